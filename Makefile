@@ -1,0 +1,114 @@
+# The front door. Everything here is a short call of a tool or of a script in hack/ that can be used alone.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PRESET ?= release
+BUILD := build/$(PRESET)
+JOBS ?= $(shell nproc)
+IMG ?= kubenodesmith:latest
+CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
+KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
+PYTHON := build/venv/bin/python
+CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
+
+##@ Build and test
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [VARIABLE=value]" } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+	@printf '\nVariables: PRESET=release|debug|asan|tsan, JOBS=n, CONTROLPLANE_BIN=DIR (ready-made control plane binaries),\n'
+	@printf '           KUBENODESMITH_REFERENCE=DIR (reference data for conformance tests), KUBECTL=path, CONTAINER=docker|podman\n'
+
+.PHONY: setup
+setup: packages python controlplane build ## Install packages and Python requirements, build everything (needs root or sudo for packages)
+
+.PHONY: packages python controlplane
+packages:
+	@hack/setup_packages.sh
+python: packages
+	@hack/setup_python.sh
+controlplane: packages
+	@hack/setup_controlplane.sh
+
+.PHONY: build
+build: ## Build the C++ programs and tests into build/PRESET (programs: build/PRESET/bin)
+	@[[ -f $(BUILD)/build.ninja ]] || cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --parallel $(JOBS)
+
+.PHONY: test
+test: setup ## Run all tests (does the missing parts of setup first)
+	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+
+.PHONY: bench
+bench: build ## Run the benchmarks
+	@for program in $(BUILD)/bin/bench-*; do echo "== $$program"; "$$program"; done
+
+.PHONY: lint
+lint: build ## Check format, clang-tidy, layers, coroutines and shell scripts (FILES="..." limits the C++ files)
+	clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
+	python3 hack/check_layers.py
+	python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
+	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck hack/*.sh .ci/run; fi
+	printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet
+
+.PHONY: format
+format: ## Format the C++ and Go sources in place
+	clang-format-19 -i $(CXX_FILES)
+	@if go=$$(command -v go || command -v build/go/bin/go); then "$$("$$go" env GOROOT)/bin/gofmt" -w test/controlplane/cmd; fi
+
+.PHONY: clean
+clean: ## Remove the C++ build trees; ALL=1 also the control plane binaries, Go and the Python environment
+	rm -rf $(if $(ALL),build,build/release build/debug build/asan build/tsan)
+
+##@ Try it
+
+.PHONY: programs
+programs: packages python controlplane
+	@[[ -f build/release/build.ninja ]] || cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target kubenodesmith proxmox-simulator
+
+.PHONY: demo
+demo: programs ## Show the main job on a real control plane and a simulated Proxmox (KEEP=1 leaves it running)
+	$(PYTHON) test/e2e/demo.py $(if $(KEEP),--keep)
+
+.PHONY: dev-up
+dev-up: programs ## Start a control plane, a simulated Proxmox and the CRDs; the last line is the KUBECONFIG to export
+	@$(PYTHON) hack/dev.py up
+
+.PHONY: dev-down
+dev-down: ## End what dev-up started
+	@python3 hack/dev.py down
+
+.PHONY: run
+run: build ## Run the operator against the current kubeconfig (ARGS="--log-level debug ...")
+	$(BUILD)/bin/kubenodesmith $(ARGS)
+
+##@ Install into a cluster (the one that kubectl talks to)
+
+.PHONY: install
+install: ## Install the CRDs
+	$(KUBECTL) apply --server-side -k crds
+
+.PHONY: uninstall
+uninstall: ## Remove the CRDs and with them all our objects; refuses while claims exist unless FORCE=1
+	@hack/uninstall.sh "$(KUBECTL)" $(if $(FORCE),--force)
+
+.PHONY: deploy
+deploy: ## Install the CRDs and run the operator in the cluster (IMG=registry/name:tag)
+	hack/manifests.sh "$(KUBECTL)" "$(IMG)" | $(KUBECTL) apply --server-side -f -
+
+.PHONY: undeploy
+undeploy: ## Remove the operator; CRDs, objects, machines and the namespace stay
+	hack/manifests.sh "$(KUBECTL)" "$(IMG)" --operator-only | $(KUBECTL) delete --ignore-not-found -f -
+
+.PHONY: docker-build
+docker-build: ## Build the operator's image (IMG=registry/name:tag)
+	$(CONTAINER) build -t "$(IMG)" .
+
+.PHONY: docker-push
+docker-push: ## Push the operator's image (IMG=registry/name:tag)
+	$(CONTAINER) push "$(IMG)"

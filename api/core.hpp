@@ -1,0 +1,138 @@
+// The kinds of Kubernetes itself that we read or write. Each struct holds the fields we use; everything
+// else an object carries is skipped on the way in and, because writes are patches, never lost.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/bytes.hpp"
+#include "api/meta.hpp"
+#include "api/node.hpp"
+#include "api/pod.hpp"
+#include "api/storage.hpp"
+
+namespace api {
+
+struct NamespaceStatus {
+    std::string phase;
+    bool operator==(const NamespaceStatus&) const = default;
+};
+
+struct Namespace {
+    static constexpr Resource kResource{"", "v1", "namespaces", "Namespace", false};
+    ObjectMeta metadata;
+    NamespaceStatus status;
+    bool operator==(const Namespace&) const = default;
+};
+
+struct Secret {
+    static constexpr Resource kResource{"", "v1", "secrets", "Secret"};
+    ObjectMeta metadata;
+    std::string type;
+    std::map<std::string, Bytes> data;
+    bool operator==(const Secret&) const = default;
+};
+
+struct ConfigMap {
+    static constexpr Resource kResource{"", "v1", "configmaps", "ConfigMap"};
+    ObjectMeta metadata;
+    StringMap data;
+    bool operator==(const ConfigMap&) const = default;
+};
+
+struct EventSource {
+    std::string component;
+    std::string host;
+    bool operator==(const EventSource&) const = default;
+};
+
+// core/v1 Event: what `kubectl describe` shows.
+struct Event {
+    static constexpr Resource kResource{"", "v1", "events", "Event"};
+    ObjectMeta metadata;
+    ObjectReference involvedObject;
+    std::string type;  // Normal or Warning
+    std::string reason;
+    std::string message;
+    std::string action;
+    std::int32_t count = 0;
+    std::optional<Time> firstTimestamp;
+    std::optional<Time> lastTimestamp;
+    std::optional<MicroTime> eventTime;
+    EventSource source;
+    std::string reportingComponent;
+    std::string reportingInstance;
+    bool operator==(const Event&) const = default;
+};
+
+struct LeaseSpec {
+    std::string holderIdentity;
+    std::optional<std::int32_t> leaseDurationSeconds;
+    std::optional<MicroTime> acquireTime;
+    std::optional<MicroTime> renewTime;
+    std::optional<std::int32_t> leaseTransitions;
+    bool operator==(const LeaseSpec&) const = default;
+};
+
+struct Lease {
+    static constexpr Resource kResource{"coordination.k8s.io", "v1", "leases", "Lease"};
+    ObjectMeta metadata;
+    LeaseSpec spec;
+    bool operator==(const Lease&) const = default;
+};
+
+struct PodTemplateSpec {
+    ObjectMeta metadata;
+    PodSpec spec;
+    bool operator==(const PodTemplateSpec&) const = default;
+};
+
+struct DaemonSetSpec {
+    std::optional<LabelSelector> selector;
+    PodTemplateSpec template_;
+    bool operator==(const DaemonSetSpec&) const = default;
+};
+
+struct DaemonSet {
+    static constexpr Resource kResource{"apps", "v1", "daemonsets", "DaemonSet"};
+    ObjectMeta metadata;
+    DaemonSetSpec spec;
+    bool operator==(const DaemonSet&) const = default;
+};
+
+struct PodDisruptionBudgetSpec {
+    std::optional<IntOrString> minAvailable;
+    std::optional<IntOrString> maxUnavailable;
+    std::optional<LabelSelector> selector;
+    std::string unhealthyPodEvictionPolicy;
+    bool operator==(const PodDisruptionBudgetSpec&) const = default;
+};
+
+struct PodDisruptionBudgetStatus {
+    std::optional<std::int64_t> observedGeneration;
+    std::int32_t disruptionsAllowed = 0;
+    std::int32_t currentHealthy = 0;
+    std::int32_t desiredHealthy = 0;
+    std::int32_t expectedPods = 0;
+    bool operator==(const PodDisruptionBudgetStatus&) const = default;
+};
+
+struct PodDisruptionBudget {
+    static constexpr Resource kResource{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"};
+    ObjectMeta metadata;
+    PodDisruptionBudgetSpec spec;
+    PodDisruptionBudgetStatus status;
+    bool operator==(const PodDisruptionBudget&) const = default;
+};
+
+// policy/v1 Eviction: the body of POST pods/NAME/eviction; metadata names the pod.
+struct Eviction {
+    static constexpr Resource kResource{"policy", "v1", "pods", "Eviction"};
+    ObjectMeta metadata;
+    std::optional<DeleteOptions> deleteOptions;
+    bool operator==(const Eviction&) const = default;
+};
+
+}  // namespace api

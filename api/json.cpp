@@ -1,0 +1,190 @@
+#include "api/json.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/string.hpp>
+#include <utility>
+
+#include "api/path.hpp"
+#include "api/scalar.hpp"
+#include "api/type.hpp"
+
+namespace api {
+
+DecodeError::DecodeError(std::string at, std::string_view why)
+    : std::runtime_error((at.empty() ? "(root)" : at) + ": " + std::string(why)), pointer(std::move(at)) {}
+
+namespace {
+
+void decode_value(const json::value& document, void* target, const Type& type, const Path& at);
+
+void decode_object(const json::value& document, void* target, const Type& type, const Path& at) {
+    const json::object* object = document.if_object();
+    if (!object) at.fail(expectation(type));
+    for (const Field& field : type.fields) {
+        const json::value* value = object->if_contains(field.name);
+        if (value && !value->is_null())
+            decode_value(*value, member(target, field), *field.type, Path{&at, field.name});
+    }
+}
+
+void decode_list(const json::value& document, void* target, const Type& type, const Path& at) {
+    const json::array* array = document.if_array();
+    if (!array) at.fail(expectation(type));
+    type.clear(target);
+    std::size_t index = 0;
+    for (const json::value& element : *array)
+        decode_value(element, type.append(target), *type.element, Path{&at, {}, index++});
+}
+
+void decode_map(const json::value& document, void* target, const Type& type, const Path& at) {
+    const json::object* object = document.if_object();
+    if (!object) at.fail(expectation(type));
+    type.clear(target);
+    for (const auto& [key, value] : *object)
+        decode_value(value, type.insert(target, key), *type.element, Path{&at, key});
+}
+
+void decode_scalar(const json::value& document, void* target, const Type& type, const Path& at) {
+    if (document.is_structured()) at.fail(expectation(type));
+    try {
+        if (const json::string* text = document.if_string()) return assign_string(type, target, *text);
+        assign_scalar(type, target, document);
+    } catch (const Mismatch& error) {
+        at.fail(error.why);
+    }
+}
+
+void decode_value(const json::value& document, void* target, const Type& type, const Path& at) {
+    switch (type.shape) {
+        case Shape::Object:
+            return decode_object(document, target, type, at);
+        case Shape::List:
+            return decode_list(document, target, type, at);
+        case Shape::Map:
+            return decode_map(document, target, type, at);
+        case Shape::Optional:
+            if (document.is_null()) return type.clear(target);
+            return decode_value(document, type.emplace(target), *type.element, at);
+        case Shape::Any:
+            as<json::value>(target) = document;
+            return;
+        default:
+            return decode_scalar(document, target, type, at);
+    }
+}
+
+bool is_empty_container(const Type& type, const void* value) {
+    return type.empty && type.empty(value);
+}
+
+json::value encode_object(const void* source, const Type& type) {
+    json::object object;
+    for (const Field& field : type.fields) {
+        const void* value = member(source, field);
+        // What is empty here and by default decodes to the same again when it is left out.
+        if (is_empty_container(*field.type, value) &&
+            is_empty_container(*field.type, member(type.defaults, field)))
+            continue;
+        if (field.type->shape == Shape::Enum && enum_name(*field.type, value).empty()) continue;
+        json::value encoded = encode_from(value, *field.type);
+        if (field.type->shape == Shape::Object && encoded.get_object().empty()) continue;
+        object.emplace(field.name, std::move(encoded));
+    }
+    return object;
+}
+
+json::value encode_list(const void* source, const Type& type) {
+    struct Context {
+        json::array array;
+        const Type& element;
+    } context{{}, *type.element};
+    type.each(source, &context, [](void* pointer, std::string_view, const void* element) {
+        auto& list = as<Context>(pointer);
+        list.array.push_back(encode_from(element, list.element));
+    });
+    return std::move(context.array);
+}
+
+json::value encode_map(const void* source, const Type& type) {
+    struct Context {
+        json::object object;
+        const Type& element;
+    } context{{}, *type.element};
+    type.each(source, &context, [](void* pointer, std::string_view key, const void* element) {
+        auto& map = as<Context>(pointer);
+        map.object.emplace(key, encode_from(element, map.element));
+    });
+    return std::move(context.object);
+}
+
+json::value encode_optional(const void* source, const Type& type) {
+    struct Context {
+        json::value value;
+        const Type& element;
+    } context{nullptr, *type.element};
+    type.each(source, &context, [](void* pointer, std::string_view, const void* element) {
+        auto& optional = as<Context>(pointer);
+        optional.value = encode_from(element, optional.element);
+    });
+    return std::move(context.value);
+}
+
+json::value encode_text(const void* source, const Type& type) {
+    if (type.as_integer) {
+        const auto number = type.as_integer(source);
+        if (number) return *number;
+    }
+    return json::value(type.str(source));
+}
+
+}  // namespace
+
+void decode_into(const json::value& document, void* object, const Type& type) {
+    decode_value(document, object, type, Path{});
+}
+
+json::value encode_from(const void* object, const Type& type) {
+    switch (type.shape) {
+        case Shape::Object:
+            return encode_object(object, type);
+        case Shape::List:
+            return encode_list(object, type);
+        case Shape::Map:
+            return encode_map(object, type);
+        case Shape::Optional:
+            return encode_optional(object, type);
+        case Shape::Text:
+            return encode_text(object, type);
+        case Shape::Any:
+            return as<json::value>(object);
+        case Shape::Boolean:
+            return as<bool>(object);
+        case Shape::Integer:
+            return type.get(object);
+        case Shape::Enum:
+            return json::value(enum_name(type, object));
+        case Shape::String:
+            return json::value(as<std::string>(object));
+    }
+    return nullptr;
+}
+
+json::object merge_patch(const json::object& before, const json::object& after) {
+    json::object patch;
+    for (const auto& [key, value] : before)
+        if (!after.contains(key)) patch[key] = nullptr;
+    for (const auto& [key, value] : after) {
+        const json::value* old = before.if_contains(key);
+        if (!old) {
+            patch[key] = value;
+        } else if (value.is_object() && old->is_object()) {
+            json::object nested = merge_patch(old->get_object(), value.get_object());
+            if (!nested.empty()) patch[key] = std::move(nested);
+        } else if (*old != value) {
+            patch[key] = value;
+        }
+    }
+    return patch;
+}
+
+}  // namespace api

@@ -1,0 +1,70 @@
+// JSON in and out of the API types. The types are plain structs; how they map is described once, in the
+// .cpp files of this folder, as data (api/type.hpp), so including this header costs no templates.
+//
+// Rules of the mapping (Kubernetes' own conventions):
+//   * a member's JSON name is its C++ name without one trailing '_' (namespace_, operator_, template_,
+//   continue_)
+//   * decode: absent or null = the C++ default; unknown members are ignored
+//   * encode: empty optionals, strings, lists, maps and structs are left out where that decodes to the same
+//     value again; objects of a kind get their apiVersion and kind
+#pragma once
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "api/resource.hpp"
+
+namespace api {
+
+namespace json = boost::json;
+
+// A document that does not fit the type. `pointer` is the JSON Pointer (RFC 6901) of the place.
+// The message never holds the offending value: it may be a secret.
+struct DecodeError : std::runtime_error {
+    DecodeError(std::string at, std::string_view why);
+    std::string pointer;
+};
+
+struct Type;  // the description of one type, see api/type.hpp
+
+// The description of T; defined for every struct of api/core.hpp, api/meta.hpp and api/v1alpha1/.
+template <class T>
+const Type& type_of();
+
+// The untyped core of the functions below. `object` points to an instance of the described type.
+void decode_into(const json::value& document, void* object, const Type& type);
+json::value encode_from(const void* object, const Type& type);
+
+// Throws DecodeError.
+template <class T>
+T decode(const json::value& document) {
+    T result{};
+    decode_into(document, &result, type_of<T>());
+    return result;
+}
+
+template <class T>
+json::value encode(const T& value) {
+    json::value encoded = encode_from(&value, type_of<T>());
+    if constexpr (Kind<T>) {
+        json::object object = std::move(encoded.get_object());
+        object["apiVersion"] = T::kResource.api_version();
+        object["kind"] = T::kResource.kind;
+        return object;
+    }
+    return encoded;
+}
+
+// RFC 7386: the smallest merge patch that turns `before` into `after`; empty when nothing differs.
+// Fields that our types do not know are in neither and are never touched. Lists are replaced whole:
+// a patch that holds one has to carry metadata.resourceVersion.
+json::object merge_patch(const json::object& before, const json::object& after);
+
+template <class T>
+json::object merge_patch(const T& before, const T& after) {
+    return merge_patch(encode(before).get_object(), encode(after).get_object());
+}
+
+}  // namespace api

@@ -1,0 +1,200 @@
+// Every name that is part of a contract: labels, annotations, taints, finalizers, condition types, reasons.
+// Names of the Go project KubeNodeSmith keep their spelling and meaning.
+#pragma once
+#include <string_view>
+
+namespace api {
+
+inline constexpr std::string_view kGroup = "kubenodesmith.parawell.cloud";
+inline constexpr std::string_view kVersion = "v1alpha1";
+inline constexpr std::string_view kFieldManager = "kubenodesmith";
+
+namespace labels {
+inline constexpr std::string_view kPool = "topology.kubenodesmith.io/pool";  // default of spec.poolLabelKey
+inline constexpr std::string_view kClaim = "kubenodesmith.io/nodeclaim";
+inline constexpr std::string_view kHost = "kubenodesmith.io/host";
+inline constexpr std::string_view kClaimUID = "kubenodesmith.io/claim-uid";
+inline constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
+inline constexpr std::string_view kArch = "kubernetes.io/arch";
+inline constexpr std::string_view kOs = "kubernetes.io/os";
+inline constexpr std::string_view kExcludeFromLoadBalancers =
+    "node.kubernetes.io/exclude-from-external-load-balancers";
+// Labels below this prefix a kubelet may not set on its own Node (NodeRestriction).
+inline constexpr std::string_view kNodeRolePrefix = "node-role.kubernetes.io/";
+}  // namespace labels
+
+namespace annotations {
+inline constexpr std::string_view kDoNotDisrupt = "kubenodesmith.io/do-not-disrupt";
+inline constexpr std::string_view kKarpenterDoNotDisrupt = "karpenter.sh/do-not-disrupt";
+inline constexpr std::string_view kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+inline constexpr std::string_view kScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled";
+inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";               // on a Provider
+inline constexpr std::string_view kMachineGone = "kubenodesmith.io/machine-gone";  // on a claim
+inline constexpr std::string_view kBoughtFor = "kubenodesmith.io/bought-for";      // on a claim: UIDs of pods
+inline constexpr std::string_view kMirrorPod = "kubernetes.io/config.mirror";
+inline constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
+inline constexpr std::string_view kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";
+}  // namespace annotations
+
+namespace taints {
+inline constexpr std::string_view kDisrupted = "kubenodesmith.io/disrupted";        // NoSchedule
+inline constexpr std::string_view kUnregistered = "kubenodesmith.io/unregistered";  // NoExecute
+inline constexpr std::string_view kOutOfService = "node.kubernetes.io/out-of-service";
+inline constexpr std::string_view kNotReady = "node.kubernetes.io/not-ready";
+inline constexpr std::string_view kUnreachable = "node.kubernetes.io/unreachable";
+inline constexpr std::string_view kUnschedulable = "node.kubernetes.io/unschedulable";
+inline constexpr std::string_view kUninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
+
+inline constexpr std::string_view kNoSchedule = "NoSchedule";
+inline constexpr std::string_view kPreferNoSchedule = "PreferNoSchedule";
+inline constexpr std::string_view kNoExecute = "NoExecute";
+}  // namespace taints
+
+namespace finalizers {
+inline constexpr std::string_view kClaim = "kubenodesmith.io/nodesmithclaim";
+inline constexpr std::string_view kPool = "kubenodesmith.io/nodepool";
+inline constexpr std::string_view kProvider = "kubenodesmith.io/nodesmithprovider";
+inline constexpr std::string_view kHost = "kubenodesmith.io/nodesmithhost";
+}  // namespace finalizers
+
+// Keys of a Provider's credentials Secret.
+namespace secret_keys {
+inline constexpr std::string_view kTokenID = "PROXMOX_TOKEN_ID";
+inline constexpr std::string_view kTokenSecret = "PROXMOX_SECRET";
+inline constexpr std::string_view kProxmoxUsername = "PROXMOX_USERNAME";
+inline constexpr std::string_view kProxmoxPassword = "PROXMOX_PASSWORD";
+inline constexpr std::string_view kSkipTLSVerify = "PROXMOX_SKIP_TLS_VERIFY";
+inline constexpr std::string_view kUsername = "username";
+inline constexpr std::string_view kPassword = "password";
+}  // namespace secret_keys
+
+namespace conditions {
+inline constexpr std::string_view kReady = "Ready";  // every kind, and Nodes
+// Claim
+inline constexpr std::string_view kLaunched = "Launched";
+inline constexpr std::string_view kRegistered = "Registered";
+inline constexpr std::string_view kInitialized = "Initialized";
+inline constexpr std::string_view kFailed = "Failed";
+inline constexpr std::string_view kDrifted = "Drifted";
+inline constexpr std::string_view kDisrupted = "Disrupted";
+inline constexpr std::string_view kDrained = "Drained";
+inline constexpr std::string_view kVolumesDetached = "VolumesDetached";
+inline constexpr std::string_view kMachineDeleted = "MachineDeleted";
+inline constexpr std::string_view kAdopted = "Adopted";
+// Pool
+inline constexpr std::string_view kAvailable = "Available";
+inline constexpr std::string_view kProgressing = "Progressing";
+inline constexpr std::string_view kManaged = "Managed";
+inline constexpr std::string_view kProviderReady = "ProviderReady";
+// Provider
+inline constexpr std::string_view kCredentialsResolved = "CredentialsResolved";
+inline constexpr std::string_view kReachable = "Reachable";  // and Host
+inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
+inline constexpr std::string_view kOrphansFound = "OrphansFound";
+// Host
+inline constexpr std::string_view kAuthenticated = "Authenticated";
+inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
+inline constexpr std::string_view kHealthy = "Healthy";
+// ControlPlane
+inline constexpr std::string_view kClusterHealthy = "ClusterHealthy";
+// Pod
+inline constexpr std::string_view kPodScheduled = "PodScheduled";
+}  // namespace conditions
+
+namespace reasons {
+// Claim, with the condition they belong to
+inline constexpr std::string_view kLaunched = "Launched";
+inline constexpr std::string_view kWaiting = "Waiting";                                // Launched: not begun
+inline constexpr std::string_view kLaunching = "Launching";                            // Launched: under way
+inline constexpr std::string_view kLimitExceeded = "LimitExceeded";                    // Launched
+inline constexpr std::string_view kInsufficientCapacity = "InsufficientCapacity";      // Launched
+inline constexpr std::string_view kProviderError = "ProviderError";                    // Launched
+inline constexpr std::string_view kProvisioningFailed = "ProvisioningFailed";          // Launched
+inline constexpr std::string_view kLaunchAttemptsExceeded = "LaunchAttemptsExceeded";  // Failed
+inline constexpr std::string_view kProvisionTimeout = "ProvisionTimeout";              // Launched
+inline constexpr std::string_view kRegistered = "Registered";
+inline constexpr std::string_view kNodeNotFound = "NodeNotFound";                                // Registered
+inline constexpr std::string_view kNodeIdentityMismatch = "NodeIdentityMismatch";                // Registered
+inline constexpr std::string_view kRegistrationTimeout = "RegistrationTimeout";                  // Registered
+inline constexpr std::string_view kRegistrationTimeoutExceeded = "RegistrationTimeoutExceeded";  // Failed
+inline constexpr std::string_view kInitialized = "Initialized";
+inline constexpr std::string_view kNodeNotReady = "NodeNotReady";                    // Initialized, Ready
+inline constexpr std::string_view kStartupTaintsPresent = "StartupTaintsPresent";    // Initialized
+inline constexpr std::string_view kResourcesMissing = "ResourcesMissing";            // Initialized
+inline constexpr std::string_view kInitializationTimeout = "InitializationTimeout";  // Initialized
+inline constexpr std::string_view kReady = "Ready";
+inline constexpr std::string_view kDraining = "Draining";
+inline constexpr std::string_view kDrained = "Drained";
+inline constexpr std::string_view kDrainTimeout = "DrainTimeout";
+inline constexpr std::string_view kBlockedByBudget = "BlockedByBudget";
+inline constexpr std::string_view kVolumesAttached = "VolumesAttached";
+inline constexpr std::string_view kVolumesDetached = "VolumesDetached";
+inline constexpr std::string_view kDeleting = "Deleting";
+inline constexpr std::string_view kMachineDeleted = "MachineDeleted";
+inline constexpr std::string_view kHostUnreachable = "HostUnreachable";  // MachineDeleted
+inline constexpr std::string_view kRetained = "Retained";                // MachineDeleted
+inline constexpr std::string_view kMarkMismatch = "MarkMismatch";        // MachineDeleted
+inline constexpr std::string_view kAttemptFailed = "AttemptFailed";      // MachineDeleted: removal is decided
+inline constexpr std::string_view kNothingLaunched =
+    "NothingLaunched";                                         // MachineDeleted: there never was one
+inline constexpr std::string_view kStatedGone = "StatedGone";  // MachineDeleted: the user says so
+inline constexpr std::string_view kMachineVanished = "MachineVanished";  // MachineDeleted, Disrupted
+inline constexpr std::string_view kNodeDeleted = "NodeDeleted";  // Disrupted, Drained: by somebody else
+inline constexpr std::string_view kNotAdopted = "NotAdopted";    // Adopted, MachineDeleted
+inline constexpr std::string_view kBootDataMissing = "BootDataMissing";          // Launched
+inline constexpr std::string_view kRequestRefused = "RequestRefused";    // any: by the API server
+inline constexpr std::string_view kVolumeDetachTimeout = "VolumeDetachTimeout";  // VolumesDetached
+inline constexpr std::string_view kPaused = "Paused";    // Launched: ControlPlane.mode
+inline constexpr std::string_view kObserve = "Observe";  // Launched: ControlPlane.mode
+inline constexpr std::string_view kNotReconciled = "NotReconciled";
+// Disrupted; also the reasons of disruption budgets
+inline constexpr std::string_view kEmpty = "Empty";
+inline constexpr std::string_view kUnderutilized = "Underutilized";
+inline constexpr std::string_view kDrifted = "Drifted";
+inline constexpr std::string_view kExpired = "Expired";
+inline constexpr std::string_view kUnhealthy = "Unhealthy";
+inline constexpr std::string_view kEvacuation = "Evacuation";
+// Pool
+inline constexpr std::string_view kAvailable = "Available";
+inline constexpr std::string_view kMaxNodesReached = "MaxNodesReached";
+inline constexpr std::string_view kResourceLimitReached = "ResourceLimitReached";
+inline constexpr std::string_view kBackingOff = "BackingOff";
+inline constexpr std::string_view kScalingUp = "ScalingUp";
+inline constexpr std::string_view kScalingDown = "ScalingDown";
+inline constexpr std::string_view kStable = "Stable";
+inline constexpr std::string_view kSelected = "Selected";        // Managed
+inline constexpr std::string_view kNotSelected = "NotSelected";  // Managed
+inline constexpr std::string_view kLabelConflict = "LabelConflict";
+inline constexpr std::string_view kProviderNotFound = "ProviderNotFound";
+inline constexpr std::string_view kProviderNotReady = "ProviderNotReady";
+// Provider
+inline constexpr std::string_view kCredentialsResolved = "CredentialsResolved";
+inline constexpr std::string_view kSecretMissing = "SecretMissing";
+inline constexpr std::string_view kSecretKeyMissing = "SecretKeyMissing";
+inline constexpr std::string_view kSecretNamespaceRefused = "SecretNamespaceRefused";
+inline constexpr std::string_view kReachable = "Reachable";
+inline constexpr std::string_view kUnreachable = "Unreachable";
+inline constexpr std::string_view kUnauthorized = "Unauthorized";
+inline constexpr std::string_view kForbidden = "Forbidden";
+inline constexpr std::string_view kTLSFailed = "TLSFailed";
+inline constexpr std::string_view kUnsupportedType = "UnsupportedType";
+inline constexpr std::string_view kOrphansFound = "OrphansFound";
+inline constexpr std::string_view kNoOrphans = "NoOrphans";
+inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
+inline constexpr std::string_view kTemplateNotFound = "TemplateNotFound";
+inline constexpr std::string_view kTemplateAmbiguous = "TemplateAmbiguous";
+// ControlPlane
+inline constexpr std::string_view kPoolsResolved = "PoolsResolved";
+inline constexpr std::string_view kPoolMissing = "PoolMissing";
+inline constexpr std::string_view kProviderRefMissing = "ProviderRefMissing";
+inline constexpr std::string_view kProviderMissing = "ProviderMissing";
+inline constexpr std::string_view kProviderTypeMissing = "ProviderTypeMissing";
+inline constexpr std::string_view kProviderInitializationFailed = "ProviderInitializationFailed";
+inline constexpr std::string_view kHealthy = "Healthy";                // ClusterHealthy
+inline constexpr std::string_view kTooManyUnready = "TooManyUnready";  // ClusterHealthy
+// Pod
+inline constexpr std::string_view kUnschedulable = "Unschedulable";
+}  // namespace reasons
+
+}  // namespace api

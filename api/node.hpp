@@ -1,0 +1,66 @@
+// core/v1 Node.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/meta.hpp"
+#include "api/quantity.hpp"
+
+namespace api {
+
+// Complete: taints are patched as a list, and a field left out would be lost.
+struct Taint {
+    std::string key;
+    std::string value;
+    std::string effect;  // NoSchedule, PreferNoSchedule or NoExecute; see names.hpp
+    std::optional<Time> timeAdded;
+    bool operator==(const Taint&) const = default;
+};
+
+// Kubernetes identifies a taint by key and effect.
+bool same_taint(const Taint& a, const Taint& b);
+const Taint* find_taint(const std::vector<Taint>& taints, std::string_view key, std::string_view effect);
+
+struct NodeSpec {
+    std::vector<Taint> taints;
+    bool unschedulable = false;
+    std::string providerID;
+    bool operator==(const NodeSpec&) const = default;
+};
+
+struct NodeSystemInfo {
+    std::string machineID;
+    std::string systemUUID;
+    std::string bootID;
+    std::string kubeletVersion;
+    std::string osImage;
+    std::string operatingSystem;
+    std::string architecture;
+    bool operator==(const NodeSystemInfo&) const = default;
+};
+
+struct NodeAddress {
+    std::string type;
+    std::string address;
+    bool operator==(const NodeAddress&) const = default;
+};
+
+struct NodeStatus {
+    ResourceList capacity;
+    ResourceList allocatable;
+    Conditions conditions;
+    std::vector<NodeAddress> addresses;
+    NodeSystemInfo nodeInfo;
+    bool operator==(const NodeStatus&) const = default;
+};
+
+struct Node {
+    static constexpr Resource kResource{"", "v1", "nodes", "Node", false};
+    ObjectMeta metadata;
+    NodeSpec spec;
+    NodeStatus status;
+    bool operator==(const Node&) const = default;
+};
+
+}  // namespace api

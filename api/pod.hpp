@@ -1,0 +1,203 @@
+// core/v1 Pod: what scheduling, drain and explanations read. Field meanings: `kubectl explain pod`.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/meta.hpp"
+#include "api/quantity.hpp"
+#include "api/selector.hpp"
+
+namespace api {
+
+struct ResourceRequirements {
+    ResourceList requests;
+    ResourceList limits;
+    bool operator==(const ResourceRequirements&) const = default;
+};
+
+struct ContainerPort {
+    std::int32_t containerPort = 0;
+    std::int32_t hostPort = 0;  // 0 = none
+    std::string hostIP;
+    std::string protocol = "TCP";
+    bool operator==(const ContainerPort&) const = default;
+};
+
+struct Container {
+    std::string name;
+    std::string image;
+    ResourceRequirements resources;
+    std::string restartPolicy;  // "Always" in an init container makes it a sidecar
+    std::vector<ContainerPort> ports;
+    bool operator==(const Container&) const = default;
+};
+
+enum class TolerationOperator { Equal, Exists, Unrecognized };
+
+struct Toleration {
+    std::string key;  // "" with Exists tolerates everything
+    TolerationOperator operator_ = TolerationOperator::Equal;
+    std::string value;
+    std::string effect;  // "" = all effects
+    std::optional<std::int64_t> tolerationSeconds;
+    bool operator==(const Toleration&) const = default;
+};
+
+struct PreferredSchedulingTerm {
+    std::int32_t weight = 0;
+    NodeSelectorTerm preference;
+    bool operator==(const PreferredSchedulingTerm&) const = default;
+};
+
+struct NodeAffinity {
+    std::optional<NodeSelector> requiredDuringSchedulingIgnoredDuringExecution;
+    std::vector<PreferredSchedulingTerm> preferredDuringSchedulingIgnoredDuringExecution;
+    bool operator==(const NodeAffinity&) const = default;
+};
+
+struct PodAffinityTerm {
+    std::optional<LabelSelector> labelSelector;
+    std::vector<std::string> namespaces;
+    std::optional<LabelSelector> namespaceSelector;
+    std::string topologyKey;
+    std::vector<std::string> matchLabelKeys;
+    std::vector<std::string> mismatchLabelKeys;
+    bool operator==(const PodAffinityTerm&) const = default;
+};
+
+struct WeightedPodAffinityTerm {
+    std::int32_t weight = 0;
+    PodAffinityTerm podAffinityTerm;
+    bool operator==(const WeightedPodAffinityTerm&) const = default;
+};
+
+// Also pod anti-affinity, which has the same form.
+struct PodAffinity {
+    std::vector<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution;
+    std::vector<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution;
+    bool operator==(const PodAffinity&) const = default;
+};
+
+struct Affinity {
+    std::optional<NodeAffinity> nodeAffinity;
+    std::optional<PodAffinity> podAffinity;
+    std::optional<PodAffinity> podAntiAffinity;
+    bool operator==(const Affinity&) const = default;
+};
+
+enum class UnsatisfiableConstraintAction { DoNotSchedule, ScheduleAnyway, Unrecognized };
+enum class NodeInclusionPolicy { Honor, Ignore, Unrecognized };
+
+struct TopologySpreadConstraint {
+    std::int32_t maxSkew = 1;
+    std::string topologyKey;
+    UnsatisfiableConstraintAction whenUnsatisfiable = UnsatisfiableConstraintAction::DoNotSchedule;
+    std::optional<LabelSelector> labelSelector;
+    std::optional<std::int32_t> minDomains;
+    NodeInclusionPolicy nodeAffinityPolicy = NodeInclusionPolicy::Honor;
+    NodeInclusionPolicy nodeTaintsPolicy = NodeInclusionPolicy::Ignore;
+    std::vector<std::string> matchLabelKeys;
+    bool operator==(const TopologySpreadConstraint&) const = default;
+};
+
+struct PodSchedulingGate {
+    std::string name;
+    bool operator==(const PodSchedulingGate&) const = default;
+};
+
+struct PersistentVolumeClaimVolumeSource {
+    std::string claimName;
+    bool readOnly = false;
+    bool operator==(const PersistentVolumeClaimVolumeSource&) const = default;
+};
+
+struct EmptyDirVolumeSource {
+    std::string medium;
+    std::optional<Quantity> sizeLimit;
+    bool operator==(const EmptyDirVolumeSource&) const = default;
+};
+
+struct HostPathVolumeSource {
+    std::string path;
+    bool operator==(const HostPathVolumeSource&) const = default;
+};
+
+struct VolumeResourceRequirements {
+    ResourceList requests;
+    bool operator==(const VolumeResourceRequirements&) const = default;
+};
+
+struct PersistentVolumeClaimSpec {
+    std::vector<std::string> accessModes;
+    std::optional<std::string> storageClassName;  // absent = the cluster's default, "" = none
+    std::string volumeName;
+    std::string volumeMode;
+    VolumeResourceRequirements resources;
+    bool operator==(const PersistentVolumeClaimSpec&) const = default;
+};
+
+struct PersistentVolumeClaimTemplate {
+    ObjectMeta metadata;
+    PersistentVolumeClaimSpec spec;
+    bool operator==(const PersistentVolumeClaimTemplate&) const = default;
+};
+
+// The claim is named <pod>-<volume> and owned by the pod.
+struct EphemeralVolumeSource {
+    std::optional<PersistentVolumeClaimTemplate> volumeClaimTemplate;
+    bool operator==(const EphemeralVolumeSource&) const = default;
+};
+
+struct Volume {
+    std::string name;
+    std::optional<PersistentVolumeClaimVolumeSource> persistentVolumeClaim;
+    std::optional<EmptyDirVolumeSource> emptyDir;
+    std::optional<HostPathVolumeSource> hostPath;
+    std::optional<EphemeralVolumeSource> ephemeral;
+    bool operator==(const Volume&) const = default;
+};
+
+struct PodSpec {
+    std::string nodeName;
+    StringMap nodeSelector;
+    std::optional<Affinity> affinity;
+    std::vector<Toleration> tolerations;
+    std::vector<TopologySpreadConstraint> topologySpreadConstraints;
+    std::vector<Container> initContainers;
+    std::vector<Container> containers;
+    ResourceList overhead;
+    std::optional<ResourceRequirements> resources;  // pod level: wins over the sum of the containers
+    std::optional<std::int32_t> priority;
+    std::string priorityClassName;
+    std::string preemptionPolicy;
+    std::string schedulerName;
+    std::vector<PodSchedulingGate> schedulingGates;
+    std::optional<std::int64_t> terminationGracePeriodSeconds;
+    std::string restartPolicy;
+    bool hostNetwork = false;
+    std::vector<Volume> volumes;
+    bool operator==(const PodSpec&) const = default;
+};
+
+enum class PodPhase { Unknown, Pending, Running, Succeeded, Failed, Unrecognized };
+
+struct PodStatus {
+    PodPhase phase = PodPhase::Unknown;
+    Conditions conditions;
+    std::string reason;
+    std::string nominatedNodeName;
+    std::optional<Time> startTime;
+    bool operator==(const PodStatus&) const = default;
+};
+
+struct Pod {
+    static constexpr Resource kResource{"", "v1", "pods", "Pod"};
+    ObjectMeta metadata;
+    PodSpec spec;
+    PodStatus status;
+    bool operator==(const Pod&) const = default;
+};
+
+}  // namespace api

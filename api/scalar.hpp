@@ -1,0 +1,22 @@
+// Assigning JSON scalars to described values: what the decoder of documents and that of streams share.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "api/type.hpp"
+
+namespace api {
+
+// A JSON value that does not fit; the decoder that meets it knows the place. Never holds the value.
+struct Mismatch {
+    std::string why;
+};
+
+// "expected a string" and the like.
+std::string_view expectation(const Type& type);
+// Throws Mismatch, also if the type is no scalar.
+void assign_string(const Type& type, void* target, std::string_view text);
+// null, a boolean or a number. Throws Mismatch.
+void assign_scalar(const Type& type, void* target, const json::value& scalar);
+
+}  // namespace api

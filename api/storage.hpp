@@ -1,0 +1,143 @@
+// Volumes, as far as they bind pods to places: core/v1 and storage.k8s.io/v1.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/pod.hpp"
+
+namespace api {
+
+struct PersistentVolumeClaimStatus {
+    std::string phase;
+    bool operator==(const PersistentVolumeClaimStatus&) const = default;
+};
+
+struct PersistentVolumeClaim {
+    static constexpr Resource kResource{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
+    ObjectMeta metadata;
+    PersistentVolumeClaimSpec spec;
+    PersistentVolumeClaimStatus status;
+    bool operator==(const PersistentVolumeClaim&) const = default;
+};
+
+struct VolumeNodeAffinity {
+    std::optional<NodeSelector> required;
+    bool operator==(const VolumeNodeAffinity&) const = default;
+};
+
+struct CSIPersistentVolumeSource {
+    std::string driver;
+    std::string volumeHandle;
+    bool operator==(const CSIPersistentVolumeSource&) const = default;
+};
+
+struct ObjectReference {
+    std::string apiVersion;
+    std::string kind;
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+    std::string resourceVersion;
+    std::string fieldPath;
+    bool operator==(const ObjectReference&) const = default;
+};
+
+struct PersistentVolumeSpec {
+    std::vector<std::string> accessModes;
+    ResourceList capacity;
+    std::string storageClassName;
+    std::optional<ObjectReference> claimRef;
+    std::optional<VolumeNodeAffinity> nodeAffinity;
+    std::optional<CSIPersistentVolumeSource> csi;
+    bool operator==(const PersistentVolumeSpec&) const = default;
+};
+
+struct PersistentVolumeStatus {
+    std::string phase;
+    bool operator==(const PersistentVolumeStatus&) const = default;
+};
+
+struct PersistentVolume {
+    static constexpr Resource kResource{"", "v1", "persistentvolumes", "PersistentVolume", false};
+    ObjectMeta metadata;
+    PersistentVolumeSpec spec;
+    PersistentVolumeStatus status;
+    bool operator==(const PersistentVolume&) const = default;
+};
+
+struct TopologySelectorLabelRequirement {
+    std::string key;
+    std::vector<std::string> values;
+    bool operator==(const TopologySelectorLabelRequirement&) const = default;
+};
+
+struct TopologySelectorTerm {
+    std::vector<TopologySelectorLabelRequirement> matchLabelExpressions;
+    bool operator==(const TopologySelectorTerm&) const = default;
+};
+
+enum class VolumeBindingMode { Immediate, WaitForFirstConsumer, Unrecognized };
+
+struct StorageClass {
+    static constexpr Resource kResource{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};
+    ObjectMeta metadata;
+    std::string provisioner;
+    VolumeBindingMode volumeBindingMode = VolumeBindingMode::Immediate;
+    std::vector<TopologySelectorTerm> allowedTopologies;
+    bool operator==(const StorageClass&) const = default;
+};
+
+struct VolumeNodeResources {
+    std::optional<std::int32_t> count;  // how many volumes of the driver the node can hold
+    bool operator==(const VolumeNodeResources&) const = default;
+};
+
+struct CSINodeDriver {
+    std::string name;
+    std::string nodeID;
+    std::vector<std::string> topologyKeys;
+    std::optional<VolumeNodeResources> allocatable;
+    bool operator==(const CSINodeDriver&) const = default;
+};
+
+struct CSINodeSpec {
+    std::vector<CSINodeDriver> drivers;
+    bool operator==(const CSINodeSpec&) const = default;
+};
+
+struct CSINode {
+    static constexpr Resource kResource{"storage.k8s.io", "v1", "csinodes", "CSINode", false};
+    ObjectMeta metadata;
+    CSINodeSpec spec;
+    bool operator==(const CSINode&) const = default;
+};
+
+struct VolumeAttachmentSource {
+    std::string persistentVolumeName;
+    bool operator==(const VolumeAttachmentSource&) const = default;
+};
+
+struct VolumeAttachmentSpec {
+    std::string attacher;
+    std::string nodeName;
+    VolumeAttachmentSource source;
+    bool operator==(const VolumeAttachmentSpec&) const = default;
+};
+
+struct VolumeAttachmentStatus {
+    bool attached = false;
+    bool operator==(const VolumeAttachmentStatus&) const = default;
+};
+
+struct VolumeAttachment {
+    static constexpr Resource kResource{"storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment",
+                                        false};
+    ObjectMeta metadata;
+    VolumeAttachmentSpec spec;
+    VolumeAttachmentStatus status;
+    bool operator==(const VolumeAttachment&) const = default;
+};
+
+}  // namespace api

@@ -1,0 +1,92 @@
+// What the parser's events mean for a described value. Included by api/stream.cpp only.
+#pragma once
+#include <boost/json/basic_parser.hpp>
+#include <boost/json/value_stack.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/type.hpp"
+
+namespace api {
+
+// The handler of boost::json::basic_parser. Keys and strings may arrive in parts. A value is in one of
+// three states: assigned (the place is described), collected (the place keeps any JSON) or skipped.
+class StreamHandler {
+public:
+    using Error = boost::system::error_code;
+    using Text = json::string_view;
+
+    static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
+
+    StreamHandler(void* target, const Type& type) : root_{&type, target} {}
+
+    bool on_document_begin(Error&) { return true; }
+    bool on_document_end(Error&) { return true; }
+    bool on_object_begin(Error&) { return begin(true); }
+    bool on_object_end(std::size_t size, Error&) { return end(true, size); }
+    bool on_array_begin(Error&) { return begin(false); }
+    bool on_array_end(std::size_t size, Error&) { return end(false, size); }
+    bool on_key_part(Text text, std::size_t, Error&) { return part(text, skipping_ > 0); }
+    bool on_key(Text text, std::size_t, Error&);
+    bool on_string_part(Text text, std::size_t, Error&) { return part(text, ignoring()); }
+    bool on_string(Text text, std::size_t, Error&);
+    bool on_number_part(Text, Error&) { return true; }
+    bool on_int64(std::int64_t number, Text, Error&) { return scalar(number); }
+    bool on_uint64(std::uint64_t number, Text, Error&) { return scalar(number); }
+    bool on_double(double number, Text, Error&) { return scalar(number); }
+    bool on_bool(bool value, Error&) { return scalar(value); }
+    bool on_null(Error&) { return scalar(nullptr); }
+    bool on_comment_part(Text, Error&) { return true; }
+    bool on_comment(Text, Error&) { return true; }
+
+private:
+    struct Place {
+        const Type* type = nullptr;
+        void* value = nullptr;
+    };
+    // An object, list or map that is open.
+    struct Frame {
+        Place place;
+        const Field* field = nullptr;  // Object: the member that comes
+        std::size_t next_field = 0;    // Object: where to look first; servers write members in order
+        std::size_t count = 0;         // List: elements so far
+        std::string key;               // Map: the key of the element that comes
+    };
+
+    Frame& top() { return frames_[depth_ - 1]; }
+    // Whether the value that comes has no place.
+    bool ignoring() const;
+    // Where the value that comes goes to; there must be such a place (see ignoring).
+    Place next_place();
+    void push(Place place);
+    void choose_field(Frame& frame, std::string_view name);
+    // The text that ends with `last`.
+    std::string_view complete(Text last);
+
+    bool begin(bool object);
+    bool end(bool object, std::size_t size);
+    bool part(Text text, bool ignored);
+    bool scalar(const json::value& value);
+    void begin_collecting(void* target);
+    void end_collected_value();
+    [[noreturn]] void fail(std::string_view why) const;
+
+    Place root_;
+    std::vector<Frame> frames_;  // of which the first depth_ are open; kept for their strings' memory
+    std::size_t depth_ = 0;
+    std::size_t skipping_ = 0;  // open containers that have no place
+    std::string partial_;
+
+    void* collecting_ = nullptr;       // the json::value that is being built
+    std::size_t collected_depth_ = 0;  // its open containers
+    json::value_stack stack_;
+};
+
+}  // namespace api

@@ -1,0 +1,235 @@
+#include "api/time.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace api {
+
+namespace {
+
+constexpr std::string_view kTimeExpected = "expected an RFC 3339 time such as 2026-01-31T12:00:00Z";
+constexpr std::string_view kDurationExpected = "expected a duration such as 30s, 5m or 1h30m";
+
+[[noreturn]] void invalid(std::string_view why) {
+    throw std::invalid_argument(std::string(why));
+}
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+// Consumes text from the left and fails on anything unexpected.
+class TimeScanner {
+public:
+    explicit TimeScanner(std::string_view text) : rest_(text) {}
+
+    int number(std::size_t digits) {
+        if (rest_.size() < digits) invalid(kTimeExpected);
+        int value = 0;
+        for (const char c : rest_.substr(0, digits)) {
+            if (!is_digit(c)) invalid(kTimeExpected);
+            value = value * 10 + (c - '0');
+        }
+        rest_.remove_prefix(digits);
+        return value;
+    }
+    bool accept(char c) {
+        if (rest_.empty() || rest_.front() != c) return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+    void expect(char c) {
+        if (!accept(c)) invalid(kTimeExpected);
+    }
+    // The digits after the point, as nanoseconds.
+    std::int64_t fraction() {
+        std::int64_t nanoseconds = 0;
+        std::int64_t unit = 100'000'000;
+        if (rest_.empty() || !is_digit(rest_.front())) invalid(kTimeExpected);
+        for (; !rest_.empty() && is_digit(rest_.front()); rest_.remove_prefix(1), unit /= 10)
+            nanoseconds += (rest_.front() - '0') * unit;
+        return nanoseconds;
+    }
+    void expect_end() const {
+        if (!rest_.empty()) invalid(kTimeExpected);
+    }
+
+private:
+    std::string_view rest_;
+};
+
+std::chrono::minutes parse_zone(TimeScanner& scanner) {
+    if (scanner.accept('Z')) return std::chrono::minutes(0);
+    const int sign = scanner.accept('-') ? -1 : 1;
+    if (sign == 1) scanner.expect('+');
+    const int hours = scanner.number(2);
+    scanner.expect(':');
+    const int minutes = scanner.number(2);
+    if (hours > 23 || minutes > 59) invalid(kTimeExpected);
+    return std::chrono::minutes(sign * (hours * 60 + minutes));
+}
+
+std::chrono::sys_time<std::chrono::nanoseconds> parse_time(std::string_view text) {
+    using namespace std::chrono;
+    TimeScanner scanner(text);
+    const year y(scanner.number(4));
+    scanner.expect('-');
+    const month m(static_cast<unsigned>(scanner.number(2)));
+    scanner.expect('-');
+    const day d(static_cast<unsigned>(scanner.number(2)));
+    scanner.expect('T');
+    const int hour = scanner.number(2);
+    scanner.expect(':');
+    const int minute = scanner.number(2);
+    scanner.expect(':');
+    const int second = scanner.number(2);
+    const std::int64_t fraction = scanner.accept('.') ? scanner.fraction() : 0;
+    const minutes zone = parse_zone(scanner);
+    scanner.expect_end();
+    const year_month_day date(y, m, d);
+    if (!date.ok() || hour > 23 || minute > 59 || second > 59) invalid(kTimeExpected);
+    // 64-bit nanoseconds end in 2262; times beyond are no times of this world.
+    if (date.year() < year(1700) || date.year() > year(2250)) invalid(kTimeExpected);
+    return sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - zone + nanoseconds(fraction);
+}
+
+std::string format_seconds(std::chrono::sys_seconds at) {
+    using namespace std::chrono;
+    const auto days_part = floor<days>(at);
+    const year_month_day date(days_part);
+    const hh_mm_ss time(at - days_part);
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                  static_cast<int>(time.seconds().count()));
+    return text.data();
+}
+
+// Consumes a unit from the front of `text`; 0 = none.
+std::uint64_t take_unit(std::string_view& text) {
+    static constexpr std::pair<std::string_view, std::uint64_t> kUnits[] = {
+        {"ns", 1},         {"us", 1'000},        {"\u00b5s", 1'000},    {"\u03bcs", 1'000},
+        {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000},
+    };
+    std::size_t length = 0;
+    while (length < text.size() && text[length] != '.' && !is_digit(text[length])) ++length;
+    const std::string_view name = text.substr(0, length);
+    for (const auto& [unit, nanoseconds] : kUnits) {
+        if (unit != name) continue;
+        text.remove_prefix(length);
+        return nanoseconds;
+    }
+    return 0;
+}
+
+// One "<number><unit>" in nanoseconds, as Go's time.ParseDuration computes it (the fraction in floating
+// point).
+std::uint64_t take_term(std::string_view& text) {
+    constexpr std::uint64_t kLimit = std::uint64_t{1} << 63;
+    std::uint64_t whole = 0;
+    std::uint64_t fraction = 0;
+    double scale = 1;
+    bool any = false;
+    for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1), any = true) {
+        if (whole > kLimit / 10) invalid("duration out of range");
+        whole = whole * 10 + static_cast<std::uint64_t>(text.front() - '0');
+    }
+    if (!text.empty() && text.front() == '.') {
+        text.remove_prefix(1);
+        for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1), any = true) {
+            if (fraction > (kLimit - 1) / 10) continue;  // beyond any precision that could matter
+            fraction = fraction * 10 + static_cast<std::uint64_t>(text.front() - '0');
+            scale *= 10;
+        }
+    }
+    const std::uint64_t unit = any ? take_unit(text) : 0;
+    if (unit == 0) invalid(kDurationExpected);
+    if (whole > kLimit / unit) invalid("duration out of range");
+    return whole * unit +
+           static_cast<std::uint64_t>(static_cast<double>(fraction) * (static_cast<double>(unit) / scale));
+}
+
+// "<whole>.<fraction>" of `value` in units of 10^digits, without trailing zeros.
+std::string decimal(std::uint64_t value, int digits) {
+    std::uint64_t power = 1;
+    for (int i = 0; i < digits; ++i) power *= 10;
+    std::string text = std::to_string(value / power);
+    std::uint64_t rest = value % power;
+    if (rest == 0) return text;
+    std::string fraction;
+    for (; rest != 0; rest %= power) {
+        power /= 10;
+        fraction += static_cast<char>('0' + rest / power);
+    }
+    return text + "." + fraction;
+}
+
+}  // namespace
+
+Time Time::parse(std::string_view text) {
+    return Time(parse_time(text));
+}
+
+std::string Time::str() const {
+    return format_seconds(at) + "Z";
+}
+
+MicroTime MicroTime::parse(std::string_view text) {
+    return MicroTime(parse_time(text));
+}
+
+std::string MicroTime::str() const {
+    const auto whole = std::chrono::floor<std::chrono::seconds>(at);
+    std::array<char, 16> fraction{};
+    std::snprintf(fraction.data(), fraction.size(), ".%06dZ", static_cast<int>((at - whole).count()));
+    return format_seconds(whole) + fraction.data();
+}
+
+Duration Duration::parse(std::string_view text) {
+    constexpr std::uint64_t kLimit = std::uint64_t{1} << 63;
+    const bool negative = text.starts_with('-');
+    if (negative || text.starts_with('+')) text.remove_prefix(1);
+    if (text == "0") return {};
+    if (text.empty()) invalid(kDurationExpected);
+    std::uint64_t total = 0;
+    while (!text.empty()) {
+        const std::uint64_t term = take_term(text);
+        if (term > kLimit - total) invalid("duration out of range");
+        total += term;
+    }
+    if (negative) return std::chrono::nanoseconds(static_cast<std::int64_t>(~total + 1));
+    if (total == kLimit) invalid("duration out of range");
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(total));
+}
+
+std::string Duration::str() const {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    const std::int64_t count = value.count();
+    if (count == 0) return "0s";
+    const std::string sign = count < 0 ? "-" : "";
+    const auto total = count < 0 ? ~static_cast<std::uint64_t>(count) + 1 : static_cast<std::uint64_t>(count);
+    if (total < 1'000) return sign + std::to_string(total) + "ns";
+    if (total < 1'000'000) return sign + decimal(total, 3) + "\u00b5s";
+    if (total < kSecond) return sign + decimal(total, 6) + "ms";
+    const std::uint64_t minutes = total / (60 * kSecond);
+    const std::string seconds = decimal(total % (60 * kSecond), 9) + "s";
+    if (minutes == 0) return sign + seconds;
+    if (minutes < 60) return sign + std::to_string(minutes) + "m" + seconds;
+    return sign + std::to_string(minutes / 60) + "h" + std::to_string(minutes % 60) + "m" + seconds;
+}
+
+DurationOrNever DurationOrNever::parse(std::string_view text) {
+    if (text == "Never") return {};
+    return {Duration::parse(text)};
+}
+
+std::string DurationOrNever::str() const {
+    return duration ? duration->str() : "Never";
+}
+
+}  // namespace api

@@ -1,0 +1,103 @@
+// How C++ types map to JSON, as data: one Type per C++ type, built once (api/describe.hpp). Decoding,
+// encoding, streaming and schema checks are ordinary functions over this data.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.hpp"
+
+namespace api {
+
+enum class Shape {
+    Object,    // described struct
+    List,      // std::vector
+    Map,       // std::map with string keys
+    Optional,  // std::optional; absent in JSON when empty
+    Enum,      // described enum, a string in JSON
+    Text,      // a class with parse() and str(), a string in JSON
+    String,
+    Boolean,
+    Integer,
+    Any,  // json::value, kept as it is
+};
+
+struct Field {
+    std::string_view name;  // in JSON
+    std::size_t offset;     // in the struct
+    const Type* type;
+};
+
+struct Enumerator {
+    std::string_view name;
+    int value;
+};
+
+struct Type {
+    explicit Type(Shape kind, const Type* of = nullptr) : shape(kind), element(of) {}
+
+    Shape shape;
+    const Type* element;  // of List, Map, Optional
+
+    // Object
+    std::vector<Field> fields;  // in order of declaration
+    const void* defaults = nullptr;
+
+    // List: append returns the new element. Map: insert returns the element of that key.
+    // Optional: emplace returns the value. All values are default-constructed.
+    void* (*append)(void* list) = nullptr;
+    void* (*insert)(void* map, std::string_view key) = nullptr;
+    void* (*emplace)(void* optional) = nullptr;
+    void (*clear)(void* container) = nullptr;
+    bool (*empty)(const void* container) = nullptr;  // also of String
+    // Calls visit(context, key, element) for each element in order; the key is empty except in a Map.
+    using Visitor = void (*)(void* context, std::string_view key, const void* element);
+    void (*each)(const void* container, void* context, Visitor visit) = nullptr;
+
+    // Enum
+    std::vector<Enumerator> enumerators;
+    std::optional<int> unrecognized;  // what a name of a newer version becomes; none = an error
+    int (*get_enum)(const void* value) = nullptr;
+    void (*set_enum)(void* value, int number) = nullptr;
+
+    // Text: parse throws std::invalid_argument.
+    void (*parse)(void* value, std::string_view text) = nullptr;
+    std::string (*str)(const void* value) = nullptr;
+    // Text that may also be an integer in JSON (IntOrString, Quantity); null otherwise.
+    void (*set_integer)(void* value, std::int64_t number) = nullptr;
+    // The integer it is, if it is one in JSON.
+    std::optional<std::int64_t> (*as_integer)(const void* value) = nullptr;
+
+    // Integer
+    std::int64_t min = 0;
+    std::int64_t max = 0;
+    std::int64_t (*get)(const void* value) = nullptr;
+    void (*set)(void* value, std::int64_t number) = nullptr;
+};
+
+// nullptr if there is none of that name.
+const Field* find_field(const Type& object, std::string_view name);
+// Assigns the enumerator of that name. Returns false if there is none.
+bool set_enum(const Type& type, void* value, std::string_view name);
+std::string_view enum_name(const Type& type, const void* value);
+
+inline void* member(void* object, const Field& field) {
+    return static_cast<char*>(object) + field.offset;
+}
+inline const void* member(const void* object, const Field& field) {
+    return static_cast<const char*>(object) + field.offset;
+}
+
+template <class T>
+T& as(void* value) {
+    return *static_cast<T*>(value);
+}
+template <class T>
+const T& as(const void* value) {
+    return *static_cast<const T*>(value);
+}
+
+}  // namespace api

@@ -1,0 +1,26 @@
+#include "api/v1alpha1/claim.hpp"
+
+#include "api/v1alpha1/external_types.hpp"
+
+namespace api::v1alpha1 {
+
+BOOST_DESCRIBE_STRUCT(ClaimSpec, (),
+                      (poolRef, requirements, extendedResources, zone, labels, taints, startupTaints,
+                       deletionPolicy, expireAfter, terminationGracePeriod, idempotencyKey))
+BOOST_DESCRIBE_ENUM(ClaimPhase, Pending, Launching, Registering, Initializing, Ready, Draining, Terminating,
+                    Failed)
+BOOST_DESCRIBE_STRUCT(ClaimFailure, (), (reason, message, host, time))
+BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
+                      (observedGeneration, conditions, phase, size, providerRef, host, zone, machineID,
+                       systemUUID, providerID, taskRef, launchAttempts, nextRetryTime, lastFailure, addresses,
+                       bootstrapTokenID, templateHash, nodeName, capacity, allocatable, emptySince,
+                       unneededSince, lastPodEventTime))
+BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
+
+}  // namespace api::v1alpha1
+
+namespace api {
+
+template const Type& type_of<v1alpha1::NodeSmithClaim>();
+
+}  // namespace api

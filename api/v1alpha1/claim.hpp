@@ -1,0 +1,71 @@
+// NodeSmithClaim: one machine from wish to Node to grave.
+#pragma once
+#include "api/v1alpha1/common.hpp"
+
+namespace api::v1alpha1 {
+
+// Immutable once created.
+struct ClaimSpec {
+    std::string poolRef;
+    Size requirements;  // 0 = the smallest that the pool offers
+    ResourceList extendedResources;
+    std::string zone;
+    StringMap labels;
+    std::vector<Taint> taints;
+    std::vector<Taint> startupTaints;
+    DeletionPolicy deletionPolicy = DeletionPolicy::Delete;
+    std::optional<DurationOrNever> expireAfter;
+    std::optional<Duration> terminationGracePeriod;
+    std::string idempotencyKey;
+    bool operator==(const ClaimSpec&) const = default;
+};
+
+// Derived from the conditions, for the PHASE column only.
+enum class ClaimPhase { Pending, Launching, Registering, Initializing, Ready, Draining, Terminating, Failed };
+
+struct ClaimFailure {
+    std::string reason;
+    std::string message;
+    std::string host;  // where it failed: used last by the next attempt; "" = not the host's fault
+    std::optional<Time> time;
+    bool operator==(const ClaimFailure&) const = default;
+};
+
+struct ClaimStatus {
+    std::optional<std::int64_t> observedGeneration;
+    Conditions conditions;
+    std::optional<ClaimPhase> phase;
+    std::string size;  // "4c/8Gi"
+    // The machine: what is intended is written here before the provider is asked for it.
+    std::string providerRef;
+    std::string host;
+    std::string zone;
+    std::string machineID;  // at the provider: a VMID, a host's name
+    std::string systemUUID;
+    std::string providerID;
+    std::string taskRef;  // a task under way at the provider
+    std::int32_t launchAttempts = 0;
+    std::optional<Time> nextRetryTime;
+    std::optional<ClaimFailure> lastFailure;
+    std::vector<std::string> addresses;
+    std::string bootstrapTokenID;
+    std::string templateHash;
+    // The Node
+    std::string nodeName;
+    ResourceList capacity;
+    ResourceList allocatable;
+    std::optional<Time> emptySince;
+    std::optional<Time> unneededSince;
+    std::optional<Time> lastPodEventTime;
+    bool operator==(const ClaimStatus&) const = default;
+};
+
+struct NodeSmithClaim {
+    static constexpr Resource kResource = resource("nodesmithclaims", "NodeSmithClaim");
+    ObjectMeta metadata;
+    ClaimSpec spec;
+    ClaimStatus status;
+    bool operator==(const NodeSmithClaim&) const = default;
+};
+
+}  // namespace api::v1alpha1

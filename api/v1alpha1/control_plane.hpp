@@ -1,0 +1,69 @@
+// NodeSmithControlPlane: which pools are on, and what holds for all of them.
+#pragma once
+#include "api/v1alpha1/bootstrap.hpp"
+
+namespace api::v1alpha1 {
+
+enum class Mode { Active, Observe, Paused };
+
+// 0 = no limit.
+struct RateLimits {
+    std::int32_t maxCreationsPerHour = 0;
+    std::int32_t maxRemovalsPerHour = 0;
+    bool operator==(const RateLimits&) const = default;
+};
+
+struct Batching {
+    Duration idleDuration = std::chrono::seconds(1);
+    Duration maxDuration = std::chrono::seconds(10);
+    bool operator==(const Batching&) const = default;
+};
+
+// 0 = unlimited.
+struct ControlPlaneLimits {
+    std::int64_t maxNodes = 0;
+    std::int64_t cpuCores = 0;
+    std::int64_t memoryMiB = 0;
+    bool operator==(const ControlPlaneLimits&) const = default;
+};
+
+// Both exceeded: buying and disruption pause.
+struct ClusterHealth {
+    std::int32_t maxUnreadyPercent = 45;
+    std::int32_t okUnreadyCount = 3;
+    bool operator==(const ClusterHealth&) const = default;
+};
+
+struct ControlPlaneSpec {
+    std::vector<std::string> pools;  // names; "*" = all of the namespace
+    Mode mode = Mode::Active;
+    RateLimits rateLimits;
+    Batching batching;
+    ControlPlaneLimits limits;
+    ClusterHealth health;
+    std::optional<Bootstrap> bootstrap;  // for pools that have none
+    bool operator==(const ControlPlaneSpec&) const = default;
+};
+
+struct ControlPlaneStatus {
+    std::optional<std::int64_t> observedGeneration;
+    Conditions conditions;
+    std::optional<Time> lastSyncTime;  // when something last changed
+    std::int64_t pools = 0;
+    std::int64_t nodes = 0;
+    std::int64_t readyNodes = 0;
+    std::int64_t pendingNodes = 0;
+    std::int64_t claims = 0;
+    Reserved reserved;
+    bool operator==(const ControlPlaneStatus&) const = default;
+};
+
+struct NodeSmithControlPlane {
+    static constexpr Resource kResource = resource("nodesmithcontrolplanes", "NodeSmithControlPlane");
+    ObjectMeta metadata;
+    ControlPlaneSpec spec;
+    ControlPlaneStatus status;
+    bool operator==(const NodeSmithControlPlane&) const = default;
+};
+
+}  // namespace api::v1alpha1

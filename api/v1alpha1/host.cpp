@@ -1,0 +1,26 @@
+#include "api/v1alpha1/host.hpp"
+
+#include "api/v1alpha1/external_types.hpp"
+
+namespace api::v1alpha1 {
+
+BOOST_DESCRIBE_STRUCT(Bmc, (), (address, systemID, credentialsSecretRef, tls))
+BOOST_DESCRIBE_STRUCT(HostCapacity, (), (cpuCores, memoryMiB, extended))
+BOOST_DESCRIBE_STRUCT(HostSpec, (),
+                      (providerRef, bmc, bootMACAddress, nodeName, systemUUID, capacity, labels, taints,
+                       priority, maintenance, quirks))
+BOOST_DESCRIBE_STRUCT(ClaimReference, (), (name, uid))
+BOOST_DESCRIBE_ENUM(HostPhase, Discovering, Available, Reserved, PoweringOn, Joining, InUse, Draining,
+                    PoweringOff, Wiping, Quarantined, Foreign, Maintenance)
+BOOST_DESCRIBE_STRUCT(HostStatus, (),
+                      (observedGeneration, conditions, claimRef, phase, powerState, health, systemUUID,
+                       serialNumber, macs, capacity, failures, nextRetryTime, wakeSeconds, powerWatts))
+BOOST_DESCRIBE_STRUCT(NodeSmithHost, (), (metadata, spec, status))
+
+}  // namespace api::v1alpha1
+
+namespace api {
+
+template const Type& type_of<v1alpha1::NodeSmithHost>();
+
+}  // namespace api

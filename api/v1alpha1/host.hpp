@@ -1,0 +1,85 @@
+// NodeSmithHost: one bare-metal host behind a BMC.
+#pragma once
+#include "api/v1alpha1/common.hpp"
+
+namespace api::v1alpha1 {
+
+struct Bmc {
+    std::string address;                                  // https://10.0.0.17
+    std::string systemID;                                 // needed only if the BMC has more than one system
+    std::optional<SecretReference> credentialsSecretRef;  // absent = the Provider's
+    std::optional<TlsConfig> tls;
+    bool operator==(const Bmc&) const = default;
+};
+
+struct HostCapacity {
+    std::int64_t cpuCores = 0;
+    std::int64_t memoryMiB = 0;
+    ResourceList extended;
+    bool operator==(const HostCapacity&) const = default;
+};
+
+struct HostSpec {
+    std::string providerRef;
+    Bmc bmc;
+    std::string bootMACAddress;
+    std::string nodeName;
+    std::string systemUUID;
+    std::optional<HostCapacity> capacity;
+    StringMap labels;
+    std::vector<Taint> taints;
+    std::int32_t priority = 0;
+    bool maintenance = false;
+    std::vector<std::string> quirks;
+    bool operator==(const HostSpec&) const = default;
+};
+
+// The lock on a host: written with resourceVersion and only if absent.
+struct ClaimReference {
+    std::string name;
+    std::string uid;
+    bool operator==(const ClaimReference&) const = default;
+};
+
+enum class HostPhase {
+    Discovering,
+    Available,
+    Reserved,
+    PoweringOn,
+    Joining,
+    InUse,
+    Draining,
+    PoweringOff,
+    Wiping,
+    Quarantined,
+    Foreign,
+    Maintenance
+};
+
+struct HostStatus {
+    std::optional<std::int64_t> observedGeneration;
+    Conditions conditions;
+    std::optional<ClaimReference> claimRef;
+    std::optional<HostPhase> phase;
+    std::string powerState;
+    std::string health;
+    std::string systemUUID;
+    std::string serialNumber;
+    std::vector<std::string> macs;
+    std::optional<HostCapacity> capacity;
+    std::int32_t failures = 0;
+    std::optional<Time> nextRetryTime;
+    std::optional<std::int64_t> wakeSeconds;
+    std::optional<std::int64_t> powerWatts;
+    bool operator==(const HostStatus&) const = default;
+};
+
+struct NodeSmithHost {
+    static constexpr Resource kResource = resource("nodesmithhosts", "NodeSmithHost");
+    ObjectMeta metadata;
+    HostSpec spec;
+    HostStatus status;
+    bool operator==(const NodeSmithHost&) const = default;
+};
+
+}  // namespace api::v1alpha1

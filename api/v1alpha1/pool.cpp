@@ -1,0 +1,54 @@
+#include "api/v1alpha1/pool.hpp"
+
+#include "api/v1alpha1/external_types.hpp"
+
+namespace api::v1alpha1 {
+
+BOOST_DESCRIBE_STRUCT(NamedSize, (), (name, cpuCores, memoryMiB))
+BOOST_DESCRIBE_STRUCT(CpuRange, (), (min, max, step))
+BOOST_DESCRIBE_STRUCT(MemoryRange, (), (min, max, step))
+BOOST_DESCRIBE_STRUCT(FlexibleSize, (), (cpuCores, memoryMiB))
+BOOST_DESCRIBE_STRUCT(SystemReserved, (), (cpuMillicores, memoryMiB))
+BOOST_DESCRIBE_STRUCT(MachineTemplate, (),
+                      (labels, annotations, taints, startupTaints, kubeNodeNamePrefix, architecture, sizes,
+                       flexible, systemReserved, extendedResources, network))
+
+BOOST_DESCRIBE_STRUCT(PoolLimits, (), (minNodes, maxNodes, cpuCores, memoryMiB))
+BOOST_DESCRIBE_STRUCT(Retry, (), (initialBackoff, maxBackoff))
+BOOST_DESCRIBE_STRUCT(Headroom, (), (cpuCores, memoryMiB, nodes))
+BOOST_DESCRIBE_STRUCT(ScaleUp, (),
+                      (stabilizationWindow, batchSize, maxConcurrent, provisionTimeout, registrationTimeout,
+                       initializationTimeout, maxLaunchAttempts, retry, headroom))
+BOOST_DESCRIBE_ENUM(ScaleDownPolicy, WhenEmptyOrUnderutilized, WhenEmpty, Never)
+BOOST_DESCRIBE_ENUM(DrainTimeoutAction, Abort, Force)
+BOOST_DESCRIBE_STRUCT(ScaleDown, (),
+                      (policy, stabilizationWindow, unneededDuration, emptyGracePeriod, minNodeAge,
+                       utilizationThresholdPercent, headroomPercent, maxConcurrent, drainTimeout,
+                       drainTimeoutAction, volumeDetachTimeout, delayAfterDelete, delayAfterFailure))
+BOOST_DESCRIBE_ENUM(DriftPolicy, Replace, Ignore)
+BOOST_DESCRIBE_ENUM(RepairAction, Replace, PowerCycleThenReplace, None)
+BOOST_DESCRIBE_ENUM(DisruptionReason, Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation)
+BOOST_DESCRIBE_STRUCT(Repair, (), (notReadyFor, maxUnhealthyPercent, action))
+BOOST_DESCRIBE_STRUCT(DisruptionBudget, (), (nodes, reasons, schedule, duration))
+BOOST_DESCRIBE_STRUCT(Disruption, (), (drift, expireAfter, repair, budgets))
+BOOST_DESCRIBE_STRUCT(PoolSpec, (),
+                      (providerRef, poolLabelKey, deletionPolicy, weight, limits, machineTemplate, bootstrap,
+                       scaleUp, scaleDown, disruption))
+
+BOOST_DESCRIBE_STRUCT(PoolClaims, (), (pending, ready, failed, deleting))
+BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim))
+BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, count, nextRetryTime))
+BOOST_DESCRIBE_STRUCT(PoolStatus, (),
+                      (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
+                       memoryMiB, learnedReserved, nextClaimSequence, reserved, addresses, lastPlacedHost,
+                       lastScaleActivity, lastScaleUpTime, lastScaleDownTime, lastScaleFailureTime,
+                       consecutiveFailures, nextRetryTime, mispredictions))
+BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
+
+}  // namespace api::v1alpha1
+
+namespace api {
+
+template const Type& type_of<v1alpha1::NodeSmithPool>();
+
+}  // namespace api

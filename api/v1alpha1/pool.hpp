@@ -1,0 +1,162 @@
+// NodeSmithPool: what kind of node, and how many.
+#pragma once
+#include "api/v1alpha1/bootstrap.hpp"
+#include "api/v1alpha1/machine_template.hpp"
+
+namespace api::v1alpha1 {
+
+// 0 = unlimited, except for minNodes.
+struct PoolLimits {
+    std::int64_t minNodes = 0;
+    std::int64_t maxNodes = 0;
+    std::int64_t cpuCores = 0;
+    std::int64_t memoryMiB = 0;
+    bool operator==(const PoolLimits&) const = default;
+};
+
+struct Retry {
+    Duration initialBackoff = std::chrono::seconds(10);
+    Duration maxBackoff = std::chrono::minutes(30);
+    bool operator==(const Retry&) const = default;
+};
+
+// Spare room kept at all times.
+struct Headroom {
+    std::int64_t cpuCores = 0;
+    std::int64_t memoryMiB = 0;
+    std::int64_t nodes = 0;
+    bool operator==(const Headroom&) const = default;
+};
+
+struct ScaleUp {
+    Duration stabilizationWindow;    // least time between two scale-up decisions
+    std::int32_t batchSize = 0;      // most claims per decision, 0 = all
+    std::int32_t maxConcurrent = 0;  // claims not yet Registered at a time, 0 = no bound
+    Duration provisionTimeout = std::chrono::minutes(10);
+    Duration registrationTimeout = std::chrono::minutes(15);
+    Duration initializationTimeout = std::chrono::minutes(15);
+    std::int32_t maxLaunchAttempts = 3;
+    Retry retry;
+    Headroom headroom;
+    bool operator==(const ScaleUp&) const = default;
+};
+
+enum class ScaleDownPolicy { WhenEmptyOrUnderutilized, WhenEmpty, Never };
+enum class DrainTimeoutAction { Abort, Force };
+
+struct ScaleDown {
+    ScaleDownPolicy policy = ScaleDownPolicy::WhenEmptyOrUnderutilized;
+    Duration stabilizationWindow = std::chrono::minutes(5);  // since the pool's last scale-up
+    Duration unneededDuration = std::chrono::minutes(10);
+    Duration emptyGracePeriod = std::chrono::minutes(2);
+    Duration minNodeAge = std::chrono::minutes(10);
+    std::int32_t utilizationThresholdPercent = 50;
+    std::int32_t headroomPercent = 20;
+    std::int32_t maxConcurrent = 1;
+    Duration drainTimeout = std::chrono::minutes(10);
+    DrainTimeoutAction drainTimeoutAction = DrainTimeoutAction::Abort;
+    Duration volumeDetachTimeout = std::chrono::minutes(2);
+    Duration delayAfterDelete;
+    Duration delayAfterFailure = std::chrono::minutes(10);
+    bool operator==(const ScaleDown&) const = default;
+};
+
+enum class DriftPolicy { Replace, Ignore };
+enum class RepairAction { Replace, PowerCycleThenReplace, None };
+enum class DisruptionReason { Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation };
+
+struct Repair {
+    Duration notReadyFor = std::chrono::minutes(10);
+    std::int32_t maxUnhealthyPercent = 20;
+    RepairAction action = RepairAction::Replace;
+    bool operator==(const Repair&) const = default;
+};
+
+struct DisruptionBudget {
+    IntOrString nodes = "10%";              // percent rounds up
+    std::vector<DisruptionReason> reasons;  // empty = all
+    std::string schedule;                   // cron, UTC; "" = always
+    std::optional<Duration> duration;       // how long from each start of the schedule
+    bool operator==(const DisruptionBudget&) const = default;
+};
+
+struct Disruption {
+    DriftPolicy drift = DriftPolicy::Replace;
+    DurationOrNever expireAfter;
+    Repair repair;
+    std::vector<DisruptionBudget> budgets = {DisruptionBudget{}};
+    bool operator==(const Disruption&) const = default;
+};
+
+struct PoolSpec {
+    std::string providerRef;
+    std::string poolLabelKey = std::string(labels::kPool);
+    DeletionPolicy deletionPolicy = DeletionPolicy::Delete;
+    std::int32_t weight = 0;
+    PoolLimits limits;
+    MachineTemplate machineTemplate;
+    std::optional<Bootstrap> bootstrap;  // absent = the ControlPlane's
+    ScaleUp scaleUp;
+    ScaleDown scaleDown;
+    Disruption disruption;
+    bool operator==(const PoolSpec&) const = default;
+};
+
+struct PoolClaims {
+    std::int64_t pending = 0;
+    std::int64_t ready = 0;
+    std::int64_t failed = 0;
+    std::int64_t deleting = 0;
+    bool operator==(const PoolClaims&) const = default;
+};
+
+// A static address and the claim that has it.
+struct AddressReservation {
+    std::string address;
+    std::string claim;
+    bool operator==(const AddressReservation&) const = default;
+};
+
+// A pod that stayed Pending although the node bought for it became Ready; not bought for before
+// nextRetryTime.
+struct Misprediction {
+    std::string podUID;
+    std::string pod;  // namespace/name, to be read
+    std::int32_t count = 0;
+    std::optional<Time> nextRetryTime;
+    bool operator==(const Misprediction&) const = default;
+};
+
+struct PoolStatus {
+    std::optional<std::int64_t> observedGeneration;
+    Conditions conditions;
+    std::int64_t nodes = 0;
+    std::int64_t readyNodes = 0;
+    std::int64_t pendingNodes = 0;
+    PoolClaims claims;
+    std::int64_t cpuCores = 0;  // in use against the limits
+    std::int64_t memoryMiB = 0;
+    std::optional<SystemReserved> learnedReserved;
+    std::int64_t nextClaimSequence = 1;
+    Reserved reserved;
+    std::vector<AddressReservation> addresses;
+    std::string lastPlacedHost;
+    std::optional<Time> lastScaleActivity;
+    std::optional<Time> lastScaleUpTime;
+    std::optional<Time> lastScaleDownTime;
+    std::optional<Time> lastScaleFailureTime;
+    std::int32_t consecutiveFailures = 0;
+    std::optional<Time> nextRetryTime;  // no claim is created before it
+    std::vector<Misprediction> mispredictions;
+    bool operator==(const PoolStatus&) const = default;
+};
+
+struct NodeSmithPool {
+    static constexpr Resource kResource = resource("nodesmithpools", "NodeSmithPool");
+    ObjectMeta metadata;
+    PoolSpec spec;
+    PoolStatus status;
+    bool operator==(const NodeSmithPool&) const = default;
+};
+
+}  // namespace api::v1alpha1

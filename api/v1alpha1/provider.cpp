@@ -1,0 +1,61 @@
+#include "api/v1alpha1/provider.hpp"
+
+#include "api/v1alpha1/external_types.hpp"
+
+namespace api::v1alpha1 {
+
+BOOST_DESCRIBE_STRUCT(VMIDRange, (), (lower, upper))
+BOOST_DESCRIBE_STRUCT(NetworkInterface, (), (name, model, bridge, vlanTag, macPrefix))
+BOOST_DESCRIBE_STRUCT(VMOption, (), (name, value))
+BOOST_DESCRIBE_ENUM(PlacementStrategy, Spread, MaxMemory, MaxCPU, Balanced, RoundRobin)
+BOOST_DESCRIBE_STRUCT(HostReserved, (), (cpuCores, memoryMiB))
+BOOST_DESCRIBE_STRUCT(Placement, (),
+                      (strategy, excludedNodes, evacuateNodes, minAvailable, cpuAllocationPercent,
+                       memoryAllocationPercent, hostReserved, maxConcurrentClonesPerNode, zoneLabel))
+BOOST_DESCRIBE_ENUM(CloneMode, Auto, Linked, Full)
+BOOST_DESCRIBE_STRUCT(BootDisk, (), (device, sizeGiB))
+BOOST_DESCRIBE_STRUCT(Template, (),
+                      (name, vmid, matchTags, cloneMode, storage, format, localStorage, bootDisk))
+BOOST_DESCRIBE_ENUM(NetworkMode, DHCP, Static)
+BOOST_DESCRIBE_STRUCT(MachineNetwork, (),
+                      (mode, addresses, prefixLength, gateway, nameservers, searchDomains))
+BOOST_DESCRIBE_STRUCT(CustomCloudInit, (), (user, network, meta, vendor))
+BOOST_DESCRIBE_STRUCT(CloudInit, (),
+                      (user, sshAuthorizedKeys, sshAuthorizedKeysSecretRef, upgradePackages,
+                       userDataSecretRef, isoStorage, network, custom))
+BOOST_DESCRIBE_STRUCT(GuestAgent, (), (readyTimeout, pollInterval))
+BOOST_DESCRIBE_STRUCT(ProxmoxSpec, (),
+                      (endpoint, endpoints, tls, nodeWhitelist, vmIDRange, managedNodeTag, vmMemOverheadMiB,
+                       networkInterfaces, vmOptions, resourcePool, placement, template_, cloudInit,
+                       guestAgent))
+
+BOOST_DESCRIBE_ENUM(BootMethod, Disk, PXE, UefiHttp, VirtualMedia)
+BOOST_DESCRIBE_ENUM(BootMode, UEFI, Legacy)
+BOOST_DESCRIBE_ENUM(PowerOffMode, GracefulThenForce, GracefulOnly, Force)
+BOOST_DESCRIBE_ENUM(WipeMode, None, SecureErase)
+BOOST_DESCRIBE_ENUM(HostSelection, BestFit, Priority, Spread)
+BOOST_DESCRIBE_STRUCT(Boot, (), (method, mode, imageURL, httpBootURI))
+BOOST_DESCRIBE_STRUCT(PowerOff, (), (mode, gracefulTimeout, ejectMedia, wipe))
+BOOST_DESCRIBE_STRUCT(RedfishTimeouts, (), (connect, request, power))
+BOOST_DESCRIBE_STRUCT(RedfishConcurrency, (), (global, perBMC, powerOns, powerOnsPerGroup, groupLabel))
+BOOST_DESCRIBE_STRUCT(RedfishPolling, (), (idle, active))
+BOOST_DESCRIBE_STRUCT(RedfishSpec, (),
+                      (hostSelector, boot, powerOff, timeouts, selection, spreadLabel, concurrency, polling))
+
+BOOST_DESCRIBE_ENUM(ProviderType, proxmox, redfish)
+BOOST_DESCRIBE_STRUCT(ProviderSpec, (),
+                      (type, credentialsSecretRef, additionalSettings, orphanGracePeriod, proxmox, redfish))
+BOOST_DESCRIBE_STRUCT(ProviderHost, (),
+                      (name, online, cpuCores, memoryMiB, freeCPUCores, freeMemoryMiB, machines))
+BOOST_DESCRIBE_STRUCT(ProviderStatus, (),
+                      (observedGeneration, conditions, endpoint, version, machines, hosts))
+BOOST_DESCRIBE_STRUCT(NodeSmithProvider, (), (metadata, spec, status))
+
+}  // namespace api::v1alpha1
+
+namespace api {
+
+template const Type& type_of<v1alpha1::MachineNetwork>();
+template const Type& type_of<v1alpha1::NodeSmithProvider>();
+
+}  // namespace api

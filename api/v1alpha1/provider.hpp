@@ -1,0 +1,50 @@
+// NodeSmithProvider: where machines come from.
+#pragma once
+#include "api/v1alpha1/proxmox.hpp"
+#include "api/v1alpha1/redfish.hpp"
+
+namespace api::v1alpha1 {
+
+enum class ProviderType { proxmox, redfish };
+
+struct ProviderSpec {
+    ProviderType type = ProviderType::proxmox;
+    std::optional<SecretReference> credentialsSecretRef;
+    std::map<std::string, boost::json::value> additionalSettings;  // of the Go project; without effect
+    Duration orphanGracePeriod = std::chrono::minutes(5);          // 0 = report orphans, never remove
+    std::optional<ProxmoxSpec> proxmox;
+    std::optional<RedfishSpec> redfish;
+    bool operator==(const ProviderSpec&) const = default;
+};
+
+// One host as last seen, by what is committed on it, not by momentary use.
+struct ProviderHost {
+    std::string name;
+    bool online = false;
+    std::int64_t cpuCores = 0;
+    std::int64_t memoryMiB = 0;
+    std::int64_t freeCPUCores = 0;
+    std::int64_t freeMemoryMiB = 0;
+    std::int64_t machines = 0;
+    bool operator==(const ProviderHost&) const = default;
+};
+
+struct ProviderStatus {
+    std::optional<std::int64_t> observedGeneration;
+    Conditions conditions;
+    std::string endpoint;  // the one in use, or the number of hosts
+    std::string version;
+    std::int64_t machines = 0;
+    std::vector<ProviderHost> hosts;
+    bool operator==(const ProviderStatus&) const = default;
+};
+
+struct NodeSmithProvider {
+    static constexpr Resource kResource = resource("nodesmithproviders", "NodeSmithProvider");
+    ObjectMeta metadata;
+    ProviderSpec spec;
+    ProviderStatus status;
+    bool operator==(const NodeSmithProvider&) const = default;
+};
+
+}  // namespace api::v1alpha1

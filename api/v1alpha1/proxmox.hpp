@@ -1,0 +1,131 @@
+// spec.proxmox of a Provider.
+#pragma once
+#include <boost/json/value.hpp>
+
+#include "api/v1alpha1/common.hpp"
+
+namespace api::v1alpha1 {
+
+struct VMIDRange {
+    std::int64_t lower = 0;
+    std::int64_t upper = 0;  // inclusive
+    bool operator==(const VMIDRange&) const = default;
+};
+
+struct NetworkInterface {
+    std::string name;  // net0 to net31
+    std::string model;
+    std::string bridge;
+    std::optional<std::int32_t> vlanTag;
+    std::string macPrefix;
+    bool operator==(const NetworkInterface&) const = default;
+};
+
+// Passed through to Proxmox.
+struct VMOption {
+    std::string name;
+    boost::json::value value;  // string, number or boolean
+    bool operator==(const VMOption&) const = default;
+};
+
+enum class PlacementStrategy { Spread, MaxMemory, MaxCPU, Balanced, RoundRobin };
+
+struct HostReserved {
+    std::int64_t cpuCores = 1;
+    std::int64_t memoryMiB = 2048;
+    bool operator==(const HostReserved&) const = default;
+};
+
+struct Placement {
+    PlacementStrategy strategy = PlacementStrategy::Spread;
+    std::vector<std::string> excludedNodes;
+    std::vector<std::string> evacuateNodes;
+    Size minAvailable;
+    std::int32_t cpuAllocationPercent = 400;
+    std::int32_t memoryAllocationPercent = 100;
+    HostReserved hostReserved;
+    std::int32_t maxConcurrentClonesPerNode = 2;
+    std::string zoneLabel = std::string(labels::kZone);  // "" = none
+    bool operator==(const Placement&) const = default;
+};
+
+enum class CloneMode { Auto, Linked, Full };
+
+struct BootDisk {
+    std::string device = "scsi0";
+    std::optional<std::int64_t> sizeGiB;  // absent = as in the template
+    bool operator==(const BootDisk&) const = default;
+};
+
+// Exactly one of name, vmid and matchTags is set.
+struct Template {
+    std::string name;
+    std::optional<std::int64_t> vmid;
+    std::vector<std::string> matchTags;
+    CloneMode cloneMode = CloneMode::Auto;
+    std::string storage;
+    std::string format;
+    bool localStorage = false;
+    BootDisk bootDisk;
+    bool operator==(const Template&) const = default;
+};
+
+enum class NetworkMode { DHCP, Static };
+
+// Addresses for machines; a Pool's replaces its Provider's as a whole.
+struct MachineNetwork {
+    NetworkMode mode = NetworkMode::DHCP;
+    std::vector<std::string> addresses;  // single addresses or ranges "10.0.4.50-10.0.4.99"
+    std::int32_t prefixLength = 24;
+    std::string gateway;
+    std::vector<std::string> nameservers;
+    std::vector<std::string> searchDomains;
+    bool operator==(const MachineNetwork&) const = default;
+};
+
+// Volumes (storage:snippets/file) that the user placed; become Proxmox' cicustom.
+struct CustomCloudInit {
+    std::string user;
+    std::string network;
+    std::string meta;
+    std::string vendor;
+    bool operator==(const CustomCloudInit&) const = default;
+};
+
+struct CloudInit {
+    std::string user;
+    std::vector<std::string> sshAuthorizedKeys;
+    std::optional<SecretKeyReference> sshAuthorizedKeysSecretRef;
+    bool upgradePackages = false;
+    std::optional<SecretKeyReference> userDataSecretRef;
+    std::string isoStorage;  // "" = the first storage of the host that takes ISO images
+    MachineNetwork network;
+    std::optional<CustomCloudInit> custom;
+    bool operator==(const CloudInit&) const = default;
+};
+
+struct GuestAgent {
+    Duration readyTimeout = std::chrono::minutes(5);
+    Duration pollInterval = std::chrono::seconds(2);
+    bool operator==(const GuestAgent&) const = default;
+};
+
+struct ProxmoxSpec {
+    std::string endpoint;                // https://host:8006/api2/json
+    std::vector<std::string> endpoints;  // further ones, for failover
+    TlsConfig tls;
+    std::vector<std::string> nodeWhitelist;  // empty = all hosts
+    std::optional<VMIDRange> vmIDRange;
+    std::string managedNodeTag = "kubenodesmith-managed";
+    std::int64_t vmMemOverheadMiB = 0;
+    std::vector<NetworkInterface> networkInterfaces;
+    std::vector<VMOption> vmOptions;
+    std::string resourcePool;
+    Placement placement;
+    std::optional<Template> template_;  // absent = a blank VM
+    std::optional<CloudInit> cloudInit;
+    GuestAgent guestAgent;
+    bool operator==(const ProxmoxSpec&) const = default;
+};
+
+}  // namespace api::v1alpha1

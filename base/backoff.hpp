@@ -1,0 +1,29 @@
+// Exponential backoff as a value.
+#pragma once
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "base/random.hpp"
+
+namespace base {
+
+struct Backoff {
+    Duration initial = std::chrono::milliseconds{800};
+    Duration maximum = std::chrono::seconds{30};
+
+    // The wait before attempt number `failures` + 1: initial * 2^(failures-1), at most `maximum`; 0 for no
+    // failure.
+    Duration after(int failures) const {
+        if (failures <= 0) return Duration::zero();
+        auto wait = initial;
+        for (int i = 1; i < failures && wait < maximum; ++i) wait *= 2;
+        return std::min(wait, maximum);
+    }
+    // The same, spread over 75 to 125 percent so that many clients don't return at once.
+    Duration after(int failures, Random& random) const {
+        return std::chrono::duration_cast<Duration>(after(failures) * (0.75 + random.unit() / 2));
+    }
+};
+
+}  // namespace base

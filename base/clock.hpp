@@ -1,0 +1,52 @@
+// The one way to know the time and to wait. Production code uses make_steady_clock(); tests and the
+// simulation use VirtualClock (virtual_clock.hpp), so that hours pass in milliseconds and runs repeat.
+// All members are called on the thread that runs the executor.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace base {
+
+namespace asio = boost::asio;
+
+using Duration = std::chrono::steady_clock::duration;
+using TimePoint = std::chrono::steady_clock::time_point;
+using WallTime = std::chrono::system_clock::time_point;
+
+// A pending callback; destroying it cancels the callback.
+class Alarm {
+public:
+    Alarm() = default;
+    Alarm(const Alarm&) = delete;
+    Alarm& operator=(const Alarm&) = delete;
+    virtual ~Alarm() = default;
+};
+
+class Clock {
+public:
+    Clock() = default;
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+    virtual ~Clock() = default;
+
+    // Monotonic time, for waiting and measuring.
+    virtual TimePoint now() const = 0;
+    // Calendar time, for timestamps that leave the process; it may jump.
+    virtual WallTime wall_now() const = 0;
+    // Runs `callback` once at `deadline` (soon, if that is past) unless the alarm is destroyed before.
+    [[nodiscard]] virtual std::unique_ptr<Alarm> call_at(TimePoint deadline,
+                                                         std::function<void()> callback) = 0;
+
+    // Suspends until `deadline`, at least for one turn of the loop.
+    // Throws system_error(operation_aborted) if the calling coroutine is cancelled.
+    asio::awaitable<void> sleep_until(TimePoint deadline);
+    asio::awaitable<void> sleep_for(Duration duration);
+};
+
+std::unique_ptr<Clock> make_steady_clock(asio::any_io_executor executor);
+
+}  // namespace base

@@ -1,0 +1,276 @@
+#include "base/http_server.hpp"
+
+#include <array>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <list>
+
+#include "base/deadline.hpp"
+#include "base/http_wire.hpp"
+#include "base/log.hpp"
+#include "base/task_group.hpp"
+#include "base/tls.hpp"
+
+namespace base {
+namespace {
+
+using asio::ip::tcp;
+namespace http = boost::beast::http;
+using RequestParser = http::request_parser<http::string_body>;
+
+// The answer to what is no request; nullopt: the peer is gone or silent, there is nobody to answer.
+std::optional<HttpResponse> refusal(const boost::system::error_code& error) {
+    HttpResponse response;
+    if (error == http::error::header_limit) {
+        response.status = 431;
+    } else if (error == http::error::body_limit) {
+        response.status = 413;
+    } else if (error.category() == make_error_code(http::error::bad_method).category() &&
+               error != http::error::end_of_stream && error != http::error::partial_message) {
+        response.status = 400;
+    } else {
+        return std::nullopt;
+    }
+    return response;
+}
+
+HttpRequest head_of(const RequestParser& parser) {
+    const auto& message = parser.get();
+    HttpRequest request;
+    request.method = std::string(message.method_string());
+    request.target = std::string(message.target());
+    for (const auto& field : message) {
+        request.headers.add(std::string(field.name_string()), std::string(field.value()));
+    }
+    return request;
+}
+
+// One accepted connection.
+struct Connection {
+    explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
+    NetStream stream;
+    boost::beast::flat_buffer buffer;
+    bool answering = false;
+};
+
+class Server final : public HttpServer {
+public:
+    Server(const asio::any_io_executor& executor, Clock& clock, HttpServerOptions options,
+           HttpHandler handler)
+        : clock_(clock),
+          options_(std::move(options)),
+          handler_(std::move(handler)),
+          acceptor_(executor),
+          sessions_(executor),
+          session_ended_(executor) {
+        if (!options_.certificate_pem.empty()) tls_ = make_server_context(options_);
+        try {
+            tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
+            acceptor_.open(endpoint.protocol());
+            acceptor_.set_option(tcp::acceptor::reuse_address(true));
+            acceptor_.bind(endpoint);
+            acceptor_.listen();
+        } catch (const boost::system::system_error& error) {
+            throw std::runtime_error("listening on " + options_.address + " port " +
+                                     std::to_string(options_.port) + ": " + error.code().message());
+        }
+        port_ = acceptor_.local_endpoint().port();
+    }
+
+    std::uint16_t port() const override { return port_; }
+
+    asio::awaitable<void> run() override {
+        bool cancelled = false;
+        try {
+            co_await accept_all();
+        } catch (const boost::system::system_error&) {
+            cancelled = true;
+        }
+        co_await asio::this_coro::reset_cancellation_state();
+        co_await drain();
+        if (cancelled) throw boost::system::system_error(asio::error::operation_aborted);
+    }
+
+private:
+    asio::awaitable<void> accept_all() {
+        for (;;) {
+            boost::system::error_code error;
+            auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
+            if (!error) {
+                sessions_.spawn(session(std::move(socket)));
+                continue;
+            }
+            co_await rethrow_cancellation();
+            log::warning("Could not accept a connection", {{"error", error.message()}});
+            co_await clock_.sleep_for(
+                std::chrono::milliseconds(100));  // out of file descriptors, most likely
+        }
+    }
+
+    asio::awaitable<void> drain() {
+        closing_ = true;
+        acceptor_.close();
+        for (auto& connection : connections_) {
+            if (!connection.answering) connection.stream.close();
+        }
+        const auto deadline = clock_.now() + options_.drain_timeout;
+        while (!connections_.empty() && clock_.now() < deadline) {
+            co_await session_ended_.wait_until(clock_, deadline);
+        }
+        for (auto& connection : connections_) connection.stream.close();
+        sessions_.stop();
+        co_await sessions_.join();
+    }
+
+    asio::awaitable<void> session(tcp::socket socket) {
+        auto connection = connections_.emplace(connections_.end(), std::move(socket));
+        struct Remove {
+            Server& server;
+            std::list<Connection>::iterator connection;
+            ~Remove() {
+                server.connections_.erase(connection);
+                server.session_ended_.notify_all();
+            }
+        } remove{*this, connection};
+        boost::system::error_code ignored;
+        connection->stream.socket().set_option(tcp::no_delay(true), ignored);
+        bool open = co_await start_tls(*connection);
+        while (open && !closing_) open = co_await serve_one(*connection);
+        co_await end_tls(*connection);
+    }
+
+    asio::awaitable<bool> start_tls(Connection& connection) {
+        if (!tls_) co_return true;
+        Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
+        auto& tls = connection.stream.start_tls(*tls_);
+        boost::system::error_code error;
+        co_await tls.async_handshake(asio::ssl::stream_base::server,
+                                     asio::redirect_error(asio::use_awaitable, error));
+        co_return !error;
+    }
+
+    // Says goodbye, so that the client knows the last response to be complete; does not insist on an answer.
+    asio::awaitable<void> end_tls(Connection& connection) {
+        auto* tls = connection.stream.tls();
+        if (!tls || !connection.stream.socket().is_open()) co_return;
+        Deadline limit(clock_, clock_.now() + std::chrono::milliseconds(200), connection.stream);
+        boost::system::error_code ignored;
+        co_await tls->async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
+    }
+
+    // False: the connection has ended.
+    asio::awaitable<bool> serve_one(Connection& connection) {
+        RequestParser parser;
+        parser.header_limit(static_cast<std::uint32_t>(options_.max_header_bytes));
+        parser.body_limit(options_.max_body_bytes);
+        std::optional<HttpResponse> refused;
+        auto error = co_await read_request(connection, parser, refused);
+        if (error) refused = refusal(error);
+        if (error || refused) {
+            if (refused) co_await respond(connection, std::move(*refused), "", false);
+            if (!error) co_await discard_input(connection);
+            co_return false;
+        }
+        connection.answering = true;
+        auto request = head_of(parser);
+        request.body = std::move(parser.get().body());
+        auto method = request.method;
+        auto response = co_await answer_to(std::move(request));
+        if (!response) co_return false;
+        auto asked_to_close = response->headers.find("Connection") == "close";
+        bool keep = parser.keep_alive() && !asked_to_close && !closing_;
+        bool written = co_await respond(connection, std::move(*response), std::move(method), keep);
+        connection.answering = false;
+        co_return keep&& written;
+    }
+
+    // Stops early when the head alone is refused.
+    asio::awaitable<boost::system::error_code> read_request(Connection& connection, RequestParser& parser,
+                                                            std::optional<HttpResponse>& refused) {
+        boost::system::error_code error;
+        bool continue_sent = false, judged = !options_.refuse;
+        while (!error && !parser.is_done() && !refused) {
+            Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
+            co_await http::async_read_some(connection.stream, connection.buffer, parser,
+                                           asio::redirect_error(asio::use_awaitable, error));
+            if (!judged && parser.is_header_done()) {
+                judged = true;
+                refused = options_.refuse(head_of(parser));
+                if (refused) error = {};
+            }
+            const bool waits = parser.is_header_done() && !parser.is_done() && !continue_sent &&
+                               boost::beast::iequals(parser.get()[http::field::expect], "100-continue");
+            if (error || refused || !waits) continue;
+            continue_sent = true;
+            co_await asio::async_write(connection.stream, asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25),
+                                       asio::redirect_error(asio::use_awaitable, error));
+        }
+        co_return error;
+    }
+
+    // Closing with unread input makes TCP reset the connection, and the peer may lose the response.
+    asio::awaitable<void> discard_input(Connection& connection) {
+        Deadline limit(clock_, clock_.now() + std::chrono::seconds(2), connection.stream);
+        std::array<char, 16384> buffer;
+        boost::system::error_code error;
+        while (!error) {
+            co_await connection.stream.async_read_some(asio::buffer(buffer),
+                                                       asio::redirect_error(asio::use_awaitable, error));
+        }
+    }
+
+    // nullopt: hang up.
+    asio::awaitable<std::optional<HttpResponse>> answer_to(HttpRequest request) {
+        const auto subject = request.method + ' ' + request.target.substr(0, request.target.find('?'));
+        std::string failure;
+        try {
+            co_return co_await handler_(std::move(request));
+        } catch (const TransportError&) {
+            co_return std::nullopt;
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        co_await rethrow_cancellation();
+        log::error("Failed to answer an HTTP request", {{"request", subject}, {"error", failure}});
+        HttpResponse response;
+        response.status = 500;
+        co_return response;
+    }
+
+    asio::awaitable<bool> respond(Connection& connection, HttpResponse response, std::string method,
+                                  bool keep) {
+        auto text = response_head(response, keep);
+        if (method != "HEAD") text += response.body;
+        Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
+        boost::system::error_code error;
+        co_await asio::async_write(connection.stream, asio::buffer(text),
+                                   asio::redirect_error(asio::use_awaitable, error));
+        co_return !error;
+    }
+
+    Clock& clock_;
+    HttpServerOptions options_;
+    HttpHandler handler_;
+    std::optional<asio::ssl::context> tls_;
+    tcp::acceptor acceptor_;
+    std::uint16_t port_ = 0;
+    bool closing_ = false;
+    std::list<Connection> connections_;
+    TaskGroup sessions_;
+    Event session_ended_;
+};
+
+}  // namespace
+
+std::unique_ptr<HttpServer> make_http_server(asio::any_io_executor executor, Clock& clock,
+                                             HttpServerOptions options, HttpHandler handler) {
+    return std::make_unique<Server>(executor, clock, std::move(options), std::move(handler));
+}
+
+}  // namespace base

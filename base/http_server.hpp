@@ -1,0 +1,49 @@
+// A small HTTP/1.1 server for probes, metrics, boot data and the simulators; TLS if a certificate is given.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/http.hpp"
+
+namespace base {
+
+struct HttpServerOptions {
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 0;  // 0: any free port
+    std::string certificate_pem;
+    std::string key_pem;
+    std::size_t max_header_bytes = 8 * 1024;
+    std::size_t max_body_bytes = 16 * 1024 * 1024;
+    Duration idle_timeout = std::chrono::seconds{60};  // of silence, between requests and within one
+    Duration drain_timeout = std::chrono::seconds{3};
+    // Asked when the head of a request has been read (its body is empty then): a response refuses the request
+    // without waiting for its body, and ends the connection.
+    std::function<std::optional<HttpResponse>(const HttpRequest&)> refuse;
+};
+
+// Answers one request; an exception becomes status 500 with its message logged, not sent. A TransportError
+// hangs up instead, for servers that play a broken one.
+using HttpHandler = std::function<asio::awaitable<HttpResponse>(HttpRequest)>;
+
+class HttpServer {
+public:
+    HttpServer() = default;
+    HttpServer(const HttpServer&) = delete;
+    HttpServer& operator=(const HttpServer&) = delete;
+    virtual ~HttpServer() = default;
+
+    virtual std::uint16_t port() const = 0;
+    // Serves until cancelled; then requests being answered have `drain_timeout` to finish. Throws
+    // system_error(operation_aborted) at the end. A response header "Connection: close" ends its connection.
+    virtual asio::awaitable<void> run() = 0;
+};
+
+// Binds and listens at once; throws std::runtime_error naming address and port if that fails.
+std::unique_ptr<HttpServer> make_http_server(asio::any_io_executor executor, Clock& clock,
+                                             HttpServerOptions options, HttpHandler handler);
+
+}  // namespace base

@@ -1,0 +1,48 @@
+// One request and its response on one connection. Not a public interface of base/.
+#pragma once
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <memory>
+
+#include "base/http.hpp"
+#include "base/net_stream.hpp"
+
+namespace base {
+
+// The request line and headers, with Host, Content-Length and User-Agent added if absent.
+// Throws std::invalid_argument if a value would break the framing (line breaks, spaces in the target).
+std::string request_head(const HttpRequest& request, const std::string& authority);
+std::string response_head(const HttpResponse& response, bool keep_alive);
+
+class Exchange {
+public:
+    // `body_limit` nullopt: any length. The stream outlives the exchange.
+    Exchange(NetStream& stream, std::optional<std::uint64_t> body_limit);
+
+    // Errors of the network come back as error codes. A write that fails is no reason not to read:
+    // a server may answer and close before it has read a long body.
+    asio::awaitable<boost::system::error_code> write(std::string head, const HttpRequest& request);
+    asio::awaitable<boost::system::error_code> read_head(const HttpRequest& request);
+    // Appends the next piece to `into`; nothing appended and no error: the end.
+    asio::awaitable<boost::system::error_code> read_body(std::string& into);
+
+    std::size_t bytes_written() const { return written_; }
+    bool response_began() const { return parser_->got_some(); }
+    // The whole response is read and the connection may serve another request.
+    bool reusable() const { return parser_->is_done() && parser_->keep_alive() && buffer_.size() == 0; }
+    HttpResponse take_head();
+
+private:
+    using Parser = boost::beast::http::response_parser<boost::beast::http::buffer_body>;
+    void make_parser();
+
+    NetStream& stream_;
+    std::optional<std::uint64_t> body_limit_;
+    std::size_t written_ = 0;
+    boost::beast::flat_buffer buffer_;
+    std::unique_ptr<Parser> parser_;  // a new one after an interim (1xx) response
+};
+
+}  // namespace base

@@ -1,0 +1,68 @@
+// A TCP connection with or without TLS as one type, so that HTTP code is compiled once. Not a public
+// interface of base/: used by its HTTP client and server.
+#pragma once
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <optional>
+
+#include "base/clock.hpp"
+
+namespace base {
+
+class NetStream {
+public:
+    using executor_type = asio::any_io_executor;
+    using Tls = asio::ssl::stream<asio::ip::tcp::socket&>;
+
+    explicit NetStream(const asio::any_io_executor& executor) : socket_(executor) {}
+    explicit NetStream(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
+    NetStream(const NetStream&) = delete;  // the TLS layer refers to the socket
+    NetStream& operator=(const NetStream&) = delete;
+
+    executor_type get_executor() { return socket_.get_executor(); }
+    asio::ip::tcp::socket& socket() { return socket_; }
+    // From now on bytes go through TLS; the caller performs the handshake. `context` must live as long.
+    Tls& start_tls(asio::ssl::context& context) { return tls_.emplace(socket_, context); }
+    // Null without TLS.
+    Tls* tls() { return tls_ ? &*tls_ : nullptr; }
+
+    // Ends every operation in progress with operation_aborted, or EOF at once; the peer sees the connection
+    // go.
+    void close() {
+        boost::system::error_code ignored;
+        socket_.close(ignored);
+    }
+
+    template <class Buffers, class Token>
+    auto async_read_some(const Buffers& buffers, Token&& token) {
+        return asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
+            [this](auto handler, const Buffers& into) {
+                if (tls_) {
+                    tls_->async_read_some(into, std::move(handler));
+                } else {
+                    socket_.async_read_some(into, std::move(handler));
+                }
+            },
+            token, buffers);
+    }
+    template <class Buffers, class Token>
+    auto async_write_some(const Buffers& buffers, Token&& token) {
+        return asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
+            [this](auto handler, const Buffers& from) {
+                if (tls_) {
+                    tls_->async_write_some(from, std::move(handler));
+                } else {
+                    socket_.async_write_some(from, std::move(handler));
+                }
+            },
+            token, buffers);
+    }
+
+private:
+    asio::ip::tcp::socket socket_;
+    std::optional<Tls> tls_;
+};
+
+}  // namespace base

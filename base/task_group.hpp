@@ -1,0 +1,44 @@
+// Structured concurrency: a group owns coroutines, and none outlives it. The first failure stops the
+// siblings and is rethrown by join(). Single-threaded: used only on its executor's thread.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <exception>
+#include <list>
+
+#include "base/event.hpp"
+
+namespace base {
+
+class TaskGroup {
+public:
+    explicit TaskGroup(asio::any_io_executor executor);
+    TaskGroup(const TaskGroup&) = delete;
+    TaskGroup& operator=(const TaskGroup&) = delete;
+
+    void spawn(asio::awaitable<void> work);
+    // Cancels every child (terminal cancellation); each ends at its next suspension point.
+    void stop();
+    // Returns when no child is left; rethrows the first failure. Cancellation after stop() is no failure.
+    // If the caller is cancelled meanwhile, the children are stopped and still waited for; then throws
+    // system_error(operation_aborted).
+    asio::awaitable<void> join();
+    std::size_t size() const { return tasks_.size(); }
+
+private:
+    bool owns(const asio::cancellation_signal* signal) const;
+
+    asio::any_io_executor executor_;
+    std::list<asio::cancellation_signal> tasks_;
+    Event changed_;
+    std::exception_ptr failure_;
+    bool stopping_ = false;
+};
+
+// Runs `work` until its end or until `deadline`, when it is cancelled. True: it ended by itself; rethrows its
+// failure.
+asio::awaitable<bool> run_before(Clock& clock, TimePoint deadline, asio::awaitable<void> work);
+
+}  // namespace base

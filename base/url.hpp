@@ -1,0 +1,38 @@
+// URLs and percent-encoding (RFC 3986) and HTML form bodies.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace base {
+
+struct Url {
+    std::string scheme;  // lower case
+    std::string user;
+    std::string password;
+    std::string host;        // a name or an address; IPv6 without brackets
+    std::uint16_t port = 0;  // the scheme's own if the URL has none
+    std::string path;
+
+    // "host:port", IPv6 in brackets: the Host header and what messages show. No credentials.
+    std::string authority() const;
+};
+
+// Accepts http and https. Throws std::invalid_argument that says what is wrong, without the credentials.
+Url parse_url(std::string_view text);
+
+// Everything but letters, digits and -._~ becomes %XX: fits a path segment, a query value and a form value.
+std::string percent_encode(std::string_view text);
+// Undoes percent_encode; throws std::invalid_argument for a broken escape.
+std::string percent_decode(std::string_view text);
+
+using FormFields = std::vector<std::pair<std::string, std::string>>;
+// a=1&b=x%20y: a query (without '?') or an application/x-www-form-urlencoded body.
+std::string encode_form(const FormFields& fields);
+// Accepts '+' for a space as well. Throws std::invalid_argument.
+FormFields decode_form(std::string_view text);
+
+}  // namespace base

@@ -1,0 +1,118 @@
+#include "bootstrap/cloud_init.hpp"
+
+#include <boost/json/value.hpp>
+#include <stdexcept>
+
+#include "api/yaml.hpp"
+#include "bootstrap/yaml_writer.hpp"
+
+namespace bootstrap {
+
+namespace {
+
+namespace json = boost::json;
+using api::v1alpha1::NetworkMode;
+
+constexpr std::string_view kHeader = "#cloud-config\n";
+
+json::array strings(const std::vector<std::string>& values) {
+    json::array array;
+    for (const auto& value : values) array.push_back(json::string(value));
+    return array;
+}
+
+// The user's document; parse errors are told without its text, which may hold secrets.
+json::object parse_own(const std::string& text) {
+    if (text.empty()) return {};
+    if (!text.starts_with("#cloud-config")) {
+        throw std::invalid_argument("own user-data must begin with the line #cloud-config");
+    }
+    json::value document;
+    try {
+        document = api::parse_yaml(text);
+    } catch (const api::YamlError& error) {
+        throw std::invalid_argument(std::string("own user-data: ") + error.what());
+    }
+    if (document.is_null()) return {};
+    if (!document.is_object()) throw std::invalid_argument("own user-data is not a mapping");
+    return document.as_object();
+}
+
+void append(json::object& document, std::string_view key, const json::array& more) {
+    if (more.empty()) return;
+    auto& value = document[key];
+    if (value.is_null()) value = json::array();
+    if (!value.is_array()) {
+        throw std::invalid_argument("own user-data: " + std::string(key) + " must be a list");
+    }
+    auto& list = value.as_array();
+    list.insert(list.end(), more.begin(), more.end());
+}
+
+json::array write_files(const JoinPlan& plan) {
+    json::array files;
+    for (const auto& file : plan.files) {
+        files.push_back({{"path", file.path},
+                         {"owner", "root:root"},
+                         {"permissions", file.permissions},
+                         {"content", file.content}});
+    }
+    return files;
+}
+
+json::object ethernet(const NetworkRequest& request) {
+    if (request.mac_address.empty()) return {{"match", {{"name", "e*"}}}};
+    // Renderers other than netplan know an interface by its name only, so that is set as well.
+    return {{"match", {{"macaddress", request.mac_address}}}, {"set-name", "eth0"}};
+}
+
+}  // namespace
+
+std::string user_data(const GuestSettings& settings, const JoinPlan& plan) {
+    auto document = parse_own(settings.own_user_data);
+    document["hostname"] = settings.hostname;
+    document["preserve_hostname"] = false;
+    if (!document.contains("manage_etc_hosts")) document["manage_etc_hosts"] = true;
+    if (!settings.user.empty() && !document.contains("user")) document["user"] = settings.user;
+    if (!document.contains("package_upgrade")) document["package_upgrade"] = settings.upgrade_packages;
+    append(document, "ssh_authorized_keys", strings(settings.ssh_authorized_keys));
+    append(document, "write_files", write_files(plan));
+    json::array commands;
+    for (const auto& command : plan.commands) commands.push_back(strings(command));
+    append(document, "runcmd", commands);
+    return std::string(kHeader) + to_yaml(document);
+}
+
+std::string meta_data(std::string_view claim_uid, std::int64_t attempt, std::string_view hostname) {
+    return to_yaml({{"instance-id", std::string(claim_uid) + "-" + std::to_string(attempt)},
+                    {"local-hostname", std::string(hostname)}});
+}
+
+std::string network_config(const NetworkRequest& request) {
+    const auto& network = request.network;
+    const bool is_static = network.mode == NetworkMode::Static;
+    const bool names = !network.nameservers.empty() || !network.searchDomains.empty();
+    if (!is_static && !names && request.mac_address.empty()) return {};
+    if (is_static && request.address.empty()) {
+        throw std::invalid_argument("network.mode Static needs an address for the machine");
+    }
+    auto interface = ethernet(request);
+    if (is_static) {
+        interface["dhcp4"] = false;
+        interface["addresses"] = strings({request.address + "/" + std::to_string(network.prefixLength)});
+        if (!network.gateway.empty()) {
+            const bool v6 = network.gateway.find(':') != std::string::npos;
+            interface["routes"] =
+                json::array{{{"to", v6 ? "::/0" : "0.0.0.0/0"}, {"via", json::string(network.gateway)}}};
+        }
+    } else {
+        interface["dhcp4"] = true;
+    }
+    if (names) {
+        interface["nameservers"] = {{"addresses", strings(network.nameservers)},
+                                    {"search", strings(network.searchDomains)}};
+    }
+    return to_yaml({{"version", 2}, {"ethernets", {{"primary", interface}}}});
+}
+
+}  // namespace bootstrap

@@ -1,0 +1,39 @@
+// Cloud-init's three documents for one machine (data source NoCloud).
+// https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/v1alpha1/proxmox.hpp"
+#include "bootstrap/join.hpp"
+
+namespace bootstrap {
+
+struct GuestSettings {
+    std::string hostname;
+    std::string user;  // the image's default user gets this name; empty: as the image has it
+    std::vector<std::string> ssh_authorized_keys;
+    bool upgrade_packages = false;
+    std::string own_user_data;  // a #cloud-config of the user, merged with ours; empty: none
+};
+
+// Everything of the user's own document is kept; its lists stand before ours, so its commands prepare the
+// machine before it joins. The host name is always ours. Holds what the plan holds.
+// Throws std::invalid_argument if the user's own document is no #cloud-config, or contradicts ours in kind.
+std::string user_data(const GuestSettings& settings, const JoinPlan& plan);
+
+// Another attempt of a claim is another instance: cloud-init runs anew.
+std::string meta_data(std::string_view claim_uid, std::int64_t attempt, std::string_view hostname);
+
+struct NetworkRequest {
+    api::v1alpha1::MachineNetwork network;
+    std::string address;      // of this machine, for Static: without prefix length
+    std::string mac_address;  // of the interface; empty: the one whose name begins with "e"
+};
+// Version 2. Empty if nothing needs to be said: cloud-init then asks DHCP on the first interface.
+// Throws std::invalid_argument if Static lacks the address.
+std::string network_config(const NetworkRequest& request);
+
+}  // namespace bootstrap

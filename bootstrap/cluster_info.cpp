@@ -1,0 +1,108 @@
+#include "bootstrap/cluster_info.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/sha.h>
+#include <openssl/x509.h>
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+
+#include "api/yaml.hpp"
+#include "base/url.hpp"
+
+namespace bootstrap {
+
+namespace {
+
+namespace json = boost::json;
+
+struct Free {
+    void operator()(BIO* bio) const { BIO_free(bio); }
+    void operator()(X509* certificate) const { X509_free(certificate); }
+};
+
+const json::value* member(const json::value& value, std::string_view name) {
+    return value.is_object() ? value.as_object().if_contains(name) : nullptr;
+}
+
+std::string text(const json::value* value) {
+    return value && value->is_string() ? std::string(value->as_string()) : std::string();
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+    throw std::invalid_argument("ConfigMap kube-public/cluster-info: " + why);
+}
+
+json::value parse_kubeconfig(const std::string& yaml) {
+    try {
+        return api::parse_yaml(yaml);
+    } catch (const api::YamlError& error) {
+        refuse(std::string("its kubeconfig is no YAML: ") + error.what());
+    }
+}
+
+std::string public_key_hash(X509* certificate) {
+    unsigned char* der = nullptr;
+    const int length = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
+    if (length <= 0) throw std::invalid_argument("a CA certificate's public key cannot be read");
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+    SHA256(der, static_cast<std::size_t>(length), digest.data());
+    OPENSSL_free(der);
+    std::string hash = "sha256:";
+    for (const auto byte : digest) {
+        hash += "0123456789abcdef"[byte >> 4];
+        hash += "0123456789abcdef"[byte & 15];
+    }
+    return hash;
+}
+
+}  // namespace
+
+std::string ClusterInfo::endpoint() const {
+    const auto url = base::parse_url(server);
+    if (url.scheme != "https")
+        throw std::invalid_argument("the API server's address " + server + " is not https://");
+    return url.authority();
+}
+
+ClusterInfo parse_cluster_info(const api::ConfigMap& cluster_info) {
+    const auto* kubeconfig = api::find(cluster_info.data, "kubeconfig");
+    if (!kubeconfig) refuse("key kubeconfig is missing; `kubeadm init phase bootstrap-token` writes it");
+    const auto document = parse_kubeconfig(*kubeconfig);
+    const auto* clusters = member(document, "clusters");
+    if (!clusters || !clusters->is_array() || clusters->as_array().empty())
+        refuse("its kubeconfig has no cluster");
+    const auto* cluster = member(clusters->as_array().front(), "cluster");
+    if (!cluster) refuse("its kubeconfig has no cluster");
+    ClusterInfo info;
+    info.server = text(member(*cluster, "server"));
+    if (info.server.empty()) refuse("its kubeconfig names no server");
+    const auto encoded = text(member(*cluster, "certificate-authority-data"));
+    if (encoded.empty()) refuse("its kubeconfig has no certificate-authority-data");
+    info.ca_pem = api::Bytes::parse(encoded).value;
+    return info;
+}
+
+ClusterInfo with_endpoint(ClusterInfo info, std::string_view endpoint) {
+    if (endpoint.empty()) return info;
+    info.server =
+        endpoint.starts_with("https://") ? std::string(endpoint) : "https://" + std::string(endpoint);
+    return info;
+}
+
+std::vector<std::string> ca_cert_hashes(std::string_view ca_pem) {
+    std::unique_ptr<BIO, Free> bio(BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
+    std::vector<std::string> hashes;
+    while (std::unique_ptr<X509, Free> certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+        hashes.push_back(public_key_hash(certificate.get()));
+    }
+    ERR_clear_error();  // the end of the text is reported as an error
+    if (hashes.empty())
+        throw std::invalid_argument("the cluster's CA holds no PEM certificate that can be read");
+    return hashes;
+}
+
+}  // namespace bootstrap

@@ -1,0 +1,32 @@
+// Where a joining machine finds the cluster and how it knows that it is the right one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/core.hpp"
+
+namespace bootstrap {
+
+struct ClusterInfo {
+    std::string server;  // https://host:port
+    std::string ca_pem;  // certificates that the API server's own is signed by
+
+    // "host:port", as kubeadm takes it. Throws std::invalid_argument if `server` is no https URL.
+    std::string endpoint() const;
+    bool operator==(const ClusterInfo&) const = default;
+};
+
+// Of the ConfigMap kube-public/cluster-info, which kubeadm makes: a kubeconfig with one cluster.
+// Throws std::invalid_argument that says what is missing.
+ClusterInfo parse_cluster_info(const api::ConfigMap& cluster_info);
+
+// The same with another address: "host:port" or "https://host:port"; empty: unchanged.
+ClusterInfo with_endpoint(ClusterInfo info, std::string_view endpoint);
+
+// "sha256:<hex>" of each certificate's public key (RFC 7469 section 2.4), as kubeadm's caCertHashes wants
+// them. Throws std::invalid_argument if there is no readable certificate.
+std::vector<std::string> ca_cert_hashes(std::string_view ca_pem);
+
+}  // namespace bootstrap

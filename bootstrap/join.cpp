@@ -1,0 +1,149 @@
+#include "bootstrap/join.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/json/value.hpp>
+#include <stdexcept>
+
+#include "bootstrap/k3s.hpp"
+#include "bootstrap/placeholders.hpp"
+#include "bootstrap/yaml_writer.hpp"
+
+namespace bootstrap {
+
+namespace {
+
+namespace json = boost::json;
+using api::v1alpha1::BootstrapFormat;
+
+constexpr const char* kJoinConfigurationPath = "/etc/kubernetes/kubenodesmith-join.yaml";
+constexpr const char* kCustomScriptPath = "/var/lib/kubenodesmith/join";
+
+std::string joined_labels(const api::StringMap& labels) {
+    std::string result;
+    for (const auto& [key, value] : labels) {
+        if (!kubelet_may_set(key)) continue;
+        result += (result.empty() ? "" : ",") + key + "=" + value;
+    }
+    return result;
+}
+
+json::array kubelet_arguments(const JoinRequest& request) {
+    json::array arguments;
+    const auto add = [&](std::string_view name, const std::string& value) {
+        if (!value.empty()) arguments.push_back({{"name", name}, {"value", value}});
+    };
+    add("node-labels", joined_labels(request.labels));
+    add("provider-id", request.provider_id);
+    return arguments;
+}
+
+json::array taint_list(const std::vector<api::Taint>& taints) {
+    json::array list;
+    for (const auto& taint : taints) {
+        json::object entry{{"key", taint.key}};
+        if (!taint.value.empty()) entry["value"] = taint.value;
+        entry["effect"] = taint.effect;
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+JoinPlan plan_kubeadm(const JoinRequest& request) {
+    JoinPlan plan;
+    plan.files.push_back({kJoinConfigurationPath, kubeadm_join_configuration(request)});
+    plan.commands.push_back({"kubeadm", "join", "--config", kJoinConfigurationPath});
+    return plan;
+}
+
+JoinPlan plan_custom(const JoinRequest& request) {
+    if (request.custom_command.empty()) {
+        throw std::invalid_argument(
+            "bootstrap.format Custom needs bootstrap.commandSecretRef with a command");
+    }
+    auto script = fill_placeholders(request.custom_command,
+                                    {{"Token", request.token.text()},
+                                     {"Endpoint", request.cluster.endpoint()},
+                                     {"CACertHash", ca_cert_hashes(request.cluster.ca_pem).front()},
+                                     {"NodeName", request.node_name},
+                                     {"Host", request.host}});
+    if (!script.starts_with("#!")) script = "#!/bin/sh\n" + script;
+    if (!script.ends_with('\n')) script += '\n';
+    JoinPlan plan;
+    plan.files.push_back({kCustomScriptPath, std::move(script), "0700"});
+    plan.commands.push_back({kCustomScriptPath});
+    return plan;
+}
+
+}  // namespace
+
+JoinPlan plan_join(const JoinRequest& request) {
+    if (request.node_name.empty()) throw std::invalid_argument("a join needs the Node's name");
+    switch (request.format) {
+        case BootstrapFormat::Kubeadm:
+            return plan_kubeadm(request);
+        case BootstrapFormat::K3s:
+            return plan_k3s(request);
+        case BootstrapFormat::Custom:
+            return plan_custom(request);
+    }
+    throw std::invalid_argument("unknown bootstrap format");
+}
+
+std::string kubeadm_join_configuration(const JoinRequest& request) {
+    json::array hashes;
+    for (const auto& hash : ca_cert_hashes(request.cluster.ca_pem)) hashes.push_back(json::string(hash));
+    json::object registration{{"name", request.node_name}, {"taints", taint_list(request.taints)}};
+    if (auto arguments = kubelet_arguments(request); !arguments.empty()) {
+        registration["kubeletExtraArgs"] = std::move(arguments);
+    }
+    return to_yaml({{"apiVersion", "kubeadm.k8s.io/v1beta4"},
+                    {"kind", "JoinConfiguration"},
+                    {"discovery",
+                     {{"bootstrapToken",
+                       {{"apiServerEndpoint", request.cluster.endpoint()},
+                        {"token", request.token.text()},
+                        {"caCertHashes", hashes}}}}},
+                    {"nodeRegistration", registration}});
+}
+
+std::vector<api::Taint> registration_taints(const std::vector<api::Taint>& taints,
+                                            const std::vector<api::Taint>& startup_taints) {
+    std::vector<api::Taint> all{
+        {std::string(api::taints::kUnregistered), "", std::string(api::taints::kNoExecute)}};
+    const auto add = [&](const api::Taint& taint) {
+        if (!api::find_taint(all, taint.key, taint.effect)) all.push_back(taint);
+    };
+    std::ranges::for_each(taints, add);
+    std::ranges::for_each(startup_taints, add);
+    return all;
+}
+
+bool kubelet_may_set(std::string_view label_key) {
+    static constexpr std::array<std::string_view, 12> kKnown = {
+        "beta.kubernetes.io/arch",
+        "beta.kubernetes.io/instance-type",
+        "beta.kubernetes.io/os",
+        "failure-domain.beta.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "failure-domain.kubernetes.io/region",
+        "failure-domain.kubernetes.io/zone",
+        "kubernetes.io/arch",
+        "kubernetes.io/hostname",
+        "kubernetes.io/os",
+        "node.kubernetes.io/instance-type",
+        "topology.kubernetes.io/region",
+    };
+    if (std::ranges::find(kKnown, label_key) != kKnown.end() || label_key == api::labels::kZone) return true;
+    const auto slash = label_key.find('/');
+    if (slash == std::string_view::npos) return true;
+    const auto domain = label_key.substr(0, slash);
+    const auto is_or_is_below = [&](std::string_view parent) {
+        return domain == parent ||
+               (domain.ends_with(parent) && domain[domain.size() - parent.size() - 1] == '.');
+    };
+    if (is_or_is_below("kubelet.kubernetes.io") || is_or_is_below("node.kubernetes.io")) return true;
+    return !is_or_is_below("kubernetes.io") && !is_or_is_below("k8s.io");
+}
+
+}  // namespace bootstrap

@@ -1,0 +1,57 @@
+#include "bootstrap/k3s.hpp"
+
+#include <openssl/sha.h>
+
+#include <array>
+#include <boost/json/value.hpp>
+
+#include "bootstrap/yaml_writer.hpp"
+
+namespace bootstrap {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kConfigPath = "/etc/rancher/k3s/config.yaml";
+constexpr const char* kStart =
+    "if command -v k3s >/dev/null; then systemctl enable --now k3s-agent; "
+    "else curl -sfL https://get.k3s.io | INSTALL_K3S_EXEC=agent sh -; fi";
+
+}  // namespace
+
+std::string k3s_token(const Token& token, std::string_view ca_pem) {
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+    SHA256(reinterpret_cast<const unsigned char*>(ca_pem.data()), ca_pem.size(), digest.data());
+    std::string hash;
+    for (const auto byte : digest) {
+        hash += "0123456789abcdef"[byte >> 4];
+        hash += "0123456789abcdef"[byte & 15];
+    }
+    return "K10" + hash + "::" + token.text();
+}
+
+JoinPlan plan_k3s(const JoinRequest& request) {
+    json::array labels;
+    for (const auto& [key, value] : request.labels) {
+        if (kubelet_may_set(key)) labels.push_back(json::string(key + "=" + value));
+    }
+    json::array taints;
+    for (const auto& taint : request.taints) {
+        taints.push_back(json::string(taint.key + "=" + taint.value + ":" + taint.effect));
+    }
+    json::object config{{"server", "https://" + request.cluster.endpoint()},
+                        {"token", k3s_token(request.token, request.cluster.ca_pem)},
+                        {"node-name", request.node_name},
+                        {"node-label", labels},
+                        {"node-taint", taints}};
+    if (!request.provider_id.empty()) {
+        config["kubelet-arg"] = json::array{json::string("provider-id=" + request.provider_id)};
+    }
+    JoinPlan plan;
+    plan.files.push_back({kConfigPath, to_yaml(config)});
+    plan.commands.push_back({"sh", "-c", kStart});
+    return plan;
+}
+
+}  // namespace bootstrap

@@ -1,0 +1,11 @@
+// YAML that every parser reads alike: each string is quoted, keys keep their order.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+
+namespace bootstrap {
+
+std::string to_yaml(const boost::json::value& value);
+
+}  // namespace bootstrap

@@ -1,0 +1,198 @@
+// Taking a machine away: drained, detached, destroyed and verified gone, and only then forgotten.
+#include "controllers/claim/lifecycle.hpp"
+#include "controllers/claim/node_changes.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+constexpr auto kTaintSettles = std::chrono::seconds{2};
+
+bool is_leaving(const Situation& s) {
+    return leaving(*s.node, {s.claim, s.pool, ""}) == *s.node;
+}
+
+// The provider was asked to remove the machine: from here there is no way back.
+bool removal_begun(const ClaimStatus& status) {
+    const auto* deleted = api::find_condition(status.conditions, conditions::kMachineDeleted);
+    return deleted && deleted->reason != reasons::kAttemptFailed;
+}
+
+bool removal_ended(const ClaimStatus& status) {
+    return api::is_true(status.conditions, conditions::kMachineDeleted);
+}
+
+api::Duration detach_timeout(const Situation& s) {
+    return s.pool ? s.pool->spec.scaleDown.volumeDetachTimeout
+                  : api::v1alpha1::ScaleDown{}.volumeDetachTimeout;
+}
+
+// True when removal must wait for volumes; otherwise the status says how the waiting ended.
+bool waits_for_volumes(Decision& decision, const Situation& s) {
+    auto& status = decision.status;
+    if (!s.volumes_attached) {
+        set(status, conditions::kVolumesDetached, ConditionStatus::True, reasons::kVolumesDetached,
+            "no volume is attached to the Node", s.now);
+        return false;
+    }
+    auto deadline = later(since(status, conditions::kDrained).value_or(s.now), detach_timeout(s));
+    if (deadline <= s.now) {
+        set(status, conditions::kVolumesDetached, ConditionStatus::False, reasons::kVolumeDetachTimeout,
+            "volumes were still attached after " + detach_timeout(s).str() +
+                "; the machine is removed anyway",
+            s.now);
+        return false;
+    }
+    set(status, conditions::kVolumesDetached, ConditionStatus::False, reasons::kVolumesAttached,
+        "waiting for the volumes of the Node to be detached", s.now);
+    decision.look_again = deadline;
+    return true;
+}
+
+// What has to happen while the machine still runs; nullopt: nothing any more.
+std::optional<Decision> leave_service(const Situation& s) {
+    if (removal_ended(s.claim.status) || stated_gone(s)) return std::nullopt;
+    Decision decision{Step::taint_node, s.claim.status, std::nullopt};
+    if (!s.node) {
+        // A Node that served does not leave the cache without reason; its pods must not be forgotten.
+        const bool served =
+            is_true(s.claim, conditions::kRegistered) && !is_true(s.claim, conditions::kDrained);
+        if (!served || removal_begun(s.claim.status)) return std::nullopt;
+        decision.step = Step::confirm_node_gone;
+        return decision;
+    }
+    if (!is_leaving(s)) return decision;
+    if (removal_begun(s.claim.status)) return std::nullopt;
+    if (!is_true(s.claim, conditions::kDrained)) {
+        decision.step = Step::drain;
+        return decision;
+    }
+    decision.step = Step::nothing;
+    if (waits_for_volumes(decision, s)) return decision;
+    // How the waiting ended is recorded together with the intent to remove the machine.
+    decision.step = Step::remove_machine;
+    return decision;
+}
+
+void intend_removal(ClaimStatus& status, const Situation& s) {
+    if (removal_begun(status)) return;
+    set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting,
+        "machine " + status.machineID + " on host " + status.host + " is being removed", s.now);
+}
+
+Decision not_adopted(const Situation& s) {
+    Decision decision{Step::nothing, s.claim.status, std::nullopt};
+    set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kNotAdopted,
+        "machine " + s.claim.status.providerID +
+            " carries no mark that proves it ours, so it is not touched; when it is gone, annotate this "
+            "claim with " +
+            std::string(api::annotations::kMachineGone) + "=true",
+        s.now);
+    return decision;
+}
+
+// Only a machine that serves is worth keeping; an attempt that is under way is removed.
+bool is_retained(const NodeSmithClaim& claim) {
+    return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
+           is_true(claim, conditions::kRegistered);
+}
+
+Decision decide_release(const Situation& s) {
+    Decision decision{Step::drop_finalizer, s.claim.status, std::nullopt};
+    if (!removal_ended(s.claim.status)) {
+        decision.step = Step::release_machine;
+        set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kRetained,
+            "deletionPolicy is Retain: the machine and its Node stay and will be none of ours", s.now);
+    } else if (s.node && api::find(s.node->metadata.labels, api::labels::kClaim)) {
+        decision.step = Step::release_node;
+    } else if (!s.claim.status.bootstrapTokenID.empty()) {
+        decision.step = Step::revoke_token;
+    }
+    return decision;
+}
+
+}  // namespace
+
+Decision decide_cleanup(const Situation& s, const Decision& done) {
+    const auto& status = s.claim.status;
+    auto service = leave_service(s);
+    if (service && service->step != Step::remove_machine) return *service;
+    if (!status.machineID.empty() && !removal_ended(status)) {
+        Decision decision = service.value_or(Decision{Step::remove_machine, status, std::nullopt});
+        intend_removal(decision.status, s);
+        return decision;
+    }
+    if (s.node || (s.namesake && s.namesake_is_leftover)) return {Step::delete_node, status, std::nullopt};
+    if (!status.bootstrapTokenID.empty()) return {Step::revoke_token, status, std::nullopt};
+    return done;
+}
+
+Decision decide_removal(const Situation& s) {
+    const auto& claim = s.claim;
+    if (!api::has_finalizer(claim.metadata, api::finalizers::kClaim))
+        return {Step::nothing, claim.status, {}};
+    const bool foreign = !claim.status.providerID.empty() && claim.status.machineID.empty();
+    if (foreign && !stated_gone(s)) return not_adopted(s);
+    if (is_retained(claim)) return decide_release(s);
+    auto decision = decide_cleanup(s, {Step::drop_finalizer, claim.status, std::nullopt});
+    if (decision.step != Step::drop_finalizer &&
+        api::find_condition(decision.status.conditions, conditions::kReady)) {
+        set(decision.status, conditions::kReady, ConditionStatus::False, reasons::kDeleting,
+            "the claim is being deleted", s.now);
+    }
+    return decision;
+}
+
+DrainRequest drain_request(const Situation& s) {
+    DrainRequest request;
+    request.node = s.node->metadata.name;
+    request.kind = DrainRequest::Kind::forced_by_user;
+    auto begin = s.claim.metadata.deletionTimestamp;
+    if (!begin) begin = since(s.claim.status, conditions::kMachineDeleted);
+    const auto& grace = s.claim.spec.terminationGracePeriod;
+    if (grace && begin) request.deadline = later(*begin, *grace);
+    return request;
+}
+
+ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
+    auto status = s.claim.status;
+    auto begin = since(status, conditions::kDrained);
+    bool settled = begin && later(*begin, kTaintSettles) <= s.now;
+    if (progress.done && settled) {
+        set(status, conditions::kDrained, ConditionStatus::True, reasons::kDrained, progress.message(),
+            s.now);
+    } else if (progress.done) {
+        set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
+            "the Node takes no new pods any more", s.now);
+    } else {
+        set(status, conditions::kDrained, ConditionStatus::False,
+            progress.blocked.empty() ? reasons::kDraining : reasons::kBlockedByBudget, progress.message(),
+            s.now);
+    }
+    return status;
+}
+
+ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& result) {
+    auto status = s.claim.status;
+    if (std::holds_alternative<providers::Gone>(result)) {
+        status.taskRef.clear();
+        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineDeleted,
+            "the machine is verified gone", s.now);
+    } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
+        status.taskRef = busy->task;
+        set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting, busy->message,
+            s.now);
+    } else if (stated_gone(s)) {
+        status.taskRef.clear();
+        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kStatedGone,
+            "the user states that the machine is gone", s.now);
+    } else if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) {
+        set(status, conditions::kMachineDeleted, ConditionStatus::False, blocked->reason, blocked->message,
+            s.now);
+    }
+    return status;
+}
+
+}  // namespace controllers::claim

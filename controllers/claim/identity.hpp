@@ -1,0 +1,35 @@
+// Who a machine is: derived from its claim, so that it can be recomputed after any crash.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/node.hpp"
+#include "api/v1alpha1/claim.hpp"
+#include "providers/provider.hpp"
+
+namespace controllers::claim {
+
+using api::v1alpha1::ClaimStatus;
+using api::v1alpha1::NodeSmithClaim;
+
+// SMBIOS UUID of the machine of this attempt: UUIDv5 with the claim's UID as namespace and the attempt's
+// number as name (RFC 4122 section 4.3), lower case. Throws std::invalid_argument if claim_uid is no UUID.
+std::string system_uuid(std::string_view claim_uid, std::int64_t attempt);
+
+// Equal ignoring case, also if one side has the first three fields in the other byte order: some firmware
+// and BMCs disagree on it (Supermicro X11; DSP0134 section 7.2.1 tells the two orders).
+bool same_uuid(std::string_view a, std::string_view b);
+std::string byte_swapped(std::string_view uuid);
+
+// The identity of the claim's present attempt. provider_uid is that of the NodeSmithProvider.
+providers::MachineIdentity identity_of(const NodeSmithClaim& claim, const std::string& cluster_id,
+                                       const std::string& provider_uid);
+// What the claim's status holds of its machine; a claim without a machineID has an empty record.
+providers::MachineRecord record_of(const ClaimStatus& status);
+
+// The Node runs on the claim's machine: equal system UUIDs, or, where one of them is not known, equal
+// providerIDs.
+bool is_node_of(const api::Node& node, const ClaimStatus& status);
+
+}  // namespace controllers::claim

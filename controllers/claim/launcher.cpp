@@ -1,0 +1,127 @@
+#include "controllers/claim/launcher.hpp"
+
+#include "controllers/claim/identity.hpp"
+#include "controllers/ledger.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+// Nobody tells when room or a limit has become free elsewhere.
+constexpr base::Duration kRoomRetry = std::chrono::seconds{30};
+constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
+
+kube::Result again_after(base::Duration wait) {
+    return {wait};
+}
+
+kube::ObjectKey provider_of(const NodeSmithClaim& claim) {
+    return {claim.metadata.namespace_, claim.status.providerRef};
+}
+
+// When to come again if the outcome alone does not wake us.
+base::Duration wait_after(const providers::EnsureResult& result) {
+    if (const auto* machine = std::get_if<providers::Machine>(&result)) return machine->retry_after;
+    if (const auto* busy = std::get_if<providers::NotReady>(&result)) return busy->retry_after;
+    if (std::holds_alternative<providers::InsufficientCapacity>(result)) return kRoomRetry;
+    return base::Duration::zero();
+}
+
+}  // namespace
+
+Launcher::Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances,
+                   Reservations& reservations, Placements& placements, BootData& boot_data)
+    : clock_(clock),
+      writer_(writer),
+      instances_(instances),
+      reservations_(reservations),
+      placements_(placements),
+      boot_data_(boot_data) {}
+
+asio::awaitable<kube::Result> Launcher::admit(Observation observation) {
+    const auto claim = observation.claim;
+    const auto size = ledger::size_of(claim->spec, observation.pool.get());
+    auto reservation = co_await reservations_.admit(api::key_of(*observation.pool), size);
+    const bool granted = !reservation.granted.empty() && reservation.granted.front();
+    auto status = claim->status;
+    if (!granted) {
+        const auto why =
+            reservation.limit_hit ? reservation.limit_hit->message : std::string("the pool is gone");
+        set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLimitExceeded,
+            "the limits leave no room: " + why, observation.now);
+        co_await writer_.record(claim, std::move(status));
+        co_return again_after(kRoomRetry);
+    }
+    if (clock_.now() >= reservation.usable_until) co_return again_after(base::Duration::zero());
+    status.providerRef = observation.pool->spec.providerRef;
+    co_await writer_.record(claim, std::move(status));
+    reservation.complete();
+    co_return again_after(base::Duration::zero());
+}
+
+asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
+    auto claim = observation.claim;
+    const auto lookup = co_await instances_.get(provider_of(*claim));
+    if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup)) {
+        auto status = after_failed_launch(observation.situation(), missing->reason, missing->message);
+        co_await writer_.record(claim, std::move(status));
+        co_return again_after(kProviderRetry);
+    }
+    // The token stands in the status before it is made, so that it is found and revoked after any crash.
+    if (!claim->status.machineID.empty() && claim->status.bootstrapTokenID.empty()) {
+        auto status = claim->status;
+        status.bootstrapTokenID = boot_data_.token_id(observation);
+        claim = co_await writer_.record(claim, std::move(status));
+        observation = observation.with(claim);
+    }
+    const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
+    const auto result = co_await ensure(observation, provider);
+    observation.now = api::Time(clock_.wall_now());
+    co_await writer_.record(claim, after_ensure(observation.situation(), result));
+    co_return again_after(wait_after(result));
+}
+
+asio::awaitable<providers::EnsureResult> Launcher::ensure(Observation observation,
+                                                          std::shared_ptr<providers::Provider> provider) {
+    auto spec = spec_of(observation);
+    spec.last_placed_host = placements_.last_host(*observation.claim);
+    if (spec.record.machine_id.empty()) {
+        co_return co_await place(std::move(spec), observation.claim, std::move(provider));
+    }
+    spec.reservations = placements_.others(*observation.claim);
+    const auto source = boot_data_.source(observation);
+    spec.boot_image = source.get();
+    co_return co_await provider->ensure(std::move(spec));
+}
+
+asio::awaitable<providers::EnsureResult> Launcher::place(providers::MachineSpec spec, ClaimPointer claim,
+                                                         std::shared_ptr<providers::Provider> provider) {
+    placements_.forget(api::key_of(*claim));
+    const auto turn = co_await placements_.enter(provider_of(*claim));
+    spec.reservations = placements_.others(*claim);
+    auto result = co_await provider->ensure(std::move(spec));
+    const auto* machine = std::get_if<providers::Machine>(&result);
+    if (machine) placements_.add(*claim, machine->record);
+    co_return result;
+}
+
+providers::MachineSpec Launcher::spec_of(const Observation& observation) const {
+    const auto& claim = *observation.claim;
+    const auto provider_uid = observation.provider ? observation.provider->metadata.uid : std::string();
+    const auto size = ledger::size_of(claim.spec, observation.pool.get());
+    providers::MachineSpec spec;
+    spec.identity = identity_of(claim, instances_.cluster_id(), provider_uid);
+    spec.name = claim.metadata.name;
+    spec.cpu_cores = size.cpuCores;
+    spec.memory_mib = size.memoryMiB;
+    spec.zone = claim.spec.zone;
+    spec.record = record_of(claim.status);
+    if (claim.status.lastFailure && !claim.status.lastFailure->host.empty()) {
+        spec.avoid_hosts.push_back(claim.status.lastFailure->host);
+    }
+    return spec;
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,42 @@
+// Takes a claim from nothing to a running machine: admission within the limits, then one step of the provider
+// at a time, each recorded.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "controllers/claim/boot_data.hpp"
+#include "controllers/claim/placement.hpp"
+#include "controllers/claim/writer.hpp"
+#include "controllers/provider_instances.hpp"
+#include "controllers/reservations.hpp"
+#include "kube/controller.hpp"
+
+namespace controllers::claim {
+
+class Launcher {
+public:
+    // All must outlive this.
+    Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances, Reservations& reservations,
+             Placements& placements, BootData& boot_data);
+
+    // Reserves a place within the limits for a claim that a user made; status.providerRef shows that it has
+    // one.
+    asio::awaitable<kube::Result> admit(Observation observation);
+    asio::awaitable<kube::Result> launch(Observation observation);
+
+private:
+    asio::awaitable<providers::EnsureResult> ensure(Observation observation,
+                                                    std::shared_ptr<providers::Provider> provider);
+    asio::awaitable<providers::EnsureResult> place(providers::MachineSpec spec, ClaimPointer claim,
+                                                   std::shared_ptr<providers::Provider> provider);
+    providers::MachineSpec spec_of(const Observation& observation) const;
+
+    base::Clock& clock_;
+    Writer& writer_;
+    ProviderInstances& instances_;
+    Reservations& reservations_;
+    Placements& placements_;
+    BootData& boot_data_;
+};
+
+}  // namespace controllers::claim

@@ -1,0 +1,111 @@
+#include "controllers/claim/node_keeper.hpp"
+
+#include "controllers/claim/identity.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+constexpr base::Duration kSoon = std::chrono::seconds{2};
+constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
+
+bool carries_label_of(const NodeSmithClaim& claim, const api::Node& node) {
+    const auto* label = api::find(node.metadata.labels, api::labels::kClaim);
+    return label && *label == claim.metadata.name;
+}
+
+bool is_leaving(const NodeSmithClaim& claim) {
+    return claim.metadata.deletionTimestamp ||
+           api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+}
+
+}  // namespace
+
+NodeKeeper::NodeKeeper(Informers& informers, kube::Client& client, Writer& writer,
+                       ProviderInstances& instances, BootData& boot_data)
+    : informers_(informers), client_(client), writer_(writer), instances_(instances), boot_data_(boot_data) {}
+
+asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
+    auto difference = kube::difference(*before, after, kube::Lock::resource_version);
+    if (!difference) co_return;
+    auto written = co_await client_.patch<api::Node>(api::key_of(*before), std::move(*difference));
+    informers_.nodes.observe(std::move(written));
+}
+
+asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation) {
+    const auto claim = observation.claim;
+    const auto node = observation.node;
+    co_await patch(node, registered(*node, observation.origin()));
+    if (is_true(*claim, conditions::kRegistered)) co_return kube::Result{base::Duration::zero()};
+    auto status = claim->status;
+    status.nodeName = node->metadata.name;
+    status.capacity = node->status.capacity;
+    status.allocatable = node->status.allocatable;
+    set(status, conditions::kRegistered, ConditionStatus::True, reasons::kRegistered,
+        "the machine joined as Node " + node->metadata.name, observation.now);
+    co_await writer_.record(claim, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observation) {
+    const auto claim = observation.claim;
+    co_await boot_data_.revoke(claim->status.bootstrapTokenID);
+    const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
+    const auto lookup = co_await instances_.get(provider_key);
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    if (!provider || !observation.provider) co_return kube::Result{kProviderRetry};
+    const auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
+    const bool discarded = co_await (*provider)->discard_boot_image(identity, record_of(claim->status));
+    if (!discarded) co_return kube::Result{kSoon};
+    auto status = claim->status;
+    status.bootstrapTokenID.clear();
+    co_await writer_.record(claim, std::move(status));
+    co_return kube::Result{};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) {
+    const auto claim = observation.claim;
+    const kube::ObjectKey node_key{"", claim->status.nodeName};
+    const auto live = co_await client_.get<api::Node>(node_key);
+    if (live && is_node_of(*live, claim->status)) co_return kube::Result{kSoon};
+    auto status = claim->status;
+    if (is_leaving(*claim)) {
+        set(status, conditions::kDrained, ConditionStatus::True, reasons::kNodeDeleted,
+            "Node " + claim->status.nodeName + " is gone, and its pods with it", observation.now);
+    } else {
+        const auto why =
+            "Node " + claim->status.nodeName + " was deleted while its machine lives: the claim is replaced";
+        set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kNodeDeleted, why,
+            observation.now);
+        set(status, conditions::kReady, ConditionStatus::False, reasons::kNodeDeleted, why, observation.now);
+    }
+    co_await writer_.record(claim, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::taint(Observation observation) {
+    co_await patch(observation.node, leaving(*observation.node, observation.origin()));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::release(Observation observation) {
+    co_await patch(observation.node, released(*observation.node));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::remove(Observation observation) {
+    const auto claim = observation.claim;
+    const auto node = observation.node ? observation.node : observation.namesake;
+    if (!carries_label_of(*claim, *node)) {
+        co_await patch(node, kept(*node, observation.origin()));
+        co_return kube::Result{base::Duration::zero()};
+    }
+    kube::Preconditions same;
+    same.uid = node->metadata.uid;
+    co_await client_.remove<api::Node>(api::key_of(*node), same);
+    co_return kube::Result{kSoon};
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,125 @@
+#include "controllers/claim/observation.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "controllers/claim/identity.hpp"
+#include "controllers/membership.hpp"
+
+namespace controllers::claim {
+
+namespace {
+
+NodePointer find_node(const Informers& informers, const ClaimStatus& status) {
+    const auto& nodes = informers.nodes.store();
+    if (!status.systemUUID.empty()) {
+        for (const auto& uuid : {status.systemUUID, byte_swapped(status.systemUUID)}) {
+            auto found = nodes.by_index(kNodesBySystemUuid, uuid);
+            if (!found.empty()) return found.front();
+        }
+    }
+    if (status.providerID.empty()) return nullptr;
+    for (const auto& node : nodes.by_index(kNodesByProviderId, status.providerID)) {
+        if (is_node_of(*node, status)) return node;
+    }
+    return nullptr;
+}
+
+bool is_of_earlier_attempt(const api::Node& node, const NodeSmithClaim& claim) {
+    for (std::int32_t attempt = 1; attempt <= claim.status.launchAttempts; ++attempt) {
+        auto uuid = system_uuid(claim.metadata.uid, attempt);
+        if (uuid != claim.status.systemUUID && same_uuid(node.status.nodeInfo.systemUUID, uuid)) return true;
+    }
+    return false;
+}
+
+// Volumes of pods that a drain leaves where they are: they stay attached until the machine is off.
+std::set<std::string> volumes_that_stay(const Informers& informers, const std::string& node) {
+    std::set<std::string> names;
+    for (const auto& pod : informers.pods.store().by_index(kPodsByNode, node)) {
+        if (is_drainable(*pod)) continue;
+        for (const auto& volume : pod->spec.volumes) {
+            if (!volume.persistentVolumeClaim) continue;
+            const auto claim = informers.persistent_volume_claims.store().get(
+                {pod->metadata.namespace_, volume.persistentVolumeClaim->claimName});
+            if (claim) names.insert(claim->spec.volumeName);
+        }
+    }
+    return names;
+}
+
+bool has_attached_volumes(const Informers& informers, const std::string& node) {
+    const auto attachments = informers.volume_attachments.store().by_index(kVolumeAttachmentsByNode, node);
+    if (attachments.empty()) return false;
+    const auto staying = volumes_that_stay(informers, node);
+    return std::any_of(attachments.begin(), attachments.end(), [&staying](const auto& attachment) {
+        return attachment->status.attached && !staying.contains(attachment->spec.source.persistentVolumeName);
+    });
+}
+
+Hold hold(std::string_view reason, std::string message) {
+    return {std::string(reason), std::move(message)};
+}
+
+}  // namespace
+
+Situation Observation::situation() const {
+    Situation s{*claim};
+    s.pool = pool.get();
+    s.node = node.get();
+    s.namesake = namesake.get();
+    s.namesake_is_leftover = namesake_is_leftover;
+    s.purchase_hold = purchase_hold;
+    s.volumes_attached = volumes_attached;
+    s.now = now;
+    return s;
+}
+
+NodeOrigin Observation::origin() const {
+    return {*claim, pool.get(), zone_label(provider.get())};
+}
+
+Observation Observation::with(ClaimPointer written) const {
+    auto result = *this;
+    result.claim = std::move(written);
+    return result;
+}
+
+Observation observe(const Informers& informers, ClaimPointer claim, api::Time now) {
+    Observation result;
+    const auto& namespace_ = claim->metadata.namespace_;
+    result.pool = informers.pools.store().get({namespace_, claim->spec.poolRef});
+    auto provider = claim->status.providerRef;
+    if (provider.empty() && result.pool) provider = result.pool->spec.providerRef;
+    result.provider = informers.providers.store().get({namespace_, provider});
+    result.node = find_node(informers, claim->status);
+    auto named = informers.nodes.store().get({"", claim->metadata.name});
+    if (named && named != result.node) {
+        result.namesake = named;
+        result.namesake_is_leftover = is_of_earlier_attempt(*named, *claim);
+    }
+    if (result.node) result.volumes_attached = has_attached_volumes(informers, result.node->metadata.name);
+    if (result.pool) result.purchase_hold = purchase_hold(informers, *result.pool);
+    result.claim = std::move(claim);
+    result.now = now;
+    return result;
+}
+
+std::optional<Hold> purchase_hold(const Informers& informers, const NodeSmithPool& pool) {
+    using api::v1alpha1::Mode;
+    const auto* manager = manager_of(api::key_of(pool), informers.control_planes.store().all());
+    if (!manager) {
+        return hold(reasons::kNotSelected, "no NodeSmithControlPlane lists pool " + pool.metadata.name);
+    }
+    if (manager->spec.mode != Mode::Active) {
+        const auto mode = manager->spec.mode == Mode::Paused ? reasons::kPaused : reasons::kObserve;
+        return hold(mode,
+                    "NodeSmithControlPlane " + manager->metadata.name + " has mode " + std::string(mode));
+    }
+    if (const auto* other = label_conflict(pool, informers.pools.store().all())) {
+        return hold(reasons::kLabelConflict, "pool " + api::key_of(*other).str() + " has the same label");
+    }
+    return std::nullopt;
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,39 @@
+// What the stores know about one claim, held together while a pass works with it.
+#pragma once
+
+#include <memory>
+
+#include "controllers/claim/lifecycle.hpp"
+#include "controllers/claim/node_changes.hpp"
+#include "controllers/informers.hpp"
+
+namespace controllers::claim {
+
+using ClaimPointer = std::shared_ptr<const NodeSmithClaim>;
+using NodePointer = std::shared_ptr<const api::Node>;
+
+struct Observation {
+    ClaimPointer claim;
+    std::shared_ptr<const NodeSmithPool> pool;
+    std::shared_ptr<const api::v1alpha1::NodeSmithProvider> provider;
+    NodePointer node;      // runs on the claim's machine
+    NodePointer namesake;  // has the claim's name, but runs on another machine
+    bool namesake_is_leftover = false;
+    bool volumes_attached = false;
+    std::optional<Hold> purchase_hold;
+    api::Time now;
+
+    // Valid as long as this is.
+    Situation situation() const;
+    NodeOrigin origin() const;
+    // The same with the claim as it was just written.
+    Observation with(ClaimPointer written) const;
+};
+
+Observation observe(const Informers& informers, ClaimPointer claim, api::Time now);
+
+// Why nothing may be bought for the pool's claims now: it is not selected by any ControlPlane, shares its
+// label with an older pool, or its ControlPlane only observes or is paused.
+std::optional<Hold> purchase_hold(const Informers& informers, const NodeSmithPool& pool);
+
+}  // namespace controllers::claim

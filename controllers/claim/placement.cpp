@@ -1,0 +1,60 @@
+#include "controllers/claim/placement.hpp"
+
+#include "controllers/claim/identity.hpp"
+#include "controllers/ledger.hpp"
+
+namespace controllers::claim {
+
+namespace {
+
+bool same_provider(const NodeSmithClaim& a, const NodeSmithClaim& b) {
+    return a.metadata.namespace_ == b.metadata.namespace_ && a.status.providerRef == b.status.providerRef;
+}
+
+}  // namespace
+
+Placements::Placements(asio::any_io_executor executor, const Informers& informers)
+    : informers_(informers), left_(std::move(executor)) {}
+
+Placements::Turn::~Turn() {
+    owner_.busy_.erase(provider_);
+    owner_.left_.notify_all();
+}
+
+asio::awaitable<std::unique_ptr<Placements::Turn>> Placements::enter(kube::ObjectKey provider) {
+    while (busy_.contains(provider)) co_await left_.wait();
+    busy_.insert(provider);
+    co_return std::make_unique<Turn>(*this, std::move(provider));
+}
+
+void Placements::add(const NodeSmithClaim& claim, const providers::MachineRecord& placed) {
+    placed_[api::key_of(claim)] = placed;
+}
+
+std::vector<providers::Reservation> Placements::others(const NodeSmithClaim& claim) const {
+    std::vector<providers::Reservation> result;
+    for (const auto& [key, other] : informers_.claims.store().all()) {
+        if (key == api::key_of(claim) || !same_provider(*other, claim)) continue;
+        auto record = record_of(other->status);
+        const auto placed = placed_.find(key);
+        if (record.machine_id.empty() && placed != placed_.end()) record = placed->second;
+        if (record.machine_id.empty()) continue;
+        const auto pool = informers_.pools.store().get({key.namespace_, other->spec.poolRef});
+        const auto size = ledger::size_of(other->spec, pool.get());
+        result.push_back({record.host, record.machine_id, size.cpuCores, size.memoryMiB});
+    }
+    return result;
+}
+
+std::string Placements::last_host(const NodeSmithClaim& claim) const {
+    const NodeSmithClaim* youngest = nullptr;
+    for (const auto& [key, other] : informers_.claims.store().all()) {
+        if (!same_provider(*other, claim) || other->status.machineID.empty()) continue;
+        const bool younger =
+            !youngest || youngest->metadata.creationTimestamp <= other->metadata.creationTimestamp;
+        if (younger) youngest = other.get();
+    }
+    return youngest ? youngest->status.host : std::string();
+}
+
+}  // namespace controllers::claim

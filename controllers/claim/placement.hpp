@@ -1,0 +1,51 @@
+// Choosing hosts and IDs one claim at a time per provider: what one claim has chosen is known to the next,
+// also before it stands in any status.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/event.hpp"
+#include "controllers/claim/observation.hpp"
+#include "providers/provider.hpp"
+
+namespace controllers::claim {
+
+class Placements {
+public:
+    Placements(asio::any_io_executor executor, const Informers& informers);
+
+    // While it lives, nobody else places a machine of this provider.
+    class Turn {
+    public:
+        Turn(Placements& owner, kube::ObjectKey provider) : owner_(owner), provider_(std::move(provider)) {}
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+        ~Turn();
+
+    private:
+        Placements& owner_;
+        kube::ObjectKey provider_;
+    };
+    asio::awaitable<std::unique_ptr<Turn>> enter(kube::ObjectKey provider);
+
+    // Known from now on, until the store shows it (or forget).
+    void add(const NodeSmithClaim& claim, const providers::MachineRecord& placed);
+    void forget(const kube::ObjectKey& claim) { placed_.erase(claim); }
+
+    // Of all other claims of the provider, in name order.
+    std::vector<providers::Reservation> others(const NodeSmithClaim& claim) const;
+    // Where the youngest placed claim of the provider stands: for round robin.
+    std::string last_host(const NodeSmithClaim& claim) const;
+
+private:
+    const Informers& informers_;
+    base::Event left_;
+    std::set<kube::ObjectKey> busy_;  // providers
+    std::map<kube::ObjectKey, providers::MachineRecord> placed_;
+};
+
+}  // namespace controllers::claim

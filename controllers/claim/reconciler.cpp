@@ -1,0 +1,151 @@
+#include "controllers/claim/reconciler.hpp"
+
+#include "controllers/claim/wakes.hpp"
+
+namespace controllers {
+
+using claim::ClaimPointer;
+using claim::Observation;
+using claim::Step;
+
+namespace conditions = api::conditions;
+
+namespace {
+
+// Trying again does not help before a person does something.
+bool is_refusal(const kube::ApiError& error) {
+    constexpr int kForbidden = 403;
+    constexpr int kInvalid = 422;
+    return error.code == kForbidden || error.code == kInvalid;
+}
+
+}  // namespace
+
+ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                                 kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                                 ProviderInstances& instances, Reservations& reservations, Drainer& drainer,
+                                 claim::BootData& boot_data, asio::any_io_executor executor)
+    : informers_(informers),
+      clock_(clock),
+      boot_data_(boot_data),
+      writer_(informers, client, clock, events, metrics),
+      placements_(std::move(executor), informers),
+      launcher_(clock, writer_, instances, reservations, placements_, boot_data),
+      nodes_(informers, client, writer_, instances, boot_data),
+      remover_(clock, writer_, drainer, instances, boot_data) {}
+
+void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
+    informers_.claims.on_change(
+        [this](const auto* before, const auto* after) { writer_.count(before, after); });
+    claim::wake_claims(informers_, queue);
+}
+
+asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
+    std::string message;
+    std::string_view reason = api::reasons::kProviderError;
+    std::exception_ptr failure;
+    try {
+        co_return co_await pass(key);
+    } catch (const providers::FencedError&) {
+        throw;  // this process leads no more: nothing may be written
+    } catch (const providers::ProviderError& error) {
+        message = error.what();
+        failure = std::current_exception();
+    } catch (const claim::BootDataError& error) {
+        message = error.what();
+        reason = api::reasons::kBootDataMissing;
+        failure = std::current_exception();
+    } catch (const kube::ApiError& error) {
+        if (!is_refusal(error)) throw;
+        message = error.what();
+        reason = api::reasons::kRequestRefused;
+        failure = std::current_exception();
+    }
+    const bool goes_on = co_await note_failure(key, reason, message);
+    if (goes_on) co_return kube::Result{base::Duration::zero()};
+    std::rethrow_exception(failure);
+}
+
+asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
+    auto stored = informers_.claims.store().get(key);
+    if (!stored) {
+        placements_.forget(key);
+        co_return kube::Result{};
+    }
+    auto observation = claim::observe(informers_, stored, api::Time(clock_.wall_now()));
+    if (!observation.purchase_hold) observation.purchase_hold = boot_data_.obstacle(observation);
+    const auto decision = claim::decide(observation.situation());
+    const auto written = co_await writer_.record(stored, decision.status);
+    if (decision.step != Step::nothing) co_return co_await take(decision.step, observation.with(written));
+    if (written != stored) co_return kube::Result{base::Duration::zero()};
+    if (!decision.look_again) co_return kube::Result{};
+    const auto wait = decision.look_again->at - clock_.wall_now();
+    co_return kube::Result{
+        std::max(std::chrono::duration_cast<base::Duration>(wait), base::Duration::zero())};
+}
+
+asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation observation) {
+    const auto stored = observation.claim;
+    switch (step) {
+        case Step::nothing:
+            break;
+        case Step::add_finalizer:
+            co_await writer_.add_finalizer(stored);
+            break;
+        case Step::admit:
+            co_return co_await launcher_.admit(std::move(observation));
+        case Step::launch:
+            co_return co_await launcher_.launch(std::move(observation));
+        case Step::register_node:
+            co_return co_await nodes_.register_node(std::move(observation));
+        case Step::discard_boot_data:
+            co_return co_await nodes_.discard_boot_data(std::move(observation));
+        case Step::confirm_node_gone:
+            co_return co_await nodes_.confirm_gone(std::move(observation));
+        case Step::taint_node:
+            co_return co_await nodes_.taint(std::move(observation));
+        case Step::drain:
+            co_return co_await remover_.drain(std::move(observation));
+        case Step::remove_machine:
+            co_return co_await remover_.remove_machine(std::move(observation));
+        case Step::release_machine:
+            co_return co_await remover_.release_machine(std::move(observation));
+        case Step::release_node:
+            co_return co_await nodes_.release(std::move(observation));
+        case Step::delete_node:
+            co_return co_await nodes_.remove(std::move(observation));
+        case Step::revoke_token:
+            co_return co_await remover_.revoke_token(std::move(observation));
+        case Step::drop_finalizer:
+            co_await writer_.drop_finalizer(stored);
+            co_return kube::Result{};
+        case Step::delete_claim:
+            co_await writer_.remove(stored);
+            co_return kube::Result{};
+    }
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<bool> ClaimReconciler::note_failure(kube::ObjectKey key, std::string_view reason,
+                                                    std::string message) {
+    const auto stored = informers_.claims.store().get(key);
+    if (!stored) co_return false;
+    const auto observation = claim::observe(informers_, stored, api::Time(clock_.wall_now()));
+    const auto* removing = api::find_condition(stored->status.conditions, conditions::kMachineDeleted);
+    auto status = stored->status;
+    if (reason == api::reasons::kRequestRefused) {
+        status = claim::after_refusal(observation.situation(), message);
+    } else if (removing && removing->reason != api::reasons::kAttemptFailed) {
+        providers::RemovalBlocked blocked;
+        blocked.reason = reason;
+        blocked.message = message;
+        status = claim::after_removal(observation.situation(), blocked);
+    } else if (!removing && !claim::is_true(*stored, conditions::kLaunched)) {
+        status = claim::after_failed_launch(observation.situation(), reason, message);
+    }
+    const auto written = co_await writer_.record(stored, std::move(status));
+    co_return !claim::is_true(*stored, conditions::kMachineDeleted) &&
+        claim::is_true(*written, conditions::kMachineDeleted);
+}
+
+}  // namespace controllers

@@ -1,0 +1,37 @@
+// The NodeSmithClaim reconciler: looks, decides (lifecycle.hpp), records, takes one step.
+#pragma once
+
+#include "controllers/claim/launcher.hpp"
+#include "controllers/claim/node_keeper.hpp"
+#include "controllers/claim/remover.hpp"
+
+namespace controllers {
+
+class ClaimReconciler final : public kube::Reconciler {
+public:
+    // All must outlive this.
+    ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                    kube::EventRecorder& events, base::MetricsRegistry& metrics, ProviderInstances& instances,
+                    Reservations& reservations, Drainer& drainer, claim::BootData& boot_data,
+                    asio::any_io_executor executor);
+
+    void subscribe(kube::WorkQueue& queue);
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+private:
+    asio::awaitable<kube::Result> pass(kube::ObjectKey key);
+    asio::awaitable<kube::Result> take(claim::Step step, claim::Observation observation);
+    // Says in a condition what went wrong; returns whether the claim can go on all the same.
+    asio::awaitable<bool> note_failure(kube::ObjectKey key, std::string_view reason, std::string message);
+
+    Informers& informers_;
+    base::Clock& clock_;
+    claim::BootData& boot_data_;
+    claim::Writer writer_;
+    claim::Placements placements_;
+    claim::Launcher launcher_;
+    claim::NodeKeeper nodes_;
+    claim::Remover remover_;
+};
+
+}  // namespace controllers

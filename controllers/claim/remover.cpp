@@ -1,0 +1,81 @@
+#include "controllers/claim/remover.hpp"
+
+#include "controllers/claim/identity.hpp"
+
+namespace controllers::claim {
+
+namespace {
+
+constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
+constexpr base::Duration kReleaseRetry = std::chrono::seconds{2};
+
+base::Duration wait_after(const providers::RemoveResult& result) {
+    if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) return busy->retry_after;
+    if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) return blocked->retry_after;
+    return base::Duration::zero();
+}
+
+}  // namespace
+
+Remover::Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderInstances& instances,
+                 BootData& boot_data)
+    : clock_(clock), writer_(writer), drainer_(drainer), instances_(instances), boot_data_(boot_data) {}
+
+asio::awaitable<kube::Result> Remover::drain(Observation observation) {
+    const auto progress = co_await drainer_.step(drain_request(observation.situation()));
+    observation.now = api::Time(clock_.wall_now());
+    const auto written =
+        co_await writer_.record(observation.claim, after_drain(observation.situation(), progress));
+    if (is_true(*written, api::conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
+    if (progress.retry_after > base::Duration::zero()) co_return kube::Result{progress.retry_after};
+    co_return kube::Result{};
+}
+
+asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
+    const auto claim = observation.claim;
+    const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
+    const auto lookup = co_await instances_.get(provider_key);
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    providers::RemoveResult result;
+    if (provider && observation.provider) {
+        auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
+        result = co_await (*provider)->remove(std::move(identity), record_of(claim->status));
+    } else {
+        const auto* why = std::get_if<ProviderUnavailable>(&lookup);
+        providers::RemovalBlocked blocked;
+        blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
+        blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider_key.str();
+        blocked.retry_after = kProviderRetry;
+        result = std::move(blocked);
+    }
+    observation.now = api::Time(clock_.wall_now());
+    const auto written = co_await writer_.record(claim, after_removal(observation.situation(), result));
+    const bool gone = is_true(*written, api::conditions::kMachineDeleted);
+    co_return kube::Result{gone ? base::Duration::zero() : wait_after(result)};
+}
+
+asio::awaitable<kube::Result> Remover::release_machine(Observation observation) {
+    const auto claim = observation.claim;
+    const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
+    const auto lookup = co_await instances_.get(provider_key);
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    if (!provider || !observation.provider) co_return kube::Result{kProviderRetry};
+    auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
+    const bool released = co_await (*provider)->release(std::move(identity), record_of(claim->status));
+    if (!released) co_return kube::Result{kReleaseRetry};
+    auto status = claim->status;
+    set(status, api::conditions::kMachineDeleted, ConditionStatus::True, reasons::kRetained,
+        "the machine stays and is none of ours any more", api::Time(clock_.wall_now()));
+    co_await writer_.record(claim, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> Remover::revoke_token(Observation observation) {
+    co_await boot_data_.revoke(observation.claim->status.bootstrapTokenID);
+    auto status = observation.claim->status;
+    status.bootstrapTokenID.clear();
+    co_await writer_.record(observation.claim, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+}  // namespace controllers::claim

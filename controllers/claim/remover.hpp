@@ -1,0 +1,36 @@
+// Takes a machine out of the world: its pods elsewhere, the machine verified gone, its token revoked.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "controllers/claim/boot_data.hpp"
+#include "controllers/claim/writer.hpp"
+#include "controllers/drain.hpp"
+#include "controllers/provider_instances.hpp"
+#include "kube/controller.hpp"
+
+namespace controllers::claim {
+
+class Remover {
+public:
+    // All must outlive this.
+    Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderInstances& instances,
+            BootData& boot_data);
+
+    asio::awaitable<kube::Result> drain(Observation observation);
+    // Whatever goes wrong, the claim keeps its finalizer until the machine is verified gone or the user says
+    // so.
+    asio::awaitable<kube::Result> remove_machine(Observation observation);
+    // The machine stays, but carries our mark no more.
+    asio::awaitable<kube::Result> release_machine(Observation observation);
+    asio::awaitable<kube::Result> revoke_token(Observation observation);
+
+private:
+    base::Clock& clock_;
+    Writer& writer_;
+    Drainer& drainer_;
+    ProviderInstances& instances_;
+    BootData& boot_data_;
+};
+
+}  // namespace controllers::claim

@@ -1,0 +1,58 @@
+#include "controllers/control_plane.hpp"
+
+#include "controllers/writes.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithControlPlane;
+
+ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                                               Reservations& reservations)
+    : informers_(informers), client_(client), clock_(clock), reservations_(reservations) {}
+
+void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
+    informers_.control_planes.on_change([this, &queue](const auto* before, const auto* after) {
+        // Another ControlPlane may take over or give up pools of this one.
+        add_all(queue, &(after ? after : before)->metadata.namespace_);
+    });
+    const auto in_namespace = [this, &queue](const auto* before, const auto* after) {
+        add_all(queue, &(after ? after : before)->metadata.namespace_);
+    };
+    informers_.pools.on_change(in_namespace);
+    informers_.providers.on_change(in_namespace);
+    informers_.claims.on_change(in_namespace);
+    informers_.nodes.on_change([this, &queue](const api::Node* before, const api::Node* after) {
+        if (!before || !after || is_ready(*before) != is_ready(*after)) add_all(queue, nullptr);
+    });
+}
+
+void ControlPlaneReconciler::add_all(kube::WorkQueue& queue, const std::string* namespace_) const {
+    for (const auto& [key, object] : informers_.control_planes.store().all())
+        if (!namespace_ || key.namespace_ == *namespace_) queue.add(key);
+}
+
+ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& object) const {
+    const auto& pools = informers_.pools.store().all();
+    const auto& control_planes = informers_.control_planes.store().all();
+    ControlPlaneFacts facts{object, pools, control_planes, informers_.providers.store().all(), 0, {}};
+    for (const auto* pool : pools_of(object, pools, control_planes)) {
+        ++facts.managed_pools;
+        const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
+        facts.fleet += fleet_of(*pool, claims, informers_.nodes.store().all());
+    }
+    return facts;
+}
+
+asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey key) {
+    const auto settle_again = co_await reservations_.settle_control_plane(key);
+    const auto object = informers_.control_planes.store().get(key);
+    if (!object) co_return kube::Result();
+    auto after = *object;
+    after.status = next_status(look(*object), api::Time(clock_.wall_now()));
+    co_await write_status(client_, informers_.control_planes, *object, std::move(after));
+    kube::Result result;
+    result.requeue_after = settle_again;
+    co_return result;
+}
+
+}  // namespace controllers

@@ -1,0 +1,55 @@
+// The status of a NodeSmithControlPlane: whether its pools are complete, healthy, and what they add up to.
+// What it gates (buying, removing) is decided where that happens; see membership.hpp.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "controllers/fleet.hpp"
+#include "controllers/informers.hpp"
+#include "controllers/membership.hpp"
+#include "controllers/reservations.hpp"
+#include "kube/controller.hpp"
+
+namespace controllers {
+
+using Providers = std::map<api::ObjectKey, std::shared_ptr<const api::v1alpha1::NodeSmithProvider>>;
+
+struct ControlPlaneFacts {
+    const api::v1alpha1::NodeSmithControlPlane& object;
+    const Pools& pools;
+    const ControlPlanes& control_planes;
+    const Providers& providers;
+    std::int64_t managed_pools = 0;
+    Fleet fleet;  // of the pools that it manages
+};
+
+// Whether each listed pool exists and has a provider that works: the first problem, in the order listed.
+api::ConditionUpdate resolve_pools(const ControlPlaneFacts& facts);
+// False while more Nodes in service are not Ready than both bounds allow: then nothing is bought or removed.
+api::ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet);
+// The status as it should be; lastSyncTime is `now` only if anything else differs.
+api::v1alpha1::ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now);
+
+// True if buying and removing must pause because of the Nodes' health.
+bool is_unhealthy(const api::v1alpha1::NodeSmithControlPlane& control_plane, const Fleet& fleet);
+
+class ControlPlaneReconciler final : public kube::Reconciler {
+public:
+    // All must outlive this.
+    ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                           Reservations& reservations);
+    void subscribe(kube::WorkQueue& queue);
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+private:
+    ControlPlaneFacts look(const api::v1alpha1::NodeSmithControlPlane& object) const;
+    void add_all(kube::WorkQueue& queue, const std::string* namespace_) const;
+
+    Informers& informers_;
+    kube::Client& client_;
+    base::Clock& clock_;
+    Reservations& reservations_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,114 @@
+#include "controllers/control_plane.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::ConditionUpdate;
+using api::v1alpha1::ControlPlaneStatus;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+namespace reasons = api::reasons;
+
+namespace {
+
+ConditionUpdate condition(std::string_view type, ConditionStatus status, std::string_view reason,
+                          std::string message) {
+    return {std::string(type), status, std::string(reason), std::move(message), std::nullopt};
+}
+
+ConditionUpdate not_ready(std::string_view reason, std::string message) {
+    return condition(api::conditions::kReady, ConditionStatus::False, reason, std::move(message));
+}
+
+// nullopt: the pool has a provider that works.
+std::optional<ConditionUpdate> problem_of(const NodeSmithPool& pool, const Providers& providers) {
+    const auto& name = pool.metadata.name;
+    const auto& wanted = pool.spec.providerRef;
+    if (wanted.empty())
+        return not_ready(reasons::kProviderRefMissing,
+                         "pool " + name + " names no provider: set its spec.providerRef");
+    const auto found = providers.find({pool.metadata.namespace_, wanted});
+    if (found == providers.end())
+        return not_ready(reasons::kProviderMissing,
+                         "pool " + name + " names provider " + wanted + ", which is not in its namespace");
+    const auto* ready = api::find_condition(found->second->status.conditions, api::conditions::kReady);
+    if (!ready)
+        return condition(api::conditions::kReady, ConditionStatus::Unknown, reasons::kNotReconciled,
+                         "provider " + wanted + " was not examined yet");
+    if (ready->status == ConditionStatus::True) return std::nullopt;
+    return not_ready(reasons::kProviderInitializationFailed, "provider " + wanted + ": " + ready->message);
+}
+
+std::vector<const NodeSmithPool*> listed_pools(const ControlPlaneFacts& facts,
+                                               std::vector<std::string>& missing) {
+    std::vector<const NodeSmithPool*> found;
+    const auto& namespace_ = facts.object.metadata.namespace_;
+    for (const auto& name : facts.object.spec.pools) {
+        if (name == "*") {
+            for (const auto& [key, pool] : facts.pools)
+                if (key.namespace_ == namespace_) found.push_back(pool.get());
+            continue;
+        }
+        const auto pool = facts.pools.find({namespace_, name});
+        if (pool == facts.pools.end())
+            missing.push_back(name);
+        else
+            found.push_back(pool->second.get());
+    }
+    return found;
+}
+
+}  // namespace
+
+ConditionUpdate resolve_pools(const ControlPlaneFacts& facts) {
+    std::vector<std::string> missing;
+    const auto listed = listed_pools(facts, missing);
+    if (!missing.empty())
+        return not_ready(reasons::kPoolMissing, "pool " + missing.front() +
+                                                    " is listed but not in namespace " +
+                                                    facts.object.metadata.namespace_);
+    for (const auto* pool : listed) {
+        const auto* manager = manager_of(api::key_of(*pool), facts.control_planes);
+        if (manager && api::key_of(*manager) != api::key_of(facts.object)) continue;
+        if (auto problem = problem_of(*pool, facts.providers)) return std::move(*problem);
+    }
+    const auto count = std::to_string(facts.managed_pools);
+    const auto message =
+        listed.empty() ? std::string("no pools are listed in spec.pools") : count + " pools are managed";
+    return condition(api::conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
+}
+
+ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet) {
+    const bool too_many = fleet.unready > bounds.okUnreadyCount &&
+                          fleet.unready * 100 > fleet.in_service * bounds.maxUnreadyPercent;
+    if (!too_many)
+        return condition(api::conditions::kClusterHealthy, ConditionStatus::True, reasons::kHealthy,
+                         "enough nodes are Ready");
+    return condition(api::conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
+                     std::to_string(fleet.unready) + " of " + std::to_string(fleet.in_service) +
+                         " nodes are not Ready: nothing is bought or removed until it is no more than " +
+                         std::to_string(bounds.okUnreadyCount) + " nodes or " +
+                         std::to_string(bounds.maxUnreadyPercent) + " percent");
+}
+
+bool is_unhealthy(const NodeSmithControlPlane& control_plane, const Fleet& fleet) {
+    return judge_health(control_plane.spec.health, fleet).status == ConditionStatus::False;
+}
+
+ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now) {
+    auto status = facts.object.status;
+    status.observedGeneration = facts.object.metadata.generation;
+    for (auto update : {resolve_pools(facts), judge_health(facts.object.spec.health, facts.fleet)}) {
+        update.observedGeneration = facts.object.metadata.generation;
+        api::set_condition(status.conditions, update, now);
+    }
+    status.pools = facts.managed_pools;
+    status.nodes = facts.fleet.nodes;
+    status.readyNodes = facts.fleet.ready_nodes;
+    status.pendingNodes = facts.fleet.pending_nodes;
+    status.claims = facts.fleet.all_claims();
+    if (status != facts.object.status) status.lastSyncTime = now;
+    return status;
+}
+
+}  // namespace controllers

@@ -1,0 +1,203 @@
+#include "controllers/garbage_collection.hpp"
+
+#include "base/log.hpp"
+#include "controllers/claim/identity.hpp"
+#include "controllers/claim/state.hpp"
+#include "controllers/orphans.hpp"
+#include "controllers/writes.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithProvider;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+constexpr base::Duration kInterval = std::chrono::minutes{3};
+constexpr base::Duration kWhileCollecting = std::chrono::seconds{15};
+
+std::string described(const providers::Machine& machine) {
+    return machine.name + " (" + machine.record.machine_id + " on " + machine.record.host + ")";
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+base::Duration grace_of(const NodeSmithProvider& provider) {
+    return std::chrono::duration_cast<base::Duration>(provider.spec.orphanGracePeriod.value);
+}
+
+bool answers(const NodeSmithProvider& provider) {
+    return api::is_true(provider.status.conditions, conditions::kReachable);
+}
+
+std::vector<std::string> provider_labels() {
+    return {"namespace", "provider"};
+}
+
+}  // namespace
+
+GarbageCollector::GarbageCollector(Informers& informers, kube::Client& client, base::Clock& clock,
+                                   kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                                   ProviderInstances& instances)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      events_(events),
+      instances_(instances),
+      orphans_(metrics.gauge("kubenodesmith_orphan_machines", "Machines with our mark that no claim owns.",
+                             provider_labels())),
+      removed_(metrics.counter("kubenodesmith_orphan_machines_removed_total",
+                               "Removals of machines that no claim owned.", provider_labels())) {}
+
+void GarbageCollector::subscribe(kube::WorkQueue& queue) {
+    informers_.providers.on_change([&queue](const NodeSmithProvider* before, const NodeSmithProvider* after) {
+        const bool same = before && after && before->metadata.generation == after->metadata.generation &&
+                          answers(*before) == answers(*after);
+        if (!same) queue.add(api::key_of(after ? *after : *before));
+    });
+}
+
+asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
+    const auto object = informers_.providers.store().get(key);
+    if (!object) {
+        sightings_.erase(key);
+        orphans_.remove({key.namespace_, key.name});
+        co_return kube::Result{};
+    }
+    if (!informers_.synced()) co_return kube::Result{kWhileCollecting};
+    // Whether it answers is examined elsewhere; a change of that condition comes back here.
+    if (!answers(*object)) co_return kube::Result{};
+    const auto lookup = co_await instances_.get(key);
+    const auto* found = std::get_if<Backend>(&lookup);
+    if (!found) co_return kube::Result{kInterval};
+    const auto backend = *found;
+    const auto machines = co_await backend->list();
+    auto findings = co_await collect_machines(object, backend, machines);
+    const bool busy = !findings.removable.empty();
+    co_await report(object, std::move(findings));
+    co_await end_bereft_claims(object, backend, machines);
+    co_await collect_nodes(object, backend, machines);
+    co_return kube::Result{busy ? kWhileCollecting : kInterval};
+}
+
+bool GarbageCollector::is_overdue(const ProviderObject& object, const std::string& what) {
+    const auto now = clock_.now();
+    const auto grace = grace_of(*object);
+    auto& seen = sightings_[api::key_of(*object)];
+    // Something that was away for longer than a few rounds starts anew.
+    std::erase_if(seen, [now](const auto& entry) { return entry.second.last + 3 * kInterval < now; });
+    auto& sighting = seen.try_emplace(what, Sighting{now, now}).first->second;
+    sighting.last = now;
+    return grace > base::Duration::zero() && now - sighting.first >= grace;
+}
+
+asio::awaitable<bool> GarbageCollector::is_claimed(providers::Machine machine) {
+    const kube::ObjectKey key{machine.identity.claim_namespace, machine.identity.claim_name};
+    const auto live = co_await client_.get<NodeSmithClaim>(key);
+    co_return live.has_value() && belongs_to(machine, *live);
+}
+
+asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
+    ProviderObject object, Backend backend, std::vector<providers::Machine> machines) {
+    Findings findings;
+    for (const auto& machine : unclaimed(machines, informers_)) {
+        const bool claimed = co_await is_claimed(machine);
+        if (claimed) continue;
+        const bool overdue = is_overdue(object, machine.identity.system_uuid);
+        if (node_on(machine, informers_)) {
+            findings.alive.push_back(described(machine));
+        } else {
+            findings.removable.push_back(described(machine));
+            if (overdue) co_await remove(object, backend, machine);
+        }
+    }
+    co_return findings;
+}
+
+asio::awaitable<void> GarbageCollector::remove(ProviderObject object, Backend backend,
+                                               providers::Machine machine) {
+    const auto result = co_await backend->remove(machine.identity, machine.record);
+    const auto name = described(machine);
+    if (std::holds_alternative<providers::Gone>(result)) {
+        removed_.with({object->metadata.namespace_, object->metadata.name}).add();
+        base::log::info("Removed orphan machine", {{"provider", object->metadata.name}, {"machine", name}});
+    } else if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) {
+        events_.event(kube::target_of(*object), kube::EventType::warning, blocked->reason,
+                      "removing orphan machine " + name + ": " + blocked->message);
+    } else {
+        events_.event(kube::target_of(*object), kube::EventType::normal, "RemovingOrphan",
+                      "removing machine " + name + ": no claim owns it and no Node runs on it");
+    }
+}
+
+asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings findings) {
+    const auto count = findings.removable.size() + findings.alive.size();
+    orphans_.with({object->metadata.namespace_, object->metadata.name}).set(static_cast<double>(count));
+    const auto current = informers_.providers.store().get(api::key_of(*object));
+    if (!current) co_return;
+    std::string message = "every machine of ours belongs to a claim";
+    if (!findings.alive.empty()) message = "with a Node, left alone: " + joined(findings.alive);
+    if (!findings.removable.empty()) {
+        const bool reports_only = grace_of(*object) == base::Duration::zero();
+        const auto part =
+            (reports_only ? "without a Node: " : "to be removed: ") + joined(findings.removable);
+        message = findings.alive.empty() ? part : message + "; " + part;
+    }
+    api::ConditionUpdate update;
+    update.type = conditions::kOrphansFound;
+    update.status = count > 0 ? ConditionStatus::True : ConditionStatus::False;
+    update.reason = count > 0 ? reasons::kOrphansFound : reasons::kNoOrphans;
+    update.message = message;
+    auto after = *current;
+    const bool news = api::set_condition(after.status.conditions, update, api::Time(clock_.wall_now()));
+    co_await write_status(client_, informers_.providers, *current, after);
+    if (news && count > 0) {
+        events_.event(kube::target_of(*object), kube::EventType::warning, std::string(reasons::kOrphansFound),
+                      message);
+    }
+}
+
+asio::awaitable<void> GarbageCollector::end_bereft_claims(ProviderObject object, Backend backend,
+                                                          std::vector<providers::Machine> machines) {
+    for (const auto& claim : bereft(machines, api::key_of(*object), informers_)) {
+        const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
+        const auto machine = co_await backend->get(identity, claim::record_of(claim->status));
+        if (machine) continue;
+        auto after = *claim;
+        const api::Time now(clock_.wall_now());
+        const auto what = "machine " + claim->status.machineID + " on host " + claim->status.host +
+                          " does not exist any more: the claim is replaced";
+        claim::set(after.status, conditions::kMachineDeleted, ConditionStatus::True,
+                   reasons::kMachineVanished, what, now);
+        claim::set(after.status, conditions::kDisrupted, ConditionStatus::True, reasons::kMachineVanished,
+                   what, now);
+        claim::set(after.status, conditions::kReady, ConditionStatus::False, reasons::kMachineVanished, what,
+                   now);
+        co_await write_status(client_, informers_.claims, *claim, after);
+        events_.event(kube::target_of(*claim), kube::EventType::warning,
+                      std::string(reasons::kMachineVanished), what);
+    }
+}
+
+asio::awaitable<void> GarbageCollector::collect_nodes(ProviderObject object, Backend backend,
+                                                      std::vector<providers::Machine> machines) {
+    const auto hosts = co_await backend->offerings();
+    for (const auto& node : ghosts(machines, hosts, api::key_of(*object), informers_)) {
+        if (!is_overdue(object, "node/" + node->metadata.uid)) continue;
+        events_.event(kube::target_of(*node), kube::EventType::normal, "RemovingNode",
+                      "its machine and its claim are gone");
+        kube::Preconditions same;
+        same.uid = node->metadata.uid;
+        same.resource_version = node->metadata.resourceVersion;
+        co_await client_.remove<api::Node>(api::key_of(*node), same);
+    }
+}
+
+}  // namespace controllers

@@ -1,0 +1,62 @@
+// Looks after each provider every few minutes: machines of ours that no claim owns any more are removed
+// after a grace period, claims whose machine has vanished are ended, Nodes that stayed behind are deleted.
+// What might still be alive is reported, never touched: a restored backup of etcd must not cost a fleet.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "controllers/informers.hpp"
+#include "controllers/provider_instances.hpp"
+#include "kube/controller.hpp"
+#include "kube/event_recorder.hpp"
+
+namespace controllers {
+
+// Keys are those of NodeSmithProviders.
+class GarbageCollector final : public kube::Reconciler {
+public:
+    // All must outlive this.
+    GarbageCollector(Informers& informers, kube::Client& client, base::Clock& clock,
+                     kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                     ProviderInstances& instances);
+    void subscribe(kube::WorkQueue& queue);
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+private:
+    using ProviderObject = std::shared_ptr<const api::v1alpha1::NodeSmithProvider>;
+    using Backend = std::shared_ptr<providers::Provider>;
+
+    struct Findings {
+        std::vector<std::string> removable;  // orphans that are or will be removed
+        std::vector<std::string> alive;      // orphans with a Node
+    };
+    // Asks the API server whether the machine has an owner after all.
+    asio::awaitable<bool> is_claimed(providers::Machine machine);
+    asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,
+                                               std::vector<providers::Machine> machines);
+    asio::awaitable<void> remove(ProviderObject object, Backend backend, providers::Machine machine);
+    asio::awaitable<void> end_bereft_claims(ProviderObject object, Backend backend,
+                                            std::vector<providers::Machine> machines);
+    asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,
+                                        std::vector<providers::Machine> machines);
+    asio::awaitable<void> report(ProviderObject object, Findings findings);
+    // Whether this process has seen it (by identity) for at least the grace period; the first call counts
+    // from now.
+    bool is_overdue(const ProviderObject& object, const std::string& what);
+
+    Informers& informers_;
+    kube::Client& client_;
+    base::Clock& clock_;
+    kube::EventRecorder& events_;
+    ProviderInstances& instances_;
+    base::Family<base::Gauge>& orphans_;
+    base::Family<base::Counter>& removed_;
+    struct Sighting {
+        base::TimePoint first;
+        base::TimePoint last;
+    };
+    std::map<kube::ObjectKey, std::map<std::string, Sighting>> sightings_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,129 @@
+#include "controllers/informers.hpp"
+
+namespace controllers {
+
+namespace {
+
+using Values = std::vector<std::string>;
+
+Values only(const std::string& value) {
+    if (value.empty()) return {};
+    return {value};
+}
+
+Values reference(const std::string& namespace_, const std::string& name) {
+    if (name.empty()) return {};
+    return {namespace_ + "/" + name};
+}
+
+std::string lower(std::string text) {
+    for (auto& c : text) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return text;
+}
+
+kube::ListOptions unfinished_pods() {
+    kube::ListOptions options;
+    options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
+    return options;
+}
+
+void index_core(Informers& informers) {
+    auto& pods = informers.pods.store();
+    pods.add_index(kPodsByNode, [](const api::Pod& pod) { return only(pod.spec.nodeName); });
+    pods.add_index(kPodsUnschedulable,
+                   [](const api::Pod& pod) { return is_unschedulable(pod) ? Values{"true"} : Values{}; });
+    auto& nodes = informers.nodes.store();
+    nodes.add_index(kNodesBySystemUuid,
+                    [](const api::Node& node) { return only(lower(node.status.nodeInfo.systemUUID)); });
+    nodes.add_index(kNodesByProviderId, [](const api::Node& node) { return only(node.spec.providerID); });
+    nodes.add_index(kNodesByClaim, [](const api::Node& node) {
+        const auto* claim = api::find(node.metadata.labels, api::labels::kClaim);
+        return claim ? only(*claim) : Values{};
+    });
+    informers.volume_attachments.store().add_index(
+        kVolumeAttachmentsByNode, [](const api::VolumeAttachment& a) { return only(a.spec.nodeName); });
+}
+
+void index_ours(Informers& informers) {
+    using namespace api::v1alpha1;
+    auto& claims = informers.claims.store();
+    claims.add_index(kClaimsByPool, [](const NodeSmithClaim& claim) {
+        return reference(claim.metadata.namespace_, claim.spec.poolRef);
+    });
+    claims.add_index(kClaimsByNode, [](const NodeSmithClaim& claim) { return only(claim.status.nodeName); });
+    claims.add_index(kClaimsBySystemUuid,
+                     [](const NodeSmithClaim& claim) { return only(lower(claim.status.systemUUID)); });
+    claims.add_index(kClaimsByName, [](const NodeSmithClaim& claim) { return only(claim.metadata.name); });
+    informers.pools.store().add_index(kPoolsByProvider, [](const NodeSmithPool& pool) {
+        return reference(pool.metadata.namespace_, pool.spec.providerRef);
+    });
+}
+
+// Calls `each` with every informer.
+template <class MaybeConst, class Function>
+void for_all(MaybeConst& i, Function each) {
+    each(i.pods);
+    each(i.nodes);
+    each(i.daemon_sets);
+    each(i.namespaces);
+    each(i.persistent_volumes);
+    each(i.persistent_volume_claims);
+    each(i.storage_classes);
+    each(i.csi_nodes);
+    each(i.volume_attachments);
+    each(i.providers);
+    each(i.pools);
+    each(i.claims);
+    each(i.control_planes);
+    each(i.hosts);
+}
+
+}  // namespace
+
+Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& random,
+                     asio::any_io_executor executor)
+    : pods(client, clock, random, executor, unfinished_pods()),
+      nodes(client, clock, random, executor),
+      daemon_sets(client, clock, random, executor),
+      namespaces(client, clock, random, executor),
+      persistent_volumes(client, clock, random, executor),
+      persistent_volume_claims(client, clock, random, executor),
+      storage_classes(client, clock, random, executor),
+      csi_nodes(client, clock, random, executor),
+      volume_attachments(client, clock, random, executor),
+      providers(client, clock, random, executor),
+      pools(client, clock, random, executor),
+      claims(client, clock, random, executor),
+      control_planes(client, clock, random, executor),
+      hosts(client, clock, random, executor) {
+    index_core(*this);
+    index_ours(*this);
+}
+
+void Informers::spawn_all(base::TaskGroup& group) {
+    for_all(*this, [&group](auto& informer) { group.spawn(informer.run()); });
+}
+
+asio::awaitable<void> Informers::wait_synced() {
+    std::vector<asio::awaitable<void>> waits;
+    for_all(*this, [&waits](auto& informer) { waits.push_back(informer.wait_synced()); });
+    for (auto& wait : waits) co_await std::move(wait);
+}
+
+bool Informers::synced() const {
+    bool all = true;
+    for_all(*this, [&all](const auto& informer) { all = all && informer.synced(); });
+    return all;
+}
+
+bool is_unschedulable(const api::Pod& pod) {
+    if (pod.metadata.deletionTimestamp || !pod.spec.nodeName.empty()) return false;
+    if (pod.status.phase != api::PodPhase::Pending) return false;
+    const auto* scheduled = api::find_condition(pod.status.conditions, api::conditions::kPodScheduled);
+    return scheduled && scheduled->status == api::ConditionStatus::False &&
+           scheduled->reason == api::reasons::kUnschedulable;
+}
+
+}  // namespace controllers

@@ -1,0 +1,62 @@
+// Everything the operator knows of the cluster: one informer per kind, with the indexes that the
+// reconcilers use. Built in operator/, shared by reference; decisions are functions of these stores.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <string>
+
+#include "api/core.hpp"
+#include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/host.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "base/task_group.hpp"
+#include "kube/informer.hpp"
+
+namespace controllers {
+
+namespace asio = boost::asio;
+
+// Index names. Values of namespaced references are "namespace/name".
+inline constexpr const char* kPodsByNode = "node";                  // spec.nodeName
+inline constexpr const char* kPodsUnschedulable = "unschedulable";  // "true"; see is_unschedulable()
+inline constexpr const char* kNodesBySystemUuid = "system-uuid";    // lower case
+inline constexpr const char* kNodesByProviderId = "provider-id";
+inline constexpr const char* kNodesByClaim = "claim";              // label kubenodesmith.io/nodeclaim
+inline constexpr const char* kClaimsByPool = "pool";               // namespace/poolRef
+inline constexpr const char* kClaimsByNode = "node";               // status.nodeName
+inline constexpr const char* kClaimsBySystemUuid = "system-uuid";  // status.systemUUID, lower case
+inline constexpr const char* kClaimsByName = "name";               // metadata.name, in all namespaces
+inline constexpr const char* kPoolsByProvider = "provider";        // namespace/providerRef
+inline constexpr const char* kVolumeAttachmentsByNode = "node";    // spec.nodeName
+
+class Informers {
+public:
+    Informers(kube::Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor);
+
+    kube::Informer<api::Pod> pods;  // not Succeeded or Failed
+    kube::Informer<api::Node> nodes;
+    kube::Informer<api::DaemonSet> daemon_sets;
+    kube::Informer<api::Namespace> namespaces;
+    kube::Informer<api::PersistentVolume> persistent_volumes;
+    kube::Informer<api::PersistentVolumeClaim> persistent_volume_claims;
+    kube::Informer<api::StorageClass> storage_classes;
+    kube::Informer<api::CSINode> csi_nodes;
+    kube::Informer<api::VolumeAttachment> volume_attachments;
+    kube::Informer<api::v1alpha1::NodeSmithProvider> providers;
+    kube::Informer<api::v1alpha1::NodeSmithPool> pools;
+    kube::Informer<api::v1alpha1::NodeSmithClaim> claims;
+    kube::Informer<api::v1alpha1::NodeSmithControlPlane> control_planes;
+    kube::Informer<api::v1alpha1::NodeSmithHost> hosts;
+
+    void spawn_all(base::TaskGroup& group);
+    asio::awaitable<void> wait_synced();
+    bool synced() const;
+};
+
+// The scheduler has said that no node fits: phase Pending, no nodeName, PodScheduled=False/Unschedulable,
+// not being deleted. https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-conditions
+bool is_unschedulable(const api::Pod& pod);
+
+}  // namespace controllers

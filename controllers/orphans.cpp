@@ -1,0 +1,113 @@
+#include "controllers/orphans.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "controllers/claim/identity.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithClaim;
+using providers::Machine;
+namespace conditions = api::conditions;
+
+namespace {
+
+bool runs_on(const api::Node& node, const Machine& machine) {
+    if (claim::same_uuid(node.status.nodeInfo.systemUUID, machine.identity.system_uuid)) return true;
+    return !machine.provider_id.empty() && node.spec.providerID == machine.provider_id;
+}
+
+// What follows from its mark and its own UUID agree. A clone of one of our machines carries the mark and the
+// tags, but a UUID of its own: it is somebody else's.
+bool is_proven(const Machine& machine) {
+    const auto& identity = machine.identity;
+    try {
+        return claim::same_uuid(identity.system_uuid,
+                                claim::system_uuid(identity.claim_uid, identity.attempt));
+    } catch (const std::invalid_argument&) {
+        return false;  // a mark that somebody wrote by hand
+    }
+}
+
+bool has_machine(const api::Node& node, const std::vector<Machine>& machines) {
+    return std::any_of(machines.begin(), machines.end(),
+                       [&node](const Machine& m) { return runs_on(node, m); });
+}
+
+bool is_of_provider(const api::Node& node, const kube::ObjectKey& provider, const Informers& informers) {
+    for (const auto& pool : informers.pools.store().by_index(kPoolsByProvider, provider.str())) {
+        const auto* label = api::find(node.metadata.labels, pool->spec.poolLabelKey);
+        if (label && *label == pool->metadata.name) return true;
+    }
+    return false;
+}
+
+bool host_is_in_service(const api::Node& node, const std::vector<providers::HostOffering>& hosts) {
+    const auto* name = api::find(node.metadata.labels, api::labels::kHost);
+    return name && std::any_of(hosts.begin(), hosts.end(), [name](const providers::HostOffering& host) {
+               return host.name == *name && host.usable;
+           });
+}
+
+}  // namespace
+
+bool belongs_to(const Machine& machine, const NodeSmithClaim& claim) {
+    const auto& identity = machine.identity;
+    return identity.claim_uid == claim.metadata.uid &&
+           claim::same_uuid(identity.system_uuid, claim.status.systemUUID);
+}
+
+std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Informers& informers) {
+    std::vector<Machine> result;
+    for (const auto& machine : machines) {
+        if (!is_proven(machine)) continue;
+        const auto& identity = machine.identity;
+        const auto claim = informers.claims.store().get({identity.claim_namespace, identity.claim_name});
+        if (!claim || !belongs_to(machine, *claim)) result.push_back(machine);
+    }
+    return result;
+}
+
+std::shared_ptr<const api::Node> node_on(const Machine& machine, const Informers& informers) {
+    for (const auto& [key, node] : informers.nodes.store().all()) {
+        if (runs_on(*node, machine)) return node;
+    }
+    return nullptr;
+}
+
+std::vector<std::shared_ptr<const NodeSmithClaim>> bereft(const std::vector<Machine>& machines,
+                                                          const kube::ObjectKey& provider,
+                                                          const Informers& informers) {
+    std::vector<std::shared_ptr<const NodeSmithClaim>> result;
+    for (const auto& [key, claim] : informers.claims.store().all()) {
+        const auto& status = claim->status;
+        const bool lives = !claim->metadata.deletionTimestamp &&
+                           api::is_true(status.conditions, conditions::kLaunched) &&
+                           !api::find_condition(status.conditions, conditions::kMachineDeleted);
+        if (!lives || key.namespace_ != provider.namespace_ || status.providerRef != provider.name) continue;
+        const bool listed = std::any_of(machines.begin(), machines.end(),
+                                        [&claim](const Machine& m) { return belongs_to(m, *claim); });
+        if (!listed && !status.systemUUID.empty()) result.push_back(claim);
+    }
+    return result;
+}
+
+std::vector<std::shared_ptr<const api::Node>> ghosts(const std::vector<Machine>& machines,
+                                                     const std::vector<providers::HostOffering>& hosts,
+                                                     const kube::ObjectKey& provider,
+                                                     const Informers& informers) {
+    std::vector<std::shared_ptr<const api::Node>> result;
+    for (const auto& [key, node] : informers.nodes.store().all()) {
+        const auto* label = api::find(node->metadata.labels, api::labels::kClaim);
+        if (!label || node->metadata.deletionTimestamp || !is_of_provider(*node, provider, informers))
+            continue;
+        if (!informers.claims.store().by_index(kClaimsByName, *label).empty()) continue;
+        const bool alive =
+            api::is_true(node->status.conditions, conditions::kReady) || has_machine(*node, machines);
+        if (!alive && host_is_in_service(*node, hosts)) result.push_back(node);
+    }
+    return result;
+}
+
+}  // namespace controllers

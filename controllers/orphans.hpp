@@ -1,0 +1,37 @@
+// What stands at a provider without belonging to anything that lives, as far as the stores can tell. Pure;
+// garbage_collection.hpp asks the API server before it acts.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/v1alpha1/claim.hpp"
+#include "controllers/informers.hpp"
+#include "providers/provider.hpp"
+
+namespace controllers {
+
+// The machine is that of the claim's present attempt.
+bool belongs_to(const providers::Machine& machine, const api::v1alpha1::NodeSmithClaim& claim);
+
+// Machines that are provably ours and that no claim in the store owns.
+std::vector<providers::Machine> unclaimed(const std::vector<providers::Machine>& machines,
+                                          const Informers& informers);
+
+// The Node that runs on the machine; null: none.
+std::shared_ptr<const api::Node> node_on(const providers::Machine& machine, const Informers& informers);
+
+// Claims of the provider whose machine ran and is not among `machines` any more.
+std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithClaim>> bereft(
+    const std::vector<providers::Machine>& machines, const kube::ObjectKey& provider,
+    const Informers& informers);
+
+// Nodes that carry our claim label, belong to a pool of the provider, are not Ready, and have neither a claim
+// nor one of `machines`, although the host that they name is in service and so would have shown it.
+std::vector<std::shared_ptr<const api::Node>> ghosts(const std::vector<providers::Machine>& machines,
+                                                     const std::vector<providers::HostOffering>& hosts,
+                                                     const kube::ObjectKey& provider,
+                                                     const Informers& informers);
+
+}  // namespace controllers

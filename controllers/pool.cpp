@@ -1,0 +1,162 @@
+#include "controllers/pool.hpp"
+
+#include <algorithm>
+
+#include "controllers/writes.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
+
+namespace {
+
+std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optional<base::Duration> b) {
+    if (!a || !b) return a ? a : b;
+    return std::min(*a, *b);
+}
+
+// What a Node's change can alter in a pool's status.
+bool counts_alike(const api::Node& a, const api::Node& b) {
+    return is_ready(a) == is_ready(b) && a.status.allocatable == b.status.allocatable;
+}
+
+}  // namespace
+
+PoolReconciler::PoolReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                               kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                               Reservations& reservations)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      events_(events),
+      reservations_(reservations),
+      used_(metrics.gauge("kubenodesmith_pool_used", "What counts against the pool's limits",
+                          {"namespace", "pool", "resource"})),
+      limit_(metrics.gauge("kubenodesmith_pool_limit", "The pool's limits; 0 is unlimited",
+                           {"namespace", "pool", "resource"})) {}
+
+void PoolReconciler::subscribe(kube::WorkQueue& queue) {
+    const auto pool_of = [](const NodeSmithClaim& claim) {
+        return kube::ObjectKey(claim.metadata.namespace_, claim.spec.poolRef);
+    };
+    informers_.pools.on_change([this, &queue](const NodeSmithPool* before, const NodeSmithPool* after) {
+        const auto& pool = after ? *after : *before;
+        queue.add(api::key_of(pool));
+        if (before && after) return;
+        // Whoever had a label conflict with it may have none now, or the other way round.
+        for (const auto& [key, other] : informers_.pools.store().all())
+            if (key.name == pool.metadata.name) queue.add(key);
+    });
+    informers_.claims.on_change([&queue, pool_of](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+        queue.add(pool_of(after ? *after : *before));
+    });
+    informers_.nodes.on_change([this, &queue, pool_of](const api::Node* before, const api::Node* after) {
+        if (before && after && counts_alike(*before, *after)) return;
+        const auto& name = (after ? after : before)->metadata.name;
+        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, name))
+            queue.add(pool_of(*claim));
+    });
+    informers_.providers.on_change(
+        [this, &queue](const NodeSmithProvider* before, const NodeSmithProvider* after) {
+            const auto provider = api::key_of(after ? *after : *before);
+            for (const auto& pool : informers_.pools.store().by_index(kPoolsByProvider, provider.str()))
+                queue.add(api::key_of(*pool));
+        });
+    informers_.control_planes.on_change(
+        [this, &queue](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
+            if (before && after && before->spec.pools == after->spec.pools &&
+                before->metadata.deletionTimestamp == after->metadata.deletionTimestamp)
+                return;
+            const auto& namespace_ = (after ? after : before)->metadata.namespace_;
+            for (const auto& [key, pool] : informers_.pools.store().all())
+                if (key.namespace_ == namespace_) queue.add(key);
+        });
+}
+
+PoolFacts PoolReconciler::look(const NodeSmithPool& pool) const {
+    const auto key = api::key_of(pool);
+    const auto provider = informers_.providers.store().get({key.namespace_, pool.spec.providerRef});
+    PoolFacts facts{pool, informers_.claims.store().by_index(kClaimsByPool, key.str()),
+                    informers_.nodes.store().all()};
+    facts.manager = manager_of(key, informers_.control_planes.store().all());
+    facts.provider = provider.get();  // lives as long as the store is not written: until the next co_await
+    facts.label_conflict = label_conflict(pool, informers_.pools.store().all());
+    return facts;
+}
+
+asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
+    auto pool = informers_.pools.store().get(key);
+    if (!pool) {
+        forget(key);
+        co_return kube::Result();
+    }
+    if (!pool->metadata.deletionTimestamp)
+        co_await ensure_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
+    const auto settle_again = co_await reservations_.settle_pool(key);
+
+    pool = informers_.pools.store().get(key);
+    if (!pool) co_return kube::Result();
+    const auto now = api::Time(clock_.wall_now());
+    auto after = *pool;
+    after.status = next_status(look(*pool), now);
+    const auto retry = after.status.nextRetryTime;
+    co_await write_status(client_, informers_.pools, *pool, std::move(after));
+
+    pool = informers_.pools.store().get(key);
+    if (!pool) co_return kube::Result();
+    publish(*pool);
+    kube::Result result;
+    if (pool->metadata.deletionTimestamp) result = co_await finalize(pool);
+    result.requeue_after = sooner(result.requeue_after, settle_again);
+    // One second more, because times in the status have whole seconds.
+    if (retry && now < *retry)
+        result.requeue_after = sooner(result.requeue_after, retry->at - now.at + std::chrono::seconds{1});
+    co_return result;
+}
+
+asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
+    kube::Result wait;
+    wait.requeue_after = std::chrono::seconds{30};  // the claims' own changes come sooner
+    if (!api::has_finalizer(pool->metadata, api::finalizers::kPool)) co_return kube::Result();
+    kube::ListOptions options;
+    options.namespace_ = pool->metadata.namespace_;
+    const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
+    bool any = false;
+    for (const auto& claim : claims) {
+        if (claim.spec.poolRef != pool->metadata.name) continue;
+        any = true;
+        if (claim.metadata.deletionTimestamp) continue;
+        kube::Preconditions same;
+        same.uid = claim.metadata.uid;
+        co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));
+        events_.event(kube::target_of(claim), kube::EventType::normal, "PoolDeleted",
+                      "deleted because its pool " + pool->metadata.name + " is being deleted");
+    }
+    // What is reserved may still become a claim: the pool stays until the reservation has settled.
+    if (any || pool->status.reserved.nodes > 0) co_return wait;
+    co_await drop_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
+    co_return kube::Result();
+}
+
+void PoolReconciler::publish(const NodeSmithPool& pool) {
+    const auto& [namespace_, name] = std::pair(pool.metadata.namespace_, pool.metadata.name);
+    const auto set = [&](const char* resource, std::int64_t used, std::int64_t limit) {
+        used_.with({namespace_, name, resource}).set(static_cast<double>(used));
+        limit_.with({namespace_, name, resource}).set(static_cast<double>(limit));
+    };
+    set("nodes", pool.status.reserved.nodes, pool.spec.limits.maxNodes);
+    set("cpu_cores", pool.status.reserved.cpuCores, pool.spec.limits.cpuCores);
+    set("memory_mib", pool.status.reserved.memoryMiB, pool.spec.limits.memoryMiB);
+}
+
+void PoolReconciler::forget(const kube::ObjectKey& key) {
+    for (const char* resource : {"nodes", "cpu_cores", "memory_mib"}) {
+        used_.remove({key.namespace_, key.name, resource});
+        limit_.remove({key.namespace_, key.name, resource});
+    }
+}
+
+}  // namespace controllers

@@ -1,0 +1,63 @@
+// The status, conditions and finalizer of a NodeSmithPool, the only writer of all of these. What is bought is
+// decided in provisioning/, what is removed in scale_down.hpp; both write other fields of the status.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "controllers/fleet.hpp"
+#include "controllers/informers.hpp"
+#include "controllers/membership.hpp"
+#include "controllers/reservations.hpp"
+#include "kube/controller.hpp"
+#include "kube/event_recorder.hpp"
+
+namespace controllers {
+
+struct PoolFacts {
+    const api::v1alpha1::NodeSmithPool& object;
+    ClaimPointers claims;
+    const Nodes& nodes;
+    const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: not managed
+    const api::v1alpha1::NodeSmithProvider* provider = nullptr;     // null: not there
+    const api::v1alpha1::NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
+};
+
+// The status as it should be now. Pure.
+api::v1alpha1::PoolStatus next_status(const PoolFacts& facts, api::Time now);
+
+// The most that a machine of this pool ever had less to offer than it was bought for: kernel and firmware
+// (size - capacity) plus what the kubelet keeps (capacity - allocatable). nullopt: never seen a Node.
+std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolFacts& facts);
+
+// Consecutive failed claims and until when nothing is bought; a claim that became a Node ends the series.
+// Counts each failure once, by its time.
+void count_failures(const PoolFacts& facts, api::v1alpha1::PoolStatus& status);
+
+class PoolReconciler final : public kube::Reconciler {
+public:
+    // All must outlive this.
+    PoolReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                   kube::EventRecorder& events, base::MetricsRegistry& metrics, Reservations& reservations);
+    void subscribe(kube::WorkQueue& queue);
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+private:
+    using Pointer = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
+
+    PoolFacts look(const api::v1alpha1::NodeSmithPool& pool) const;
+    // Deletes the pool's claims and lets the pool go when the last one is gone.
+    asio::awaitable<kube::Result> finalize(Pointer pool);
+    void publish(const api::v1alpha1::NodeSmithPool& pool);
+    void forget(const kube::ObjectKey& key);
+
+    Informers& informers_;
+    kube::Client& client_;
+    base::Clock& clock_;
+    kube::EventRecorder& events_;
+    Reservations& reservations_;
+    base::Family<base::Gauge>& used_;
+    base::Family<base::Gauge>& limit_;
+};
+
+}  // namespace controllers

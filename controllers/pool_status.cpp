@@ -1,0 +1,166 @@
+#include <algorithm>
+
+#include "base/backoff.hpp"
+#include "controllers/pool.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::PoolStatus;
+using api::v1alpha1::SystemReserved;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+using Update = api::ConditionUpdate;
+
+Update update(std::string_view type, ConditionStatus status, std::string_view reason, std::string message) {
+    return {std::string(type), status, std::string(reason), std::move(message), std::nullopt};
+}
+
+Update managed(const PoolFacts& facts) {
+    if (facts.manager)
+        return update(conditions::kManaged, ConditionStatus::True, reasons::kSelected,
+                      "managed by control plane " + facts.manager->metadata.name);
+    return update(
+        conditions::kManaged, ConditionStatus::False, reasons::kNotSelected,
+        "no NodeSmithControlPlane of this namespace lists the pool in spec.pools (nor \"*\"): nothing "
+        "is bought or removed");
+}
+
+Update provider_ready(const PoolFacts& facts) {
+    const auto& name = facts.object.spec.providerRef;
+    if (!facts.provider)
+        return update(conditions::kProviderReady, ConditionStatus::False, reasons::kProviderNotFound,
+                      "there is no NodeSmithProvider " + name + " in this namespace");
+    const auto* ready = api::find_condition(facts.provider->status.conditions, conditions::kReady);
+    if (!ready)
+        return update(conditions::kProviderReady, ConditionStatus::Unknown, reasons::kNotReconciled,
+                      "provider " + name + " was not examined yet");
+    if (ready->status == ConditionStatus::True)
+        return update(conditions::kProviderReady, ConditionStatus::True, reasons::kReady,
+                      "provider " + name + " is Ready");
+    return update(conditions::kProviderReady, ConditionStatus::False, reasons::kProviderNotReady,
+                  "provider " + name + ": " + ready->message);
+}
+
+// Whether one more machine of the smallest size could be bought, as far as this pool decides.
+Update available(const PoolFacts& facts, const PoolStatus& status, const Fleet& fleet, api::Time now) {
+    const auto smallest = ledger::one_machine(ledger::smallest_size(facts.object.spec.machineTemplate));
+    const auto used = ledger::at_least(fleet.usage, ledger::usage_of(status.reserved));
+    if (const auto hit = ledger::admits(ledger::limits_of(facts.object.spec), used, smallest))
+        return update(conditions::kAvailable, ConditionStatus::False, hit->reason, hit->message);
+    if (status.nextRetryTime && now < *status.nextRetryTime)
+        return update(conditions::kAvailable, ConditionStatus::False, reasons::kBackingOff,
+                      std::to_string(status.consecutiveFailures) +
+                          " claims failed in a row: nothing is bought before " + status.nextRetryTime->str());
+    return update(conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
+                  "another machine can be bought");
+}
+
+Update progressing(const Fleet& fleet) {
+    if (fleet.pending_nodes > 0)
+        return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
+                      std::to_string(fleet.pending_nodes) + " nodes are on their way");
+    if (fleet.claims.deleting > 0)
+        return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
+                      std::to_string(fleet.claims.deleting) + " nodes are leaving");
+    return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
+                  "no node comes or leaves");
+}
+
+Update ready(const PoolFacts& facts, const Update& is_managed, const Update& provider) {
+    const auto no = [](std::string_view reason, std::string message) {
+        return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
+    };
+    if (facts.object.metadata.deletionTimestamp)
+        return no(reasons::kDeleting, "is being deleted: ends when its claims and their machines are gone");
+    if (facts.label_conflict)
+        return no(
+            reasons::kLabelConflict,
+            "pool " + api::key_of(*facts.label_conflict).str() + " is older and has the same name and " +
+                "spec.poolLabelKey, so their Nodes could not be told apart: rename one or change its key");
+    if (is_managed.status != ConditionStatus::True) return no(is_managed.reason, is_managed.message);
+    if (provider.status != ConditionStatus::True) {
+        auto result = provider;
+        result.type = conditions::kReady;
+        return result;
+    }
+    return update(conditions::kReady, ConditionStatus::True, reasons::kReady,
+                  "machines can be bought and removed");
+}
+
+std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
+    const auto* condition = api::find_condition(claim.status.conditions, type);
+    if (!condition || condition->status != ConditionStatus::True) return std::nullopt;
+    return condition->lastTransitionTime;
+}
+
+}  // namespace
+
+std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
+    auto learned = facts.object.status.learnedReserved;
+    for (const auto& claim : facts.claims) {
+        const auto* node = node_of(*claim, facts.nodes);
+        if (!node || !api::is_true(claim->status.conditions, conditions::kInitialized)) continue;
+        const auto size = ledger::size_of(claim->spec, &facts.object);
+        const auto cpu = node->status.allocatable.find("cpu");
+        const auto memory = node->status.allocatable.find("memory");
+        if (cpu == node->status.allocatable.end() || memory == node->status.allocatable.end()) continue;
+        if (!learned) learned = SystemReserved{0, 0};
+        // Rounded so that what is left over is never overrated.
+        const auto offered_mib = memory->second.value() / (1024 * 1024);
+        learned->cpuMillicores = std::max(learned->cpuMillicores, size.cpuCores * 1000 - cpu->second.milli());
+        learned->memoryMiB = std::max(learned->memoryMiB, size.memoryMiB - offered_mib);
+    }
+    return learned;
+}
+
+void count_failures(const PoolFacts& facts, PoolStatus& status) {
+    const auto counted_until = status.lastScaleFailureTime;
+    std::optional<api::Time> last_success;
+    for (const auto& claim : facts.claims) {
+        if (const auto failed = became_true(*claim, conditions::kFailed);
+            failed && (!counted_until || *counted_until < *failed)) {
+            ++status.consecutiveFailures;
+            status.lastScaleFailureTime = std::max(status.lastScaleFailureTime, failed);
+        }
+        last_success = std::max(last_success, became_true(*claim, conditions::kRegistered));
+    }
+    if (last_success && status.lastScaleFailureTime && *status.lastScaleFailureTime <= *last_success)
+        status.consecutiveFailures = 0;
+    status.nextRetryTime.reset();
+    if (status.consecutiveFailures == 0) return;
+    const auto& retry = facts.object.spec.scaleUp.retry;
+    const base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
+                                std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
+    const auto wait = std::chrono::ceil<std::chrono::seconds>(backoff.after(status.consecutiveFailures));
+    status.nextRetryTime = api::Time(status.lastScaleFailureTime->at + wait);
+}
+
+PoolStatus next_status(const PoolFacts& facts, api::Time now) {
+    auto status = facts.object.status;
+    const auto fleet = fleet_of(facts.object, facts.claims, facts.nodes);
+    status.observedGeneration = facts.object.metadata.generation;
+    status.nodes = fleet.nodes;
+    status.readyNodes = fleet.ready_nodes;
+    status.pendingNodes = fleet.pending_nodes;
+    status.claims = fleet.claims;
+    status.cpuCores = fleet.usage.cpuCores;
+    status.memoryMiB = fleet.usage.memoryMiB;
+    status.learnedReserved = learn_reserved(facts);
+    count_failures(facts, status);
+
+    const auto is_managed = managed(facts);
+    const auto provider = provider_ready(facts);
+    for (auto next : {ready(facts, is_managed, provider), available(facts, status, fleet, now),
+                      progressing(fleet), is_managed, provider}) {
+        next.observedGeneration = facts.object.metadata.generation;
+        api::set_condition(status.conditions, next, now);
+    }
+    return status;
+}
+
+}  // namespace controllers

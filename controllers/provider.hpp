@@ -1,0 +1,62 @@
+// The status of a NodeSmithProvider: examined when its spec changes, again after machines came or went, soon
+// (with backoff) after a failure, and every few minutes when all is well. Wrong input ends in a condition
+// that says what would be right. Writes nothing while nothing changes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/backoff.hpp"
+#include "controllers/informers.hpp"
+#include "controllers/provider_instances.hpp"
+#include "kube/controller.hpp"
+#include "kube/event_recorder.hpp"
+
+namespace controllers {
+
+// What one examination has shown; either `unavailable` or `health`.
+struct ProviderExamination {
+    std::optional<ProviderUnavailable> unavailable;  // there is no backend: wrong spec or Secret
+    providers::Health health;
+    std::vector<providers::HostOffering> hosts;  // only if health is good
+
+    bool good() const { return !unavailable && health.credentials_ok && health.reachable; }
+};
+
+// Pure: the status after an examination, hosts by name.
+api::v1alpha1::ProviderStatus next_status(const api::v1alpha1::NodeSmithProvider& provider,
+                                          const ProviderExamination& examination, api::Time now);
+
+class ProviderReconciler final : public kube::Reconciler {
+public:
+    // All must outlive this.
+    ProviderReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                       kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                       ProviderInstances& instances);
+    void subscribe(kube::WorkQueue& queue);
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+private:
+    using Pointer = kube::Store<api::v1alpha1::NodeSmithProvider>::Pointer;
+
+    asio::awaitable<ProviderExamination> examine(kube::ObjectKey key);
+    asio::awaitable<void> write(Pointer before, ProviderExamination examination);
+    asio::awaitable<kube::Result> finalize(Pointer provider);
+    // Claims with a machine of this provider, by a live list.
+    asio::awaitable<std::int64_t> claims_in_use(kube::ObjectKey provider);
+    bool uses(const api::v1alpha1::NodeSmithClaim& claim, const kube::ObjectKey& provider) const;
+    void warn_of_ineffective_settings(const api::v1alpha1::NodeSmithProvider& provider);
+
+    Informers& informers_;
+    kube::Client& client_;
+    base::Clock& clock_;
+    kube::EventRecorder& events_;
+    ProviderInstances& instances_;
+    base::Family<base::Gauge>& ready_;
+    std::map<kube::ObjectKey, int> failures_;
+    std::map<kube::ObjectKey, std::int64_t> warned_generation_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "controllers/provider.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::v1alpha1::NodeSmithProvider;
+using api::v1alpha1::ProviderHost;
+using api::v1alpha1::ProviderStatus;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+using Update = api::ConditionUpdate;
+
+Update update(std::string_view type, ConditionStatus status, std::string_view reason, std::string message) {
+    return {std::string(type), status, std::string(reason), std::move(message), std::nullopt};
+}
+
+bool is_about_credentials(const std::string& reason) {
+    return reason.starts_with("Secret") || reason.starts_with("Credentials");
+}
+
+Update credentials_resolved(const ProviderExamination& examination) {
+    if (const auto& why = examination.unavailable) {
+        if (is_about_credentials(why->reason))
+            return update(conditions::kCredentialsResolved, ConditionStatus::False, why->reason,
+                          why->message);
+        return update(conditions::kCredentialsResolved, ConditionStatus::Unknown, reasons::kNotReconciled,
+                      "not examined: " + why->message);
+    }
+    const auto& health = examination.health;
+    if (health.reachable && !health.credentials_ok)
+        return update(conditions::kCredentialsResolved, ConditionStatus::False, health.reason,
+                      health.message);
+    return update(conditions::kCredentialsResolved, ConditionStatus::True, reasons::kCredentialsResolved,
+                  "the Secret has what is needed");
+}
+
+Update reachable(const ProviderExamination& examination) {
+    if (const auto& why = examination.unavailable)
+        return update(conditions::kReachable, ConditionStatus::Unknown, reasons::kNotReconciled,
+                      "not examined: " + why->message);
+    const auto& health = examination.health;
+    if (!health.reachable)
+        return update(conditions::kReachable, ConditionStatus::False, health.reason, health.message);
+    return update(conditions::kReachable, ConditionStatus::True, reasons::kReachable, "the endpoint answers");
+}
+
+Update ready(const NodeSmithProvider& provider, const ProviderExamination& examination) {
+    if (provider.metadata.deletionTimestamp)
+        return update(conditions::kReady, ConditionStatus::False, reasons::kDeleting,
+                      "is being deleted: ends when no claim has a machine here any more");
+    if (const auto& why = examination.unavailable)
+        return update(conditions::kReady, ConditionStatus::False, why->reason, why->message);
+    if (!examination.good())
+        return update(conditions::kReady, ConditionStatus::False, examination.health.reason,
+                      examination.health.message);
+    return update(conditions::kReady, ConditionStatus::True, reasons::kReady, "machines can be made");
+}
+
+std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& offerings) {
+    std::vector<ProviderHost> hosts;
+    for (const auto& offering : offerings) {
+        ProviderHost host;
+        host.name = offering.name;
+        host.online = offering.usable;
+        host.cpuCores = offering.cpu_cores;
+        host.memoryMiB = offering.memory_mib;
+        host.freeCPUCores = offering.free_cpu_cores;
+        host.freeMemoryMiB = offering.free_memory_mib;
+        host.machines = offering.machines;
+        hosts.push_back(std::move(host));
+    }
+    std::sort(hosts.begin(), hosts.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return hosts;
+}
+
+std::string endpoint_of(const NodeSmithProvider& provider, const ProviderStatus& status) {
+    if (provider.spec.proxmox) return provider.spec.proxmox->endpoint;
+    return std::to_string(status.hosts.size()) + " hosts";
+}
+
+}  // namespace
+
+ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExamination& examination,
+                           api::Time now) {
+    auto status = provider.status;
+    status.observedGeneration = provider.metadata.generation;
+    for (auto next :
+         {ready(provider, examination), credentials_resolved(examination), reachable(examination)}) {
+        next.observedGeneration = provider.metadata.generation;
+        api::set_condition(status.conditions, next, now);
+    }
+    // While a provider does not answer, what was last known is more useful than nothing.
+    if (examination.good()) {
+        status.version = examination.health.version;
+        status.hosts = hosts_of(examination.hosts);
+        status.machines = 0;
+        for (const auto& host : status.hosts) status.machines += host.machines;
+    }
+    status.endpoint = endpoint_of(provider, status);
+    return status;
+}
+
+}  // namespace controllers

@@ -1,0 +1,78 @@
+// What the ProvisioningReconciler says about what it could not do, and when time may change that.
+#include <algorithm>
+
+#include "controllers/provisioning/reconciler.hpp"
+
+namespace controllers::provisioning {
+
+namespace {
+
+// The API server accepts at most 1024 bytes in the message of an Event.
+constexpr std::size_t kLongestMessage = 1000;
+
+std::string joined(const std::vector<std::string>& reasons) {
+    std::string text;
+    for (const auto& reason : reasons) text += (text.empty() ? "" : "; ") + reason;
+    if (text.size() > kLongestMessage) text = text.substr(0, kLongestMessage) + " ...";
+    return text;
+}
+
+}  // namespace
+
+void ProvisioningReconciler::say_what_is_missing(const World& world, const scheduling::Result& result,
+                                                 const Demand& demand) {
+    std::set<std::string> talked_of;
+    for (const auto& unplaced : result.unplaced) {
+        // Pods of leaving nodes are no pending pods yet.
+        if (!demand.waiting.contains(unplaced.pod->metadata.uid)) continue;
+        talked_of.insert(unplaced.pod->metadata.uid);
+        announcer_.say(kube::target_of(*unplaced.pod), kube::EventType::warning, "NoNodeForPod",
+                       "no node can be bought for the pod: " + joined(unplaced.reasons));
+    }
+    for (const auto& held : demand.held_back) {
+        talked_of.insert(held.pod->metadata.uid);
+        announcer_.say(kube::target_of(*held.pod), kube::EventType::warning, "NoNodeForPod", held.message);
+    }
+    metrics_.unplaced.with({}).set(static_cast<double>(talked_of.size()));
+    for (const auto& supply : world.pools) talked_of.insert(supply.pool->metadata.uid);
+    for (const auto& [key, control_plane] : informers_.control_planes.store().all())
+        talked_of.insert(control_plane->metadata.uid);
+    announcer_.keep(talked_of);
+}
+
+void ProvisioningReconciler::say_cuts(const World& world, const scheduling::Result& result) {
+    std::set<std::string> cut;
+    for (const auto& one : result.cuts) {
+        const auto& owner = world.budget_owners[one.budget];
+        if (const auto pool = informers_.pools.store().get(owner.pool)) {
+            cut.insert(pool->metadata.uid);
+            announcer_.say(kube::target_of(*pool), kube::EventType::warning, "ScaleUpBlocked", one.message);
+        } else if (const auto manager = informers_.control_planes.store().get(owner.control_plane)) {
+            cut.insert(manager->metadata.uid);
+            announcer_.say(kube::target_of(*manager), kube::EventType::warning, "ScaleUpBlocked",
+                           one.message);
+        }
+    }
+    for (const auto& supply : world.pools)
+        if (result.claims.empty() && !cut.contains(supply.pool->metadata.uid))
+            announcer_.settle(supply.pool->metadata.uid);
+}
+
+void ProvisioningReconciler::plan_next_look(const World& world, const scheduling::Result& result,
+                                            const Demand& demand) {
+    for (const auto& held : demand.held_back) look_at(held.until);
+    const bool something_is_missing =
+        !result.unplaced.empty() || result.demand_unmet > 0 || !result.cuts.empty();
+    if (!something_is_missing) return;
+    for (const auto& supply : world.pools) look_at(supply.gate.opens_at);
+}
+
+void ProvisioningReconciler::look_at(std::optional<api::Time> when) {
+    if (!when) return;
+    const auto left =
+        std::chrono::duration_cast<base::Duration>(base::WallTime(when->at) - clock_.wall_now());
+    const auto at = clock_.now() + std::max<base::Duration>(left, std::chrono::seconds{1});
+    next_look_ = next_look_ ? std::min(*next_look_, at) : at;
+}
+
+}  // namespace controllers::provisioning

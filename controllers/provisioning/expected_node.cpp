@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include "controllers/claim/node_changes.hpp"
+#include "controllers/provisioning/snapshot.hpp"
+
+namespace controllers::provisioning {
+
+using api::Quantity;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
+namespace conditions = api::conditions;
+
+namespace {
+
+// A provider that was away for less is expected back before anything else is bought.
+constexpr std::chrono::minutes kProviderPatience{2};
+
+void add_taints(std::vector<api::Taint>& taints, const std::vector<api::Taint>& more) {
+    for (const auto& taint : more) {
+        const bool known = std::any_of(taints.begin(), taints.end(), [&](const api::Taint& other) {
+            return api::same_taint(other, taint);
+        });
+        if (!known) taints.push_back(taint);
+    }
+}
+
+// What the kubelet says of every machine of the pool.
+void add_kubelet_labels(api::StringMap& labels, const std::string& host_name, const NodeSmithPool* pool) {
+    const std::string arch = pool ? pool->spec.machineTemplate.architecture : "amd64";
+    labels.try_emplace(std::string(api::labels::kHostname), host_name);
+    for (const auto* key : {"kubernetes.io/arch", "beta.kubernetes.io/arch"}) labels.try_emplace(key, arch);
+    for (const auto* key : {"kubernetes.io/os", "beta.kubernetes.io/os"}) labels.try_emplace(key, "linux");
+}
+
+api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSmithPool* pool) {
+    const auto size = ledger::size_of(claim.spec, pool);
+    api::v1alpha1::SystemReserved reserved;
+    if (pool) reserved = pool->status.learnedReserved.value_or(pool->spec.machineTemplate.systemReserved);
+    api::ResourceList allocatable = claim.spec.extendedResources;
+    allocatable["cpu"] =
+        Quantity::of_milli(std::max<std::int64_t>(0, size.cpuCores * 1000 - reserved.cpuMillicores));
+    allocatable["memory"] =
+        Quantity::of_mebibytes(std::max<std::int64_t>(0, size.memoryMiB - reserved.memoryMiB));
+    allocatable["pods"] = Quantity::of(scheduling::kDefaultPodsPerNode);
+    return allocatable;
+}
+
+}  // namespace
+
+api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
+                        const NodeSmithProvider* provider, const api::Node* node) {
+    api::Node result;
+    if (node) result = *node;
+    if (!node) result.metadata.name = claim.metadata.name;
+    const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider)};
+    for (const auto& [key, value] : claim::node_labels(origin)) result.metadata.labels[key] = value;
+    // A wish for a zone will be kept, but the claim's status tells the zone only when the machine is placed.
+    if (!origin.zone_label.empty() && claim.status.zone.empty() && !claim.spec.zone.empty())
+        result.metadata.labels[origin.zone_label] = claim.spec.zone;
+    add_kubelet_labels(result.metadata.labels, result.metadata.name, pool);
+    if (pool) add_taints(result.spec.taints, pool->spec.machineTemplate.taints);
+    add_taints(result.spec.taints, claim.spec.taints);
+    // A young Node has no figures yet, or none for what a device plugin will add.
+    for (const auto& [name, amount] : expected_allocatable(claim, pool)) {
+        const auto known = result.status.allocatable.find(name);
+        if (known == result.status.allocatable.end() || known->second.is_zero())
+            result.status.allocatable[name] = amount;
+    }
+    return result;
+}
+
+bool lacks_room(const NodeSmithClaim& claim) {
+    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
+    return launched && launched->status != api::ConditionStatus::True &&
+           launched->reason == api::reasons::kInsufficientCapacity;
+}
+
+bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now) {
+    const auto state = state_of(claim);
+    if (state == ClaimState::deleting || state == ClaimState::failed) return false;
+    if (api::is_true(claim.status.conditions, conditions::kLaunched)) return true;
+    if (!ledger::is_admitted(claim) || lacks_room(claim)) return false;
+    if (!provider) return false;
+    const auto* ready = api::find_condition(provider->status.conditions, conditions::kReady);
+    const bool away = ready && ready->status != api::ConditionStatus::True;
+    return !away || !ready->lastTransitionTime || now.at - ready->lastTransitionTime->at < kProviderPatience;
+}
+
+}  // namespace controllers::provisioning

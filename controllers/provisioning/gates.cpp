@@ -1,0 +1,99 @@
+#include "controllers/provisioning/gates.hpp"
+
+#include <algorithm>
+
+#include "controllers/control_plane.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::Mode;
+namespace reasons = api::reasons;
+
+namespace {
+
+Gate closed(std::string_view reason, std::string message, std::optional<api::Time> opens_at = std::nullopt) {
+    Gate gate;
+    gate.reason = reason;
+    gate.message = std::move(message);
+    gate.opens_at = opens_at;
+    return gate;
+}
+
+// What the user has to change.
+std::optional<Gate> closed_by_wish(const GateFacts& facts) {
+    if (facts.pool.metadata.deletionTimestamp) return closed(reasons::kDeleting, "is being deleted");
+    if (facts.label_conflict)
+        return closed(reasons::kLabelConflict,
+                      "has the same label value as " + api::key_of(*facts.label_conflict).str());
+    if (!facts.manager) return closed(reasons::kNotSelected, "is listed by no NodeSmithControlPlane");
+    if (facts.manager->spec.mode == Mode::Paused)
+        return closed("Paused", "control plane " + facts.manager->metadata.name + " is paused");
+    return std::nullopt;
+}
+
+std::optional<Gate> closed_by_state(const GateFacts& facts) {
+    if (is_unhealthy(*facts.manager, facts.manager_fleet))
+        return closed(reasons::kTooManyUnready, "too many nodes are not Ready");
+    if (!facts.provider)
+        return closed(reasons::kProviderNotFound,
+                      "its provider " + facts.pool.spec.providerRef + " is missing");
+    const auto& conditions = facts.provider->status.conditions;
+    if (!api::is_true(conditions, api::conditions::kReady))
+        return closed(reasons::kProviderNotReady,
+                      "its provider " + facts.pool.spec.providerRef + " is not Ready");
+    if (facts.waits_for_room)
+        return closed(reasons::kInsufficientCapacity,
+                      "its provider has no room for claims that wait already");
+    return std::nullopt;
+}
+
+std::optional<Gate> closed_by_time(const GateFacts& facts, api::Time now) {
+    if (facts.unknown_until && now < *facts.unknown_until)
+        return closed("ReservationUnsettled", "machines that were reserved for it are not visible yet",
+                      facts.unknown_until);
+    const auto& status = facts.pool.status;
+    if (status.nextRetryTime && now < *status.nextRetryTime)
+        return closed(reasons::kBackingOff,
+                      std::to_string(status.consecutiveFailures) + " claims failed in a row",
+                      status.nextRetryTime);
+    const auto window =
+        std::chrono::ceil<std::chrono::seconds>(facts.pool.spec.scaleUp.stabilizationWindow.value);
+    if (!status.lastScaleUpTime || window <= std::chrono::seconds{0}) return std::nullopt;
+    const api::Time opens(status.lastScaleUpTime->at + window);
+    if (now < opens)
+        return closed("StabilizationWindow", "scaled up less than scaleUp.stabilizationWindow ago", opens);
+    return std::nullopt;
+}
+
+}  // namespace
+
+Gate gate_of(const GateFacts& facts, api::Time now) {
+    if (auto gate = closed_by_wish(facts)) return *gate;
+    if (auto gate = closed_by_state(facts)) return *gate;
+    if (auto gate = closed_by_time(facts, now)) return *gate;
+    Gate gate;
+    gate.open = true;
+    const auto& scale_up = facts.pool.spec.scaleUp;
+    if (scale_up.batchSize > 0)
+        gate.most_claims = std::min<std::int64_t>(gate.most_claims, scale_up.batchSize);
+    if (scale_up.maxConcurrent > 0) {
+        gate.most_claims = std::min(gate.most_claims, scale_up.maxConcurrent - facts.fleet.pending_nodes);
+        if (gate.most_claims <= 0)
+            return closed("MaxConcurrent", std::to_string(facts.fleet.pending_nodes) +
+                                               " nodes are already on their way (scaleUp.maxConcurrent)");
+    }
+    if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {
+        gate.most_claims = std::min(gate.most_claims, most - facts.creations_last_hour);
+        if (gate.most_claims <= 0)
+            // Looked at again each minute: when the oldest creation is an hour old is not worth remembering.
+            return closed("RateLimited", std::to_string(most) + " claims were created in the last hour",
+                          api::Time(now.at + std::chrono::minutes{1}));
+    }
+    return gate;
+}
+
+bool observes_only(const api::v1alpha1::NodeSmithControlPlane& manager) {
+    return manager.spec.mode == Mode::Observe;
+}
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,42 @@
+// Whether a pool may buy now, how much in one decision, and why not. Pure.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "controllers/fleet.hpp"
+
+namespace controllers::provisioning {
+
+struct GateFacts {
+    const api::v1alpha1::NodeSmithPool& pool;
+    const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: the pool is not managed
+    const api::v1alpha1::NodeSmithProvider* provider = nullptr;     // null: not there
+    const api::v1alpha1::NodeSmithPool* label_conflict = nullptr;
+    Fleet fleet;                             // of the pool
+    Fleet manager_fleet;                     // of all pools of its manager
+    std::int64_t creations_last_hour = 0;    // of its manager
+    bool waits_for_room = false;             // a claim of the pool finds no room at the provider
+    std::optional<api::Time> unknown_until;  // until then claims may appear that are not known yet
+};
+
+struct Gate {
+    bool open = false;
+    std::string reason;                 // if closed: CamelCase
+    std::string message;                // and for people
+    std::optional<api::Time> opens_at;  // if it opens by time alone
+    // If open: the most claims to create in this decision.
+    std::int64_t most_claims = std::numeric_limits<std::int64_t>::max();
+};
+
+Gate gate_of(const GateFacts& facts, api::Time now);
+
+// Decides and says, but does nothing.
+bool observes_only(const api::v1alpha1::NodeSmithControlPlane& manager);
+
+}  // namespace controllers::provisioning

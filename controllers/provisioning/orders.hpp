@@ -1,0 +1,57 @@
+// Buys: reserves machines within the limits and creates their claims. An order that was interrupted is
+// continued with the same names, as long as its reservation may be used.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <deque>
+#include <functional>
+#include <list>
+#include <vector>
+
+#include "controllers/informers.hpp"
+#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/provisioning/snapshot.hpp"
+#include "controllers/reservations.hpp"
+#include "kube/event_recorder.hpp"
+
+namespace controllers::provisioning {
+
+class Orders {
+public:
+    // Called for each claim that was created.
+    using Created = std::function<void(const api::v1alpha1::NodeSmithClaim&, const Purchase&)>;
+
+    // All must outlive this. may_mutate: this process surely leads.
+    Orders(Informers& informers, kube::Client& client, base::Clock& clock, kube::EventRecorder& events,
+           Reservations& reservations, std::function<bool()> may_mutate, Created created);
+
+    // Reserves as many as fit and creates their claims. Returns the limit that refused some, if any did.
+    // Throws ApiError 409 if somebody else changed the limits' figures: decide anew.
+    asio::awaitable<std::optional<ledger::LimitHit>> place(PoolPointer pool, std::vector<Purchase> purchases);
+    // Goes on with what was interrupted.
+    asio::awaitable<void> finish();
+
+private:
+    struct Line {
+        std::int64_t sequence = 0;
+        Purchase purchase;
+    };
+    struct Order {
+        PoolPointer pool;
+        Reservation reservation;
+        std::deque<Line> left;
+    };
+    asio::awaitable<void> work_off(Order& order);
+    asio::awaitable<void> create(PoolPointer pool, Line line);
+
+    Informers& informers_;
+    kube::Client& client_;
+    base::Clock& clock_;
+    kube::EventRecorder& events_;
+    Reservations& reservations_;
+    std::function<bool()> may_mutate_;
+    Created created_;
+    std::list<Order> orders_;
+};
+
+}  // namespace controllers::provisioning

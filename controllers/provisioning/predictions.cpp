@@ -1,0 +1,102 @@
+#include "controllers/provisioning/predictions.hpp"
+
+#include <algorithm>
+
+#include "controllers/provisioning/claim_factory.hpp"
+
+namespace controllers::provisioning {
+
+using api::Time;
+using api::v1alpha1::Misprediction;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+
+namespace {
+
+std::optional<Time> initialized_at(const NodeSmithClaim& claim) {
+    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kInitialized);
+    if (!condition || condition->status != api::ConditionStatus::True) return std::nullopt;
+    return condition->lastTransitionTime;
+}
+
+bool is_bought_for(const NodeSmithClaim& claim, const std::string& uid) {
+    const auto uids = bought_for(claim);
+    return std::find(uids.begin(), uids.end(), uid) != uids.end();
+}
+
+// The newest purchase for the pod that became a Node and was not judged yet. One that was judged is older
+// than the pause it led to.
+std::optional<Time> unjudged(const ClaimPointers& claims, const std::string& uid,
+                             std::optional<Time> paused_until) {
+    std::optional<Time> newest;
+    for (const auto& claim : claims) {
+        const auto since = initialized_at(*claim);
+        if (!since || !is_bought_for(*claim, uid)) continue;
+        if (paused_until && claim->metadata.creationTimestamp < *paused_until) continue;
+        newest = std::max(newest, since);
+    }
+    return newest;
+}
+
+std::chrono::seconds pause_after(int wrong) {
+    std::chrono::seconds pause = kFirstPause;
+    for (int i = 1; i < wrong && pause < kLongestPause; ++i) pause *= 2;
+    return std::min<std::chrono::seconds>(pause, kLongestPause);
+}
+
+}  // namespace
+
+Verdict verdict_on(const std::string& pod_uid, const Pools& pools) {
+    Verdict verdict;
+    for (const auto& [key, pool] : pools) {
+        for (const auto& entry : pool->status.mispredictions) {
+            if (entry.podUID != pod_uid) continue;
+            verdict.wrong += entry.count;
+            verdict.retry_at = std::max(verdict.retry_at, entry.nextRetryTime);
+        }
+    }
+    return verdict;
+}
+
+Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
+                  const std::vector<ContradictedPod>& contradicted, const std::set<std::string>& waiting_uids,
+                  const Pools& pools, Time now) {
+    Predictions result;
+    for (const auto& entry : pool.status.mispredictions)
+        if (waiting_uids.contains(entry.podUID)) result.list.push_back(entry);
+    for (const auto& pod : contradicted) {
+        const auto verdict = verdict_on(pod.uid, pools);
+        const auto since = unjudged(claims, pod.uid, verdict.retry_at);
+        if (!since) continue;
+        const Time judged(since->at + kSchedulerPatience);
+        if (now < judged) {
+            result.judge_at = result.judge_at ? std::min(*result.judge_at, judged) : judged;
+            continue;
+        }
+        auto entry = std::find_if(result.list.begin(), result.list.end(),
+                                  [&](const Misprediction& known) { return known.podUID == pod.uid; });
+        if (entry == result.list.end()) {
+            if (result.list.size() >= kMostMispredictions) result.list.erase(result.list.begin());
+            Misprediction fresh;
+            fresh.podUID = pod.uid;
+            fresh.pod = pod.name;
+            entry = result.list.insert(result.list.end(), std::move(fresh));
+        }
+        ++entry->count;
+        entry->nextRetryTime = Time(now.at + pause_after(verdict.wrong + 1));
+        result.added.push_back(*entry);
+    }
+    return result;
+}
+
+std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, Time now) {
+    std::map<std::string, int> purchases;
+    for (const auto& claim : claims) {
+        const auto& created = claim->metadata.creationTimestamp;
+        if (!created || now.at - created->at > std::chrono::hours{1}) continue;
+        for (const auto& uid : bought_for(*claim)) ++purchases[uid];
+    }
+    return purchases;
+}
+
+}  // namespace controllers::provisioning

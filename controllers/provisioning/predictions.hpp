@@ -1,0 +1,54 @@
+// Never buying for ever: what is known of pods for which machines were bought in vain. Pure; kept in the
+// status of the pool that bought and in the claims, so that it survives a restart.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/v1alpha1/pool.hpp"
+#include "controllers/fleet.hpp"
+#include "controllers/membership.hpp"
+
+namespace controllers::provisioning {
+
+// At most this many machines in an hour are bought for the same pod.
+inline constexpr int kMostPurchasesPerHour = 3;
+// How long the scheduler may take to see a new Node before its silence counts.
+inline constexpr std::chrono::seconds kSchedulerPatience{60};
+inline constexpr std::chrono::minutes kFirstPause{10};
+inline constexpr std::chrono::hours kLongestPause{24};
+// The status of a pool holds at most this many.
+inline constexpr std::size_t kMostMispredictions = 128;
+
+// A pod that waits although we think that it fits a Node that exists.
+struct ContradictedPod {
+    std::string uid;
+    std::string name;  // namespace/name
+};
+
+struct Predictions {
+    std::vector<api::v1alpha1::Misprediction> list;   // the pool's, as it should be now
+    std::vector<api::v1alpha1::Misprediction> added;  // of these, found wrong just now
+    std::optional<api::Time> judge_at;                // a pod's patience ends then
+};
+
+// Judges the pool's purchases: a pod that is contradicted kSchedulerPatience after a Node bought for it was
+// Initialized was predicted wrongly. Each purchase counts once. Entries of pods that wait no more are
+// dropped. `earlier` is how often other pools were wrong about a pod.
+Predictions judge(const api::v1alpha1::NodeSmithPool& pool, const ClaimPointers& claims,
+                  const std::vector<ContradictedPod>& contradicted, const std::set<std::string>& waiting_uids,
+                  const Pools& pools, api::Time now);
+
+// What all pools together know of one pod.
+struct Verdict {
+    int wrong = 0;                      // purchases that did not help
+    std::optional<api::Time> retry_at;  // not bought for before
+};
+Verdict verdict_on(const std::string& pod_uid, const Pools& pools);
+
+// How many machines were bought for each pod within the last hour, as far as their claims still exist.
+std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, api::Time now);
+
+}  // namespace controllers::provisioning

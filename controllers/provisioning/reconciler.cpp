@@ -1,0 +1,249 @@
+#include "controllers/provisioning/reconciler.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/log.hpp"
+#include "controllers/writes.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+using scheduling::Availability;
+
+namespace {
+
+std::string name_of(const api::Pod& pod) {
+    return api::key_of(pod).str();
+}
+
+Purchase purchase_of(const scheduling::NewClaim& claim) {
+    Purchase purchase;
+    purchase.size = {claim.cpu_cores, claim.memory_mib};
+    purchase.zone = claim.zone;
+    purchase.reason = claim.reason;
+    for (const auto* pod : claim.pods) {
+        purchase.pod_uids.push_back(pod->metadata.uid);
+        purchase.pod_names.push_back(name_of(*pod));
+    }
+    return purchase;
+}
+
+// Pods that would fit a Node in service, but wait.
+std::vector<ContradictedPod> contradicted_pods(const World& world, const scheduling::Result& result,
+                                               const std::set<std::string>& waiting) {
+    std::vector<ContradictedPod> pods;
+    for (const auto& placement : result.placements) {
+        if (!placement.node || world.snapshot.nodes[*placement.node].availability != Availability::ready)
+            continue;
+        const auto& uid = placement.pod->metadata.uid;
+        if (waiting.contains(uid)) pods.push_back({uid, name_of(*placement.pod)});
+    }
+    return pods;
+}
+
+ClaimPointers all_claims(const Informers& informers) {
+    ClaimPointers claims;
+    for (const auto& [key, claim] : informers.claims.store().all()) claims.push_back(claim);
+    return claims;
+}
+
+}  // namespace
+
+ProvisioningReconciler::Metrics::Metrics(base::MetricsRegistry& registry)
+    : created(registry.counter("kubenodesmith_claims_created_total", "Claims that were bought",
+                               {"namespace", "pool"})),
+      pod_to_claim(registry.histogram("kubenodesmith_pod_to_claim_seconds",
+                                      "From a pod seen as unschedulable to the creation of the claim for it",
+                                      {0.05, 0.1, 0.5, 1, 1.1, 1.5, 2, 5, 10, 11, 15, 30, 60, 300, 1800})),
+      solve(registry.histogram("kubenodesmith_scheduling_solve_seconds", "Time of one scheduling decision",
+                               {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10})),
+      decisions(registry.counter("kubenodesmith_scheduling_decisions_total",
+                                 "Scheduling decisions by what came of them", {"result"})),
+      unplaced(registry.gauge("kubenodesmith_pods_unplaced",
+                              "Pods that fit no node and that no purchase can help now")) {}
+
+ProvisioningReconciler::ProvisioningReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                                               kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                                               Reservations& reservations, std::function<bool()> may_mutate)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      announcer_(events),
+      events_(events),
+      reservations_(reservations),
+      metrics_(metrics),
+      creations_(clock),
+      orders_(
+          informers, client, clock, events, reservations, std::move(may_mutate),
+          [this](const NodeSmithClaim& claim, const Purchase& purchase) { note_created(claim, purchase); }) {}
+
+asio::awaitable<kube::Result> ProvisioningReconciler::reconcile(kube::ObjectKey) {
+    kube::Result result;
+    if (is_due()) co_await run();
+    if (window_.is_open() || next_look_) result.requeue_after = time_left();
+    co_return result;
+}
+
+bool ProvisioningReconciler::is_due() const {
+    const auto now = clock_.now();
+    return unfinished_ || (window_.is_open() && window_.closes_at(durations()) <= now) ||
+           (next_look_ && *next_look_ <= now);
+}
+
+base::Duration ProvisioningReconciler::time_left() const {
+    auto until = base::TimePoint::max();
+    if (window_.is_open()) until = window_.closes_at(durations());
+    if (next_look_) until = std::min(until, *next_look_);
+    return std::max(until - clock_.now(), base::Duration::zero());
+}
+
+asio::awaitable<void> ProvisioningReconciler::run() {
+    unfinished_ = true;
+    window_.close();
+    next_look_.reset();
+    co_await orders_.finish();
+
+    const auto now = api::Time(clock_.wall_now());
+    auto supplies = look_at_pools(informers_, reservations_, creations_, now);
+    const auto demand = select_demand(unschedulable_pods(), purchases_last_hour(now),
+                                      informers_.pools.store().all(), informers_.nodes.store().all(), now);
+    const auto world = build_world(informers_, std::move(supplies), demand.pods, now);
+    const auto begun = clock_.now();
+    const auto result = scheduling::solve(world.snapshot);
+    metrics_.solve.with({}).observe(std::chrono::duration<double>(clock_.now() - begun).count());
+    const char* outcome =
+        result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "buy";
+    metrics_.decisions.with({outcome}).add();
+
+    say_what_is_missing(world, result, demand);
+    say_cuts(world, result);
+    plan_next_look(world, result, demand);
+    co_await buy(world, result);
+    co_await judge_predictions(contradicted_pods(world, result, demand.waiting), demand.waiting);
+    unfinished_ = false;
+}
+
+asio::awaitable<void> ProvisioningReconciler::buy(const World& world, const scheduling::Result& result) {
+    std::map<std::size_t, std::vector<Purchase>> by_pool;
+    for (const auto& claim : result.claims) by_pool[claim.pool].push_back(purchase_of(claim));
+    // A pool that cannot buy now must not keep the others from it.
+    std::exception_ptr failure;
+    for (auto& [index, purchases] : by_pool) {
+        const auto& supply = world.pools[index];
+        try {
+            co_await buy_for(supply, std::move(purchases));
+        } catch (const kube::ApiError&) {
+            if (!failure) failure = std::current_exception();
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::vector<Purchase> purchases) {
+    const auto about = kube::target_of(*supply.pool);
+    const auto manager = informers_.control_planes.store().get(supply.manager);
+    if (!manager) co_return;
+    if (observes_only(*manager)) {
+        announcer_.say(about, kube::EventType::normal, "WouldBuy",
+                       "would create " + std::to_string(purchases.size()) + " claims, the first " +
+                           explain(purchases.front()) + ", if the mode of control plane " +
+                           manager->metadata.name + " were Active");
+        co_return;
+    }
+    const auto hit = co_await orders_.place(supply.pool, std::move(purchases));
+    if (hit) announcer_.say(about, kube::EventType::warning, "ScaleUpBlocked", hit->message);
+}
+
+asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::vector<ContradictedPod> contradicted,
+                                                                std::set<std::string> waiting) {
+    const auto now = api::Time(clock_.wall_now());
+    const auto pools = informers_.pools.store().all();
+    for (const auto& [key, known] : pools) {
+        const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());
+        const auto predictions =
+            judge(*known, claims, contradicted, waiting, informers_.pools.store().all(), now);
+        look_at(predictions.judge_at);
+        const auto pool = informers_.pools.store().get(key);
+        if (!pool || predictions.list == pool->status.mispredictions) continue;
+        auto after = *pool;
+        after.status.mispredictions = predictions.list;
+        co_await write_status(client_, informers_.pools, *pool, std::move(after));
+        for (const auto& entry : predictions.added) {
+            look_at(entry.nextRetryTime);
+            const auto slash = entry.pod.find('/');
+            const auto pod =
+                informers_.pods.store().get({entry.pod.substr(0, slash), entry.pod.substr(slash + 1)});
+            if (!pod) continue;
+            const auto* scheduled =
+                api::find_condition(pod->status.conditions, api::conditions::kPodScheduled);
+            events_.event(kube::target_of(*pod), kube::EventType::warning, "PredictionFailed",
+                          "a node that was bought for the pod is in service, but the scheduler says: " +
+                              (scheduled ? scheduled->message : std::string("nothing")));
+        }
+    }
+}
+
+void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Purchase& purchase) {
+    const auto& namespace_ = claim.metadata.namespace_;
+    metrics_.created.with({namespace_, claim.spec.poolRef}).add();
+    for (const auto& uid : purchase.pod_uids) {
+        const auto pod = waiting_.find(uid);
+        if (pod == waiting_.end()) continue;
+        pod->second.purchases.push_back(clock_.now());
+        metrics_.pod_to_claim.with({}).observe(
+            std::chrono::duration<double>(clock_.now() - pod->second.since).count());
+    }
+    const auto* manager =
+        manager_of({namespace_, claim.spec.poolRef}, informers_.control_planes.store().all());
+    if (manager) creations_.add(api::key_of(*manager));
+}
+
+// By the claims that exist, which a restart survives, and by memory, which the claims' deletion survives.
+std::map<std::string, int> ProvisioningReconciler::purchases_last_hour(api::Time now) const {
+    auto purchases = provisioning::purchases_last_hour(all_claims(informers_), now);
+    for (const auto& [uid, pod] : waiting_) {
+        const auto recent = std::count_if(
+            pod.purchases.begin(), pod.purchases.end(),
+            [this](base::TimePoint when) { return clock_.now() - when <= std::chrono::hours{1}; });
+        if (recent > 0) purchases[uid] = std::max(purchases[uid], static_cast<int>(recent));
+    }
+    return purchases;
+}
+
+std::vector<std::string> ProvisioningReconciler::why_needed(const std::string& node) {
+    const auto now = api::Time(clock_.wall_now());
+    auto pods = pods_that_keep_nodes(unschedulable_pods(), informers_.pools.store().all(),
+                                     informers_.nodes.store().all());
+    auto supplies = look_at_pools(informers_, reservations_, creations_, now);
+    const auto world = build_world(informers_, std::move(supplies), std::move(pods), now);
+    scheduling::RemovalRequest request;
+    for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i)
+        if (world.snapshot.nodes[i].node->metadata.name == node) request.nodes.push_back(i);
+    if (request.nodes.empty()) return {};
+    const auto removal = scheduling::simulate_removal(world.snapshot, request);
+    if (removal.possible) return {};
+    return removal.reasons;
+}
+
+PodPointers ProvisioningReconciler::unschedulable_pods() const {
+    return informers_.pods.store().by_index(kPodsUnschedulable, "true");
+}
+
+// The quickest of all ControlPlanes: a decision is one for all pools.
+BatchingDurations ProvisioningReconciler::durations() const {
+    std::optional<BatchingDurations> shortest;
+    for (const auto& [key, control_plane] : informers_.control_planes.store().all()) {
+        const auto& wish = control_plane->spec.batching;
+        const auto idle = std::chrono::duration_cast<base::Duration>(wish.idleDuration.value);
+        const auto maximum = std::chrono::duration_cast<base::Duration>(wish.maxDuration.value);
+        if (!shortest) shortest = BatchingDurations{idle, maximum};
+        shortest->idle = std::min(shortest->idle, idle);
+        shortest->maximum = std::min(shortest->maximum, maximum);
+    }
+    return shortest.value_or(BatchingDurations{});
+}
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,96 @@
+// Buys machines for pods that fit no node, for minNodes and for headroom, over all pools at once. Collects a
+// burst of demand, asks the scheduling engine, reserves within the limits, creates claims, and says what
+// could not be done. One key for everything.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controllers/announcer.hpp"
+#include "controllers/provisioning/batching_window.hpp"
+#include "controllers/provisioning/demand.hpp"
+#include "controllers/provisioning/orders.hpp"
+#include "controllers/provisioning/predictions.hpp"
+#include "controllers/provisioning/supply.hpp"
+#include "kube/controller.hpp"
+#include "scheduling/solver.hpp"
+
+namespace controllers::provisioning {
+
+class ProvisioningReconciler final : public kube::Reconciler {
+public:
+    // All must outlive this. may_mutate: this process surely leads.
+    ProvisioningReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                           kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                           Reservations& reservations, std::function<bool()> may_mutate);
+    void subscribe(kube::WorkQueue& queue);
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+    // Why the Node cannot go, by a simulation over what is known now: pending pods, minNodes or headroom need
+    // it; empty: it can. A Node that is not known can go.
+    std::vector<std::string> why_needed(const std::string& node);
+
+private:
+    struct Metrics {
+        explicit Metrics(base::MetricsRegistry& registry);
+        base::Family<base::Counter>& created;
+        base::Family<base::Histogram>& pod_to_claim;
+        base::Family<base::Histogram>& solve;
+        base::Family<base::Counter>& decisions;
+        base::Family<base::Gauge>& unplaced;
+    };
+
+    bool is_due() const;
+    base::Duration time_left() const;
+    // Decides and acts once; afterwards next_look_ says when time alone makes another look worth while.
+    asio::awaitable<void> run();
+    asio::awaitable<void> buy(const World& world, const scheduling::Result& result);
+    asio::awaitable<void> buy_for(PoolSupply supply, std::vector<Purchase> purchases);
+    asio::awaitable<void> judge_predictions(std::vector<ContradictedPod> contradicted,
+                                            std::set<std::string> waiting);
+
+    void say_what_is_missing(const World& world, const scheduling::Result& result, const Demand& demand);
+    void say_cuts(const World& world, const scheduling::Result& result);
+    void plan_next_look(const World& world, const scheduling::Result& result, const Demand& demand);
+    void look_at(std::optional<api::Time> when);
+    void note_created(const api::v1alpha1::NodeSmithClaim& claim, const Purchase& purchase);
+    std::map<std::string, int> purchases_last_hour(api::Time now) const;
+    BatchingDurations durations() const;
+    bool any_headroom() const;
+    PodPointers unschedulable_pods() const;
+
+    // ---- triggers
+    void on_pod(const api::Pod* before, const api::Pod* after);
+    void changed();
+
+    Informers& informers_;
+    kube::Client& client_;
+    base::Clock& clock_;
+    Announcer announcer_;
+    kube::EventRecorder& events_;
+    Reservations& reservations_;
+    Metrics metrics_;
+    CreationLog creations_;
+    Orders orders_;
+    kube::WorkQueue* queue_ = nullptr;
+
+    BatchingWindow window_;
+    bool unfinished_ = false;  // a decision was interrupted by a failure
+    std::optional<base::TimePoint> next_look_;
+    // What this process knows of a waiting pod.
+    struct Waiting {
+        base::TimePoint since;
+        std::vector<base::TimePoint> purchases;
+    };
+    std::map<std::string, Waiting> waiting_;  // by pod UID
+};
+
+}  // namespace controllers::provisioning
+
+namespace controllers {
+using provisioning::ProvisioningReconciler;
+}

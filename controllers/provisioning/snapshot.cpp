@@ -1,0 +1,282 @@
+#include "controllers/provisioning/snapshot.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "controllers/claim/node_changes.hpp"
+#include "controllers/scale_down_decision.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
+using scheduling::Availability;
+
+namespace {
+
+template <class T>
+std::vector<std::shared_ptr<const T>> values_of(const kube::Store<T>& store) {
+    std::vector<std::shared_ptr<const T>> values;
+    values.reserve(store.size());
+    for (const auto& [key, object] : store.all()) values.push_back(object);
+    return values;
+}
+
+const NodeSmithProvider* provider_of(const Informers& informers, const NodeSmithPool& pool) {
+    // The store keeps it alive until the next suspension, and nothing here suspends.
+    return informers.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef}).get();
+}
+
+// Builds a World; the indices of pools, places and budgets are those of the snapshot.
+class Builder {
+public:
+    Builder(const Informers& informers, api::Time now) : informers_(informers), now_(now) {}
+
+    void add_pool(PoolSupply supply) {
+        const auto& pool = *supply.pool;
+        const auto* provider = provider_of(informers_, pool);
+        scheduling::Pool entry;
+        entry.namespace_ = pool.metadata.namespace_;
+        entry.name = pool.metadata.name;
+        entry.weight = pool.spec.weight;
+        entry.closed = supply.gate.open ? std::string() : supply.gate.message;
+        describe_machines(entry, pool);
+        add_places(entry, pool, provider);
+        add_budgets(entry, supply);
+        entry.min_nodes = pool.spec.limits.minNodes;
+        const auto& headroom = pool.spec.scaleUp.headroom;
+        entry.spare = {headroom.cpuCores, headroom.memoryMiB, headroom.nodes};
+        pool_indices_.emplace(api::key_of(pool), world_.pools.size());
+        world_.snapshot.pools.push_back(std::move(entry));
+        world_.pools.push_back(std::move(supply));
+    }
+
+    // Claims that have no host yet will take room that the provider does not know of.
+    void take_room_of_unplaced_claims() {
+        for (const auto& [key, claim] : informers_.claims.store().all()) {
+            const bool unplaced =
+                claim->status.machineID.empty() && is_coming(*claim) && ledger::is_admitted(*claim);
+            const auto pool = pool_indices_.find({key.namespace_, claim->spec.poolRef});
+            if (!unplaced || pool == pool_indices_.end()) continue;
+            auto* place = likely_place(world_.snapshot.pools[pool->second], claim->spec.zone);
+            if (!place) continue;
+            const auto size = ledger::size_of(claim->spec, world_.pools[pool->second].pool.get());
+            place->free_cpu_cores = std::max<std::int64_t>(0, *place->free_cpu_cores - size.cpuCores);
+            place->free_memory_mib = std::max<std::int64_t>(0, *place->free_memory_mib - size.memoryMiB);
+        }
+    }
+
+    void add_nodes() {
+        std::set<std::string> with_claim;
+        for (const auto& [key, claim] : informers_.claims.store().all()) {
+            auto node = find_node(*claim);
+            if (node) with_claim.insert(node->metadata.name);
+            add_claim(*claim, std::move(node));
+        }
+        for (const auto& [key, node] : informers_.nodes.store().all())
+            if (!with_claim.contains(key.name)) add_node(node, Availability::ready, std::nullopt);
+    }
+
+    void add_rest(PodPointers pods) {
+        auto& snapshot = world_.snapshot;
+        snapshot.pods = std::move(pods);
+        snapshot.daemon_sets = values_of(informers_.daemon_sets.store());
+        snapshot.namespaces = values_of(informers_.namespaces.store());
+        snapshot.volumes.claims = values_of(informers_.persistent_volume_claims.store());
+        snapshot.volumes.volumes = values_of(informers_.persistent_volumes.store());
+        snapshot.volumes.classes = values_of(informers_.storage_classes.store());
+    }
+
+    World take() { return std::move(world_); }
+
+private:
+    // In the zone, or else where most memory is free.
+    scheduling::Place* likely_place(const scheduling::Pool& pool, const std::string& zone) {
+        scheduling::Place* likely = nullptr;
+        for (const auto& candidate : pool.places) {
+            auto& place = world_.snapshot.places[candidate.place];
+            if (!zone.empty() && candidate.zone != zone) continue;
+            if (!likely || place.free_memory_mib > likely->free_memory_mib) likely = &place;
+        }
+        return likely;
+    }
+
+    void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool) {
+        const auto& machine = pool.spec.machineTemplate;
+        entry.taints = machine.taints;
+        for (const auto& size : machine.sizes)
+            entry.shapes.push_back(
+                {size.name, size.cpuCores, size.memoryMiB, scheduling::kDefaultPodsPerNode});
+        entry.flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
+        entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
+        entry.extended_resources = machine.extendedResources;
+        entry.labels = labels_at(pool, nullptr, nullptr);
+    }
+
+    // The labels of a Node of the pool: those that are the same everywhere, or all of them on one host.
+    api::StringMap labels_at(const NodeSmithPool& pool, const NodeSmithProvider* provider,
+                             const api::v1alpha1::ProviderHost* host) {
+        NodeSmithClaim sample;
+        sample.spec.poolRef = pool.metadata.name;
+        sample.status.providerRef = pool.spec.providerRef;
+        if (host) sample.status.host = sample.status.zone = host->name;
+        const claim::NodeOrigin origin{sample, &pool, host ? claim::zone_label(provider) : std::string()};
+        auto labels = claim::node_labels(origin);
+        for (const auto& [key, text] : pool.spec.machineTemplate.labels) {
+            const bool by_host =
+                text.find(".Host") != std::string::npos || text.find(".Zone") != std::string::npos;
+            if (text.find(".Claim") != std::string::npos || (by_host && !host)) labels.erase(key);
+        }
+        const auto expected = expected_node(sample, &pool, provider, nullptr);
+        for (const auto& [key, value] : expected.metadata.labels)
+            if (key.find("kubernetes.io/arch") != std::string::npos ||
+                key.find("kubernetes.io/os") != std::string::npos)
+                labels.try_emplace(key, value);
+        labels.erase(std::string(api::labels::kClaim));
+        labels.erase(std::string(api::labels::kHostname));
+        return labels;
+    }
+
+    void add_places(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider) {
+        if (!provider) return;
+        const auto prefix = api::key_of(*provider).str() + "/";
+        for (const auto& host : provider->status.hosts) {
+            if (!host.online) continue;
+            const auto [known, is_new] =
+                place_indices_.emplace(prefix + host.name, world_.snapshot.places.size());
+            if (is_new) {
+                scheduling::Place place;
+                place.name = host.name;
+                place.free_cpu_cores = host.freeCPUCores;
+                place.free_memory_mib = host.freeMemoryMiB;
+                world_.snapshot.places.push_back(std::move(place));
+            }
+            entry.places.push_back({known->second, host.name, labels_at(pool, provider, &host)});
+        }
+    }
+
+    void add_budgets(scheduling::Pool& entry, const PoolSupply& supply) {
+        const BudgetOwner own{api::key_of(*supply.pool), {}};
+        const auto& name = supply.pool->metadata.name;
+        add_limits(entry, "limits", "of pool " + name, own, supply.book);
+        if (supply.gate.open && supply.gate.most_claims < std::numeric_limits<std::int64_t>::max()) {
+            scheduling::Budget pace;
+            pace.name = "scaleUp.batchSize, scaleUp.maxConcurrent or the rate limit of pool " + name;
+            pace.nodes = supply.gate.most_claims;
+            add_budget(entry, std::move(pace), own);
+        }
+        if (supply.manager.name.empty() || !supply.manager_book.limits.any()) return;
+        const auto known = manager_budgets_.find(supply.manager);
+        if (known != manager_budgets_.end()) {
+            entry.budgets.insert(entry.budgets.end(), known->second.begin(), known->second.end());
+            return;
+        }
+        const auto first = entry.budgets.size();
+        add_limits(entry, "limits", "of control plane " + supply.manager.name, {{}, supply.manager},
+                   supply.manager_book);
+        manager_budgets_[supply.manager].assign(entry.budgets.begin() + static_cast<std::ptrdiff_t>(first),
+                                                entry.budgets.end());
+    }
+
+    // One budget for each limit, so that a cut names the limit in the way.
+    void add_limits(scheduling::Pool& entry, const std::string& field, const std::string& whose,
+                    const BudgetOwner& owner, const ledger::Book& book) {
+        const auto left = [](std::int64_t limit, std::int64_t used) {
+            return std::max<std::int64_t>(0, limit - used);
+        };
+        const auto named = [&](const char* limit) {
+            scheduling::Budget budget;
+            budget.name = field + "." + limit + " " + whose;
+            return budget;
+        };
+        if (book.limits.maxNodes > 0) {
+            auto budget = named("maxNodes");
+            budget.nodes = left(book.limits.maxNodes, book.used.nodes);
+            add_budget(entry, std::move(budget), owner);
+        }
+        if (book.limits.cpuCores > 0) {
+            auto budget = named("cpuCores");
+            budget.cpu_cores = left(book.limits.cpuCores, book.used.cpuCores);
+            add_budget(entry, std::move(budget), owner);
+        }
+        if (book.limits.memoryMiB > 0) {
+            auto budget = named("memoryMiB");
+            budget.memory_mib = left(book.limits.memoryMiB, book.used.memoryMiB);
+            add_budget(entry, std::move(budget), owner);
+        }
+    }
+
+    void add_budget(scheduling::Pool& entry, scheduling::Budget budget, const BudgetOwner& owner) {
+        entry.budgets.push_back(world_.snapshot.budgets.size());
+        world_.snapshot.budgets.push_back(std::move(budget));
+        world_.budget_owners.push_back(owner);
+    }
+
+    // Also before it is Registered: the same machine must not count twice.
+    std::shared_ptr<const api::Node> find_node(const NodeSmithClaim& claim) const {
+        const auto& nodes = informers_.nodes.store();
+        const auto& status = claim.status;
+        if (!status.nodeName.empty()) return nodes.get({"", status.nodeName});
+        if (!status.systemUUID.empty()) {
+            const auto same_machine = nodes.by_index(kNodesBySystemUuid, status.systemUUID);
+            if (!same_machine.empty()) return same_machine.front();
+        }
+        return nullptr;
+    }
+
+    void add_claim(const NodeSmithClaim& claim, std::shared_ptr<const api::Node> node) {
+        const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+        const bool in_service =
+            is_staying(claim) && api::is_true(claim.status.conditions, api::conditions::kInitialized);
+        if (!is_staying(claim)) {
+            if (node) add_node(std::move(node), Availability::leaving, &claim);
+        } else if (in_service) {
+            if (node) add_node(std::move(node), Availability::ready, &claim);
+        } else {
+            const auto* provider = pool ? provider_of(informers_, *pool) : nullptr;
+            if (!node && !can_be_waited_for(claim, provider, now_)) return;
+            auto expected = expected_node(claim, pool.get(), provider, node.get());
+            add_node(std::make_shared<const api::Node>(std::move(expected)), Availability::coming, &claim);
+            auto& startup = world_.snapshot.nodes.back().startup_taints;
+            if (pool) startup = pool->spec.machineTemplate.startupTaints;
+            startup.insert(startup.end(), claim.spec.startupTaints.begin(), claim.spec.startupTaints.end());
+        }
+    }
+
+    void add_node(std::shared_ptr<const api::Node> node, Availability availability,
+                  std::optional<const NodeSmithClaim*> claim) {
+        scheduling::Node entry;
+        const auto& name = node->metadata.name;
+        entry.pods = informers_.pods.store().by_index(kPodsByNode, name);
+        entry.availability = availability;
+        entry.csi = informers_.csi_nodes.store().get({"", name});
+        if (claim) {
+            const auto pool = pool_indices_.find({(*claim)->metadata.namespace_, (*claim)->spec.poolRef});
+            if (pool != pool_indices_.end()) entry.pool = pool->second;
+        }
+        entry.node = std::move(node);
+        world_.snapshot.nodes.push_back(std::move(entry));
+    }
+
+    const Informers& informers_;
+    api::Time now_;
+    World world_;
+    std::map<kube::ObjectKey, std::size_t> pool_indices_;
+    std::map<std::string, std::size_t> place_indices_;
+    std::map<kube::ObjectKey, std::vector<std::size_t>> manager_budgets_;
+};
+
+}  // namespace
+
+World build_world(const Informers& informers, std::vector<PoolSupply> supplies, PodPointers pods,
+                  api::Time now) {
+    Builder builder(informers, now);
+    for (auto& supply : supplies) builder.add_pool(std::move(supply));
+    builder.take_room_of_unplaced_claims();
+    builder.add_nodes();
+    builder.add_rest(std::move(pods));
+    return builder.take();
+}
+
+}  // namespace controllers::provisioning

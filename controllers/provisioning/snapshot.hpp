@@ -1,0 +1,56 @@
+// The cluster as the scheduling engine is told it: from the stores, with every live claim as the Node that it
+// will be, and each pool with what it may still buy. Reads, never waits.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controllers/informers.hpp"
+#include "controllers/ledger.hpp"
+#include "controllers/provisioning/gates.hpp"
+#include "scheduling/snapshot.hpp"
+
+namespace controllers::provisioning {
+
+using PoolPointer = std::shared_ptr<const api::v1alpha1::NodeSmithPool>;
+using PodPointers = std::vector<std::shared_ptr<const api::Pod>>;
+
+// A pool, and what it may buy now.
+struct PoolSupply {
+    PoolPointer pool;
+    kube::ObjectKey manager;  // empty name: not managed
+    Gate gate;
+    ledger::Book book;          // of the pool
+    ledger::Book manager_book;  // of its ControlPlane
+};
+
+// Whose limit a budget of the snapshot is.
+struct BudgetOwner {
+    kube::ObjectKey pool;  // or, if its name is empty,
+    kube::ObjectKey control_plane;
+};
+
+struct World {
+    scheduling::Snapshot snapshot;
+    std::vector<PoolSupply> pools;           // as in snapshot.pools
+    std::vector<BudgetOwner> budget_owners;  // as in snapshot.budgets
+};
+
+// `supplies` in the order of their keys; `pods` are those to be placed.
+World build_world(const Informers& informers, std::vector<PoolSupply> supplies, PodPointers pods,
+                  api::Time now);
+
+// The Node that the claim will become: as it is, if it is there already, with what it will still get.
+// `pool` and `provider` may be null. Its name is the claim's, unless it has another one already.
+api::Node expected_node(const api::v1alpha1::NodeSmithClaim& claim, const api::v1alpha1::NodeSmithPool* pool,
+                        const api::v1alpha1::NodeSmithProvider* provider, const api::Node* node);
+
+// A claim that will surely be refused or cannot be carried out now is no Node to wait for.
+bool can_be_waited_for(const api::v1alpha1::NodeSmithClaim& claim,
+                       const api::v1alpha1::NodeSmithProvider* provider, api::Time now);
+// Its machine finds no room at the provider.
+bool lacks_room(const api::v1alpha1::NodeSmithClaim& claim);
+
+}  // namespace controllers::provisioning

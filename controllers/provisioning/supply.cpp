@@ -1,0 +1,92 @@
+#include "controllers/provisioning/supply.hpp"
+
+#include <algorithm>
+
+#include "controllers/membership.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithControlPlane;
+
+namespace {
+
+struct ManagerView {
+    Fleet fleet;
+    ledger::Book book;
+    std::int64_t creations = 0;
+};
+
+std::int64_t created_last_hour(const ClaimPointers& claims, api::Time now) {
+    return std::count_if(claims.begin(), claims.end(), [&](const auto& claim) {
+        const auto& created = claim->metadata.creationTimestamp;
+        return ledger::was_bought(*claim) && created && now.at - created->at < std::chrono::hours{1};
+    });
+}
+
+ClaimPointers claims_of(const Informers& informers, const kube::ObjectKey& pool) {
+    return informers.claims.store().by_index(kClaimsByPool, pool.str());
+}
+
+ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& informers,
+                    const Reservations& reservations, CreationLog& creations, api::Time now) {
+    ManagerView view;
+    const auto& pools = informers.pools.store().all();
+    for (const auto* pool : pools_of(manager, pools, informers.control_planes.store().all())) {
+        const auto claims = claims_of(informers, api::key_of(*pool));
+        view.fleet += fleet_of(*pool, claims, informers.nodes.store().all());
+        view.creations += created_last_hour(claims, now);
+    }
+    view.book = reservations.book_of_control_plane(manager);
+    // Claims that were deleted meanwhile are only in this process' memory; after a restart only what is left
+    // counts.
+    view.creations = std::max(view.creations, creations.last_hour(api::key_of(manager)));
+    return view;
+}
+
+}  // namespace
+
+std::int64_t CreationLog::last_hour(const kube::ObjectKey& manager) {
+    auto& times = times_[manager];
+    while (!times.empty() && clock_.now() - times.front() >= std::chrono::hours{1}) times.pop_front();
+    return static_cast<std::int64_t>(times.size());
+}
+
+std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservations& reservations,
+                                      CreationLog& creations, api::Time now) {
+    std::map<kube::ObjectKey, ManagerView> managers;
+    std::vector<PoolSupply> supplies;
+    const auto& pools = informers.pools.store().all();
+    for (const auto& [key, pool] : pools) {
+        PoolSupply supply;
+        supply.pool = pool;
+        supply.book = reservations.book_of_pool(*pool);
+        GateFacts facts{*pool};
+        facts.manager = manager_of(key, informers.control_planes.store().all());
+        const auto provider = informers.providers.store().get({key.namespace_, pool->spec.providerRef});
+        facts.provider = provider.get();
+        facts.label_conflict = label_conflict(*pool, pools);
+        const auto claims = claims_of(informers, key);
+        facts.fleet = fleet_of(*pool, claims, informers.nodes.store().all());
+        facts.waits_for_room = std::any_of(claims.begin(), claims.end(), [](const auto& claim) {
+            return is_coming(*claim) && lacks_room(*claim);
+        });
+        facts.unknown_until = reservations.unknown_until(*pool);
+        if (facts.manager) {
+            supply.manager = api::key_of(*facts.manager);
+            auto known = managers.find(supply.manager);
+            if (known == managers.end())
+                known = managers
+                            .emplace(supply.manager,
+                                     view_of(*facts.manager, informers, reservations, creations, now))
+                            .first;
+            facts.manager_fleet = known->second.fleet;
+            facts.creations_last_hour = known->second.creations;
+            supply.manager_book = known->second.book;
+        }
+        supply.gate = gate_of(facts, now);
+        supplies.push_back(std::move(supply));
+    }
+    return supplies;
+}
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Prints the manifests of config/default with the image replaced: manifests.sh KUBECTL IMAGE [--operator-only]
+# --operator-only leaves out what holds users' objects: the CRDs and the namespace.
+set -euo pipefail
+kubectl=$(command -v "$1")
+kubectl=$(realpath "$kubectl")
+image=$2
+cd "$(dirname "$0")/.."
+
+tag='' digest=''
+if [[ $image == *@* ]]; then
+    digest=${image#*@} image=${image%%@*}
+fi
+if [[ ${image##*/} == *:* ]]; then
+    tag=${image##*:} image=${image%:*}
+fi
+overlay=build/deploy
+mkdir -p "$overlay"
+cat >"$overlay/kustomization.yaml" <<EOF
+resources: [../../config/default]
+images:
+  - {name: kubenodesmith, newName: "$image"${tag:+, newTag: "$tag"}${digest:+, digest: "$digest"}}
+EOF
+
+filter=(cat)
+if [[ ${3:-} == --operator-only ]]; then
+    filter=(awk 'BEGIN { RS = "---\n"; ORS = "---\n" } !/(^|\n)kind: (Namespace|CustomResourceDefinition)\n/')
+fi
+"$kubectl" kustomize "$overlay" | "${filter[@]}"

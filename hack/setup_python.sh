@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Makes build/venv with the packages of test/requirements.txt, unless it has them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+venv=build/venv
+stamp=$venv/requirements.stamp
+cmp -s test/requirements.txt "$stamp" && exit 0
+echo "setup: Python packages into $venv"
+[[ -x $venv/bin/python ]] || python3 -m venv "$venv"
+"$venv/bin/pip" install -q --disable-pip-version-check -r test/requirements.txt
+cp test/requirements.txt "$stamp"

@@ -1,0 +1,58 @@
+// Status objects (metav1.Status) as exceptions.
+#include <boost/json/parse.hpp>
+#include <charconv>
+
+#include "kube/client.hpp"
+
+namespace kube {
+namespace {
+
+api::Status status_in(const base::HttpResponse& response) {
+    try {
+        return api::decode<api::Status>(json::parse(response.body));
+    } catch (const std::exception&) {
+        // Not from the API server proper: a proxy's page, or plain text such as "Too many requests".
+        api::Status status;
+        status.message = response.body.substr(0, 200);
+        return status;
+    }
+}
+
+std::optional<base::Duration> retry_after(const api::Status& status, const base::HttpHeaders& headers) {
+    if (status.details && status.details->retryAfterSeconds) {
+        return std::chrono::seconds(*status.details->retryAfterSeconds);
+    }
+    auto header = headers.find("Retry-After");
+    int seconds = 0;
+    if (!header) return std::nullopt;
+    auto [end, error] = std::from_chars(header->data(), header->data() + header->size(), seconds);
+    if (error != std::errc() || end != header->data() + header->size() || seconds < 0) return std::nullopt;
+    return std::chrono::seconds(seconds);
+}
+
+}  // namespace
+
+ApiError::ApiError(const std::string& what, int status_code, std::string status_reason, std::string text)
+    : std::runtime_error(what),
+      code(status_code),
+      reason(std::move(status_reason)),
+      message(std::move(text)) {}
+
+ApiError error_of(const std::string& subject, const base::HttpResponse& response) {
+    auto status = status_in(response);
+    status.code = response.status;
+    auto error = error_of(subject, status);
+    error.retry_after = retry_after(status, response.headers);
+    return error;
+}
+
+ApiError error_of(const std::string& subject, const api::Status& status) {
+    auto what = subject + ": " + std::to_string(status.code);
+    if (!status.reason.empty()) what += ' ' + status.reason;
+    if (!status.message.empty()) what += ": " + status.message;
+    ApiError error(what, status.code, status.reason, status.message);
+    if (status.details) error.causes = status.details->causes;
+    return error;
+}
+
+}  // namespace kube

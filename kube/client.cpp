@@ -1,0 +1,271 @@
+#include "kube/client.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <utility>
+
+#include "api/core.hpp"
+#include "base/event.hpp"
+#include "base/task_group.hpp"
+#include "base/url.hpp"
+
+namespace kube {
+namespace {
+
+constexpr base::Duration kTimeout = std::chrono::seconds(30);
+constexpr int kRetries = 3;
+constexpr base::Duration kLongestWait = std::chrono::seconds(10);
+// Whose fields ours are, for server-side apply and in managedFields.
+constexpr const char* kFieldManager = "kubenodesmith";
+
+bool is_read(const base::HttpRequest& request) {
+    return request.method == "GET";
+}
+
+// How long the server wants us to stay away; nullopt: this answer is final. API priority and fairness answers
+// 429 before anything has happened; that of an eviction is about budgets and belongs to the caller.
+std::optional<base::Duration> wait_wanted(const base::HttpRequest& request,
+                                          const base::HttpResponse& response) {
+    if (response.status != 429 && !(response.status == 503 && is_read(request))) return std::nullopt;
+    auto error = error_of("", response);
+    for (const auto& cause : error.causes) {
+        if (cause.reason == "DisruptionBudget") return std::nullopt;
+    }
+    if (!error.retry_after || *error.retry_after > kLongestWait) return std::nullopt;
+    return std::max<base::Duration>(*error.retry_after, std::chrono::milliseconds(100));
+}
+
+std::string subject_of(const base::HttpRequest& request) {
+    return request.method + ' ' + request.target.substr(0, request.target.find('?'));
+}
+
+// The object is not there. A kind that the server does not serve is answered with 404 too, in other words.
+bool is_absent(const ApiError& error) {
+    return error.reason == "NotFound" && error.message != "the server could not find the requested resource";
+}
+
+json::value parse_answer(const base::HttpRequest& request, const base::HttpResponse& response) {
+    boost::system::error_code error;
+    auto document = json::parse(response.body, error);
+    if (error) throw std::runtime_error(subject_of(request) + ": the answer is not JSON: " + error.message());
+    return document;
+}
+
+const char* content_type_of(Patch::Type type) {
+    switch (type) {
+        case Patch::Type::merge:
+            return "application/merge-patch+json";
+        case Patch::Type::json:
+            return "application/json-patch+json";
+        case Patch::Type::apply:
+            return "application/apply-patch+yaml";
+    }
+    throw std::logic_error("unknown type of patch");
+}
+
+base::HttpRequest make_request(std::string method, std::string target, const std::optional<json::value>& body,
+                               std::string content_type) {
+    base::HttpRequest request;
+    request.method = std::move(method);
+    request.target = std::move(target);
+    request.timeout = kTimeout;
+    request.headers.set("Accept", "application/json");
+    if (body) {
+        request.headers.set("Content-Type", std::move(content_type));
+        request.body = json::serialize(*body);
+    }
+    return request;
+}
+
+}  // namespace
+
+struct Client::Impl {
+    Impl(std::unique_ptr<base::HttpTransport> given, base::Clock& given_clock,
+         base::MetricsRegistry& given_metrics, std::size_t given_limit)
+        : transport(std::move(given)),
+          clock(given_clock),
+          registry(given_metrics),
+          limit(given_limit),
+          // client-go's names, without its label for the host: there is one.
+          requests(registry.counter("rest_client_requests_total",
+                                    "Requests to the API server by method and status", {"code", "method"})),
+          latency(registry.histogram("rest_client_request_duration_seconds",
+                                     "Time of requests to the API server",
+                                     {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}, {"verb"})) {}
+
+    // One of `limit` places for calls in flight.
+    class Place {
+    public:
+        explicit Place(Impl& impl) : impl_(impl) { ++impl_.in_flight; }
+        Place(const Place&) = delete;
+        Place& operator=(const Place&) = delete;
+        ~Place() {
+            --impl_.in_flight;
+            if (impl_.freed) impl_.freed->notify_all();
+        }
+
+    private:
+        Impl& impl_;
+    };
+
+    // Any status but a wish to come back later.
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) {
+        for (int retries = 0;; ++retries) {
+            auto response = co_await send_once(request);
+            auto wait = wait_wanted(request, response);
+            if (!wait || retries == kRetries) co_return response;
+            co_await clock.sleep_for(*wait);
+        }
+    }
+
+    asio::awaitable<base::HttpResponse> send_once(base::HttpRequest request) {
+        if (!freed) freed.emplace(co_await asio::this_coro::executor);
+        while (in_flight >= limit) co_await freed->wait();
+        Place place(*this);
+        const auto method = request.method;
+        const auto start = clock.now();
+        base::HttpResponse response;
+        try {
+            response = co_await transport->send(std::move(request));
+        } catch (const base::TransportError&) {
+            requests.with({"<error>", method}).add();
+            throw;
+        }
+        requests.with({std::to_string(response.status), method}).add();
+        latency.with({method}).observe(std::chrono::duration<double>(clock.now() - start).count());
+        co_return response;
+    }
+
+    asio::awaitable<void> open_into(base::HttpRequest request, std::unique_ptr<base::HttpStream>& stream) {
+        stream = co_await transport->open(std::move(request));
+    }
+
+    std::unique_ptr<base::HttpTransport> transport;
+    base::Clock& clock;
+    base::MetricsRegistry& registry;
+    std::size_t limit;
+    std::size_t in_flight = 0;
+    std::optional<base::Event> freed;
+    base::Family<base::Counter>& requests;
+    base::Family<base::Histogram>& latency;
+};
+
+std::optional<Patch> make_difference(json::object patch, const std::string& resource_version, Lock lock) {
+    if (patch.empty()) return std::nullopt;
+    if (lock == Lock::resource_version) {
+        auto& metadata = patch["metadata"];
+        if (!metadata.is_object()) metadata = json::object();
+        metadata.get_object()["resourceVersion"] = resource_version;
+    }
+    Patch result;
+    result.body = std::move(patch);
+    return result;
+}
+
+Client::Client(std::unique_ptr<base::HttpTransport> transport, base::Clock& clock,
+               base::MetricsRegistry& metrics, std::size_t max_in_flight)
+    : impl_(std::make_unique<Impl>(std::move(transport), clock, metrics, max_in_flight)) {}
+Client::~Client() = default;
+
+base::MetricsRegistry& Client::metrics() {
+    return impl_->registry;
+}
+
+asio::awaitable<json::value> Client::call(std::string method, std::string target,
+                                          std::optional<json::value> body, std::string content_type) {
+    auto request = make_request(std::move(method), std::move(target), body, std::move(content_type));
+    auto response = co_await impl_->send(request);
+    if (response.status >= 300) throw error_of(subject_of(request), response);
+    co_return parse_answer(request, response);
+}
+
+asio::awaitable<std::optional<json::value>> Client::get_json(std::string target) {
+    auto request = make_request("GET", std::move(target), std::nullopt, "");
+    auto response = co_await impl_->send(request);
+    if (response.status < 300) co_return parse_answer(request, response);
+    auto error = error_of(subject_of(request), response);
+    if (!is_absent(error)) throw error;
+    co_return std::nullopt;
+}
+
+asio::awaitable<json::value> Client::patch_json(std::string target, Patch patch) {
+    target += std::string("?fieldManager=") + kFieldManager;
+    if (patch.type == Patch::Type::apply) target += "&force=true";
+    std::optional<json::value> body = std::move(patch.body);
+    co_return co_await call("PATCH", std::move(target), std::move(body), content_type_of(patch.type));
+}
+
+asio::awaitable<bool> Client::remove_json(std::string target, Preconditions preconditions) {
+    json::object options{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
+    json::object conditions;
+    if (preconditions.uid) conditions["uid"] = *preconditions.uid;
+    if (preconditions.resource_version) conditions["resourceVersion"] = *preconditions.resource_version;
+    if (!conditions.empty()) options["preconditions"] = std::move(conditions);
+    std::optional<json::value> body = std::move(options);
+    auto request = make_request("DELETE", std::move(target), body, "application/json");
+    auto response = co_await impl_->send(request);
+    if (response.status < 300) co_return true;
+    auto error = error_of(subject_of(request), response);
+    if (!is_absent(error)) throw error;
+    co_return false;
+}
+
+asio::awaitable<ListPage> Client::list_page(api::Resource resource, ListOptions options,
+                                            std::string continue_token) {
+    std::string parameters = "limit=500";
+    if (!continue_token.empty()) parameters += "&continue=" + base::percent_encode(continue_token);
+    auto target = list_target(resource, options, parameters);
+    auto document = co_await call("GET", target, std::nullopt);
+    ListPage page;
+    auto* object = document.if_object();
+    auto* items = object ? object->if_contains("items") : nullptr;
+    auto* metadata = object ? object->if_contains("metadata") : nullptr;
+    if (!metadata) throw std::runtime_error("GET " + target + ": the answer is not a list");
+    auto meta = api::decode<api::ListMeta>(*metadata);
+    if (items && items->is_array()) page.items = std::move(items->get_array());
+    page.resource_version = meta.resourceVersion;
+    page.continue_token = meta.continue_;
+    co_return page;
+}
+
+asio::awaitable<std::unique_ptr<base::HttpStream>> Client::open(std::string target,
+                                                                base::Duration idle_timeout) {
+    auto request = make_request("GET", std::move(target), std::nullopt, "");
+    request.timeout = idle_timeout;
+    const auto subject = subject_of(request);
+    std::unique_ptr<base::HttpStream> stream;
+    // A watch may be silent for minutes, but its header comes at once.
+    const bool in_time = co_await base::run_before(impl_->clock, impl_->clock.now() + kTimeout,
+                                                   impl_->open_into(std::move(request), stream));
+    if (!in_time) throw base::TransportError(subject + ": timed out", true);
+    impl_->requests.with({std::to_string(stream->head().status), "WATCH"}).add();
+    co_return stream;
+}
+
+asio::awaitable<EvictResult> Client::evict(ObjectKey pod, std::string uid,
+                                           std::optional<std::chrono::seconds> grace) {
+    api::Eviction eviction;
+    eviction.metadata.namespace_ = pod.namespace_;
+    eviction.metadata.name = pod.name;
+    api::DeleteOptions options;
+    if (grace) options.gracePeriodSeconds = grace->count();
+    if (!uid.empty()) options.preconditions.emplace().uid = uid;
+    eviction.deleteOptions = std::move(options);
+    std::optional<json::value> body = api::encode(eviction);
+    constexpr api::Resource kPods{"", "v1", "pods", "Pod"};
+    auto request = make_request("POST", path_of(kPods, pod, "eviction"), body, "application/json");
+    auto response = co_await impl_->send(request);
+    if (response.status < 300) co_return Evicted();
+    auto error = error_of(subject_of(request), response);
+    // 409: the precondition does not hold, the pod of that UID is gone.
+    if (is_absent(error) || (response.status == 409 && !uid.empty())) co_return PodNotFound();
+    // A pod under two budgets is refused with 500, until a person changes that.
+    const bool two_budgets = error.message.find("more than one PodDisruptionBudget") != std::string::npos;
+    if (response.status != 429 && !two_budgets) throw error;
+    BlockedByBudget blocked;
+    blocked.message = error.message;
+    blocked.retry_after = error.retry_after;
+    co_return blocked;
+}
+
+}  // namespace kube

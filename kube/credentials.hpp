@@ -1,0 +1,29 @@
+// Who we are to the API server at this moment, from values, files that rotate, or an exec plugin.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <string>
+
+#include "api/time.hpp"
+#include "base/clock.hpp"
+#include "kube/config.hpp"
+
+namespace kube {
+
+struct Credentials {
+    std::string bearer_token;  // empty: none
+    std::string ca_bundle_pem;
+    std::string client_certificate_pem;
+    std::string client_key_pem;
+    std::optional<api::Time> expires;
+    bool operator==(const Credentials&) const = default;
+};
+
+// Throws std::runtime_error naming the file, never its content.
+Credentials read_credentials(const ClusterConfig& config);
+// Adds what the plugin prints. Throws std::runtime_error naming the plugin, never its output.
+// https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
+asio::awaitable<Credentials> run_plugin(base::Clock& clock, ClusterConfig config, Credentials credentials);
+
+}  // namespace kube

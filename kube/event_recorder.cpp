@@ -1,0 +1,209 @@
+#include "kube/event_recorder.hpp"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/system/system_error.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "api/core.hpp"
+#include "base/backoff.hpp"
+#include "base/event.hpp"
+#include "base/log.hpp"
+
+namespace kube {
+namespace {
+
+constexpr std::size_t kMostWaiting = 1000;  // the oldest is dropped: an Event is a courtesy, not a record
+constexpr std::size_t kMostRemembered = 20'000;
+constexpr int kTries = 4;
+constexpr std::size_t kMostMessage = 1024;  // the API server's bound for an Event's message
+// client-go's: a burst about one object, then one in five minutes.
+constexpr double kBurstPerObject = 25;
+constexpr base::Duration kThenEvery = std::chrono::minutes{5};
+constexpr base::Backoff kRetry{std::chrono::seconds{1}, std::chrono::seconds{10}};
+
+// FNV-1a: the same on every machine and in every run, so that a restart finds its Events again.
+std::uint64_t hash_of(const std::string& text) {
+    std::uint64_t hash = 14695981039346656037u;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return hash;
+}
+
+std::string hex(std::uint64_t number) {
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+    return text;
+}
+
+struct Subject {
+    std::string uid;  // or kind and name of an object without UID
+    std::string reason;
+    auto operator<=>(const Subject&) const = default;
+};
+
+// What may still be written about one object.
+class Allowance {
+public:
+    bool take(base::TimePoint now) {
+        const std::chrono::duration<double> passed = now - since_;
+        left_ = std::min(kBurstPerObject, left_ + passed / kThenEvery);
+        since_ = now;
+        if (left_ < 1) return false;
+        --left_;
+        return true;
+    }
+
+private:
+    double left_ = kBurstPerObject;
+    base::TimePoint since_{};
+};
+
+class Writer final : public EventWriter {
+public:
+    Writer(Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
+           std::string component)
+        : client_(client),
+          clock_(clock),
+          random_(random),
+          changed_(std::move(executor)),
+          component_(std::move(component)) {}
+
+    void event(const EventTarget& about, EventType type, std::string reason, std::string message) override {
+        if (message.size() > kMostMessage) message = message.substr(0, kMostMessage - 3) + "...";
+        Subject subject{
+            about.uid.empty() ? about.kind + "/" + about.namespace_ + "/" + about.name : about.uid, reason};
+        auto [said, is_new] = said_.try_emplace(subject);
+        if (!is_new && said->second == message) return;
+        said->second = message;
+        log(about, type, reason, message);
+        if (!allowances_[subject.uid].take(clock_.now())) return;
+        // Forgetting all at once costs at most a repeated Event for each object.
+        if (said_.size() > kMostRemembered) {
+            said_.clear();
+            allowances_.clear();
+        }
+        if (waiting_.size() >= kMostWaiting) waiting_.pop_front();
+        waiting_.push_back(make(about, type, std::move(reason), std::move(message)));
+        changed_.notify_all();
+    }
+
+    asio::awaitable<void> run() override {
+        for (;;) {
+            while (waiting_.empty()) co_await changed_.wait();
+            co_await write_first(kTries);
+        }
+    }
+
+    asio::awaitable<void> flush() override {
+        while (!waiting_.empty()) co_await write_first(1);
+    }
+
+private:
+    static void log(const EventTarget& about, EventType type, const std::string& reason,
+                    const std::string& message) {
+        const auto object = about.namespace_.empty() ? about.name : about.namespace_ + "/" + about.name;
+        base::log::write(
+            type == EventType::normal ? base::log::Level::info : base::log::Level::warning, "Event",
+            {{"kind", about.kind}, {"object", object}, {"reason", reason}, {"message", message}});
+    }
+
+    api::Event make(const EventTarget& about, EventType type, std::string reason, std::string message) const {
+        const api::Time now(clock_.wall_now());
+        api::Event event;
+        event.metadata.namespace_ = about.namespace_.empty() ? "default" : about.namespace_;
+        const auto content = about.uid + "|" + about.kind + "|" + reason + "|" + message;
+        event.metadata.name = about.name + "." + hex(hash_of(content));
+        event.involvedObject.apiVersion = about.api_version;
+        event.involvedObject.kind = about.kind;
+        event.involvedObject.namespace_ = about.namespace_;
+        event.involvedObject.name = about.name;
+        event.involvedObject.uid = about.uid;
+        event.type = type == EventType::normal ? "Normal" : "Warning";
+        event.reason = std::move(reason);
+        event.message = std::move(message);
+        event.count = 1;
+        event.firstTimestamp = event.lastTimestamp = now;
+        event.source.component = component_;
+        event.reportingComponent = component_;
+        return event;
+    }
+
+    // The Event leaves the queue when it is written, or when it cannot be.
+    asio::awaitable<void> write_first(int tries) {
+        const auto event = std::move(waiting_.front());
+        waiting_.pop_front();
+        std::string failure;
+        for (int failures = 1; failures <= tries; ++failures) {
+            failure = co_await write(event);
+            if (failure.empty()) co_return;
+            if (failures < tries) co_await clock_.sleep_for(kRetry.after(failures, random_));
+        }
+        base::log::warning("Cannot write an Event",
+                           {{"object", event.involvedObject.kind + "/" + event.involvedObject.name},
+                            {"reason", event.reason},
+                            {"message", event.message},
+                            {"error", failure}});
+    }
+
+    // Empty: written, or not worth another try.
+    asio::awaitable<std::string> write(api::Event event) {
+        const ObjectKey key{event.metadata.namespace_, event.metadata.name};
+        bool repeated = false;
+        std::string failure;
+        try {
+            co_await client_.create<api::Event>(event);
+        } catch (const ApiError& error) {
+            repeated = error.is_already_exists();
+            // The namespace is gone: nobody will read it.
+            if (!repeated && !error.is_not_found()) failure = error.what();
+        } catch (const boost::system::system_error&) {
+            throw;  // cancelled
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        if (repeated) failure = co_await count(key, std::move(event));
+        co_return failure;
+    }
+
+    asio::awaitable<std::string> count(ObjectKey key, api::Event event) {
+        std::string failure;
+        try {
+            // Two patches rather than a read: the right to read Events is not needed for anything else.
+            Patch seen;
+            seen.body = json::object{{"lastTimestamp", event.lastTimestamp->str()}};
+            auto known = co_await client_.patch<api::Event>(key, std::move(seen));
+            Patch counted;
+            counted.body = json::object{{"count", known.count + 1}};
+            co_await client_.patch<api::Event>(std::move(key), std::move(counted));
+        } catch (const ApiError& error) {
+            if (!error.is_not_found()) failure = error.what();
+        } catch (const boost::system::system_error&) {
+            throw;  // cancelled
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        co_return failure;
+    }
+
+    Client& client_;
+    base::Clock& clock_;
+    base::Random& random_;
+    base::Event changed_;
+    std::string component_;
+    std::deque<api::Event> waiting_;
+    std::map<Subject, std::string> said_;          // the last message for each object and reason
+    std::map<std::string, Allowance> allowances_;  // by Subject::uid
+};
+
+}  // namespace
+
+std::unique_ptr<EventWriter> make_event_writer(Client& client, base::Clock& clock, base::Random& random,
+                                               asio::any_io_executor executor, std::string component) {
+    return std::make_unique<Writer>(client, clock, random, std::move(executor), std::move(component));
+}
+
+}  // namespace kube

@@ -1,0 +1,151 @@
+// A local copy of all objects of one kind, kept current by list and watch, with indexes.
+// Readers never wait and never see a half-filled copy. Single-threaded.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/meta.hpp"
+#include "api/stream.hpp"
+#include "base/clock.hpp"
+#include "base/event.hpp"
+#include "base/random.hpp"
+#include "kube/client.hpp"
+#include "kube/reflector.hpp"
+#include "kube/store.hpp"
+
+namespace kube {
+
+// `before` is null for an added, `after` for a deleted object. Called on the loop's thread, must not throw.
+template <api::Kind T>
+using ChangeHandler = std::function<void(const T* before, const T* after)>;
+
+// Versions of one resource are numbers that grow (promised since Kubernetes 1.35, so ever since etcd 3);
+// what is no number is not surely newer than anything.
+bool is_newer(const std::string& version, const std::string& than);
+
+template <api::Kind T>
+class Informer : private ReflectorTarget {
+public:
+    Informer(Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
+             ListOptions options = {})
+        : changed_(std::move(executor)),
+          reflector_(client, clock, random, T::kResource, std::move(options), *this) {}
+    Informer(const Informer&) = delete;
+    Informer& operator=(const Informer&) = delete;
+
+    Store<T>& store() { return store_; }
+    const Store<T>& store() const { return store_; }
+    void on_change(ChangeHandler<T> handler) {
+        handlers_.push_back(std::move(handler));
+    }  // only before run()
+    bool synced() const { return synced_; }
+    asio::awaitable<void> wait_synced() {
+        while (!synced_) co_await changed_.wait();
+    }
+    // Lists and watches until cancelled; failures are logged, counted and retried with backoff.
+    asio::awaitable<void> run() { return reflector_.run(); }
+
+    // Read-your-writes: puts what the API server returned for our own write into the store at once,
+    // unless the store already has a newer resourceVersion. Later watch events older than it are ignored.
+    void observe(T written) {
+        // The watch has passed that version: what the store holds, or holds no more, is at least as new.
+        if (!heard_.empty() && !is_newer(written.metadata.resourceVersion, heard_)) return;
+        if (!is_known(written)) apply(std::make_shared<const T>(std::move(written)));
+    }
+
+private:
+    using Pointer = typename Store<T>::Pointer;
+    using Objects = typename Store<T>::Objects;
+
+    void begin_list() override { gathered_.clear(); }
+
+    class Page final : public PageReader {
+    public:
+        explicit Page(Objects& gathered)
+            : decoder_([&gathered](T&& item) {
+                  auto key = api::key_of(item);
+                  gathered.insert_or_assign(std::move(key), std::make_shared<const T>(std::move(item)));
+              }) {}
+        void consume(std::string_view bytes) override { decoder_.write(bytes); }
+        api::ListMeta finish() override { return decoder_.finish(); }
+
+    private:
+        api::ListDecoder<T> decoder_;
+    };
+    std::unique_ptr<PageReader> read_page() override { return std::make_unique<Page>(gathered_); }
+
+    void end_list(const std::string& resource_version) override {
+        const auto listed = std::move(gathered_);
+        gathered_.clear();
+        // The server's data was restored from a backup: what we know beyond that never happened.
+        const bool went_back = is_newer(heard_, resource_version);
+        heard_ = resource_version;
+        std::vector<ObjectKey> gone;
+        for (const auto& [key, object] : store_.all()) {
+            // Our own write after that list was read is not in it: the watch will tell what became of it.
+            const bool after_list = is_newer(object->metadata.resourceVersion, resource_version);
+            if (!listed.contains(key) && (!after_list || went_back)) gone.push_back(key);
+        }
+        for (const auto& key : gone) drop(key);
+        for (const auto& [key, object] : listed) {
+            if (went_back || !is_known(*object)) apply(object);
+        }
+        synced_ = true;
+        changed_.notify_all();
+    }
+
+    WatchNews take_event(std::string_view line) override {
+        auto event = api::decode_watch_event<T>(line);
+        WatchNews news;
+        if (event.type == api::WatchEventType::Error) {
+            news.error = std::move(event.status);
+            return news;
+        }
+        heard_ = news.resource_version = event.object.metadata.resourceVersion;
+        if (event.type == api::WatchEventType::Bookmark) return news;
+        if (event.type == api::WatchEventType::Deleted) {
+            // A newer object of that name may be there already, by observe().
+            const auto key = api::key_of(event.object);
+            const auto known = store_.get(key);
+            if (known && !is_newer(known->metadata.resourceVersion, heard_)) drop(key);
+        } else if (!is_known(event.object)) {
+            apply(std::make_shared<const T>(std::move(event.object)));
+        }
+        return news;
+    }
+
+    std::size_t size() const override { return store_.size(); }
+
+    // That version of the object, or a newer one.
+    bool is_known(const T& object) const {
+        const auto known = store_.get(api::key_of(object));
+        if (!known) return false;
+        const auto& version = known->metadata.resourceVersion;
+        return version == object.metadata.resourceVersion ||
+               is_newer(version, object.metadata.resourceVersion);
+    }
+
+    void apply(Pointer object) {
+        const auto before = store_.put(api::key_of(*object), object);
+        for (const auto& handler : handlers_) handler(before.get(), object.get());
+    }
+
+    void drop(const ObjectKey& key) {
+        const auto before = store_.remove(key);
+        for (const auto& handler : handlers_) handler(before.get(), nullptr);
+    }
+
+    Store<T> store_;
+    Objects gathered_;  // by the list in progress
+    std::vector<ChangeHandler<T>> handlers_;
+    std::string heard_;  // the version up to which the watch has told us everything
+    bool synced_ = false;
+    base::Event changed_;
+    Reflector reflector_;
+};
+
+}  // namespace kube

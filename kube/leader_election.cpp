@@ -1,0 +1,188 @@
+#include "kube/leader_election.hpp"
+
+#include <boost/system/system_error.hpp>
+#include <utility>
+
+#include "api/core.hpp"
+#include "base/log.hpp"
+#include "base/task_group.hpp"
+
+namespace kube {
+namespace {
+
+using base::Duration;
+using base::TimePoint;
+
+// client-go waits up to this much longer between two tries, so that candidates spread out.
+constexpr double kJitter = 1.2;
+
+std::int32_t whole_seconds(Duration duration) {
+    return static_cast<std::int32_t>(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
+}
+
+class LeaseElector final : public LeaderElector {
+public:
+    LeaseElector(Client& client, base::Clock& clock, base::Random& random, LeaderElectionOptions options)
+        : client_(client), clock_(clock), random_(random), options_(std::move(options)) {}
+
+    asio::awaitable<void> acquire() override {
+        for (;;) {
+            co_await base::run_before(clock_, clock_.now() + options_.renew_deadline, attempt());
+            if (leading_) co_return;
+            const auto wait = options_.retry_period * (1 + kJitter * random_.unit());
+            co_await clock_.sleep_for(std::chrono::duration_cast<Duration>(wait));
+        }
+    }
+
+    asio::awaitable<void> hold() override {
+        while (leading_ || released_) {
+            co_await clock_.sleep_for(options_.retry_period);
+            if (released_) continue;  // not lost but given up: whoever holds it ends by being cancelled
+            const auto deadline = renewed_ + options_.renew_deadline;
+            if (clock_.now() >= deadline) leading_ = false;
+            if (leading_) co_await base::run_before(clock_, deadline, attempt());
+        }
+    }
+
+    asio::awaitable<void> release() override {
+        if (!leading_) co_return;
+        leading_ = false;
+        released_ = true;
+        co_await base::run_before(clock_, clock_.now() + options_.retry_period, give_up());
+    }
+
+    bool is_leader() const override { return leading_; }
+
+    bool lease_outlives(Duration duration) const override {
+        return leading_ && clock_.now() + duration < renewed_ + options_.lease_duration;
+    }
+
+private:
+    // Acquires or renews once. A failure is logged when it is new: the loops above try again until the
+    // deadline.
+    asio::awaitable<void> attempt() {
+        std::string failure;
+        try {
+            co_await try_lease();
+        } catch (const ApiError& error) {
+            // Another candidate wrote first: nothing to report.
+            if (!error.is_conflict() && !error.is_already_exists()) failure = error.what();
+        } catch (const boost::system::system_error&) {
+            throw;  // cancelled
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        if (!failure.empty() && failure != said_) {
+            base::log::warning("Cannot reach the lease",
+                               {{"lease", options_.lease.str()}, {"error", failure}});
+        }
+        said_ = failure;
+    }
+
+    asio::awaitable<void> try_lease() {
+        // Counted from before the request: the lease cannot have been written earlier.
+        const auto start = clock_.now();
+        auto found = co_await client_.get<api::Lease>(options_.lease);
+        if (!found) {
+            api::Lease fresh;
+            fresh.metadata.name = options_.lease.name;
+            fresh.metadata.namespace_ = options_.lease.namespace_;
+            claim(fresh, nullptr);
+            co_await client_.create<api::Lease>(std::move(fresh));
+            co_return won(start);
+        }
+        if (released_) co_return;  // while we were reading
+        observe(*found);
+        const bool ours = found->spec.holderIdentity == options_.identity;
+        if (!ours && !is_free(*found)) {
+            leading_ = false;
+            co_return;
+        }
+        auto wanted = *found;
+        claim(wanted, &*found);
+        auto patch = difference(*found, wanted, Lock::resource_version);
+        if (patch) {
+            auto written = co_await client_.patch<api::Lease>(options_.lease, std::move(*patch));
+            observe(written);
+        }
+        won(start);
+    }
+
+    void claim(api::Lease& lease, const api::Lease* before) const {
+        const api::MicroTime now(clock_.wall_now());
+        const bool renewal = before && before->spec.holderIdentity == options_.identity;
+        lease.spec.holderIdentity = options_.identity;
+        lease.spec.leaseDurationSeconds = whole_seconds(options_.lease_duration);
+        lease.spec.renewTime = now;
+        if (!renewal) {
+            lease.spec.acquireTime = now;
+            lease.spec.leaseTransitions = before ? before->spec.leaseTransitions.value_or(0) + 1 : 0;
+        }
+    }
+
+    void won(TimePoint start) {
+        leading_ = !released_;
+        renewed_ = start;
+    }
+
+    // Other machines' clocks are not trusted: a lease runs from when this process saw it change.
+    void observe(const api::Lease& lease) {
+        if (seen_ && seen_->spec == lease.spec) return;
+        seen_ = lease;
+        seen_at_ = clock_.now();
+    }
+
+    bool is_free(const api::Lease& lease) const {
+        if (lease.spec.holderIdentity.empty()) return true;
+        const std::chrono::seconds duration(lease.spec.leaseDurationSeconds.value_or(0));
+        return seen_at_ + duration < clock_.now();
+    }
+
+    asio::awaitable<void> give_up() {
+        std::string failure;
+        // A renewal that was on its way may come in between, once.
+        for (int tries = 0; tries < 2; ++tries) {
+            try {
+                co_await write_free();
+                co_return;
+            } catch (const boost::system::system_error&) {
+                throw;  // cancelled
+            } catch (const std::exception& error) {
+                failure = error.what();
+            }
+        }
+        // It runs out by itself.
+        base::log::warning("Cannot give up the lease", {{"lease", options_.lease.str()}, {"error", failure}});
+    }
+
+    asio::awaitable<void> write_free() {
+        auto found = co_await client_.get<api::Lease>(options_.lease);
+        if (!found || found->spec.holderIdentity != options_.identity) co_return;
+        auto wanted = *found;
+        wanted.spec.holderIdentity.clear();
+        wanted.spec.leaseDurationSeconds = 1;
+        wanted.spec.renewTime = api::MicroTime(clock_.wall_now());
+        auto patch = difference(*found, wanted, Lock::resource_version);
+        co_await client_.patch<api::Lease>(options_.lease, std::move(*patch));
+    }
+
+    Client& client_;
+    base::Clock& clock_;
+    base::Random& random_;
+    LeaderElectionOptions options_;
+    bool leading_ = false;
+    bool released_ = false;  // for good: this process ends
+    TimePoint renewed_{};
+    std::optional<api::Lease> seen_;
+    TimePoint seen_at_{};
+    std::string said_;
+};
+
+}  // namespace
+
+std::unique_ptr<LeaderElector> make_leader_elector(Client& client, base::Clock& clock, base::Random& random,
+                                                   LeaderElectionOptions options) {
+    return std::make_unique<LeaseElector>(client, clock, random, std::move(options));
+}
+
+}  // namespace kube

@@ -1,0 +1,181 @@
+#include "kube/reflector.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+
+#include "base/backoff.hpp"
+#include "base/log.hpp"
+#include "base/url.hpp"
+
+namespace kube {
+namespace {
+
+constexpr base::Backoff kBackoff{std::chrono::milliseconds(800), std::chrono::seconds(30)};
+constexpr base::Duration kListTimeout = std::chrono::seconds(60);  // of silence
+// The server ends a watch after this time, spread so that not all come back at once; a connection that says
+// nothing for longer is dead.
+constexpr int kWatchSeconds = 240;
+constexpr int kWatchSpreadSeconds = 60;
+constexpr base::Duration kWatchSlack = std::chrono::seconds(15);
+constexpr base::Duration kAtOnce = std::chrono::seconds(1);
+
+base::Counter& counter(Client& client, const char* name, const char* help, const api::Resource& resource) {
+    return client.metrics().counter(name, help, {"resource"}).with({std::string(resource.plural)});
+}
+
+asio::awaitable<std::string> read_all(base::HttpStream& stream) {
+    std::string body;
+    for (;;) {
+        auto piece = co_await stream.read();
+        if (!piece) co_return body;
+        body += *piece;
+    }
+}
+
+}  // namespace
+
+Reflector::Reflector(Client& client, base::Clock& clock, base::Random& random, api::Resource resource,
+                     ListOptions options, ReflectorTarget& target)
+    : client_(client),
+      clock_(clock),
+      random_(random),
+      resource_(resource),
+      options_(std::move(options)),
+      target_(target),
+      lists_(counter(client, "kubenodesmith_informer_lists_total", "Lists begun, by resource", resource)),
+      watches_(
+          counter(client, "kubenodesmith_informer_watches_total", "Watches begun, by resource", resource)),
+      failures_(counter(client, "kubenodesmith_informer_failures_total",
+                        "Lists and watches that failed, by resource", resource)),
+      objects_(
+          client.metrics()
+              .gauge("kubenodesmith_informer_objects", "Objects held in memory, by resource", {"resource"})
+              .with({std::string(resource.plural)})) {}
+
+asio::awaitable<void> Reflector::run() {
+    for (;;) {
+        std::string failure;
+        try {
+            co_await perform(state_.next());
+            objects_.set(static_cast<double>(target_.size()));
+            continue;
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        auto cancellation = co_await asio::this_coro::cancellation_state;
+        if (cancellation.cancelled() != asio::cancellation_type::none) {
+            throw boost::system::system_error(asio::error::operation_aborted);
+        }
+        state_.failed();
+        report(failure);
+    }
+}
+
+void Reflector::report(const std::string& failure) {
+    failures_.add();
+    base::log::warning("Reading objects failed, trying again",
+                       {{"resource", resource_.plural}, {"failures", state_.failures()}, {"error", failure}});
+}
+
+asio::awaitable<void> Reflector::perform(ReflectorState::Action action) {
+    if (auto* page = std::get_if<ReflectorState::ListPage>(&action)) {
+        co_await list_page(std::move(page->continue_token));
+    } else if (auto* watching = std::get_if<ReflectorState::Watch>(&action)) {
+        co_await watch(std::move(watching->resource_version));
+    } else {
+        co_await clock_.sleep_for(kBackoff.after(std::get<ReflectorState::Pause>(action).failures, random_));
+        state_.paused();
+    }
+}
+
+asio::awaitable<void> Reflector::list_page(std::string continue_token) {
+    std::string parameters = "limit=500";
+    if (continue_token.empty()) {
+        lists_.add();
+        target_.begin_list();
+    } else {
+        parameters += "&continue=" + base::percent_encode(continue_token);
+    }
+    auto target = list_target(resource_, options_, parameters);
+    auto stream = co_await client_.open(target, kListTimeout);
+    if (stream->head().status != 200) {
+        co_await refuse(std::move(target), std::move(stream));
+        co_return;
+    }
+    auto reader = target_.read_page();
+    for (;;) {
+        auto piece = co_await stream->read();
+        if (!piece) break;
+        reader->consume(*piece);
+    }
+    auto page = reader->finish();
+    if (page.continue_.empty()) target_.end_list(page.resourceVersion);
+    state_.page_received(page);
+}
+
+asio::awaitable<void> Reflector::watch(std::string resource_version) {
+    watches_.add();
+    const std::chrono::seconds lifetime(kWatchSeconds + static_cast<int>(random_.below(kWatchSpreadSeconds)));
+    auto target =
+        list_target(resource_, options_,
+                    "watch=1&allowWatchBookmarks=true&timeoutSeconds=" + std::to_string(lifetime.count()) +
+                        "&resourceVersion=" + base::percent_encode(resource_version));
+    const auto start = clock_.now();
+    heard_ = false;
+    auto stream = co_await client_.open(target, lifetime + kWatchSlack);
+    if (stream->head().status != 200) {
+        co_await refuse(std::move(target), std::move(stream));
+        co_return;
+    }
+    std::string buffer;
+    for (;;) {
+        auto piece = co_await stream->read();
+        if (!piece) break;
+        buffer += *piece;
+        if (!take_lines(buffer)) co_return;
+    }
+    state_.watch_ended(!heard_ && clock_.now() - start < kAtOnce);
+}
+
+bool Reflector::take_lines(std::string& buffer) {
+    std::size_t taken = 0;
+    for (;;) {
+        const auto end = buffer.find('\n', taken);
+        if (end == std::string::npos) break;
+        const auto line = std::string_view(buffer).substr(taken, end - taken);
+        taken = end + 1;
+        if (!line.empty() && !take_event(line)) return false;
+    }
+    buffer.erase(0, taken);
+    objects_.set(static_cast<double>(target_.size()));
+    return true;
+}
+
+bool Reflector::take_event(std::string_view line) {
+    auto news = target_.take_event(line);
+    if (news.error) {
+        begin_anew(error_of("watching " + std::string(resource_.plural), *news.error));
+        return false;
+    }
+    heard_ = true;
+    state_.event_received(std::move(news.resource_version));
+    return true;
+}
+
+// What the server says instead of a list or a watch.
+asio::awaitable<void> Reflector::refuse(std::string target, std::unique_ptr<base::HttpStream> stream) {
+    auto answer = stream->head();
+    answer.body = co_await read_all(*stream);
+    begin_anew(error_of("GET " + target.substr(0, target.find('?')), answer));
+}
+
+void Reflector::begin_anew(const ApiError& error) {
+    bool from_the_future = false;  // the server's data was restored from a backup
+    for (const auto& cause : error.causes) from_the_future |= cause.reason == "ResourceVersionTooLarge";
+    if (!error.is_expired() && !from_the_future) throw error;
+    base::log::info("Listing objects again", {{"resource", resource_.plural}, {"reason", error.message}});
+    state_.expired();
+}
+
+}  // namespace kube

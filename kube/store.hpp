@@ -1,0 +1,101 @@
+// All objects of one kind in memory, with indexes. Written by the informer only; readers never wait.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "api/meta.hpp"
+
+namespace kube {
+
+using api::ObjectKey;
+
+template <api::Kind T>
+class Informer;
+
+template <api::Kind T>
+class Store {
+public:
+    // An object never changes: a newer version is another object. A pointer may be kept across co_await.
+    using Pointer = std::shared_ptr<const T>;
+    using Objects = std::map<ObjectKey, Pointer>;
+    using IndexFunction = std::function<std::vector<std::string>(const T&)>;
+
+    // Null: not there.
+    Pointer get(const ObjectKey& key) const {
+        auto found = objects_.find(key);
+        return found == objects_.end() ? nullptr : found->second;
+    }
+    // In key order.
+    const Objects& all() const { return objects_; }
+    std::size_t size() const { return objects_.size(); }
+
+    // Objects for which the index function gave `value`, in key order.
+    std::vector<Pointer> by_index(const std::string& index, const std::string& value) const {
+        const auto& values = index_named(index).values;
+        std::vector<Pointer> result;
+        auto found = values.find(value);
+        if (found == values.end()) return result;
+        result.reserve(found->second.size());
+        for (const auto& [key, object] : found->second) result.push_back(object);
+        return result;
+    }
+
+    // Only before the informer runs.
+    void add_index(const std::string& name, IndexFunction function) {
+        if (!objects_.empty()) throw std::logic_error("index " + name + " is added to a store in use");
+        if (!indexes_.try_emplace(name, Index{std::move(function), {}}).second) {
+            throw std::logic_error("index " + name + " is added twice");
+        }
+    }
+
+private:
+    friend class Informer<T>;
+
+    struct Index {
+        IndexFunction function;
+        std::map<std::string, Objects> values;
+    };
+
+    const Index& index_named(const std::string& name) const {
+        auto found = indexes_.find(name);
+        if (found == indexes_.end()) throw std::logic_error("there is no index " + name);
+        return found->second;
+    }
+
+    // Returns what was there before.
+    Pointer put(const ObjectKey& key, Pointer object) {
+        auto before = remove(key);
+        for (auto& [name, index] : indexes_) {
+            for (const auto& value : index.function(*object))
+                index.values[value].insert_or_assign(key, object);
+        }
+        objects_.emplace(key, std::move(object));
+        return before;
+    }
+
+    Pointer remove(const ObjectKey& key) {
+        auto found = objects_.find(key);
+        if (found == objects_.end()) return nullptr;
+        auto before = std::move(found->second);
+        objects_.erase(found);
+        for (auto& [name, index] : indexes_) {
+            for (const auto& value : index.function(*before)) {
+                auto entry = index.values.find(value);
+                if (entry == index.values.end()) continue;  // the function gave the same value twice
+                entry->second.erase(key);
+                if (entry->second.empty()) index.values.erase(entry);
+            }
+        }
+        return before;
+    }
+
+    Objects objects_;
+    std::map<std::string, Index> indexes_;
+};
+
+}  // namespace kube

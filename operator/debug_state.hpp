@@ -1,0 +1,13 @@
+// What the operator believes, as one JSON document (/debug/state): for people who ask why.
+#pragma once
+
+#include <string>
+
+#include "base/clock.hpp"
+#include "controllers/informers.hpp"
+
+namespace kubenodesmith {
+
+std::string debug_state(const controllers::Informers& informers, bool leading, base::WallTime now);
+
+}  // namespace kubenodesmith

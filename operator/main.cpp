@@ -1,0 +1,13 @@
+#include <cstdio>
+
+#include "operator/options.hpp"
+#include "operator/process.hpp"
+
+int main(int argc, char** argv) {
+    auto command = kubenodesmith::parse_command_line(argc, argv);
+    if (command.exit) {
+        std::fputs(command.exit->text.c_str(), command.exit->code == 0 ? stdout : stderr);
+        return command.exit->code;
+    }
+    return kubenodesmith::run_process(command.options);
+}

@@ -1,0 +1,141 @@
+#include "operator/operator.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/task_group.hpp"
+#include "operator/api_check.hpp"
+#include "operator/wiring.hpp"
+
+namespace kubenodesmith {
+
+namespace {
+
+// The last Events are a courtesy: an API server that does not answer must not delay the end.
+constexpr base::Duration kFarewell = std::chrono::seconds{5};
+
+}  // namespace
+
+// The life of the operator; what it consists of is in wiring.hpp.
+struct Operator::Parts {
+    Parts(OperatorEnvironment environment, OperatorSettings given)
+        : executor(environment.executor),
+          clock(environment.clock),
+          settings(std::move(given)),
+          wiring(std::move(environment), settings),
+          background(executor),
+          leading(executor),
+          changed(executor) {}
+
+    asio::awaitable<End> run() {
+        background.spawn(start());
+        while (!stopping && !lost_lease && !failure) co_await changed.wait();
+        if (!lost_lease) co_await finish_work();
+        leading.stop();
+        co_await leading.join();
+        if (leads && !lost_lease) co_await wiring.elector().release();
+        co_await base::run_before(clock, clock.now() + kFarewell, wiring.events().flush());
+        background.stop();
+        co_await background.join();
+        if (failure) std::rethrow_exception(failure);
+        co_return lost_lease ? End::lost_lease : End::stopped;
+    }
+
+    // Everything up to leading; a failure that no retry mends ends the operator.
+    asio::awaitable<void> start() {
+        try {
+            waiting_for = "the API server and the CRDs of KubeNodeSmith";
+            co_await wait_for_api(wiring.client(), clock,
+                                  [this](const std::string& message) { waiting_for = message; });
+            waiting_for = "the caches to sync";
+            background.spawn(wiring.events().run());
+            wiring.informers().spawn_all(background);
+            co_await wiring.informers().wait_synced();
+            synced = true;
+            base::log::info("Caches are synced");
+            co_await lead();
+        } catch (const boost::system::system_error& error) {
+            if (error.code() == asio::error::operation_aborted) throw;
+            fail(std::current_exception());
+        } catch (...) {
+            fail(std::current_exception());
+        }
+    }
+
+    asio::awaitable<void> lead() {
+        if (settings.leader_elect) {
+            base::log::info("Waiting for the lease", {{"lease", settings.election.lease.str()}});
+            co_await wiring.elector().acquire();
+            background.spawn(hold_lease());
+        }
+        leads = true;
+        wiring.set_leading();
+        base::log::info("Leading", {{"identity", settings.election.identity}});
+        for (auto* controller : wiring.controllers()) leading.spawn(controller->run());
+        changed.notify_all();
+    }
+
+    asio::awaitable<void> hold_lease() {
+        co_await wiring.elector().hold();
+        base::log::error("Lost the lease: another process may lead now",
+                         {{"lease", settings.election.lease.str()}});
+        lost_lease = true;
+        changed.notify_all();
+    }
+
+    asio::awaitable<void> finish_work() {
+        for (auto* controller : wiring.controllers()) controller->stop_accepting();
+        auto deadline = clock.now() + settings.grace;
+        while (leading.size() > 0 && clock.now() < deadline)
+            co_await clock.sleep_for(std::chrono::milliseconds{20});
+    }
+
+    void fail(std::exception_ptr error) {
+        failure = std::move(error);
+        changed.notify_all();
+    }
+
+    asio::any_io_executor executor;
+    base::Clock& clock;
+    OperatorSettings settings;
+    Wiring wiring;
+    base::TaskGroup background;  // informers, Events, the lease
+    base::TaskGroup leading;     // controllers
+    base::Event changed;
+    std::string waiting_for = "the start";
+    bool synced = false;
+    bool leads = false;
+    bool lost_lease = false;
+    bool stopping = false;
+    std::exception_ptr failure;
+};
+
+Operator::Operator(OperatorEnvironment environment, OperatorSettings settings)
+    : parts_(std::make_unique<Parts>(std::move(environment), std::move(settings))) {}
+Operator::~Operator() = default;
+
+asio::awaitable<Operator::End> Operator::run() {
+    return parts_->run();
+}
+
+void Operator::stop() {
+    parts_->stopping = true;
+    parts_->changed.notify_all();
+}
+
+Readiness Operator::readiness() const {
+    if (parts_->stopping) return {false, "stopping"};
+    return {parts_->synced, "waiting for " + parts_->waiting_for};
+}
+
+const base::MetricsRegistry& Operator::metrics() const {
+    return parts_->wiring.metrics();
+}
+
+std::string Operator::debug_state() const {
+    return parts_->wiring.debug_state();
+}
+
+}  // namespace kubenodesmith

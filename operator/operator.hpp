@@ -1,0 +1,64 @@
+// The whole operator, made of its parts: reading the constructor shows what exists. Everything outside
+// (API server, providers, time, randomness) comes through seams, so tests run it against servers in memory.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/http_client.hpp"
+#include "base/metrics.hpp"
+#include "base/random.hpp"
+#include "kube/leader_election.hpp"
+#include "operator/probe_server.hpp"
+
+namespace kubenodesmith {
+
+namespace asio = boost::asio;
+
+struct OperatorSettings {
+    bool leader_elect = false;
+    kube::LeaderElectionOptions election;
+    int concurrent_claims = 16;
+    // How long work in hand may take to end after stop().
+    base::Duration grace = std::chrono::seconds{20};
+};
+
+// References outlive the operator.
+struct OperatorEnvironment {
+    asio::any_io_executor executor;
+    base::Clock& clock;
+    base::Random& random;
+    std::unique_ptr<base::HttpTransport> api_server;  // authenticates each request
+    std::function<std::unique_ptr<base::HttpTransport>(base::HttpClientOptions)> connect_provider;
+};
+
+class Operator {
+public:
+    // Why run() returned.
+    enum class End { stopped, lost_lease };
+
+    Operator(OperatorEnvironment environment, OperatorSettings settings);
+    ~Operator();
+    Operator(const Operator&) = delete;
+    Operator& operator=(const Operator&) = delete;
+
+    // Waits for the API server and our CRDs, syncs, leads and reconciles. Throws what no retry can mend.
+    asio::awaitable<End> run();
+    // Begins an orderly end: work in hand is finished within the grace, the lease is given up.
+    void stop();
+
+    Readiness readiness() const;
+    const base::MetricsRegistry& metrics() const;
+    // What the operator believes, as JSON, for people who ask why.
+    std::string debug_state() const;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace kubenodesmith

@@ -1,0 +1,142 @@
+#include "operator/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "api/time.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+// A Go duration ("15s"), as every Kubernetes component takes it.
+void add_duration(CLI::App& app, const std::string& name, base::Duration& target, const std::string& help) {
+    auto set = [&target, name](const std::string& text) {
+        try {
+            target = std::chrono::duration_cast<base::Duration>(api::Duration::parse(text).value);
+        } catch (const std::invalid_argument& error) {
+            throw CLI::ValidationError(name,
+                                       std::string(error.what()) + "; give a duration such as 15s or 1m30s");
+        }
+    };
+    app.add_option_function<std::string>(name, set, help)->default_str(api::Duration(target).str());
+}
+
+void add_leader_election(CLI::App& app, Options& options) {
+    app.add_flag("--leader-elect", options.leader_elect, "Only one of several replicas acts, by a Lease");
+    app.add_option("--leader-election-namespace", options.leader_election_namespace,
+                   "Namespace of the Lease; default: this pod's, else kubenodesmith-system");
+    app.add_option("--leader-election-id", options.leader_election_id, "Name of the Lease")
+        ->capture_default_str();
+    add_duration(app, "--leader-elect-lease-duration", options.lease_duration,
+                 "A lease not renewed for so long is free");
+    add_duration(app, "--leader-elect-renew-deadline", options.renew_deadline,
+                 "A leader that cannot renew for so long ends");
+    add_duration(app, "--leader-elect-retry-period", options.retry_period, "Time between two tries");
+}
+
+void add_logging(CLI::App& app, Options& options) {
+    static const std::map<std::string, base::log::Level> levels{{"debug", base::log::Level::debug},
+                                                                {"info", base::log::Level::info},
+                                                                {"warning", base::log::Level::warning},
+                                                                {"error", base::log::Level::error}};
+    static const std::map<std::string, base::log::Format> formats{{"text", base::log::Format::text},
+                                                                  {"console", base::log::Format::text},
+                                                                  {"json", base::log::Format::json}};
+    app.add_option("--log-level,--zap-log-level", options.log_level, "debug, info, warning or error")
+        ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case))
+        ->default_str("info");
+    app.add_option("--log-format,--zap-encoder", options.log_format, "text (also: console) or json")
+        ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case))
+        ->default_str("text");
+}
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option(
+        "--kubeconfig", options.cluster.kubeconfig,
+        "kubeconfig file; default: KUBECONFIG, then the pod's service account, then ~/.kube/config");
+    app.add_option("--context", options.cluster.context,
+                   "Context of the kubeconfig; default: its current one");
+    app.add_option("--health-probe-bind-address", options.health_address,
+                   "Address of /healthz and /readyz; 0 = off")
+        ->capture_default_str();
+    app.add_option("--metrics-bind-address", options.metrics_address,
+                   "Address of /metrics and /debug/state over HTTP; 0 = off")
+        ->capture_default_str();
+    app.add_option("--max-concurrent-claims", options.concurrent_claims, "Claims worked on at the same time")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    add_leader_election(app, options);
+    add_logging(app, options);
+}
+
+void check(const Options& options) {
+    parse_bind_address("--health-probe-bind-address", options.health_address);
+    parse_bind_address("--metrics-bind-address", options.metrics_address);
+    if (options.renew_deadline >= options.lease_duration) {
+        throw std::invalid_argument(
+            "--leader-elect-renew-deadline must be shorter than --leader-elect-lease-duration");
+    }
+    if (options.retry_period >= options.renew_deadline) {
+        throw std::invalid_argument(
+            "--leader-elect-retry-period must be shorter than --leader-elect-renew-deadline");
+    }
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+    CommandLine result;
+    CLI::App app{
+        "KubeNodeSmith: buys, follows and removes machines so that Kubernetes pods have nodes to run on"};
+    app.name("kubenodesmith");
+    app.set_version_flag("--version", version());
+    add_options(app, result.options);
+    app.require_subcommand(0, 1);
+    app.fallthrough();
+    app.add_subcommand("run", "Run the operator (the default)");
+    auto* show_version = app.add_subcommand("version", "Print the version");
+    try {
+        app.parse(argc, argv);
+        check(result.options);
+        if (show_version->parsed()) result.exit = Exit{0, version() + "\n"};
+    } catch (const CLI::ParseError& error) {
+        std::ostringstream out;
+        int code = app.exit(error, out, out);
+        result.exit = Exit{code == 0 ? 0 : 2, out.str()};
+    } catch (const std::invalid_argument& error) {
+        result.exit = Exit{2, std::string(error.what()) + "\n"};
+    }
+    return result;
+}
+
+std::optional<BindAddress> parse_bind_address(const std::string& flag, const std::string& text) {
+    if (text == "0") return std::nullopt;
+    auto colon = text.rfind(':');
+    BindAddress result;
+    bool valid = colon != std::string::npos;
+    if (valid) {
+        const char* first = text.data() + colon + 1;
+        const char* last = text.data() + text.size();
+        auto [end, error] = std::from_chars(first, last, result.port);
+        valid = first != last && end == last && error == std::errc{};
+    }
+    if (!valid) {
+        throw std::invalid_argument(flag + "=" + text +
+                                    ": give ADDRESS:PORT or :PORT, such as :8081, or 0 for off");
+    }
+    result.address = text.substr(0, colon);
+    if (result.address.starts_with('[') && result.address.ends_with(']')) {
+        result.address = result.address.substr(1, result.address.size() - 2);
+    }
+    if (result.address.empty()) result.address = "0.0.0.0";
+    return result;
+}
+
+std::string version() {
+    return "kubenodesmith " KUBENODESMITH_VERSION;
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,52 @@
+// The command line as values. Names that the Go project KubeNodeSmith had mean the same here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "kube/config.hpp"
+#include "kube/leader_election.hpp"
+
+namespace kubenodesmith {
+
+struct Options {
+    kube::ConfigOptions cluster;
+    bool leader_elect = false;
+    std::string
+        leader_election_namespace;  // empty: the kubeconfig's or service account's, else kubenodesmith-system
+    std::string leader_election_id = "12c57729.kubenodesmith.parawell.cloud";
+    base::Duration lease_duration = std::chrono::seconds{15};
+    base::Duration renew_deadline = std::chrono::seconds{10};
+    base::Duration retry_period = std::chrono::seconds{2};
+    std::string health_address = ":8081";
+    std::string metrics_address = "0";  // "0": off
+    base::log::Level log_level = base::log::Level::info;
+    base::log::Format log_format = base::log::Format::text;
+    int concurrent_claims = 16;
+};
+
+// What the command line asks for: run with options, or print a text and exit with a code.
+struct Exit {
+    int code = 0;
+    std::string text;
+};
+struct CommandLine {
+    Options options;
+    std::optional<Exit> exit;
+};
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+// ":8081" or "127.0.0.1:8081". Throws std::invalid_argument naming `flag` and what would be right.
+struct BindAddress {
+    std::string address;
+    std::uint16_t port = 0;
+};
+std::optional<BindAddress> parse_bind_address(const std::string& flag,
+                                              const std::string& text);  // nullopt: "0"
+
+std::string version();
+
+}  // namespace kubenodesmith

@@ -1,0 +1,149 @@
+#include "operator/process.hpp"
+
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+
+#include "base/http_server.hpp"
+#include "base/log.hpp"
+#include "base/task_group.hpp"
+#include "operator/operator.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+constexpr int kOrderly = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongConfiguration = 2;
+
+std::string host_name() {
+    if (const char* pod = std::getenv("POD_NAME")) return pod;
+    char buffer[256] = {};
+    return gethostname(buffer, sizeof buffer - 1) == 0 ? buffer : "kubenodesmith";
+}
+
+OperatorSettings settings_of(const Options& options, const std::string& own_namespace, base::Random& random) {
+    OperatorSettings settings;
+    settings.leader_elect = options.leader_elect;
+    settings.concurrent_claims = options.concurrent_claims;
+    settings.election.lease_duration = options.lease_duration;
+    settings.election.renew_deadline = options.renew_deadline;
+    settings.election.retry_period = options.retry_period;
+    settings.election.identity = host_name() + "_" + random.text(8, "0123456789abcdef");
+    auto& lease = settings.election.lease;
+    lease.name = options.leader_election_id;
+    lease.namespace_ = options.leader_election_namespace;
+    if (lease.namespace_.empty()) lease.namespace_ = own_namespace;
+    if (lease.namespace_.empty()) lease.namespace_ = "kubenodesmith-system";
+    return settings;
+}
+
+// The servers, the signals and the operator, on one loop.
+class Process {
+public:
+    Process(const Options& options, kube::ClusterConfig config)
+        : clock_(base::make_steady_clock(loop_.get_executor())),
+          random_(base::make_system_random()),
+          servers_(loop_.get_executor()),
+          signals_(loop_, SIGTERM, SIGINT),
+          operator_(environment(config), settings_of(options, config.namespace_, *random_)) {
+        serve("--health-probe-bind-address", options.health_address,
+              make_probe_handler([this] { return operator_.readiness(); }));
+        serve("--metrics-bind-address", options.metrics_address,
+              make_metrics_handler(operator_.metrics(), [this] { return operator_.debug_state(); }));
+    }
+
+    int run() {
+        wait_for_signal();
+        asio::co_spawn(loop_, operator_.run(), [this](const std::exception_ptr& failure, Operator::End end) {
+            finish(failure, end);
+        });
+        loop_.run();
+        return exit_code_;
+    }
+
+private:
+    OperatorEnvironment environment(kube::ClusterConfig config) {
+        auto executor = loop_.get_executor();
+        auto connect = [this](base::HttpClientOptions options) {
+            return base::make_http_client(loop_.get_executor(), *clock_, std::move(options));
+        };
+        return {executor, *clock_, *random_, kube::make_transport(executor, *clock_, std::move(config)),
+                connect};
+    }
+
+    void serve(const std::string& flag, const std::string& text, base::HttpHandler handler) {
+        auto bind = parse_bind_address(flag, text);
+        if (!bind) return;
+        base::HttpServerOptions options;
+        options.address = bind->address;
+        options.port = bind->port;
+        auto server = base::make_http_server(loop_.get_executor(), *clock_, options, std::move(handler));
+        servers_.spawn(server->run());
+        http_servers_.push_back(std::move(server));
+    }
+
+    // The first signal begins an orderly end, the second ends at once.
+    void wait_for_signal() {
+        signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+            if (error) return;
+            if (stopping_) std::_Exit(kFailed);
+            stopping_ = true;
+            base::log::info("Stopping", {{"signal", signal}});
+            operator_.stop();
+            wait_for_signal();
+        });
+    }
+
+    void finish(const std::exception_ptr& failure, Operator::End end) {
+        exit_code_ = !failure && end == Operator::End::stopped ? kOrderly : kFailed;
+        if (failure) {
+            try {
+                std::rethrow_exception(failure);
+            } catch (const std::exception& error) {
+                base::log::error("Ending after a failure", {{"error", error.what()}});
+            }
+        }
+        signals_.cancel();
+        servers_.stop();
+    }
+
+    asio::io_context loop_{1};
+    std::unique_ptr<base::Clock> clock_;
+    std::unique_ptr<base::Random> random_;
+    std::vector<std::unique_ptr<base::HttpServer>> http_servers_;
+    base::TaskGroup servers_;
+    asio::signal_set signals_;
+    Operator operator_;
+    bool stopping_ = false;
+    int exit_code_ = kFailed;
+};
+
+}  // namespace
+
+int run_process(const Options& options) {
+    base::log::configure(options.log_level, options.log_format);
+    try {
+        auto config = kube::load_config(options.cluster);
+        base::log::info("Starting",
+                        {{"version", version()}, {"cluster", config.http.url}, {"config", config.source}});
+        Process process(options, std::move(config));
+        return process.run();
+    } catch (const kube::ConfigError& error) {
+        base::log::error("Wrong cluster configuration", {{"error", error.what()}});
+    } catch (const std::invalid_argument& error) {
+        base::log::error("Wrong option", {{"error", error.what()}});
+    } catch (const std::exception& error) {
+        base::log::error("Cannot start", {{"error", error.what()}});
+        return kFailed;
+    }
+    return kWrongConfiguration;
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,139 @@
+#include "operator/wiring.hpp"
+
+#include <utility>
+
+#include "controllers/claim/reconciler.hpp"
+#include "controllers/control_plane.hpp"
+#include "controllers/drain.hpp"
+#include "controllers/garbage_collection.hpp"
+#include "controllers/pool.hpp"
+#include "controllers/provider.hpp"
+#include "controllers/provider_instances.hpp"
+#include "controllers/provisioning/reconciler.hpp"
+#include "controllers/reservations.hpp"
+#include "controllers/scale_down.hpp"
+#include "operator/debug_state.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+// The time within which a mutating request is connected and written (its answer may take longer).
+constexpr auto kTimeToWrite = std::chrono::seconds{5};
+
+}  // namespace
+
+// Members are in the order of their dependencies: each uses only what stands above it.
+struct Wiring::Objects {
+    Objects(OperatorEnvironment given, const OperatorSettings& settings)
+        : environment(std::move(given)),
+          leader_election(settings.leader_elect),
+          client(std::move(environment.api_server), clock(), metrics),
+          elector(kube::make_leader_elector(client, clock(), random(), settings.election)),
+          events(kube::make_event_writer(client, clock(), random(), executor(), "kubenodesmith")),
+          informers(client, clock(), random(), executor()),
+          provider_environment{executor(),
+                               clock(),
+                               random(),
+                               metrics,
+                               environment.connect_provider,
+                               [this] { return may_mutate(); }},
+          instances(informers, client, provider_environment),
+          reservations(informers, client, clock()),
+          drainer(informers, client, clock()),
+          boot_data(informers, client, clock(), random()),
+          control_planes(informers, client, clock(), reservations),
+          providers(informers, client, clock(), *events, metrics, instances),
+          pools(informers, client, clock(), *events, metrics, reservations),
+          provisioning(informers, client, clock(), *events, metrics, reservations,
+                       [this] { return may_mutate(); }),
+          claims(informers, client, clock(), *events, metrics, instances, reservations, drainer, boot_data,
+                 executor()),
+          scale_down(
+              informers, client, clock(), *events, metrics,
+              [this](const std::string& node) { return provisioning.why_needed(node); },
+              [this] { return may_mutate(); }),
+          garbage(informers, client, clock(), *events, metrics, instances) {
+        add("controlplane", control_planes, 1);
+        add("provider", providers, 4);
+        add("pool", pools, 1);
+        add("provisioning", provisioning, 1);
+        add("claim", claims, settings.concurrent_claims);
+        add("scaledown", scale_down, 1);
+        add("garbagecollection", garbage, 4);
+    }
+
+    template <class Reconciler>
+    void add(std::string name, Reconciler& reconciler, int workers) {
+        kube::ControllerOptions options;
+        options.name = std::move(name);
+        options.max_concurrent = workers;
+        auto controller =
+            std::make_unique<kube::Controller>(options, reconciler, executor(), clock(), metrics);
+        reconciler.subscribe(controller->queue());
+        controllers.push_back(std::move(controller));
+    }
+
+    asio::any_io_executor executor() { return environment.executor; }
+    base::Clock& clock() { return environment.clock; }
+    base::Random& random() { return environment.random; }
+    bool may_mutate() const { return leading && (!leader_election || elector->lease_outlives(kTimeToWrite)); }
+
+    OperatorEnvironment environment;
+    bool leader_election;
+    bool leading = false;
+    base::MetricsRegistry metrics;
+    kube::Client client;
+    std::unique_ptr<kube::LeaderElector> elector;
+    std::unique_ptr<kube::EventWriter> events;
+    controllers::Informers informers;
+    providers::ProviderEnvironment provider_environment;
+    controllers::ProviderInstances instances;
+    controllers::Reservations reservations;
+    controllers::Drainer drainer;
+    controllers::claim::BootData boot_data;
+    controllers::ControlPlaneReconciler control_planes;
+    controllers::ProviderReconciler providers;
+    controllers::PoolReconciler pools;
+    controllers::ProvisioningReconciler provisioning;
+    controllers::ClaimReconciler claims;
+    controllers::ScaleDownReconciler scale_down;
+    controllers::GarbageCollector garbage;
+    std::vector<std::unique_ptr<kube::Controller>> controllers;
+};
+
+Wiring::Wiring(OperatorEnvironment environment, const OperatorSettings& settings)
+    : objects_(std::make_unique<Objects>(std::move(environment), settings)) {}
+Wiring::~Wiring() = default;
+
+kube::Client& Wiring::client() {
+    return objects_->client;
+}
+controllers::Informers& Wiring::informers() {
+    return objects_->informers;
+}
+kube::EventWriter& Wiring::events() {
+    return *objects_->events;
+}
+kube::LeaderElector& Wiring::elector() {
+    return *objects_->elector;
+}
+
+std::vector<kube::Controller*> Wiring::controllers() {
+    std::vector<kube::Controller*> all;
+    for (const auto& controller : objects_->controllers) all.push_back(controller.get());
+    return all;
+}
+
+void Wiring::set_leading() {
+    objects_->leading = true;
+}
+const base::MetricsRegistry& Wiring::metrics() const {
+    return objects_->metrics;
+}
+
+std::string Wiring::debug_state() const {
+    return kubenodesmith::debug_state(objects_->informers, objects_->leading,
+                                      objects_->environment.clock.wall_now());
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,225 @@
+// What a backend that makes machines must do. Level-triggered: each call looks at what exists and takes
+// at most one step; nothing here waits for minutes. Knows nothing of Kubernetes objects.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/v1alpha1/provider.hpp"
+#include "base/clock.hpp"
+#include "base/http_client.hpp"
+#include "base/metrics.hpp"
+#include "base/random.hpp"
+
+namespace providers {
+
+namespace asio = boost::asio;
+
+// Whose machine it is; written into the machine and read back before anything destructive (decisions: mark).
+struct MachineIdentity {
+    std::string cluster_id;    // UID of the kube-system namespace
+    std::string provider_uid;  // UID of the NodeSmithProvider
+    std::string claim_namespace;
+    std::string claim_name;
+    std::string claim_uid;
+    std::int64_t attempt = 1;
+    std::string system_uuid;  // SMBIOS UUID, lower case: UUIDv5(claim UID, attempt)
+
+    bool operator==(const MachineIdentity&) const = default;
+};
+
+// What is recorded of a machine in its claim, before the act that needs it and after each step.
+struct MachineRecord {
+    std::string host;        // hypervisor host, or the NodeSmithHost; empty: not placed yet
+    std::string machine_id;  // VMID; empty: not placed yet
+    std::string task;        // a task under way at the provider (Proxmox UPID); empty: none
+
+    bool operator==(const MachineRecord&) const = default;
+};
+
+// Another claim's machine that may not be visible yet in what the backend reports.
+struct Reservation {
+    std::string host;
+    std::string machine_id;
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+};
+
+// Makes the boot data of a machine when (and only when) the backend needs it, after it was placed.
+class BootImageSource {
+public:
+    BootImageSource() = default;
+    BootImageSource(const BootImageSource&) = delete;
+    BootImageSource& operator=(const BootImageSource&) = delete;
+    virtual ~BootImageSource() = default;
+    // The bytes of a NoCloud ISO 9660 image. They hold a secret.
+    virtual asio::awaitable<std::string> iso_image(MachineRecord placed) = 0;
+};
+
+struct MachineSpec {
+    MachineIdentity identity;
+    std::string name;  // machine name; also the Node's name where we render the join
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;           // what the node shall offer; the backend adds its own overhead
+    std::string zone;                      // a wish for a zone; empty: any
+    MachineRecord record;                  // as recorded in the claim so far
+    std::vector<std::string> avoid_hosts;  // hosts where earlier attempts failed: used last
+    std::vector<Reservation> reservations;
+    std::string last_placed_host;           // for round robin
+    BootImageSource* boot_image = nullptr;  // null: the image joins by itself; outlives the call
+};
+
+enum class MachineState {
+    placed,    // host and id are chosen, nothing exists yet: record them, then call ensure again
+    creating,  // a task is under way
+    starting,
+    running,
+    stopped,
+};
+
+struct Machine {
+    MachineState state = MachineState::placed;
+    MachineIdentity identity;
+    MachineRecord record;
+    std::string name;
+    std::string provider_id;
+    std::string zone;
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+    std::vector<std::string> addresses;
+    std::string message;  // what is being waited for, for people: "waiting for task qmcreate on host pve1"
+    base::Duration retry_after{};  // when to call again; 0: nothing to wait for
+};
+
+// No host can take the machine now; the message names for each host what is missing.
+struct InsufficientCapacity {
+    std::string message;
+};
+// The backend cannot act now (unreachable, locked, no quorum); nothing was changed by this call.
+struct NotReady {
+    std::string message;
+    base::Duration retry_after = std::chrono::seconds{10};
+};
+// This attempt cannot succeed. The machine (if any part of it exists) must be removed before another attempt.
+struct AttemptFailed {
+    std::string reason;  // CamelCase, for a condition: CloneFailed, StartFailed, MachineVanished, ...
+    std::string message;
+    bool avoid_host = false;
+};
+using EnsureResult = std::variant<Machine, InsufficientCapacity, NotReady, AttemptFailed>;
+
+// Removal is under way; call again after retry_after.
+struct RemovalInProgress {
+    std::string message;
+    std::string task;
+    base::Duration retry_after = std::chrono::seconds{1};
+};
+// The machine is verified not to exist (any more).
+struct Gone {};
+// What stands there is not provably ours, or its host does not answer: nothing was touched.
+struct RemovalBlocked {
+    std::string reason;  // CamelCase: OwnershipMismatch, HostUnreachable, ProtectionEnabled, Locked, ...
+    std::string message;
+    base::Duration retry_after = std::chrono::seconds{30};
+};
+using RemoveResult = std::variant<Gone, RemovalInProgress, RemovalBlocked>;
+
+struct HostOffering {
+    std::string name;
+    std::string zone;
+    bool usable = false;         // online, allowed by the configuration, not in maintenance
+    std::string why_not;         // if not usable
+    bool evacuate = false;       // nodes on it shall leave
+    std::int64_t cpu_cores = 0;  // physical
+    std::int64_t memory_mib = 0;
+    std::int64_t free_cpu_cores = 0;  // what may still be bought there, by committed sizes
+    std::int64_t free_memory_mib = 0;
+    std::int64_t machines = 0;  // of this provider
+};
+
+// What the backend is asked to prove on a health check.
+struct Health {
+    bool credentials_ok = false;
+    bool reachable = false;
+    std::string reason;   // CamelCase when not ok: Unreachable, AuthenticationFailed, MissingPrivileges,
+                          // TLSVerificationFailed
+    std::string message;  // what is wrong and what would be right
+    std::string version;
+};
+
+// Failure of the backend that is no expected outcome; `what()` says what was tried, on what, what came back.
+class ProviderError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+// The credentials Secret lacks a key or holds one that cannot be right; what() names it, never its value.
+class CredentialsError : public std::invalid_argument {
+public:
+    using std::invalid_argument::invalid_argument;
+};
+// A mutating request was not started because this process may no longer be the leader.
+class FencedError : public ProviderError {
+public:
+    using ProviderError::ProviderError;
+};
+
+// Every method may throw ProviderError; cancelling half-way leaves an outcome that the next call reads back.
+class Provider {
+public:
+    Provider() = default;
+    Provider(const Provider&) = delete;
+    Provider& operator=(const Provider&) = delete;
+    virtual ~Provider() = default;
+
+    // Takes the machine of `spec.identity` one step nearer to running and tells where it stands. With an
+    // empty record it only chooses host and id (state placed). Idempotent by identity and record.
+    virtual asio::awaitable<EnsureResult> ensure(MachineSpec spec) = 0;
+    // Takes it one step nearer to gone. Never touches what does not prove to be this machine.
+    virtual asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record) = 0;
+    // Takes the mark off a machine that its user keeps: from then on it is none of ours. True when done, else
+    // call again. Never touches what does not prove to be this machine.
+    virtual asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) = 0;
+    // The machine as it is now; nullopt: verified not to exist.
+    virtual asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) = 0;
+    // Every machine whose mark names this cluster and this provider.
+    virtual asio::awaitable<std::vector<Machine>> list() = 0;
+    // Hosts and what they can still give; may be served from a cache of at most 10 s.
+    virtual asio::awaitable<std::vector<HostOffering>> offerings() = 0;
+    virtual asio::awaitable<Health> check() = 0;
+    // After the Node registered: detach and delete boot data. True when nothing is left of it.
+    virtual asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) = 0;
+};
+
+// What a backend is made from. References outlive the provider.
+struct ProviderConfig {
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+    std::string cluster_id;
+    api::v1alpha1::ProviderSpec spec;
+    std::map<std::string, std::string> credentials;  // the Secret's data, decoded
+};
+struct ProviderEnvironment {
+    asio::any_io_executor executor;
+    base::Clock& clock;
+    base::Random& random;
+    base::MetricsRegistry& metrics;
+    // Opens a transport to a backend; production: base::make_http_client, simulation: in-memory.
+    std::function<std::unique_ptr<base::HttpTransport>(base::HttpClientOptions)> connect;
+    // True while a mutating request may start: the leader lease outlives connecting and writing it.
+    std::function<bool()> may_mutate;
+};
+
+// Throws std::invalid_argument naming the field and what would be right, CredentialsError if that is a key of
+// the Secret.
+std::unique_ptr<Provider> make_provider(ProviderConfig config, ProviderEnvironment& environment);
+
+}  // namespace providers

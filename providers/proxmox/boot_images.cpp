@@ -1,0 +1,118 @@
+#include "providers/proxmox/boot_images.hpp"
+
+#include <algorithm>
+
+#include "providers/proxmox/creation.hpp"
+#include "providers/proxmox/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kStoragesAge = std::chrono::minutes{5};
+
+std::string storage_of(const std::string& volume) {
+    return volume.substr(0, volume.find(':'));
+}
+
+std::string volume_in(const std::string& storage, const MachineIdentity& identity) {
+    return storage + ":iso/" + boot_image_name(identity);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+asio::awaitable<std::string> BootImages::storage_on(std::string host) {
+    auto known = storages_.find(host);
+    if (known == storages_.end() || clock_.now() - known->second.fetched_at > kStoragesAge) {
+        Storages storages;
+        const auto data = co_await client_.read(get_iso_storages(host));
+        for (const auto* entry : objects_of(data)) {
+            if (flag_of(*entry, "active")) storages.names.push_back(text_of(*entry, "storage"));
+        }
+        std::ranges::sort(storages.names);
+        storages.fetched_at = clock_.now();
+        known = storages_.insert_or_assign(host, std::move(storages)).first;
+    }
+    const auto& names = known->second.names;
+    const auto wished = settings_.spec.cloudInit ? settings_.spec.cloudInit->isoStorage : std::string();
+    const bool is_there = std::ranges::find(names, wished) != names.end();
+    if (wished.empty() && !names.empty()) co_return names.front();
+    if (is_there) co_return wished;
+    throw NoIsoStorage("host " + host + " has no active storage " + (wished.empty() ? "" : wished + " ") +
+                       "for ISO images (visible are: " + joined(names) +
+                       "); set cloudInit.isoStorage to one with content type iso, on which the token has "
+                       "Datastore.Audit and Datastore.AllocateTemplate");
+}
+
+asio::awaitable<std::string> BootImages::upload(MachineIdentity identity, std::string host,
+                                                std::string image) {
+    const auto storage = co_await storage_on(host);
+    const auto upid =
+        co_await client_.change(upload_iso(host, storage, boot_image_name(identity), std::move(image)));
+    co_return text_of(upid);
+}
+
+asio::awaitable<void> BootImages::attach(MachineIdentity identity, std::string host, std::int64_t vmid,
+                                         VmConfig config) {
+    const auto storage = co_await storage_on(host);
+    const base::FormFields change{{free_cdrom_drive(config), volume_in(storage, identity) + ",media=cdrom"}};
+    co_await client_.change(configure_vm(host, vmid, change));
+}
+
+asio::awaitable<std::string> BootImages::delete_image(std::string host, std::string volume) {
+    const auto upid = co_await client_.change(delete_volume(host, storage_of(volume), volume));
+    co_return text_of(upid);
+}
+
+asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecord record) {
+    const auto under_way = deletions_.find(identity.system_uuid);
+    if (under_way != deletions_.end()) {
+        const auto upid = under_way->second;
+        const auto status = co_await tasks_.status(upid);
+        if (status.outcome == TaskOutcome::running) co_return false;
+        deletions_.erase(identity.system_uuid);
+        const bool was_not_there = status.exit_status.find("No such file or directory") != std::string::npos;
+        co_return status.outcome == TaskOutcome::succeeded || was_not_there;
+    }
+    const auto look = co_await machines_.find(identity, record);
+    if (look.presence == Presence::absent) co_return true;
+    if (look.presence != Presence::present || look.ownership != Ownership::ours) co_return false;
+    const auto drive = drive_with_file(look.config, boot_image_name(identity));
+    std::string volume;
+    if (drive) {
+        const base::FormFields change{{drive->drive, "none,media=cdrom"}};
+        co_await client_.change(configure_vm(look.host, look.vmid, change));
+        volume = drive->volume;
+    } else {
+        const auto storage = co_await storage_on(look.host);
+        volume = volume_in(storage, identity);
+    }
+    deletions_[identity.system_uuid] = co_await delete_image(look.host, volume);
+    co_return false;
+}
+
+asio::awaitable<void> BootImages::delete_for_destruction(MachineIdentity identity, Look machine) {
+    const auto drive = drive_with_file(machine.config, boot_image_name(identity));
+    if (drive) {
+        co_await delete_image(machine.host, drive->volume);
+        co_return;
+    }
+    // Uploaded but never attached, because we were interrupted between the two? Registered machines have an
+    // empty drive left, and machines whose image joins by itself none at all, like this one.
+    if (!settings_.spec.cloudInit || has_empty_cdrom(machine.config)) co_return;
+    try {
+        const auto storage = co_await storage_on(machine.host);
+        co_await delete_image(machine.host, volume_in(storage, identity));
+    } catch (const ApiError& error) {
+        if (error.kind != ErrorKind::permission) throw;
+    } catch (const NoIsoStorage&) {
+    }
+}
+
+}  // namespace providers::proxmox

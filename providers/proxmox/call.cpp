@@ -1,0 +1,226 @@
+#include "providers/proxmox/call.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include "providers/proxmox/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kReadTimeout = std::chrono::seconds{20};
+// Proxmox' own proxy gives up after 30 s; a lock is waited for 10 s.
+constexpr base::Duration kChangeTimeout = std::chrono::seconds{45};
+constexpr std::string_view kBoundary = "kubenodesmith-8e1f5d0c7a";
+
+Call read(std::string operation, std::string tried, std::string host, std::string path,
+          base::FormFields parameters = {}) {
+    Call call;
+    call.method = "GET";
+    call.operation = std::move(operation);
+    call.tried = std::move(tried);
+    call.host = std::move(host);
+    call.path = std::move(path);
+    call.parameters = std::move(parameters);
+    return call;
+}
+
+Call change(std::string method, std::string operation, std::string tried, std::string host, std::string path,
+            base::FormFields parameters = {}) {
+    auto call =
+        read(std::move(operation), std::move(tried), std::move(host), std::move(path), std::move(parameters));
+    call.method = std::move(method);
+    return call;
+}
+
+std::string node_path(const std::string& host) {
+    return "/nodes/" + base::percent_encode(host);
+}
+
+std::string vm_path(const std::string& host, std::int64_t vmid) {
+    return node_path(host) + "/qemu/" + std::to_string(vmid);
+}
+
+std::string vm_on(std::int64_t vmid, const std::string& host) {
+    return "VM " + std::to_string(vmid) + " on " + host;
+}
+
+std::string multipart_body(const Call& call) {
+    const auto dashes = "--" + std::string(kBoundary);
+    std::string body;
+    for (const auto& [name, value] : call.parameters) {
+        body += dashes + "\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+    }
+    body += dashes + "\r\nContent-Disposition: form-data; name=\"filename\"; filename=\"" + call.file_name +
+            "\"\r\nContent-Type: application/octet-stream\r\n\r\n";
+    return body + call.file_content + "\r\n" + dashes + "--\r\n";
+}
+
+std::string first_line(std::string text) {
+    text = text.substr(0, text.find_first_of("\r\n"));
+    return text;
+}
+
+struct Complaint {
+    std::string message;
+    std::map<std::string, std::string> errors;
+};
+
+Complaint complaint_of(const base::HttpResponse& response) {
+    Complaint complaint;
+    boost::system::error_code error;
+    const auto document = json::parse(response.body, error);
+    if (!error && document.is_object()) {
+        const auto& body = document.get_object();
+        complaint.message = first_line(text_of(body, "message"));
+        const auto* errors = body.if_contains("errors");
+        if (errors && errors->is_object()) {
+            for (const auto& [name, reason] : errors->get_object()) {
+                complaint.errors[std::string(name)] = first_line(text_of(reason));
+            }
+        }
+    }
+    if (complaint.message.empty()) complaint.message = response.reason;
+    if (complaint.message.empty()) complaint.message = "status " + std::to_string(response.status);
+    return complaint;
+}
+
+}  // namespace
+
+Call get_version() {
+    return read("get_version", "reading the version", "", "/version");
+}
+
+Call get_cluster_resources() {
+    return read("get_cluster_resources", "reading hosts and guests", "", "/cluster/resources");
+}
+
+Call get_cluster_status() {
+    return read("get_cluster_status", "reading the cluster's status", "", "/cluster/status");
+}
+
+Call get_cluster_options() {
+    return read("get_cluster_options", "reading the datacenter's options", "", "/cluster/options");
+}
+
+Call get_permissions() {
+    return read("get_permissions", "reading our privileges", "", "/access/permissions");
+}
+
+Call get_vm_config(const std::string& host, std::int64_t vmid) {
+    return read("get_vm_config", "reading the configuration of " + vm_on(vmid, host), host,
+                vm_path(host, vmid) + "/config");
+}
+
+Call get_vm_status(const std::string& host, std::int64_t vmid) {
+    return read("get_vm_status", "reading the status of " + vm_on(vmid, host), host,
+                vm_path(host, vmid) + "/status/current");
+}
+
+Call get_active_tasks(const std::string& host, std::int64_t vmid) {
+    return read("get_active_tasks", "reading the tasks of " + vm_on(vmid, host), host,
+                node_path(host) + "/tasks", {{"source", "active"}, {"vmid", std::to_string(vmid)}});
+}
+
+Call get_task_status(const std::string& host, const std::string& upid) {
+    return read("get_task_status", "reading the status of task " + upid, host,
+                node_path(host) + "/tasks/" + base::percent_encode(upid) + "/status");
+}
+
+Call probe_free_id(std::int64_t vmid) {
+    const auto id = std::to_string(vmid);
+    return read("probe_free_id", "asking whether VMID " + id + " is free", "", "/cluster/nextid",
+                {{"vmid", id}});
+}
+
+Call get_iso_storages(const std::string& host) {
+    return read("get_iso_storages", "reading the storages of " + host, host, node_path(host) + "/storage",
+                {{"content", "iso"}, {"enabled", "1"}});
+}
+
+Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters) {
+    return change("POST", "create_vm", "creating " + vm_on(vmid, host), host, node_path(host) + "/qemu",
+                  std::move(parameters));
+}
+
+Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters) {
+    return change("PUT", "configure_vm", "configuring " + vm_on(vmid, host), host,
+                  vm_path(host, vmid) + "/config", std::move(parameters));
+}
+
+Call start_vm(const std::string& host, std::int64_t vmid) {
+    return change("POST", "start_vm", "starting " + vm_on(vmid, host), host,
+                  vm_path(host, vmid) + "/status/start");
+}
+
+Call stop_vm(const std::string& host, std::int64_t vmid) {
+    return change("POST", "stop_vm", "stopping " + vm_on(vmid, host), host,
+                  vm_path(host, vmid) + "/status/stop", {{"overrule-shutdown", "1"}});
+}
+
+Call destroy_vm(const std::string& host, std::int64_t vmid) {
+    return change("DELETE", "destroy_vm", "destroying " + vm_on(vmid, host), host, vm_path(host, vmid),
+                  {{"purge", "1"}, {"destroy-unreferenced-disks", "1"}});
+}
+
+Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
+                std::string content) {
+    auto call = change(
+        "POST", "upload_iso", "uploading " + file_name + " to storage " + storage + " on " + host, host,
+        node_path(host) + "/storage/" + base::percent_encode(storage) + "/upload", {{"content", "iso"}});
+    call.file_name = std::move(file_name);
+    call.file_content = std::move(content);
+    return call;
+}
+
+Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume) {
+    return change("DELETE", "delete_volume", "deleting volume " + volume + " on " + host, host,
+                  node_path(host) + "/storage/" + base::percent_encode(storage) + "/content/" +
+                      base::percent_encode(volume));
+}
+
+Call log_in(const std::string& username, const std::string& password) {
+    return change("POST", "log_in", "logging in as " + username, "", "/access/ticket",
+                  {{"username", username}, {"password", password}});
+}
+
+base::HttpRequest to_request(const Call& call) {
+    base::HttpRequest request;
+    request.method = call.method;
+    request.target = "/api2/json" + call.path;
+    request.timeout = call.method == "GET" ? kReadTimeout : kChangeTimeout;
+    if (!call.file_name.empty()) {
+        request.headers.set("Content-Type", "multipart/form-data; boundary=" + std::string(kBoundary));
+        request.body = multipart_body(call);
+    } else if (call.method == "GET" || call.method == "DELETE") {
+        if (!call.parameters.empty()) request.target += "?" + base::encode_form(call.parameters);
+    } else {
+        request.headers.set("Content-Type", "application/x-www-form-urlencoded");
+        request.body = base::encode_form(call.parameters);
+    }
+    return request;
+}
+
+json::value data_of(const Call& call, const base::HttpResponse& response) {
+    if (response.status >= 200 && response.status < 300) {
+        boost::system::error_code error;
+        auto document = json::parse(response.body, error);
+        const auto* data =
+            !error && document.is_object() ? document.get_object().if_contains("data") : nullptr;
+        if (data) return *data;
+        throw ApiError(ErrorKind::other, call.tried,
+                       "the answer is not from a Proxmox API (no JSON with data)");
+    }
+    auto complaint = complaint_of(response);
+    auto kind = classify(response.status, complaint.message);
+    for (const auto& [name, reason] : complaint.errors) {
+        const auto by_parameter = classify(response.status, reason);
+        if (by_parameter != ErrorKind::invalid_request) kind = by_parameter;
+    }
+    ApiError error(kind, call.tried, std::move(complaint.message), std::move(complaint.errors));
+    error.operation = call.operation;
+    throw error;
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,57 @@
+// Requests to Proxmox as values, and what their responses mean. Pure.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+
+#include "base/http.hpp"
+#include "base/url.hpp"
+#include "providers/proxmox/error.hpp"
+
+namespace providers::proxmox {
+
+struct Call {
+    std::string method;
+    std::string operation;  // for metrics: few values, "create_vm"
+    std::string tried;      // for messages: "creating VM 105 on pve1"
+    std::string host;       // the Proxmox host that does the work; empty: any can answer
+    std::string path;       // below /api2/json, percent-encoded
+    base::FormFields parameters;
+    // Multipart upload: the file's name and content; parameters become the other parts.
+    std::string file_name;
+    std::string file_content;
+};
+
+// Reads.
+Call get_version();
+Call get_cluster_resources();
+Call get_cluster_status();
+Call get_cluster_options();
+Call get_permissions();
+Call get_vm_config(const std::string& host, std::int64_t vmid);
+Call get_vm_status(const std::string& host, std::int64_t vmid);
+Call get_active_tasks(const std::string& host, std::int64_t vmid);
+Call get_task_status(const std::string& host, const std::string& upid);
+// Succeeds only if no guest in the whole cluster has the ID, whatever the token may see.
+Call probe_free_id(std::int64_t vmid);
+Call get_iso_storages(const std::string& host);
+// Changes.
+Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
+Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
+Call start_vm(const std::string& host, std::int64_t vmid);
+Call stop_vm(const std::string& host, std::int64_t vmid);
+Call destroy_vm(const std::string& host, std::int64_t vmid);
+Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
+                std::string content);
+Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume);
+Call log_in(const std::string& username, const std::string& password);
+
+// Form values are percent-encoded completely: Proxmox splits at '&' and ';' and drops what follows a second
+// '='.
+base::HttpRequest to_request(const Call& call);
+
+// The "data" of a successful response. Throws ApiError for everything else, with the text of the body or,
+// from servers before PVE 8.3 that send none, of the reason phrase.
+boost::json::value data_of(const Call& call, const base::HttpResponse& response);
+
+}  // namespace providers::proxmox

@@ -1,0 +1,63 @@
+#include "providers/proxmox/cluster_state.hpp"
+
+#include <algorithm>
+
+#include "providers/proxmox/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+Guest parse_guest(const json::object& entry) {
+    Guest guest;
+    guest.vmid = integer_of(entry, "vmid");
+    guest.node = text_of(entry, "node");
+    guest.name = text_of(entry, "name");
+    guest.is_container = text_of(entry, "type") == "lxc";
+    guest.is_template = flag_of(entry, "template");
+    guest.is_running = text_of(entry, "status") == "running";
+    guest.tags = parse_tags(text_of(entry, "tags"));
+    guest.cpus = integer_of(entry, "maxcpu");
+    guest.memory_mib = (integer_of(entry, "maxmem") + kMiB - 1) / kMiB;
+    return guest;
+}
+
+HostState parse_host(const json::object& entry) {
+    HostState host;
+    host.name = text_of(entry, "node");
+    host.is_online = text_of(entry, "status") == "online";
+    host.in_maintenance = text_of(entry, "hastate") == "maintenance";
+    host.cpus = integer_of(entry, "maxcpu");
+    host.memory_mib = integer_of(entry, "maxmem") / kMiB;
+    host.cpu_use = number_of(entry, "cpu");
+    host.memory_used_mib = integer_of(entry, "mem") / kMiB;
+    return host;
+}
+
+}  // namespace
+
+const HostState* ClusterState::find_host(const std::string& name) const {
+    const auto found = std::ranges::find(hosts, name, &HostState::name);
+    return found == hosts.end() ? nullptr : &*found;
+}
+
+const Guest* ClusterState::find_guest(std::int64_t vmid) const {
+    const auto found = std::ranges::lower_bound(guests, vmid, {}, &Guest::vmid);
+    return found == guests.end() || found->vmid != vmid ? nullptr : &*found;
+}
+
+ClusterState parse_cluster_state(const json::value& data) {
+    ClusterState state;
+    for (const auto* entry : objects_of(data)) {
+        const auto type = text_of(*entry, "type");
+        if (type == "node") state.hosts.push_back(parse_host(*entry));
+        if (type == "qemu" || type == "lxc") state.guests.push_back(parse_guest(*entry));
+    }
+    std::ranges::sort(state.hosts, {}, &HostState::name);
+    std::ranges::sort(state.guests, {}, &Guest::vmid);
+    return state;
+}
+
+}  // namespace providers::proxmox

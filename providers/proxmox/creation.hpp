@@ -1,0 +1,26 @@
+// What a new VM is made of, as the parameters of one call. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/url.hpp"
+#include "providers/proxmox/settings.hpp"
+
+namespace providers::proxmox {
+
+// Parameters of POST /nodes/{host}/qemu for a blank VM: the user's options, then what is ours: vmid, name,
+// tags, memory with overhead, cores, network interfaces, mark and SMBIOS UUID. The call that creates marks,
+// so there is no moment at which a VM of ours is not known to be ours.
+base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec);
+
+// The same address for the same machine and interface: `prefix` completed by a digest of both. Locally
+// administered and unicast where the prefix leaves that open.
+std::string mac_address(const std::string& prefix, const std::string& system_uuid,
+                        const std::string& interface);
+
+// The file name of a machine's boot image in a storage.
+std::string boot_image_name(const MachineIdentity& identity);
+// The identity's UUID that a file name stands for; empty: it is not a boot image of ours.
+std::string boot_image_uuid(const std::string& file_name);
+
+}  // namespace providers::proxmox

@@ -1,0 +1,112 @@
+#include "providers/proxmox/ensure_step.hpp"
+
+#include "providers/proxmox/error.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+EnsureDecision decide(EnsureStep step, std::string message = {}) {
+    EnsureDecision decision;
+    decision.step = step;
+    decision.message = std::move(message);
+    return decision;
+}
+
+EnsureDecision fail(std::string reason, std::string message, bool avoid_host) {
+    auto decision = decide(EnsureStep::fail, std::move(message));
+    decision.reason = std::move(reason);
+    decision.avoid_host = avoid_host;
+    return decision;
+}
+
+EnsureDecision after_success(const std::string& type, bool wants_image) {
+    if (type == "qmcreate") return decide(wants_image ? EnsureStep::upload_image : EnsureStep::start);
+    if (type == "imgcopy") return decide(EnsureStep::attach_and_start);
+    if (type == "qmstart") return decide(EnsureStep::finish);
+    return decide(EnsureStep::look);
+}
+
+EnsureDecision after_failure(const std::string& type, const std::string& why) {
+    const auto kind = classify_exit(why);
+    if (is_passing(kind)) return decide(EnsureStep::retry_later, "task " + type + " failed: " + why);
+    if (type == "qmcreate") {
+        if (kind == ErrorKind::exists) return decide(EnsureStep::choose_another_id, why);
+        return fail("CreateFailed", "creating the VM failed: " + why, true);
+    }
+    if (type == "imgcopy") return fail("BootImageFailed", "uploading the boot image failed: " + why, true);
+    if (type == "qmstart") {
+        if (kind == ErrorKind::running) return decide(EnsureStep::look);
+        return fail("StartFailed", "starting the VM failed: " + why, true);
+    }
+    return decide(EnsureStep::look);
+}
+
+std::string unlock_hint(const Look& look) {
+    const auto id = std::to_string(look.vmid);
+    return "VM " + id + " on " + look.host + " is locked (" + look.config.lock() +
+           ") by a task that died; as root on that host: qm unlock " + id;
+}
+
+EnsureDecision for_our_machine(const EnsureObservation& seen) {
+    const auto lock = seen.look.config.lock();
+    if (lock == "create" || lock == "clone") {
+        return seen.lock_is_stale ? fail("CreateFailed", unlock_hint(seen.look), true)
+                                  : decide(EnsureStep::find_creation, "waiting for the creation of the VM");
+    }
+    if (!lock.empty()) return decide(EnsureStep::retry_later, "VM is locked (" + lock + ")");
+    if (seen.look.config.is_template()) return fail("IsTemplate", "the VM was made a template", false);
+    if (seen.is_running) return decide(EnsureStep::finish);
+    return decide(seen.wants_image && !seen.has_image ? EnsureStep::upload_image : EnsureStep::start);
+}
+
+}  // namespace
+
+EnsureDecision after_task(const std::string& type, const TaskStatus& task, bool wants_image) {
+    switch (task.outcome) {
+        case TaskOutcome::running:
+            return decide(EnsureStep::follow_task);
+        case TaskOutcome::succeeded:
+            return after_success(type, wants_image);
+        case TaskOutcome::failed:
+            return after_failure(type, task.exit_status);
+        case TaskOutcome::unknown:
+            break;
+    }
+    return decide(EnsureStep::look);
+}
+
+EnsureDecision after_look(const EnsureObservation& seen) {
+    switch (seen.look.presence) {
+        case Presence::absent:
+            return decide(EnsureStep::create);
+        case Presence::hidden:
+            // If the ID is taken, creation is refused; without the right to see the result it would be
+            // repeated.
+            return seen.sees_own
+                       ? decide(EnsureStep::create)
+                       : decide(EnsureStep::retry_later, "the token lacks VM.Audit on our machines");
+        case Presence::host_down:
+            return decide(EnsureStep::retry_later, "host " + seen.look.host + " is down");
+        case Presence::present:
+            break;
+    }
+    switch (seen.look.ownership) {
+        case Ownership::ours:
+            return for_our_machine(seen);
+        case Ownership::foreign:
+            return decide(EnsureStep::choose_another_id, seen.explanation);
+        case Ownership::contradictory:
+            return fail("OwnershipMismatch",
+                        "VM " + std::to_string(seen.look.vmid) + " on " + seen.look.host +
+                            " is only partly marked as this machine: " + seen.explanation,
+                        false);
+        case Ownership::half_made:
+            return seen.lock_is_stale
+                       ? decide(EnsureStep::choose_another_id, unlock_hint(seen.look))
+                       : decide(EnsureStep::find_creation, "somebody is creating a VM with this ID");
+    }
+    return decide(EnsureStep::look);
+}
+
+}  // namespace providers::proxmox

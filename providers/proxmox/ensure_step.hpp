@@ -1,0 +1,47 @@
+// What to do next for a machine that shall exist: decisions over what was seen, as tables. Pure.
+#pragma once
+
+#include <string>
+
+#include "providers/proxmox/machines.hpp"
+#include "providers/proxmox/property_string.hpp"
+#include "providers/proxmox/task_status.hpp"
+
+namespace providers::proxmox {
+
+enum class EnsureStep {
+    look,         // read the machine, then decide by after_look
+    follow_task,  // it is under way: ask again
+    retry_later,  // nothing is under way, what failed may succeed soon
+    create,
+    upload_image,
+    attach_and_start,  // the image is uploaded
+    start,
+    finish,             // it runs
+    choose_another_id,  // the ID is somebody else's
+    find_creation,      // locked while being created, by whom is not known: look for our task, else wait
+    fail,               // this attempt cannot succeed
+};
+
+struct EnsureDecision {
+    EnsureStep step = EnsureStep::look;
+    std::string reason;   // with fail
+    std::string message;  // for people
+    bool avoid_host = false;
+};
+
+// After the recorded task was asked for; `type` is the UPID's.
+EnsureDecision after_task(const std::string& type, const TaskStatus& task, bool wants_image);
+
+struct EnsureObservation {
+    Look look;
+    std::string explanation;  // of an ownership that is not ours
+    bool sees_own = true;     // the token may see the machines that it makes
+    bool is_running = false;
+    bool wants_image = false;
+    bool has_image = false;
+    bool lock_is_stale = false;  // the lock of a creation has been seen for long without a task
+};
+EnsureDecision after_look(const EnsureObservation& seen);
+
+}  // namespace providers::proxmox

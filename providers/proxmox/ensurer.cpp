@@ -1,0 +1,263 @@
+#include "providers/proxmox/ensurer.hpp"
+
+#include <cstdlib>
+
+#include "base/log.hpp"
+#include "providers/proxmox/creation.hpp"
+#include "providers/proxmox/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kRetry = std::chrono::seconds{3};
+constexpr base::Duration kFresh = std::chrono::seconds{5};
+constexpr base::Duration kRefusedRetry = std::chrono::seconds{30};
+
+std::int64_t vmid_of(const MachineRecord& record) {
+    return std::strtoll(record.machine_id.c_str(), nullptr, 10);
+}
+
+// The drives that a VM made by us has, for the moment after its creation.
+VmConfig config_as_created(const Settings& settings) {
+    VmConfig config;
+    config.options.insert(settings.vm_options.begin(), settings.vm_options.end());
+    return config;
+}
+
+EnsureResult not_ready(const ApiError& error, base::Duration retry_after) {
+    NotReady result;
+    result.message = error.what();
+    result.retry_after = retry_after;
+    return result;
+}
+
+EnsureResult attempt_failed(std::string reason, std::string message, bool avoid_host) {
+    AttemptFailed result;
+    result.reason = std::move(reason);
+    result.message = std::move(message);
+    result.avoid_host = avoid_host;
+    return result;
+}
+
+// Proxmox refused a change for a reason that repeating it does not mend; nullptr: the call was no such
+// change.
+const char* reason_of_refusal(const ApiError& error) {
+    if (error.operation == "create_vm") return "CreateFailed";
+    if (error.operation == "upload_iso" || error.operation == "configure_vm") return "BootImageFailed";
+    if (error.operation == "start_vm") return "StartFailed";
+    return nullptr;
+}
+
+// What an error means for the attempt; nullopt: it is no expected outcome.
+std::optional<EnsureResult> outcome_of(const ApiError& error) {
+    if (is_passing(error.kind)) return not_ready(error, kRetry);
+    switch (error.kind) {
+        case ErrorKind::permission:
+        case ErrorKind::unauthenticated:
+            return not_ready(error, kRefusedRetry);  // a person has to act
+        case ErrorKind::not_found:
+            return not_ready(error, kRetry);  // it went between two requests
+        default:
+            break;
+    }
+    const auto* reason = reason_of_refusal(error);
+    if (!reason) return std::nullopt;
+    return attempt_failed(reason, error.what(), error.kind != ErrorKind::invalid_request);
+}
+
+std::string waiting_for(const std::string& upid) {
+    const auto task = parse_upid(upid);
+    return task ? "waiting for task " + task->type + " on host " + task->node : "waiting for task " + upid;
+}
+
+MachineState state_during(const std::string& upid) {
+    const auto task = parse_upid(upid);
+    return task && task->type == "qmstart" ? MachineState::starting : MachineState::creating;
+}
+
+}  // namespace
+
+asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
+    try {
+        co_return co_await step(std::move(spec));
+    } catch (const ApiError& error) {
+        auto outcome = outcome_of(error);
+        if (!outcome) throw;
+        co_return *std::move(outcome);
+    } catch (const NoIsoStorage& error) {
+        co_return attempt_failed("BootImageFailed", error.what(), true);
+    }
+}
+
+asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
+    if (spec.record.machine_id.empty()) co_return co_await placer_.place(std::move(spec));
+    Look seen;
+    seen.config = config_as_created(settings_);
+    EnsureDecision decision;
+    if (!spec.record.task.empty()) {
+        const auto upid = parse_upid(spec.record.task);
+        const auto status = co_await tasks_.status(spec.record.task);
+        decision = after_task(upid ? upid->type : std::string(), status, spec.boot_image != nullptr);
+    }
+    if (decision.step == EnsureStep::look) {
+        std::optional<ApiError> unanswered;
+        try {
+            seen = co_await machines_.look_at(spec.identity, spec.record.host, vmid_of(spec.record));
+        } catch (const ApiError& error) {
+            const bool host_may_be_down =
+                error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::unreachable;
+            if (!host_may_be_down) throw;
+            unanswered = error;
+        }
+        if (unanswered) co_return co_await without_host(std::move(spec), *unanswered);
+        decision = co_await decide(spec, seen);
+    }
+    co_return co_await act(std::move(spec), std::move(decision), std::move(seen));
+}
+
+asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ApiError why) {
+    auto found = co_await machines_.find(spec.identity, spec.record);
+    if (found.presence == Presence::present && found.host != spec.record.host) {
+        spec.record.host = found.host;
+        co_return co_await progress(std::move(spec), MachineState::creating, "",
+                                    "the VM was moved to " + found.host);
+    }
+    const auto state = co_await view_.state(kFresh);
+    const auto* host = state->find_host(spec.record.host);
+    const bool is_off = !host || !host->is_online;
+    // Cut off from the cluster it can carry out nothing any more, so nothing can appear there later.
+    if (found.presence == Presence::absent && is_off) {
+        spec.record = MachineRecord();
+        co_return co_await placer_.place(std::move(spec));
+    }
+    co_return not_ready(why, kRetry);
+}
+
+asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const Look& look) {
+    EnsureObservation seen;
+    seen.look = look;
+    seen.wants_image = spec.boot_image != nullptr;
+    if (look.presence == Presence::hidden) seen.sees_own = co_await view_.sees_all_machines();
+    if (look.presence == Presence::present) {
+        const auto lock = look.config.lock();
+        seen.explanation = explain_ownership(look.config, spec.identity, settings_.managed_tag());
+        seen.has_image = drive_with_file(look.config, boot_image_name(spec.identity)).has_value();
+        if (lock == "create" || lock == "clone") {
+            seen.lock_is_stale = locks_.seen(look.vmid);
+        } else {
+            locks_.forget(look.vmid);
+        }
+        if (look.ownership == Ownership::ours && lock.empty()) {
+            seen.is_running = co_await machines_.is_running(look.host, look.vmid);
+        }
+    }
+    co_return after_look(seen);
+}
+
+asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision decision, Look look) {
+    switch (decision.step) {
+        case EnsureStep::follow_task: {
+            const auto task = spec.record.task;
+            co_return co_await progress(std::move(spec), state_during(task), task, waiting_for(task));
+        }
+        case EnsureStep::create:
+            co_return co_await create(std::move(spec));
+        case EnsureStep::upload_image:
+            co_return co_await upload(std::move(spec));
+        case EnsureStep::attach_and_start:
+            co_return co_await attach_and_start(std::move(spec), std::move(look.config));
+        case EnsureStep::start:
+            co_return co_await start(std::move(spec));
+        case EnsureStep::finish:
+            co_return co_await progress(std::move(spec), MachineState::running, "", "running");
+        case EnsureStep::choose_another_id:
+            co_return co_await placer_.place_under_another_id(std::move(spec), std::move(decision.message));
+        case EnsureStep::find_creation:
+            co_return co_await find_creation(std::move(spec), std::move(decision.message));
+        case EnsureStep::fail:
+            co_return attempt_failed(std::move(decision.reason), std::move(decision.message),
+                                     decision.avoid_host);
+        case EnsureStep::look:
+        case EnsureStep::retry_later:
+            break;
+    }
+    co_return co_await progress(std::move(spec), MachineState::creating, "", std::move(decision.message));
+}
+
+asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
+    std::string refusal;
+    try {
+        const auto parameters = blank_vm_parameters(settings_, spec);
+        const auto upid =
+            co_await client_.change(create_vm(spec.record.host, vmid_of(spec.record), parameters));
+        const auto task = text_of(upid);
+        co_return co_await progress(std::move(spec), MachineState::creating, task, waiting_for(task));
+    } catch (const ApiError& error) {
+        if (error.kind != ErrorKind::exists) throw;
+        refusal = error.message;
+    }
+    co_return co_await resolve_taken_id(std::move(spec), std::move(refusal));
+}
+
+// Taken by this very machine, if an earlier request was carried out after all or it was moved; else by
+// another.
+asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::string refusal) {
+    const auto found = co_await machines_.find(spec.identity, spec.record);
+    const bool may_be_it = found.presence == Presence::present &&
+                           (found.ownership == Ownership::ours || found.ownership == Ownership::half_made);
+    if (!may_be_it) co_return co_await placer_.place_under_another_id(std::move(spec), std::move(refusal));
+    spec.record.host = found.host;
+    co_return co_await progress(std::move(spec), MachineState::creating, "",
+                                "the VM exists already, on " + found.host);
+}
+
+asio::awaitable<EnsureResult> Ensurer::upload(MachineSpec spec) {
+    auto image = co_await spec.boot_image->iso_image(spec.record);
+    const auto task = co_await images_.upload(spec.identity, spec.record.host, std::move(image));
+    co_return co_await progress(std::move(spec), MachineState::creating, task, waiting_for(task));
+}
+
+asio::awaitable<EnsureResult> Ensurer::attach_and_start(MachineSpec spec, VmConfig config) {
+    co_await images_.attach(spec.identity, spec.record.host, vmid_of(spec.record), std::move(config));
+    co_return co_await start(std::move(spec));
+}
+
+asio::awaitable<EnsureResult> Ensurer::start(MachineSpec spec) {
+    const auto upid = co_await client_.change(start_vm(spec.record.host, vmid_of(spec.record)));
+    const auto task = text_of(upid);
+    co_return co_await progress(std::move(spec), MachineState::starting, task, waiting_for(task));
+}
+
+asio::awaitable<EnsureResult> Ensurer::find_creation(MachineSpec spec, std::string message) {
+    const auto vmid = vmid_of(spec.record);
+    const auto tasks = co_await client_.read(get_active_tasks(spec.record.host, vmid));
+    for (const auto* entry : objects_of(tasks)) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        if (!task || task->type != "qmcreate" || task->user != client_.user()) continue;
+        locks_.forget(vmid);
+        co_return co_await progress(std::move(spec), MachineState::creating, task->text,
+                                    waiting_for(task->text));
+    }
+    co_return co_await progress(std::move(spec), MachineState::creating, "", std::move(message));
+}
+
+asio::awaitable<EnsureResult> Ensurer::progress(MachineSpec spec, MachineState state, std::string task,
+                                                std::string message) {
+    const auto cluster = co_await view_.name();
+    Machine machine;
+    machine.state = state;
+    machine.identity = spec.identity;
+    machine.name = spec.name;
+    machine.record = spec.record;
+    machine.record.task = task;
+    machine.provider_id = provider_id(cluster, spec.record.machine_id);
+    if (settings_.has_zones()) machine.zone = spec.record.host;
+    machine.cpu_cores = spec.cpu_cores;
+    machine.memory_mib = spec.memory_mib;
+    machine.message = std::move(message);
+    if (state != MachineState::running) machine.retry_after = task.empty() ? kRetry : tasks_.next_poll(task);
+    co_return machine;
+}
+
+}  // namespace providers::proxmox

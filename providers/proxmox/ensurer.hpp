@@ -1,0 +1,55 @@
+// Takes one machine a step nearer to running: sees, decides by ensure_step.hpp, acts once.
+#pragma once
+
+#include <string>
+
+#include "providers/proxmox/boot_images.hpp"
+#include "providers/proxmox/ensure_step.hpp"
+#include "providers/proxmox/placer.hpp"
+#include "providers/proxmox/stale_locks.hpp"
+
+namespace providers::proxmox {
+
+class Ensurer {
+public:
+    // All must outlive this.
+    Ensurer(const Settings& settings, Client& client, ClusterView& view, Machines& machines,
+            BootImages& images, Placer& placer, Tasks& tasks, base::Clock& clock)
+        : settings_(settings),
+          client_(client),
+          view_(view),
+          machines_(machines),
+          images_(images),
+          placer_(placer),
+          tasks_(tasks),
+          locks_(clock) {}
+
+    // Throws ApiError for what is nobody's expected outcome, FencedError.
+    asio::awaitable<EnsureResult> ensure(MachineSpec spec);
+
+private:
+    asio::awaitable<EnsureResult> step(MachineSpec spec);
+    asio::awaitable<EnsureResult> act(MachineSpec spec, EnsureDecision decision, Look look);
+    asio::awaitable<EnsureDecision> decide(const MachineSpec& spec, const Look& look);
+    asio::awaitable<EnsureResult> create(MachineSpec spec);
+    asio::awaitable<EnsureResult> resolve_taken_id(MachineSpec spec, std::string refusal);
+    asio::awaitable<EnsureResult> upload(MachineSpec spec);
+    asio::awaitable<EnsureResult> attach_and_start(MachineSpec spec, VmConfig config);
+    asio::awaitable<EnsureResult> start(MachineSpec spec);
+    asio::awaitable<EnsureResult> find_creation(MachineSpec spec, std::string message);
+    // The recorded host does not answer.
+    asio::awaitable<EnsureResult> without_host(MachineSpec spec, ApiError why);
+    asio::awaitable<EnsureResult> progress(MachineSpec spec, MachineState state, std::string task,
+                                           std::string message);
+
+    const Settings& settings_;
+    Client& client_;
+    ClusterView& view_;
+    Machines& machines_;
+    BootImages& images_;
+    Placer& placer_;
+    Tasks& tasks_;
+    StaleLocks locks_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,44 @@
+// Bounds how many calls are under way per key; further ones wait their turn. Single-threaded.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "base/event.hpp"
+
+namespace providers::proxmox {
+
+class Gate {
+public:
+    // One place behind the gate; given back when it is destroyed, which must happen before the gate is.
+    class Pass {
+    public:
+        Pass(Gate& gate, std::string key) : gate_(&gate), key_(std::move(key)) {}
+        Pass(Pass&& other) noexcept : gate_(other.gate_), key_(std::move(other.key_)) {
+            other.gate_ = nullptr;
+        }
+        Pass& operator=(Pass&&) = delete;
+        ~Pass() {
+            if (gate_) gate_->leave(key_);
+        }
+
+    private:
+        Gate* gate_;
+        std::string key_;
+    };
+
+    Gate(boost::asio::any_io_executor executor, std::size_t limit)
+        : limit_(limit), changed_(std::move(executor)) {}
+
+    boost::asio::awaitable<Pass> enter(std::string key);
+
+private:
+    void leave(const std::string& key);
+
+    std::size_t limit_;
+    std::map<std::string, std::size_t> under_way_;
+    base::Event changed_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,22 @@
+// What tells whose a VM is: its SMBIOS UUID and one line of JSON in its description. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "providers/provider.hpp"
+
+namespace providers::proxmox {
+
+// {"kubenodesmith":{"cluster":...,"provider":...,"claim":"namespace/name","uid":...,"attempt":1}} in one
+// line.
+std::string describe_mark(const MachineIdentity& identity);
+// The mark in a description, which may hold other lines as well; the UUID of the result is empty.
+// nullopt: there is none, or it cannot be read.
+std::optional<MachineIdentity> parse_mark(std::string_view description);
+
+// A UUID in the form in which Proxmox keeps it.
+std::string lower_case(std::string_view uuid);
+
+}  // namespace providers::proxmox

@@ -1,0 +1,148 @@
+#include "providers/proxmox/placement.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace providers::proxmox {
+
+namespace {
+
+using api::v1alpha1::PlacementStrategy;
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+// Why no machine may be placed on the host, whatever its size.
+std::string refusal(const Settings& settings, const HostState& host) {
+    const auto& placement = settings.spec.placement;
+    const auto& allowed = settings.spec.nodeWhitelist;
+    if (!allowed.empty() && !contains(allowed, host.name)) return "not in nodeWhitelist";
+    if (contains(placement.excludedNodes, host.name)) return "in placement.excludedNodes";
+    if (contains(placement.evacuateNodes, host.name)) return "in placement.evacuateNodes";
+    if (!host.is_online) return "offline";
+    if (host.in_maintenance) return "in maintenance";
+    if (host.cpus == 0 || host.memory_mib == 0)
+        return "its size is not visible: the token lacks Sys.Audit on /nodes/" + host.name;
+    const auto idle_cpus = static_cast<double>(host.cpus) * (1 - host.cpu_use);
+    if (idle_cpus < static_cast<double>(placement.minAvailable.cpuCores))
+        return "fewer idle CPUs than placement.minAvailable";
+    if (host.memory_mib - host.memory_used_mib < placement.minAvailable.memoryMiB) {
+        return "less free memory than placement.minAvailable";
+    }
+    return {};
+}
+
+// What stands between the host and this machine; empty: it fits.
+std::string obstacle(const HostRoom& room, const Demand& demand) {
+    if (!room.why_not.empty()) return room.why_not;
+    if (!demand.zone.empty() && demand.zone != room.host->name) return "not zone " + demand.zone;
+    if (demand.cpus > room.host->cpus) {
+        return "has " + std::to_string(room.host->cpus) + " CPUs, a machine needs " +
+               std::to_string(demand.cpus);
+    }
+    if (demand.cpus > room.free_cpus) {
+        return std::to_string(std::max<std::int64_t>(room.free_cpus, 0)) + " CPUs not promised yet, needed " +
+               std::to_string(demand.cpus);
+    }
+    if (demand.memory_mib > room.free_memory_mib) {
+        return std::to_string(std::max<std::int64_t>(room.free_memory_mib, 0)) +
+               " MiB not promised yet, needed " + std::to_string(demand.memory_mib);
+    }
+    return {};
+}
+
+double free_fraction(std::int64_t free, std::int64_t total) {
+    return total > 0 ? static_cast<double>(free) / static_cast<double>(total) : 0;
+}
+
+double balance(const HostRoom& room, const Demand& demand) {
+    return (free_fraction(room.free_cpus - demand.cpus, room.host->cpus) +
+            free_fraction(room.free_memory_mib - demand.memory_mib, room.host->memory_mib)) /
+           2;
+}
+
+// Smaller is better; fewer machines of ours and then the name decide between equals.
+auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand) {
+    double first = 0;
+    double second = 0;
+    switch (strategy) {
+        case PlacementStrategy::Spread:
+            first = static_cast<double>(room.machines);
+            second = -static_cast<double>(room.free_memory_mib);
+            break;
+        case PlacementStrategy::MaxMemory:
+            first = -static_cast<double>(room.free_memory_mib);
+            break;
+        case PlacementStrategy::MaxCPU:
+            first = -static_cast<double>(room.free_cpus);
+            break;
+        case PlacementStrategy::Balanced:
+            first = -balance(room, demand);
+            break;
+        case PlacementStrategy::RoundRobin:
+            first = room.host->name > demand.last_placed_host ? 0 : 1;
+            break;
+    }
+    const auto machines = strategy == PlacementStrategy::RoundRobin ? 0 : room.machines;
+    return std::tuple(contains(demand.avoid_hosts, room.host->name), first, second, machines,
+                      room.host->name);
+}
+
+}  // namespace
+
+std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
+                            const StartsOnBoot& starts_on_boot,
+                            const std::vector<Reservation>& reservations) {
+    const auto& placement = settings.spec.placement;
+    const auto tag = parse_tags(settings.managed_tag());
+    std::vector<HostRoom> result;
+    for (const auto& host : state.hosts) {
+        HostRoom room;
+        room.host = &host;
+        room.why_not = refusal(settings, host);
+        room.evacuate = host.in_maintenance || contains(placement.evacuateNodes, host.name);
+        room.free_cpus = host.cpus * placement.cpuAllocationPercent / 100 - placement.hostReserved.cpuCores;
+        room.free_memory_mib =
+            host.memory_mib * placement.memoryAllocationPercent / 100 - placement.hostReserved.memoryMiB;
+        for (const auto& guest : state.guests) {
+            if (guest.node != host.name || guest.is_template) continue;
+            const bool is_ours = std::ranges::includes(guest.tags, tag);
+            if (is_ours) ++room.machines;
+            if (!guest.is_running && !is_ours && !starts_on_boot.contains(guest.vmid)) continue;
+            room.free_cpus -= guest.cpus;
+            room.free_memory_mib -= guest.memory_mib;
+        }
+        for (const auto& reservation : reservations) {
+            const auto vmid = std::strtoll(reservation.machine_id.c_str(), nullptr, 10);
+            if (reservation.host != host.name || state.find_guest(vmid)) continue;
+            ++room.machines;
+            room.free_cpus -= reservation.cpu_cores;
+            room.free_memory_mib -= reservation.memory_mib + settings.spec.vmMemOverheadMiB;
+        }
+        result.push_back(std::move(room));
+    }
+    return result;
+}
+
+std::variant<std::string, InsufficientCapacity> choose_host(const Settings& settings,
+                                                            const std::vector<HostRoom>& rooms,
+                                                            const Demand& demand) {
+    const auto strategy = settings.spec.placement.strategy;
+    const HostRoom* best = nullptr;
+    std::string obstacles;
+    for (const auto& room : rooms) {
+        if (const auto why_not = obstacle(room, demand); !why_not.empty()) {
+            obstacles += (obstacles.empty() ? "" : "; ") + room.host->name + ": " + why_not;
+        } else if (!best || rank(strategy, room, demand) < rank(strategy, *best, demand)) {
+            best = &room;
+        }
+    }
+    if (best) return best->host->name;
+    InsufficientCapacity result;
+    result.message = obstacles.empty() ? "Proxmox shows no host: the token lacks Sys.Audit on /nodes"
+                                       : "no host can take the machine: " + obstacles;
+    return result;
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,46 @@
+// Which host a machine goes to, by what is committed on each: a decision over values.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "providers/proxmox/cluster_state.hpp"
+#include "providers/proxmox/settings.hpp"
+
+namespace providers::proxmox {
+
+// What is promised on a host and what may still be.
+struct HostRoom {
+    const HostState* host = nullptr;
+    std::string why_not;  // empty: machines may be placed here
+    bool evacuate = false;
+    std::int64_t free_cpus = 0;  // by committed sizes and the allocation percentages; may be negative
+    std::int64_t free_memory_mib = 0;
+    std::int64_t machines = 0;  // ours, with those that are not visible yet
+};
+
+// Guests that count although they are off: those that start on boot, as far as that is known.
+using StartsOnBoot = std::set<std::int64_t>;
+
+// One entry per host, by name. `reservations` that are visible in the state already count once.
+// Committed is the configured maximum of every guest that runs, starts on boot or is ours.
+std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
+                            const StartsOnBoot& starts_on_boot, const std::vector<Reservation>& reservations);
+
+struct Demand {
+    std::int64_t cpus = 0;
+    std::int64_t memory_mib = 0;           // with overhead
+    std::string zone;                      // a host's name; empty: any
+    std::vector<std::string> avoid_hosts;  // used if no other is left
+    std::string last_placed_host;          // for RoundRobin
+};
+
+// The host's name, or why there is none, host by host.
+std::variant<std::string, InsufficientCapacity> choose_host(const Settings& settings,
+                                                            const std::vector<HostRoom>& rooms,
+                                                            const Demand& demand);
+
+}  // namespace providers::proxmox

@@ -1,0 +1,137 @@
+#include "providers/proxmox/placer.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/vmid.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+// Several machines placed at once share one look; what they take is in their reservations.
+constexpr base::Duration kPlacementAge = std::chrono::seconds{5};
+constexpr base::Duration kOfferingsAge = std::chrono::seconds{10};
+constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
+constexpr int kBootFlagsPerCall = 4;
+constexpr base::Duration kNoIDRetry = std::chrono::minutes{1};
+
+std::int64_t id_of(const std::string& machine_id) {
+    return std::strtoll(machine_id.c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+std::string provider_id(const std::string& cluster, const std::string& machine_id) {
+    return "proxmox://" + cluster + "/vms/" + machine_id;
+}
+
+asio::awaitable<EnsureResult> Placer::place(MachineSpec spec) {
+    const auto state = co_await view_.state(kPlacementAge);
+    const auto boot = co_await starts_on_boot(state);
+    const auto all = rooms(settings_, *state, boot, spec.reservations);
+    Demand demand;
+    demand.cpus = spec.cpu_cores;
+    demand.memory_mib = spec.memory_mib + settings_.spec.vmMemOverheadMiB;
+    demand.zone = settings_.has_zones() ? spec.zone : std::string();
+    demand.avoid_hosts = spec.avoid_hosts;
+    demand.last_placed_host = spec.last_placed_host;
+    auto chosen = choose_host(settings_, all, demand);
+    if (auto* none = std::get_if<InsufficientCapacity>(&chosen)) co_return std::move(*none);
+    spec.record = MachineRecord();
+    spec.record.host = std::get<std::string>(chosen);
+    co_return co_await with_id(std::move(spec), state, "host chosen");
+}
+
+asio::awaitable<EnsureResult> Placer::place_under_another_id(MachineSpec spec, std::string why) {
+    refused_ids_.insert(id_of(spec.record.machine_id));
+    const auto state = co_await view_.state(base::Duration::zero());
+    co_return co_await with_id(std::move(spec), state,
+                               "VMID " + spec.record.machine_id + " is taken: " + why);
+}
+
+asio::awaitable<EnsureResult> Placer::with_id(MachineSpec spec, ClusterView::StatePointer state,
+                                              std::string message) {
+    const auto range = co_await view_.id_range();
+    const auto cluster = co_await view_.name();
+    auto taken = refused_ids_;
+    for (const auto& guest : state->guests) taken.insert(guest.vmid);
+    for (const auto& reservation : spec.reservations) taken.insert(id_of(reservation.machine_id));
+    const auto id = choose_id(range, taken, spec.identity.system_uuid, settings_.ids.has_value());
+    if (!id) {
+        NotReady none;
+        none.message = "all VMIDs from " + std::to_string(range.lower) + " to " +
+                       std::to_string(range.upper) + " are taken; widen vmIDRange";
+        none.retry_after = kNoIDRetry;
+        co_return none;
+    }
+    Machine machine;
+    machine.state = MachineState::placed;
+    machine.identity = spec.identity;
+    machine.name = spec.name;
+    machine.record.host = spec.record.host;
+    machine.record.machine_id = std::to_string(*id);
+    machine.provider_id = provider_id(cluster, machine.record.machine_id);
+    if (settings_.has_zones()) machine.zone = machine.record.host;
+    machine.cpu_cores = spec.cpu_cores;
+    machine.memory_mib = spec.memory_mib;
+    machine.message = std::move(message);
+    co_return machine;
+}
+
+asio::awaitable<StartsOnBoot> Placer::starts_on_boot(ClusterView::StatePointer state) {
+    std::erase_if(boot_flags_, [&](const auto& entry) {
+        return !state->find_guest(entry.first) || clock_.now() - entry.second.read_at > kBootFlagAge;
+    });
+    int reads = 0;
+    for (const auto& guest : state->guests) {
+        const auto* host = state->find_host(guest.node);
+        const bool counts_anyway = guest.is_running || guest.is_template || guest.is_container;
+        if (counts_anyway || !host || !host->is_online || boot_flags_.contains(guest.vmid)) continue;
+        if (++reads > kBootFlagsPerCall) break;
+        BootFlag flag;
+        flag.read_at = clock_.now();
+        try {
+            const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
+            flag.starts = parse_vm_config(data).starts_on_boot();
+        } catch (const ApiError& error) {
+            const bool concerns_one = error.kind == ErrorKind::not_found ||
+                                      error.kind == ErrorKind::permission || is_passing(error.kind);
+            if (!concerns_one) throw;
+        }
+        boot_flags_[guest.vmid] = flag;
+    }
+    StartsOnBoot result;
+    for (const auto& [vmid, flag] : boot_flags_) {
+        if (flag.starts) result.insert(vmid);
+    }
+    co_return result;
+}
+
+asio::awaitable<std::vector<HostOffering>> Placer::offerings() {
+    const auto state = co_await view_.state(kOfferingsAge);
+    StartsOnBoot boot;
+    for (const auto& [vmid, flag] : boot_flags_) {
+        if (flag.starts) boot.insert(vmid);
+    }
+    std::vector<HostOffering> result;
+    for (const auto& room : rooms(settings_, *state, boot, {})) {
+        HostOffering offering;
+        offering.name = room.host->name;
+        if (settings_.has_zones()) offering.zone = room.host->name;
+        offering.usable = room.why_not.empty();
+        offering.why_not = room.why_not;
+        offering.evacuate = room.evacuate;
+        offering.cpu_cores = room.host->cpus;
+        offering.memory_mib = room.host->memory_mib;
+        offering.free_cpu_cores = std::max<std::int64_t>(room.free_cpus, 0);
+        offering.free_memory_mib =
+            std::max<std::int64_t>(room.free_memory_mib - settings_.spec.vmMemOverheadMiB, 0);
+        offering.machines = room.machines;
+        result.push_back(std::move(offering));
+    }
+    co_return result;
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,132 @@
+#include "providers/proxmox/proxmox_provider.hpp"
+
+#include <algorithm>
+
+#include "providers/proxmox/ensurer.hpp"
+#include "providers/proxmox/health.hpp"
+#include "providers/proxmox/releaser.hpp"
+#include "providers/proxmox/remover.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kListAge = std::chrono::seconds{10};
+
+class ProxmoxProvider final : public Provider {
+public:
+    ProxmoxProvider(ProviderConfig config, ProviderEnvironment& environment)
+        : settings_(make_settings(config)),
+          client_(make_client_options(config), environment),
+          view_(settings_, client_, environment),
+          machines_(settings_, client_, view_),
+          tasks_(client_, environment.clock),
+          images_(settings_, client_, machines_, tasks_, environment.clock),
+          placer_(settings_, client_, view_, environment.clock),
+          ensurer_(settings_, client_, view_, machines_, images_, placer_, tasks_, environment.clock),
+          remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
+          releaser_(settings_, client_, machines_) {}
+
+    asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
+        co_return co_await ensurer_.ensure(std::move(spec));
+    }
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record) override {
+        co_return co_await remover_.remove(std::move(identity), std::move(record));
+    }
+    asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
+        co_return co_await releaser_.release(std::move(identity), std::move(record));
+    }
+    asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) override;
+    asio::awaitable<std::vector<Machine>> list() override;
+    asio::awaitable<std::vector<HostOffering>> offerings() override {
+        co_return co_await placer_.offerings();
+    }
+    asio::awaitable<Health> check() override { co_return co_await check_health(settings_, client_, view_); }
+    asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) override {
+        co_return co_await images_.discard(std::move(identity), std::move(record));
+    }
+
+private:
+    asio::awaitable<Machine> machine_of(MachineIdentity identity, std::string host, std::int64_t vmid,
+                                        std::int64_t cpu_cores, std::int64_t memory_mib);
+
+    Settings settings_;
+    Client client_;
+    ClusterView view_;
+    Machines machines_;
+    Tasks tasks_;
+    BootImages images_;
+    Placer placer_;
+    Ensurer ensurer_;
+    Remover remover_;
+    Releaser releaser_;
+};
+
+asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,
+                                                     std::int64_t vmid, std::int64_t cpu_cores,
+                                                     std::int64_t memory_mib) {
+    const auto cluster = co_await view_.name();
+    Machine machine;
+    machine.name = identity.claim_name;
+    machine.identity = std::move(identity);
+    machine.record.host = host;
+    machine.record.machine_id = std::to_string(vmid);
+    machine.provider_id = provider_id(cluster, machine.record.machine_id);
+    if (settings_.has_zones()) machine.zone = host;
+    machine.cpu_cores = cpu_cores;
+    machine.memory_mib = std::max<std::int64_t>(memory_mib - settings_.spec.vmMemOverheadMiB, 0);
+    co_return machine;
+}
+
+asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity identity, MachineRecord record) {
+    if (record.machine_id.empty()) co_return std::nullopt;
+    auto look = co_await machines_.find(identity, record);
+    const bool is_other = look.presence == Presence::present && look.ownership == Ownership::foreign;
+    if (is_other) look = co_await machines_.find_elsewhere(identity);
+    if (look.presence == Presence::absent) co_return std::nullopt;
+    const auto vm = "VM " + std::to_string(look.vmid) + " on " + look.host;
+    if (look.presence == Presence::host_down) throw ProviderError(vm + ": the host is down");
+    if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
+    if (look.ownership == Ownership::contradictory) {
+        throw ProviderError(vm + " is only partly marked as this machine: " +
+                            explain_ownership(look.config, identity, settings_.managed_tag()));
+    }
+    auto machine =
+        co_await machine_of(identity, look.host, look.vmid, look.config.cores(), look.config.memory_mib());
+    machine.record.task = record.task;
+    if (look.ownership == Ownership::half_made || !look.config.lock().empty()) {
+        machine.state = MachineState::creating;
+        machine.message = "VM is locked (" + look.config.lock() + ")";
+        co_return machine;
+    }
+    const bool is_running = co_await machines_.is_running(look.host, look.vmid);
+    machine.state = is_running ? MachineState::running : MachineState::stopped;
+    co_return machine;
+}
+
+asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
+    const auto state = co_await view_.state(kListAge);
+    machines_.forget_missing(*state);
+    const auto tag = parse_tags(settings_.managed_tag());
+    std::vector<Machine> result;
+    for (const auto& guest : state->guests) {
+        if (guest.is_container || guest.is_template || !std::ranges::includes(guest.tags, tag)) continue;
+        const auto marked = co_await machines_.mark_of(guest);
+        const bool is_ours = marked && marked->identity.cluster_id == settings_.cluster_id &&
+                             marked->identity.provider_uid == settings_.provider_uid;
+        if (!is_ours) continue;
+        auto machine = co_await machine_of(marked->identity, guest.node, guest.vmid, marked->cpu_cores,
+                                           marked->memory_mib);
+        machine.state = guest.is_running ? MachineState::running : MachineState::stopped;
+        result.push_back(std::move(machine));
+    }
+    co_return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Provider> make_proxmox_provider(ProviderConfig config, ProviderEnvironment& environment) {
+    return std::make_unique<ProxmoxProvider>(std::move(config), environment);
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,79 @@
+#include "providers/proxmox/remove_step.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+RemoveDecision decide(RemoveStep step, std::string message = {}) {
+    RemoveDecision decision;
+    decision.step = step;
+    decision.message = std::move(message);
+    return decision;
+}
+
+RemoveDecision block(std::string reason, std::string message) {
+    auto decision = decide(RemoveStep::blocked, std::move(message));
+    decision.reason = std::move(reason);
+    return decision;
+}
+
+std::string vm_of(const Look& look) {
+    return "VM " + std::to_string(look.vmid) + " on " + look.host;
+}
+
+RemoveDecision for_lock(const RemoveObservation& seen) {
+    const auto lock = seen.look.config.lock();
+    const auto text = vm_of(seen.look) + " is locked (" + lock + ")";
+    const bool is_creation = lock == "create" || lock == "clone";
+    // Destruction itself shows as a lock until it is through.
+    if (lock == "destroyed" || (is_creation && !seen.lock_is_stale)) return decide(RemoveStep::wait, text);
+    const auto hint = is_creation ? ", and no task is at work on it; as root on that host: qm unlock " +
+                                        std::to_string(seen.look.vmid)
+                                  : "; it is removed once the lock is gone";
+    return block("Locked", text + hint);
+}
+
+RemoveDecision for_our_machine(const RemoveObservation& seen) {
+    const auto& config = seen.look.config;
+    if (config.is_template())
+        return block("IsTemplate", vm_of(seen.look) + " was made a template; remove it by hand");
+    if (config.is_protected()) {
+        return block("ProtectionEnabled",
+                     vm_of(seen.look) + " is protected against removal; its option protection must be 0");
+    }
+    if (!config.lock().empty()) return for_lock(seen);
+    return decide(seen.is_running ? RemoveStep::stop : RemoveStep::destroy);
+}
+
+}  // namespace
+
+RemoveDecision next_removal_step(const RemoveObservation& seen) {
+    switch (seen.look.presence) {
+        case Presence::absent:
+            return decide(RemoveStep::gone);
+        case Presence::hidden:
+            return block("MissingPrivileges", "the token lacks VM.Audit on VM " +
+                                                  std::to_string(seen.look.vmid) +
+                                                  ", so whose it is cannot be told");
+        case Presence::host_down:
+            return block("HostUnreachable",
+                         vm_of(seen.look) + ": the host is down; the VM is removed once it is back");
+        case Presence::present:
+            break;
+    }
+    switch (seen.look.ownership) {
+        case Ownership::ours:
+            return for_our_machine(seen);
+        case Ownership::half_made:
+            return for_lock(seen);
+        case Ownership::foreign:
+            return decide(seen.searched_elsewhere ? RemoveStep::gone : RemoveStep::search_elsewhere);
+        case Ownership::contradictory:
+            break;
+    }
+    return block("OwnershipMismatch",
+                 vm_of(seen.look) +
+                     " is not provably the machine of this claim and is left alone: " + seen.explanation);
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,35 @@
+// What to do next for a machine that shall be gone: decisions over what was seen, as tables. Pure.
+#pragma once
+
+#include <string>
+
+#include "providers/proxmox/machines.hpp"
+#include "providers/proxmox/task_status.hpp"
+
+namespace providers::proxmox {
+
+enum class RemoveStep {
+    wait,              // something is under way that ends by itself
+    search_elsewhere,  // the ID is used by somebody else: is our machine under another one?
+    stop,
+    destroy,
+    gone,
+    blocked,  // a person has to act, or the host has to come back
+};
+
+struct RemoveDecision {
+    RemoveStep step = RemoveStep::wait;
+    std::string reason;   // with blocked
+    std::string message;  // for people
+};
+
+struct RemoveObservation {
+    Look look;
+    std::string explanation;  // of an ownership that is not ours
+    bool is_running = false;
+    bool lock_is_stale = false;  // the lock of a creation has been seen for long without a task
+    bool searched_elsewhere = false;
+};
+RemoveDecision next_removal_step(const RemoveObservation& seen);
+
+}  // namespace providers::proxmox

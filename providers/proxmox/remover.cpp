@@ -1,0 +1,137 @@
+#include "providers/proxmox/remover.hpp"
+
+#include "base/log.hpp"
+#include "providers/proxmox/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kRetry = std::chrono::seconds{3};
+constexpr base::Duration kBlockedRetry = std::chrono::seconds{30};
+
+RemoveResult in_progress(std::string message, std::string task, base::Duration retry_after) {
+    RemovalInProgress result;
+    result.message = std::move(message);
+    result.task = std::move(task);
+    result.retry_after = retry_after;
+    return result;
+}
+
+RemoveResult blocked(std::string reason, std::string message) {
+    RemovalBlocked result;
+    result.reason = std::move(reason);
+    result.message = std::move(message);
+    result.retry_after = kBlockedRetry;
+    return result;
+}
+
+}  // namespace
+
+asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineRecord record) {
+    if (record.machine_id.empty())
+        co_return Gone();  // the choice of an ID is recorded before anything is made
+    try {
+        const auto waiting = co_await task_under_way(record.task);
+        if (!waiting.empty()) co_return in_progress(waiting, record.task, tasks_.next_poll(record.task));
+        auto look = co_await machines_.find(identity, record);
+        auto seen = co_await observe(identity, std::move(look));
+        auto decision = next_removal_step(seen);
+        if (decision.step == RemoveStep::search_elsewhere) {
+            look = co_await machines_.find_elsewhere(identity);
+            seen = co_await observe(identity, std::move(look));
+            seen.searched_elsewhere = true;
+            decision = next_removal_step(seen);
+        }
+        co_return co_await act(std::move(identity), std::move(seen), std::move(decision));
+    } catch (const ApiError& error) {
+        if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRetry);
+        if (error.kind == ErrorKind::permission) co_return blocked("MissingPrivileges", error.what());
+        throw;
+    }
+}
+
+asio::awaitable<std::string> Remover::task_under_way(std::string upid) {
+    if (upid.empty()) co_return std::string();
+    const auto status = co_await tasks_.status(upid);
+    const auto task = parse_upid(upid);
+    const auto type = task ? task->type : std::string("unknown");
+    if (status.outcome == TaskOutcome::running)
+        co_return "waiting for task " + type + " on host " + task->node;
+    if (type == "qmdestroy" && status.has_warnings) {
+        base::log::warning("Destroyed a VM with warnings; a volume may be left",
+                           {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
+    }
+    if (status.outcome == TaskOutcome::failed && type != "qmcreate" && type != "qmstart") {
+        base::log::warning("A task of a removal failed; it is tried again",
+                           {{"type", type}, {"vmid", task->id}, {"error", status.exit_status}});
+    }
+    co_return std::string();
+}
+
+asio::awaitable<RemoveObservation> Remover::observe(const MachineIdentity& identity, Look look) {
+    RemoveObservation seen;
+    if (look.presence == Presence::present) {
+        const auto lock = look.config.lock();
+        seen.explanation = explain_ownership(look.config, identity, settings_.managed_tag());
+        if (lock == "create" || lock == "clone") {
+            seen.lock_is_stale = locks_.seen(look.vmid);
+        } else {
+            locks_.forget(look.vmid);
+        }
+        if (look.ownership == Ownership::ours && lock.empty()) {
+            seen.is_running = co_await machines_.is_running(look.host, look.vmid);
+        }
+    }
+    seen.look = std::move(look);
+    co_return seen;
+}
+
+asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObservation seen,
+                                           RemoveDecision decision) {
+    std::string task;
+    switch (decision.step) {
+        case RemoveStep::gone:
+            co_return Gone();
+        case RemoveStep::blocked:
+            co_return blocked(std::move(decision.reason), std::move(decision.message));
+        case RemoveStep::wait:
+        case RemoveStep::search_elsewhere:
+            co_return in_progress(std::move(decision.message), "", kRetry);
+        case RemoveStep::stop:
+            task = co_await stop(seen.look);
+            break;
+        case RemoveStep::destroy:
+            task = co_await destroy(identity, seen.look);
+            break;
+    }
+    const auto* what = decision.step == RemoveStep::stop ? "stopping" : "destroying";
+    auto message = std::string(what) + " VM " + std::to_string(seen.look.vmid) + " on " + seen.look.host;
+    const auto poll = tasks_.next_poll(task);
+    co_return in_progress(std::move(message), std::move(task), poll);
+}
+
+asio::awaitable<std::string> Remover::stop(const Look& machine) {
+    bool is_old = false;
+    try {
+        const auto upid = co_await client_.change(stop_vm(machine.host, machine.vmid));
+        co_return text_of(upid);
+    } catch (const ApiError& error) {
+        // Before PVE 8.2 a stop cannot overrule a shutdown that is under way, and says so before it does
+        // anything.
+        is_old = error.kind == ErrorKind::invalid_request && error.errors.contains("overrule-shutdown");
+        if (!is_old) throw;
+    }
+    auto call = stop_vm(machine.host, machine.vmid);
+    call.parameters.clear();
+    const auto upid = co_await client_.change(std::move(call));
+    co_return text_of(upid);
+}
+
+asio::awaitable<std::string> Remover::destroy(const MachineIdentity& identity, const Look& machine) {
+    co_await images_.delete_for_destruction(identity, machine);
+    const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
+    co_return text_of(upid);
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,44 @@
+// Takes one machine a step nearer to gone: proves whose it is, decides by remove_step.hpp, acts once.
+#pragma once
+
+#include <string>
+
+#include "providers/proxmox/boot_images.hpp"
+#include "providers/proxmox/remove_step.hpp"
+#include "providers/proxmox/stale_locks.hpp"
+
+namespace providers::proxmox {
+
+class Remover {
+public:
+    // All must outlive this.
+    Remover(const Settings& settings, Client& client, Machines& machines, BootImages& images, Tasks& tasks,
+            base::Clock& clock)
+        : settings_(settings),
+          client_(client),
+          machines_(machines),
+          images_(images),
+          tasks_(tasks),
+          locks_(clock) {}
+
+    // Throws ApiError, FencedError.
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record);
+
+private:
+    // What the recorded task is about; empty: nothing is under way.
+    asio::awaitable<std::string> task_under_way(std::string upid);
+    asio::awaitable<RemoveObservation> observe(const MachineIdentity& identity, Look look);
+    asio::awaitable<RemoveResult> act(MachineIdentity identity, RemoveObservation seen,
+                                      RemoveDecision decision);
+    asio::awaitable<std::string> stop(const Look& machine);
+    asio::awaitable<std::string> destroy(const MachineIdentity& identity, const Look& machine);
+
+    const Settings& settings_;
+    Client& client_;
+    Machines& machines_;
+    BootImages& images_;
+    Tasks& tasks_;
+    StaleLocks locks_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,125 @@
+#include "providers/proxmox/vm_config.hpp"
+
+#include <array>
+#include <cstdlib>
+
+#include "providers/proxmox/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+// In the order in which they are tried.
+constexpr std::array<std::string_view, 10> kCdromDrives = {"ide2",  "ide0",  "ide3",  "ide1",  "sata5",
+                                                           "sata4", "sata3", "sata2", "sata1", "sata0"};
+constexpr std::int64_t kDefaultMemoryMiB = 512;
+
+std::int64_t integer_or(const std::string& text, std::int64_t otherwise) {
+    return text.empty() ? otherwise : std::strtoll(text.c_str(), nullptr, 10);
+}
+
+bool is_cdrom(const std::string& drive) {
+    return PropertyString::parse(drive).find("media") == "cdrom";
+}
+
+// "cluster, claim" of what differs between two marks.
+std::string differences(const MachineIdentity& found, const MachineIdentity& wanted) {
+    std::string text;
+    const auto compare = [&](const char* what, const std::string& a, const std::string& b) {
+        if (a != b) text += (text.empty() ? "" : ", ") + std::string(what) + " " + a + " instead of " + b;
+    };
+    compare("cluster", found.cluster_id, wanted.cluster_id);
+    compare("provider", found.provider_uid, wanted.provider_uid);
+    compare("claim", found.claim_namespace + "/" + found.claim_name,
+            wanted.claim_namespace + "/" + wanted.claim_name);
+    compare("claim UID", found.claim_uid, wanted.claim_uid);
+    compare("attempt", std::to_string(found.attempt), std::to_string(wanted.attempt));
+    return text;
+}
+
+}  // namespace
+
+std::string VmConfig::option(const std::string& name) const {
+    const auto found = options.find(name);
+    return found == options.end() ? std::string() : found->second;
+}
+
+std::string VmConfig::system_uuid() const {
+    return lower_case(PropertyString::parse(option("smbios1")).find("uuid").value_or(""));
+}
+
+std::int64_t VmConfig::cores() const {
+    return integer_or(option("cores"), 1) * integer_or(option("sockets"), 1);
+}
+
+std::int64_t VmConfig::memory_mib() const {
+    const auto memory = PropertyString::parse(option("memory")).find_or_default("current").value_or("");
+    return integer_or(memory, kDefaultMemoryMiB);
+}
+
+VmConfig parse_vm_config(const json::value& data) {
+    VmConfig config;
+    if (!data.is_object()) return config;
+    for (const auto& [key, value] : data.get_object()) config.options[std::string(key)] = text_of(value);
+    return config;
+}
+
+Ownership ownership_of(const VmConfig& config, const MachineIdentity& identity,
+                       const std::string& managed_tag) {
+    const auto mark = parse_mark(config.option("description"));
+    const auto uuid = config.system_uuid();
+    const bool is_being_made = config.lock() == "create" || config.lock() == "clone";
+    if (is_being_made && !mark && uuid.empty()) return Ownership::half_made;
+    const bool same_uuid = !uuid.empty() && uuid == lower_case(identity.system_uuid);
+    const bool names_claim = mark && mark->claim_uid == identity.claim_uid &&
+                             mark->attempt == identity.attempt && mark->cluster_id == identity.cluster_id;
+    if (!same_uuid && !names_claim) return Ownership::foreign;
+    return explain_ownership(config, identity, managed_tag).empty() ? Ownership::ours
+                                                                    : Ownership::contradictory;
+}
+
+std::string explain_ownership(const VmConfig& config, const MachineIdentity& identity,
+                              const std::string& managed_tag) {
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+    const auto mark = parse_mark(config.option("description"));
+    if (!mark) {
+        add("its description has no mark");
+    } else if (const auto differing = differences(*mark, identity); !differing.empty()) {
+        add("its description names " + differing);
+    }
+    if (config.system_uuid() != lower_case(identity.system_uuid)) {
+        add("its SMBIOS UUID is " + config.system_uuid() + " instead of " + lower_case(identity.system_uuid));
+    }
+    if (!parse_tags(managed_tag).empty() && !config.tags().contains(*parse_tags(managed_tag).begin())) {
+        add("it has no tag " + managed_tag);
+    }
+    return text;
+}
+
+std::optional<CdromDrive> drive_with_file(const VmConfig& config, std::string_view file) {
+    for (const auto name : kCdromDrives) {
+        const auto value = config.option(std::string(name));
+        const auto volume = PropertyString::parse(value).find_or_default("file").value_or("");
+        if (volume.ends_with(":iso/" + std::string(file))) return CdromDrive{std::string(name), volume};
+    }
+    return std::nullopt;
+}
+
+bool has_empty_cdrom(const VmConfig& config) {
+    for (const auto name : kCdromDrives) {
+        const auto value = config.option(std::string(name));
+        if (is_cdrom(value) && PropertyString::parse(value).find_or_default("file") == "none") return true;
+    }
+    return false;
+}
+
+std::string free_cdrom_drive(const VmConfig& config) {
+    for (const auto name : kCdromDrives) {
+        if (config.option(std::string(name)).empty()) return std::string(name);
+    }
+    throw ProviderError(
+        "no IDE or SATA drive is free for the boot image; vmOptions must leave one, e.g. ide2");
+}
+
+}  // namespace providers::proxmox

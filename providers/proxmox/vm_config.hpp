@@ -1,0 +1,55 @@
+// The configuration of one VM as Proxmox keeps it, and whether it is ours. Pure.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "providers/proxmox/mark.hpp"
+#include "providers/proxmox/property_string.hpp"
+
+namespace providers::proxmox {
+
+struct VmConfig {
+    std::map<std::string, std::string> options;  // ide0, memory, tags, ...; numbers as text
+
+    std::string option(const std::string& name) const;  // empty: not set
+    std::string lock() const { return option("lock"); }
+    bool is_template() const { return option("template") == "1"; }
+    bool is_protected() const { return option("protection") == "1"; }
+    bool starts_on_boot() const { return option("onboot") == "1"; }
+    Tags tags() const { return parse_tags(option("tags")); }
+    std::string system_uuid() const;  // lower case; empty: none
+    std::int64_t cores() const;
+    std::int64_t memory_mib() const;
+};
+
+// Of GET /nodes/{node}/qemu/{vmid}/config.
+VmConfig parse_vm_config(const boost::json::value& data);
+
+enum class Ownership {
+    ours,           // mark and UUID say so
+    half_made,      // locked while it is created or cloned, nothing that tells whose it is
+    foreign,        // neither mark nor UUID name this machine
+    contradictory,  // one of them does, the other does not: nobody may touch it
+};
+Ownership ownership_of(const VmConfig& config, const MachineIdentity& identity,
+                       const std::string& managed_tag);
+// What differs, for people; empty if it is ours.
+std::string explain_ownership(const VmConfig& config, const MachineIdentity& identity,
+                              const std::string& managed_tag);
+
+// The CD-ROM drive that holds the volume ("storage:iso/<file>"): its name and volume ID.
+struct CdromDrive {
+    std::string drive;   // ide2
+    std::string volume;  // local:iso/kubenodesmith-....iso
+};
+std::optional<CdromDrive> drive_with_file(const VmConfig& config, std::string_view file);
+// A CD-ROM drive without a medium is there: ours after its image was ejected, or one of the user's.
+bool has_empty_cdrom(const VmConfig& config);
+// The name of a drive that can take a CD-ROM. ide2 first: what Proxmox itself uses, and present on q35
+// machines. Throws ProviderError if none is free.
+std::string free_cdrom_drive(const VmConfig& config);
+
+}  // namespace providers::proxmox

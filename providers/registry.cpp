@@ -1,0 +1,19 @@
+// Every backend by its type: adding one means a folder and a line here.
+#include <stdexcept>
+
+#include "providers/provider.hpp"
+#include "providers/proxmox/proxmox_provider.hpp"
+
+namespace providers {
+
+std::unique_ptr<Provider> make_provider(ProviderConfig config, ProviderEnvironment& environment) {
+    switch (config.spec.type) {
+        case api::v1alpha1::ProviderType::proxmox:
+            return proxmox::make_proxmox_provider(std::move(config), environment);
+        case api::v1alpha1::ProviderType::redfish:
+            throw std::invalid_argument("spec.type: redfish is not supported yet; use proxmox");
+    }
+    throw std::invalid_argument("spec.type: unknown");
+}
+
+}  // namespace providers

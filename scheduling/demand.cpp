@@ -1,0 +1,89 @@
+#include "scheduling/demand.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "scheduling/node_digest.hpp"
+
+namespace scheduling {
+
+namespace {
+
+// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+std::uint64_t hash_of(std::string_view text, std::uint64_t hash = 14695981039346656037u) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return hash;
+}
+
+std::uint64_t tie_of(const api::ObjectMeta& metadata) {
+    if (!metadata.uid.empty()) return hash_of(metadata.uid);
+    return hash_of(metadata.name, hash_of(metadata.namespace_));
+}
+
+double share(std::int64_t wanted, std::int64_t largest) {
+    return largest > 0 ? static_cast<double>(wanted) / static_cast<double>(largest) : 0;
+}
+
+std::int32_t apartness(const api::PodSpec& pod) {
+    const auto& affinity = pod.affinity;
+    if (affinity && affinity->podAntiAffinity &&
+        !affinity->podAntiAffinity->requiredDuringSchedulingIgnoredDuringExecution.empty())
+        return 2;
+    return pod.topologySpreadConstraints.empty() ? 0 : 1;
+}
+
+Demand demand_of(const std::shared_ptr<const api::Pod>& shared, PodClasses& classes, const Amounts& largest) {
+    const auto& pod = *shared;
+    Demand demand;
+    demand.pod = &pod;
+    demand.pod_class = classes.class_of(shared);
+    demand.priority = pod.spec.priority.value_or(0);
+    demand.apartness = apartness(pod.spec);
+    const auto& requests = classes.requests(classes.at(demand.pod_class));
+    demand.size = std::max(share(requests.base[kCpu], largest.base[kCpu]),
+                           share(requests.base[kMemory], largest.base[kMemory]));
+    if (pod.metadata.creationTimestamp)
+        demand.created = pod.metadata.creationTimestamp->at.time_since_epoch().count();
+    demand.tie = tie_of(pod.metadata);
+    return demand;
+}
+
+// A terminating pod is replaced by its controller at once, under another name: it is demand already. Only
+// StatefulSets wait until the name is free.
+bool comes_back(const api::Pod& pod) {
+    if (is_finished(pod) || is_bound_to_node(pod)) return false;
+    if (!pod.metadata.deletionTimestamp) return true;
+    const auto* owner = api::controller_of(pod.metadata);
+    return owner && owner->kind == "StatefulSet";
+}
+
+bool is_before(const Demand& a, const Demand& b) {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    if (a.apartness != b.apartness) return a.apartness > b.apartness;
+    if (a.size != b.size) return a.size > b.size;
+    if (a.created != b.created) return a.created < b.created;
+    if (a.tie != b.tie) return a.tie < b.tie;
+    const auto& left = a.pod->metadata;
+    const auto& right = b.pod->metadata;
+    return std::tie(left.namespace_, left.name) < std::tie(right.namespace_, right.name);
+}
+
+}  // namespace
+
+std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes, const Amounts& largest) {
+    std::vector<Demand> demand;
+    demand.reserve(snapshot.pods.size());
+    for (const auto& pod : snapshot.pods) demand.push_back(demand_of(pod, classes, largest));
+    for (const auto& node : snapshot.nodes) {
+        if (node.availability != Availability::leaving) continue;
+        for (const auto& pod : node.pods) {
+            if (!comes_back(*pod)) continue;
+            demand.push_back(demand_of(pod, classes, largest));
+            demand.back().is_displaced = true;
+        }
+    }
+    std::sort(demand.begin(), demand.end(), is_before);
+    return demand;
+}
+
+}  // namespace scheduling

@@ -1,0 +1,28 @@
+// Which pods are to be placed, and in which order.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "scheduling/pod_class.hpp"
+#include "scheduling/snapshot.hpp"
+
+namespace scheduling {
+
+struct Demand {
+    const api::Pod* pod = nullptr;
+    ClassId pod_class = 0;
+    bool is_displaced = false;  // it runs, on a leaving node
+    // The order: more important pods first, then those that need machines of their own (others fill these up
+    // afterwards), then larger, then older ones; last a number made from the UID, so that the order of the
+    // snapshot does not matter.
+    std::int32_t priority = 0;
+    std::int32_t apartness = 0;
+    double size = 0;  // its largest share of the largest machine or node
+    std::int64_t created = 0;
+    std::uint64_t tie = 0;
+};
+
+// In order. `largest`: by what sizes are measured.
+std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes, const Amounts& largest);
+
+}  // namespace scheduling

@@ -1,0 +1,136 @@
+#include "scheduling/explain.hpp"
+
+#include <algorithm>
+
+#include "scheduling/text.hpp"
+#include "scheduling/tolerations.hpp"
+
+namespace scheduling {
+
+namespace {
+
+const api::NodeSelector* required_affinity(const api::PodSpec& pod) {
+    if (!pod.affinity || !pod.affinity->nodeAffinity) return nullptr;
+    const auto& required = pod.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution;
+    return required ? &*required : nullptr;
+}
+
+std::string label_missing(const Pool& pool, const api::PodSpec& pod) {
+    for (const auto& [key, value] : pod.nodeSelector) {
+        const bool offered = std::any_of(pool.places.begin(), pool.places.end(), [&](const auto& place) {
+            const auto* found = api::find(place.labels, key);
+            if (!found) found = api::find(pool.labels, key);
+            return found && *found == value;
+        });
+        if (!offered) return "its nodes have no label " + key + "=" + value;
+    }
+    if (required_affinity(pod)) return "its nodes do not match the required node affinity";
+    return "its nodes do not match the node selector";
+}
+
+std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
+                           const Amounts& largest) {
+    if (const auto* taint = untolerated(pool.taints, pod.tolerations))
+        return "has taint " + describe(*taint) + ", which the pod does not tolerate";
+    for (const auto& entry : wanted.extra)
+        if (entry.amount > 0 && largest.extra_amount(entry.resource) == 0)
+            return "its machines lack a resource that the pod requests";
+    return label_missing(pool, pod);
+}
+
+std::string after_reserve(const Amounts& overhead, Base resource) {
+    return overhead.base[resource] > 0 ? " after system reserve and DaemonSets" : " after system reserve";
+}
+
+std::string too_large(const Amounts& wanted, const Amounts& largest, const Amounts& overhead) {
+    const auto offered = [&](Base resource) {
+        return std::max<std::int64_t>(0, largest.base[resource] - overhead.base[resource]);
+    };
+    if (wanted.base[kCpu] > offered(kCpu))
+        return "needs " + cpus(wanted.base[kCpu]) + ", largest machine offers " + decimal(offered(kCpu)) +
+               after_reserve(overhead, kCpu);
+    if (wanted.base[kMemory] > offered(kMemory))
+        return "needs " + memory(wanted.base[kMemory]) + ", largest machine offers " +
+               memory(offered(kMemory)) + after_reserve(overhead, kMemory);
+    if (offered(kPods) < 1) return "its DaemonSets leave no room for a pod";
+    if (wanted.base[kStorage] > offered(kStorage))
+        return "needs " + memory(wanted.base[kStorage]) + " of ephemeral storage, largest machine offers " +
+               memory(offered(kStorage));
+    return "no machine offers " + cpus(wanted.base[kCpu]) + " and " + memory(wanted.base[kMemory]) +
+           " together with all else that is requested";
+}
+
+// Leaves the places where the rules of one kind hold for a new machine.
+void retain(BitSet& places, const Placer& placer, const Rules& rules, std::size_t pool) {
+    const auto& topology = placer.topology();
+    std::vector<std::int32_t> limits;
+    topology.limits(rules, Basis::existing, limits);
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1)) {
+        const auto row = placer.template_row(pool, place);
+        if (!topology.holds_in_row(rules, limits, row) || !topology.holds_in_new_slot(rules, limits, row))
+            places.erase(place);
+    }
+}
+
+std::string topology_obstacle(Placer& placer, ClassId id, BitSet& places, std::size_t pool) {
+    const auto& rules = placer.required(id).rules;
+    retain(places, placer, {{}, {}, rules.empty}, pool);
+    if (places.empty()) return "pods that anti-affinity keeps apart are wherever it could buy a machine";
+    retain(places, placer, {{}, rules.affinities, {}}, pool);
+    if (places.empty()) return "a new machine would be apart from the pods that pod affinity asks for";
+    retain(places, placer, {rules.spreads, {}, {}}, pool);
+    if (places.empty()) return "a machine that it can buy would break a topology spread constraint";
+    if (!placer.has_free_ports(id, places, pool)) return "its DaemonSets use a host port that the pod needs";
+    return {};
+}
+
+std::string size_text(const Size& size) {
+    return cpus(size.cpu_cores * 1000) + " and " + memory(size.memory_mib * 1024 * 1024);
+}
+
+}  // namespace
+
+std::string describe(const Budget& budget, const Take& take) {
+    std::string left;
+    if (budget.nodes && take.machines > *budget.nodes)
+        left = counted(std::max<std::int64_t>(0, *budget.nodes), "node") + " left";
+    else if (budget.cpu_cores && take.cpu_cores > *budget.cpu_cores)
+        left = cpus(std::max<std::int64_t>(0, *budget.cpu_cores) * 1000) + " left, " +
+               decimal(take.cpu_cores * 1000) + " needed";
+    else if (budget.memory_mib && take.memory_mib > *budget.memory_mib)
+        left = memory(std::max<std::int64_t>(0, *budget.memory_mib) * 1024 * 1024) + " left, " +
+               memory(take.memory_mib * 1024 * 1024) + " needed";
+    return budget.name + ": " + left;
+}
+
+Explanation explain(const Snapshot& snapshot, Placer& placer, const PodClasses& classes, ClassId id,
+                    std::size_t index) {
+    const auto& pool = snapshot.pools[index];
+    const auto& pod_class = classes.at(id);
+    const auto& purchases = placer.purchases();
+    const auto& machines = purchases.machines(index);
+    const auto& wanted = classes.requests(pod_class);
+    const auto say = [&](std::string text, std::size_t budget = kNone) {
+        return Explanation{"pool " + pool.name + ": " + text, budget, budget == kNone ? "" : text};
+    };
+
+    if (const auto& problem = placer.plan(id).volumes.problem; !problem.empty()) return say(problem);
+    if (!pool.closed.empty()) return say(pool.closed);
+    if (pool.places.empty()) return say("no host can take a machine");
+    auto places = placer.required(id).candidates->places[index];
+    if (places.empty()) return say(why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest()));
+    if (const auto obstacle = topology_obstacle(placer, id, places, index); !obstacle.empty())
+        return say(obstacle);
+    const auto overhead = purchases.overhead(index, places);
+    auto total = overhead;
+    total += wanted;
+    const auto size = machines.smallest(total);
+    if (!size) return say(too_large(wanted, machines.largest(), overhead));
+    const Take take{1, size->cpu_cores, size->memory_mib};
+    const auto& market = purchases.market();
+    if (const auto budget = market.budget_in_the_way(pool, take); budget != kNone)
+        return say(describe(market.budget(budget), take), budget);
+    return say("no host has room for a machine with " + size_text(*size));
+}
+
+}  // namespace scheduling

@@ -1,0 +1,89 @@
+#include "scheduling/machines.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+namespace scheduling {
+
+namespace {
+
+constexpr std::int64_t kMilli = 1000;
+constexpr std::int64_t kMiB = 1024 * 1024;
+// A core is worth as much as this much memory when machines are compared.
+constexpr std::int64_t kMiBPerCore = 4096;
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) {
+    return a <= 0 ? 0 : (a + b - 1) / b;
+}
+
+std::int64_t cost(const Shape& shape) {
+    return shape.cpu_cores * kMiBPerCore + shape.memory_mib;
+}
+
+// The smallest of min, min + step, ... and max that is at least `needed`.
+std::optional<std::int64_t> stepped(std::int64_t needed, std::int64_t min, std::int64_t max,
+                                    std::int64_t step) {
+    if (needed > max) return std::nullopt;
+    const auto steps = divided_up(needed - min, std::max<std::int64_t>(step, 1));
+    return std::min(max, min + steps * step);
+}
+
+}  // namespace
+
+std::int64_t cost_of(const Size& size) {
+    return size.cpu_cores * kMiBPerCore + size.memory_mib;
+}
+
+Machines::Machines(const Pool& pool, ResourceNames& names)
+    : shapes_(pool.shapes),
+      flexible_(pool.flexible),
+      flexible_pods_(pool.pods_per_node),
+      reserved_(pool.reserved),
+      other_(amounts_of(pool.extended_resources, names)) {
+    if (other_.base[kStorage] == 0) other_.base[kStorage] = kUnbounded;
+    std::sort(shapes_.begin(), shapes_.end(), [](const Shape& a, const Shape& b) {
+        return std::tuple(cost(a), a.cpu_cores, a.pods, std::string_view(a.name)) <
+               std::tuple(cost(b), b.cpu_cores, b.pods, std::string_view(b.name));
+    });
+    for (const auto& shape : shapes_) {
+        offers_.push_back(offered(shape.cpu_cores, shape.memory_mib, shape.pods));
+        largest_ = at_least(largest_, offers_.back());
+    }
+    if (shapes_.empty()) largest_ = offered(flexible_.cpuCores.max, flexible_.memoryMiB.max, flexible_pods_);
+}
+
+Amounts Machines::offered(std::int64_t cpu_cores, std::int64_t memory_mib, std::int64_t pods) const {
+    Amounts amounts = other_;
+    amounts.base[kCpu] = std::max<std::int64_t>(0, cpu_cores * kMilli - reserved_.cpuMillicores);
+    amounts.base[kMemory] = std::max<std::int64_t>(0, memory_mib - reserved_.memoryMiB) * kMiB;
+    amounts.base[kPods] = pods;
+    return amounts;
+}
+
+Amounts Machines::allocatable(const Size& size) const {
+    if (!shapes_.empty()) return offers_[size.shape];
+    return offered(size.cpu_cores, size.memory_mib, flexible_pods_);
+}
+
+std::optional<Size> Machines::flexible_size(const Amounts& wanted) const {
+    const auto& cpu = flexible_.cpuCores;
+    const auto& memory = flexible_.memoryMiB;
+    const auto cores =
+        stepped(divided_up(wanted.base[kCpu] + reserved_.cpuMillicores, kMilli), cpu.min, cpu.max, cpu.step);
+    const auto mebibytes = stepped(divided_up(wanted.base[kMemory], kMiB) + reserved_.memoryMiB, memory.min,
+                                   memory.max, memory.step);
+    if (!cores || !mebibytes) return std::nullopt;
+    const Size size{0, *cores, *mebibytes};
+    if (!fits(wanted, allocatable(size))) return std::nullopt;
+    return size;
+}
+
+std::optional<Size> Machines::smallest(const Amounts& wanted, std::size_t from) const {
+    if (shapes_.empty()) return flexible_size(wanted);
+    for (std::size_t i = from; i < shapes_.size(); ++i)
+        if (fits(wanted, offers_[i])) return Size{i, shapes_[i].cpu_cores, shapes_[i].memory_mib};
+    return std::nullopt;
+}
+
+}  // namespace scheduling

@@ -1,0 +1,50 @@
+// The machines that a pool can buy, and the smallest of them that holds given pods.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "scheduling/amounts.hpp"
+#include "scheduling/snapshot.hpp"
+
+namespace scheduling {
+
+struct Size {
+    std::size_t shape = 0;  // in the order of Machines; 0 if flexible
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+};
+
+// Comparable worth of machines.
+std::int64_t cost_of(const Size& size);
+
+class Machines {
+public:
+    Machines(const Pool& pool, ResourceNames& names);
+
+    // The smallest machine, at or behind shape `from` in order of size, whose allocatable resources hold
+    // `wanted` (pods and DaemonSets); nullopt: none.
+    std::optional<Size> smallest(const Amounts& wanted, std::size_t from = 0) const;
+    // False if there is only one size that fits best, whatever the shape.
+    bool has_alternatives() const { return !shapes_.empty(); }
+    // What a machine of this size offers to pods.
+    Amounts allocatable(const Size& size) const;
+    // No machine offers more of anything.
+    const Amounts& largest() const { return largest_; }
+    const Shape* shape(const Size& size) const { return shapes_.empty() ? nullptr : &shapes_[size.shape]; }
+
+private:
+    std::optional<Size> flexible_size(const Amounts& wanted) const;
+    Amounts offered(std::int64_t cpu_cores, std::int64_t memory_mib, std::int64_t pods) const;
+
+    std::vector<Shape> shapes_;    // cheapest first
+    std::vector<Amounts> offers_;  // of shapes_
+    api::v1alpha1::FlexibleSize flexible_;
+    std::int64_t flexible_pods_;
+    api::v1alpha1::SystemReserved reserved_;
+    Amounts other_;  // what every machine offers besides
+    Amounts largest_;
+};
+
+}  // namespace scheduling

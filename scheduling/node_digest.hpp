@@ -1,0 +1,62 @@
+// What the solver reads of the pods on a node, and a memory of it, so that the next solve reads again only
+// nodes whose pods changed.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "scheduling/amounts.hpp"
+#include "scheduling/pod_class.hpp"
+#include "scheduling/snapshot.hpp"
+
+namespace scheduling {
+
+// Finished pods take nothing, whatever node they are on.
+bool is_finished(const api::Pod& pod);
+// Pods that belong to their node and do not come back elsewhere: of DaemonSets, and static ones.
+bool is_bound_to_node(const api::Pod& pod);
+
+struct CountedPods {
+    LabelSetId labels = 0;
+    bool is_terminating = false;
+};
+
+// Of the pods that are not finished.
+struct NodeDigest {
+    Amounts used;
+    std::size_t own_pods = 0;                 // not bound to the node
+    std::vector<std::string> daemon_sets;     // UIDs of those whose pods are there
+    std::vector<const api::Pod*> keep_apart;  // pods with anti-affinity
+    std::vector<CountedPods> counted;         // by NodeDigests::counted() only
+};
+
+class NodeDigests {
+public:
+    ResourceNames& resource_names() { return resource_names_; }
+    LabelSets& label_sets() { return label_sets_; }
+
+    // To be called before a solve: forgets what the snapshot does not hold.
+    void prepare(const Snapshot& snapshot);
+    const NodeDigest& of(const Node& node) { return remembered(node).digest; }
+    // With the labels of each pod.
+    const std::vector<CountedPods>& counted(const Node& node);
+
+private:
+    struct Memory {
+        std::vector<std::shared_ptr<const api::Pod>> pods;  // that it was made from: they cannot change
+        NodeDigest digest;
+        bool has_labels = false;
+        bool is_used = false;  // in this solve
+    };
+    Memory& remembered(const Node& node);
+    NodeDigest digest_of(const Node& node);
+
+    ResourceNames resource_names_;
+    LabelSets label_sets_;
+    std::unordered_map<std::string, Memory> nodes_;  // by name
+};
+
+}  // namespace scheduling

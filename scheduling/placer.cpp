@@ -1,0 +1,241 @@
+#include "scheduling/placer.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace scheduling {
+
+namespace {
+
+Room room_of(const Amounts& free) {
+    if (free.base[kPods] <= 0) return {};
+    return {free.base[kCpu], free.base[kMemory]};
+}
+
+std::vector<std::size_t> pools_in_order(const Snapshot& snapshot) {
+    std::vector<std::size_t> order(snapshot.pools.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const auto& left = snapshot.pools[a];
+        const auto& right = snapshot.pools[b];
+        if (left.weight != right.weight) return left.weight > right.weight;
+        return std::tie(left.namespace_, left.name, a) < std::tie(right.namespace_, right.name, b);
+    });
+    return order;
+}
+
+}  // namespace
+
+Placer::Placer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons)
+    : snapshot_(snapshot),
+      rows_(rows),
+      topology_(snapshot, rows, classes, classes.label_sets(), daemons),
+      plans_(snapshot, classes, rows, topology_),
+      ports_(rows, daemons),
+      attach_limits_(rows, plans_.volumes()),
+      free_(daemons.free_on_nodes(rows)),
+      purchases_(snapshot, daemons.overheads(snapshot, rows), classes.resource_names()),
+      pool_order_(pools_in_order(snapshot)) {
+    for (const auto& free : free_) room_.append(room_of(free));
+    for (ClassId id = 0; id < classes.size(); ++id) topology_.read(id);
+    topology_.count_existing();
+    note_purposes();
+}
+
+void Placer::note_purposes() {
+    for (std::size_t row = 0; row < rows_.nodes(); ++row)
+        for (const auto& uid : rows_.node(row).bought_for) decided_.emplace(uid, row);
+}
+
+Placer::Attempt Placer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {
+    Attempt attempt{plan, plans_.variant(plan, kept), commits, {}};
+    if (basis == Basis::existing) settle_purchases(attempt.variant.rules);
+    topology_.limits(attempt.variant.rules, basis, attempt.limits);
+    return attempt;
+}
+
+// Machines bought since the candidates were last asked for.
+void Placer::learn_slots(Candidates& candidates) {
+    for (; candidates.known_slots < room_.size(); ++candidates.known_slots) {
+        const auto& purchase = purchases_.at(candidates.known_slots - rows_.nodes());
+        if (purchase.allowed.intersects(candidates.places[purchase.pool]))
+            candidates.slots.insert(candidates.known_slots);
+    }
+}
+
+// The first slot that holds the pod. Three indices say where not to look: what the pod demands of nodes,
+// nodes with pods that it keeps away from, and the tree of free room.
+std::size_t Placer::find(Attempt& attempt, std::size_t from, std::size_t to) {
+    auto& candidates = *attempt.variant.candidates;
+    learn_slots(candidates);
+    blocked_.clear();
+    topology_.add_blocked(attempt.variant.rules, attempt.limits, blocked_);
+    const auto next = [&](std::size_t slot) {
+        for (auto index = slot / BitSet::kBits; index * BitSet::kBits < to; ++index) {
+            auto bits = candidates.slots.word(index);
+            if (index == slot / BitSet::kBits) bits &= ~BitSet::Word{0} << slot % BitSet::kBits;
+            for (const auto* blocked : blocked_) bits &= ~blocked->word(index);
+            if (bits != 0) return index * BitSet::kBits + static_cast<std::size_t>(std::countr_zero(bits));
+        }
+        return kNone;
+    };
+    for (auto slot = from; slot < to;) {
+        slot = next(slot);
+        if (slot >= to) break;
+        const auto with_room = room_.next(slot, attempt.plan.room);
+        if (with_room != slot) {
+            slot = with_room;
+            continue;
+        }
+        if (slot < rows_.nodes() ? try_node(attempt, slot) : try_purchase(attempt, slot)) return slot;
+        ++slot;
+    }
+    return kNone;
+}
+
+bool Placer::try_node(Attempt& attempt, std::size_t slot) {
+    const auto& plan = attempt.plan;
+    const auto& rules = attempt.variant.rules;
+    if (!fits(*plan.requests, free_[slot]) || !topology_.holds_in_row(rules, attempt.limits, slot) ||
+        !topology_.holds_in_slot(rules, attempt.limits, slot, slot) ||
+        !ports_.are_free(slot, slot, plan.ports) || !attach_limits_.hold(slot, plan.volumes.attachments))
+        return false;
+    if (!attempt.commits) return true;
+    free_[slot] -= *plan.requests;
+    room_.set(slot, room_of(free_[slot]));
+    ports_.take(slot, slot, plan.ports);
+    attach_limits_.attach(slot, plan.volumes.attachments);
+    topology_.place(plan.id, slot, slot);
+    return true;
+}
+
+bool Placer::reserve(std::size_t slot, const Amounts& wanted) {
+    if (slot >= rows_.nodes()) {
+        const auto& purchase = purchases_.at(slot - rows_.nodes());
+        const auto fit = purchases_.fit_more(slot - rows_.nodes(), purchase.allowed, wanted);
+        if (!fit) return false;
+        update_purchase(slot, {purchase.allowed, *fit}, wanted);
+        return true;
+    }
+    if (!fits(wanted, free_[slot])) return false;
+    free_[slot] -= wanted;
+    room_.set(slot, room_of(free_[slot]));
+    return true;
+}
+
+// Changes whenever a rule that does not hold might begin to.
+std::int64_t Placer::state_of(const Variant& variant) const {
+    return variant.rules.may_change() ? topology_.state_of(variant.rules) : 0;
+}
+
+bool Placer::may_change(ClassId id) {
+    return required(id).rules.may_change();
+}
+
+std::size_t Placer::decided_slot(const Demand& demand) const {
+    if (demand.is_displaced || decided_.empty()) return kNone;
+    const auto found = decided_.find(demand.pod->metadata.uid);
+    return found == decided_.end() ? kNone : found->second;
+}
+
+std::size_t Placer::place_as_decided(const Demand& demand, Plan& plan) {
+    const auto slot = decided_slot(demand);
+    if (slot == kNone) return kNone;
+    release(demand);
+    return place_among(plan, slot, slot + 1, Basis::existing);
+}
+
+std::size_t Placer::place_where_decided(const Demand& demand) {
+    const auto slot = place_as_decided(demand, plans_.of(demand.pod_class));
+    if (slot == kNone) hold(demand, decided_slot(demand));
+    return slot;
+}
+
+void Placer::hold(const Demand& demand, std::size_t slot) {
+    const auto& requests = *plans_.of(demand.pod_class).requests;
+    if (slot == kNone || !fits(requests, free_[slot])) return;
+    free_[slot] -= requests;
+    room_.set(slot, room_of(free_[slot]));
+    held_.emplace(demand.pod, slot);
+}
+
+void Placer::release(const Demand& demand) {
+    const auto held = held_.find(demand.pod);
+    if (held == held_.end()) return;
+    free_[held->second] += *plans_.of(demand.pod_class).requests;
+    room_.set(held->second, room_of(free_[held->second]));
+    held_.erase(held);
+}
+
+// The kube-scheduler uses a node that fits whether or not it is the preferred kind, so nothing is bought for
+// the sake of a preference while there is such a node.
+std::size_t Placer::place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis) {
+    if (from == to) return kNone;
+    if (plan.kept != 0) {
+        auto preferred = attempt(plan, plan.kept, basis);
+        const auto slot = find(preferred, from, to);
+        if (slot != kNone) return slot;
+    }
+    auto required = attempt(plan, 0, basis);
+    return find(required, from, to);
+}
+
+// A displaced pod runs: it may wait for a machine that replaces its node, not for one that may not come.
+std::size_t Placer::place_on_node(const Demand& demand) {
+    auto& plan = plans_.of(demand.pod_class);
+    const auto slot = place_as_decided(demand, plan);
+    if (slot != kNone) return slot;
+    return place_among(plan, 0, demand.is_displaced ? rows_.ready() : rows_.nodes(), Basis::existing);
+}
+
+std::size_t Placer::place_or_buy(Attempt& attempt, std::size_t from) {
+    const auto slot = find(attempt, from, room_.size());
+    return slot != kNone ? slot : open(attempt);
+}
+
+// Keeps what can be kept, the strongest preferences first.
+void Placer::give_up_preferences(Plan& plan) {
+    Kept kept = 0;
+    for (std::size_t i = 0; i < plan.preferences; ++i) {
+        const auto wanted = kept | Kept{1} << i;
+        if ((plan.kept & wanted) != wanted) continue;
+        auto trial = attempt(plan, wanted, Basis::potential, false);
+        if (place_or_buy(trial, rows_.nodes()) != kNone) kept = wanted;
+    }
+    plan.kept = kept;
+}
+
+std::size_t Placer::buy_for(Plan& plan, std::size_t coming) {
+    auto first = attempt(plan, plan.kept, Basis::potential);
+    auto slot = place_or_buy(first, rows_.nodes());
+    if (slot == kNone && plan.kept != 0) {
+        give_up_preferences(plan);
+        auto second = attempt(plan, plan.kept, Basis::potential);
+        slot = place_or_buy(second, rows_.nodes());
+    }
+    if (slot != kNone || plans_.variant(plan, 0).rules.spreads.empty()) return slot;
+    // Domains in which no machine can be had do not count.
+    auto last = attempt(plan, 0, Basis::existing);
+    return place_or_buy(last, coming);
+}
+
+std::size_t Placer::place(const Demand& demand) {
+    auto& plan = plans_.of(demand.pod_class);
+    auto slot = place_as_decided(demand, plan);
+    if (slot != kNone) return slot;
+    const auto& required = plans_.variant(plan, 0);
+    if (plan.has_failed && plan.failed_at == state_of(required)) return kNone;
+
+    const auto coming = demand.is_displaced ? rows_.nodes() : rows_.ready();
+    slot = place_among(plan, 0, rows_.ready(), Basis::existing);
+    if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
+    if (slot == kNone) slot = buy_for(plan, coming);
+    if (slot == kNone) {
+        plan.has_failed = true;
+        plan.failed_at = state_of(required);
+    }
+    return slot;
+}
+
+}  // namespace scheduling

@@ -1,0 +1,108 @@
+// Places one pod after the other: on ready nodes, on coming ones, on machines bought before, on a new one.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduling/daemons.hpp"
+#include "scheduling/demand.hpp"
+#include "scheduling/host_ports.hpp"
+#include "scheduling/plans.hpp"
+#include "scheduling/purchases.hpp"
+#include "scheduling/room_tree.hpp"
+#include "scheduling/rows.hpp"
+#include "scheduling/topology.hpp"
+
+namespace scheduling {
+
+// Slots are where pods are put: the nodes by their rows, behind them the purchases.
+class Placer {
+public:
+    // Every pod to be placed is in `classes`.
+    Placer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons);
+
+    // The slot that the pod was put into, or kNone.
+    std::size_t place(const Demand& demand);
+    // Puts a pod on the node that was bought for it, or nowhere: kNone. If it cannot be there yet because of
+    // pods that are still to be placed, its room is held until place() is called for it.
+    std::size_t place_where_decided(const Demand& demand);
+    // A slot among the nodes, without buying anything.
+    std::size_t place_on_node(const Demand& demand);
+    // Whether a pod that found no place may find one once others are placed.
+    bool may_change(ClassId id);
+
+    // Indices into Snapshot::pools.
+    const std::vector<std::size_t>& pool_order() const { return pool_order_; }
+    const Purchases& purchases() const { return purchases_; }
+    const Topology& topology() const { return topology_; }
+    // The demands of the class without preferences.
+    const Variant& required(ClassId id) { return plans_.variant(plans_.of(id), 0); }
+    const Plan& plan(ClassId id) { return plans_.of(id); }
+    std::size_t template_row(std::size_t pool, std::size_t place) const {
+        return rows_.templates_of(pool) + place;
+    }
+    // Whether a new machine at one of the places would have the host ports that the class needs.
+    bool has_free_ports(ClassId id, const BitSet& places, std::size_t pool);
+    const Amounts& free_on_node(std::size_t row) const { return free_[row]; }
+
+    // A new machine of the pool for `wanted` and no pod; kNone: not to be had.
+    std::size_t buy(std::size_t pool, const Amounts& wanted);
+    // Takes room of a slot for something that is no pod; false: there is none.
+    bool reserve(std::size_t slot, const Amounts& wanted);
+
+private:
+    // A pod on its way to a slot.
+    struct Attempt {
+        Plan& plan;
+        Variant& variant;
+        bool commits = true;               // false: only whether there is a place
+        std::vector<std::int32_t> limits;  // of the spread rules
+    };
+    struct Offer {
+        BitSet places;
+        Fit fit;
+    };
+    Attempt attempt(Plan& plan, Kept kept, Basis basis, bool commits = true);
+    void note_purposes();
+    std::size_t decided_slot(const Demand& demand) const;
+    std::size_t place_as_decided(const Demand& demand, Plan& plan);
+    void hold(const Demand& demand, std::size_t slot);
+    void release(const Demand& demand);
+    void settle_purchases(const Rules& rules);
+    std::size_t place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis);
+    std::size_t place_or_buy(Attempt& attempt, std::size_t from);
+    void give_up_preferences(Plan& plan);
+    std::size_t buy_for(Plan& plan, std::size_t coming);
+    std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
+    bool try_node(Attempt& attempt, std::size_t slot);
+    bool try_purchase(Attempt& attempt, std::size_t slot);
+    std::size_t open(Attempt& attempt);
+    std::optional<Offer> offer_of(Attempt& attempt, std::size_t pool);
+    template <class TryFit>
+    std::optional<Offer> best_offer(Attempt& attempt, std::size_t pool, BitSet places, std::size_t current,
+                                    const TryFit& try_fit);
+    std::size_t preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
+                                std::size_t current) const;
+    void learn_slots(Candidates& candidates);
+    std::size_t append_purchase(std::size_t pool, Offer offer, const Amounts& wanted);
+    void update_purchase(std::size_t slot, Offer offer, const Amounts& wanted);
+    std::int64_t state_of(const Variant& variant) const;
+
+    const Snapshot& snapshot_;
+    Rows& rows_;
+    Topology topology_;
+    Plans plans_;
+    HostPorts ports_;
+    AttachLimits attach_limits_;
+    std::vector<Amounts> free_;  // of nodes
+    Purchases purchases_;
+    std::vector<std::size_t> pool_order_;
+    std::unordered_map<std::string_view, std::size_t> decided_;  // slots, by the UIDs of pods they are for
+    std::unordered_map<const api::Pod*, std::size_t> held_;      // slots where room is held for pods
+    RoomTree room_;                                              // by slot
+    std::vector<const BitSet*> blocked_;                         // of the attempt under way
+};
+
+}  // namespace scheduling

@@ -1,0 +1,165 @@
+// The part of Placer that deals with machines bought in this solve.
+#include "scheduling/placer.hpp"
+
+namespace scheduling {
+
+std::size_t Placer::append_purchase(std::size_t pool, Offer offer, const Amounts& wanted) {
+    const auto index = purchases_.open(pool, std::move(offer.places), offer.fit, wanted);
+    const auto slot = rows_.nodes() + index;
+    room_.append(purchases_.room(index));
+    topology_.settle(slot, rows_.templates_of(pool), purchases_.at(index).allowed);
+    return slot;
+}
+
+void Placer::update_purchase(std::size_t slot, Offer offer, const Amounts& wanted) {
+    const auto index = slot - rows_.nodes();
+    const bool is_narrower = !(offer.places == purchases_.at(index).allowed);
+    purchases_.extend(index, std::move(offer.places), offer.fit, wanted);
+    room_.set(slot, purchases_.room(index));
+    const auto& purchase = purchases_.at(index);
+    if (is_narrower) topology_.settle(slot, rows_.templates_of(purchase.pool), purchase.allowed);
+}
+
+// Before spread rules are measured against the domains that exist, it has to be known which those are.
+void Placer::settle_purchases(const Rules& rules) {
+    for (const auto& rule : rules.spreads) {
+        if (topology_.settled(rule.counter) == purchases_.size()) continue;
+        for (std::size_t index = 0; index < purchases_.size(); ++index) {
+            const auto& purchase = purchases_.at(index);
+            BitSet places;
+            for (auto place = purchase.allowed.next(0); place != kNone;
+                 place = purchase.allowed.next(place + 1))
+                if (topology_.is_same_domain({rule.counter}, template_row(purchase.pool, purchase.place),
+                                             template_row(purchase.pool, place)))
+                    places.insert(place);
+            if (!(places == purchase.allowed))
+                update_purchase(rows_.nodes() + index, {std::move(places), {purchase.size, purchase.place}},
+                                {});
+        }
+    }
+}
+
+// Least crowded by the pod's first spread rule; then where the machine stands; then what the market prefers.
+std::size_t Placer::preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
+                                    std::size_t current) const {
+    const auto& all = snapshot_.pools[pool].places;
+    const auto first_row = rows_.templates_of(pool);
+    auto best = kNone;
+    std::int32_t best_crowd = 0;
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1)) {
+        const auto crowd = topology_.crowd(attempt.variant.rules, first_row + place);
+        bool is_better = best == kNone || crowd < best_crowd;
+        if (!is_better && crowd == best_crowd && best != current)
+            is_better =
+                place == current || purchases_.market().is_preferred(all[place].place, all[best].place);
+        if (is_better) {
+            best = place;
+            best_crowd = crowd;
+        }
+    }
+    return best;
+}
+
+// Among `places` those that agree on every domain which matters to the pod, so that it is known in which one
+// it will be counted; the preferred such group for which `try_fit` finds a machine.
+template <class TryFit>
+std::optional<Placer::Offer> Placer::best_offer(Attempt& attempt, std::size_t pool, BitSet places,
+                                                std::size_t current, const TryFit& try_fit) {
+    const auto first_row = rows_.templates_of(pool);
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+        if (!topology_.holds_in_row(attempt.variant.rules, attempt.limits, first_row + place))
+            places.erase(place);
+    while (!places.empty()) {
+        const auto chosen = preferred_place(attempt, pool, places, current);
+        BitSet group;
+        for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+            if (topology_.is_same_domain(attempt.variant.touched, first_row + chosen, first_row + place))
+                group.insert(place);
+        if (const auto fit = try_fit(chosen, group)) return Offer{std::move(group), *fit};
+        for (auto place = group.next(0); place != kNone; place = group.next(place + 1)) places.erase(place);
+    }
+    return std::nullopt;
+}
+
+bool Placer::try_purchase(Attempt& attempt, std::size_t slot) {
+    const auto index = slot - rows_.nodes();
+    const auto& purchase = purchases_.at(index);
+    const auto& plan = attempt.plan;
+    auto places = purchase.allowed & attempt.variant.candidates->places[purchase.pool];
+    if (places.empty()) {
+        attempt.variant.candidates->slots.erase(slot);
+        return false;
+    }
+    const auto first_row = rows_.templates_of(purchase.pool);
+    if (!topology_.holds_in_slot(attempt.variant.rules, attempt.limits, slot, first_row + purchase.place) ||
+        !ports_.are_free(slot, first_row + purchase.place, plan.ports))
+        return false;
+    bool was_too_large = false;
+    auto offer = best_offer(attempt, purchase.pool, std::move(places), purchase.place,
+                            [&](std::size_t, const BitSet& group) {
+                                auto fit = purchases_.fit_more(index, group, *plan.requests);
+                                was_too_large = was_too_large || !fit;
+                                return fit;
+                            });
+    if (!offer) {
+        if (was_too_large)
+            room_.set(slot, purchases_.room(index));  // budgets and places may leave less by now
+        return false;
+    }
+    if (!attempt.commits) return true;
+    const auto row = first_row + offer->fit.place;
+    update_purchase(slot, std::move(*offer), *plan.requests);
+    ports_.take(slot, row, plan.ports);
+    topology_.place(plan.id, slot, row);
+    return true;
+}
+
+std::optional<Placer::Offer> Placer::offer_of(Attempt& attempt, std::size_t pool) {
+    if (!snapshot_.pools[pool].closed.empty()) return std::nullopt;
+    const auto& plan = attempt.plan;
+    const auto first_row = rows_.templates_of(pool);
+    return best_offer(attempt, pool, attempt.variant.candidates->places[pool], kNone,
+                      [&](std::size_t chosen, const BitSet& group) -> std::optional<Fit> {
+                          const auto row = first_row + chosen;
+                          if (!topology_.holds_in_new_slot(attempt.variant.rules, attempt.limits, row) ||
+                              !ports_.are_free_on_new(row, plan.ports))
+                              return std::nullopt;
+                          return purchases_.fit_new(pool, group, *plan.requests);
+                      });
+}
+
+// Pools of equal weight compete by the size of the machine that the pod needs.
+std::size_t Placer::open(Attempt& attempt) {
+    std::optional<Offer> best;
+    std::size_t best_pool = kNone;
+    for (const auto pool : pool_order_) {
+        if (best && snapshot_.pools[pool].weight != snapshot_.pools[best_pool].weight) break;
+        auto offer = offer_of(attempt, pool);
+        if (!offer || (best && cost_of(offer->fit.size) >= cost_of(best->fit.size))) continue;
+        best = std::move(offer);
+        best_pool = pool;
+    }
+    if (!best) return kNone;
+    if (!attempt.commits) return room_.size();
+    const auto& plan = attempt.plan;
+    const auto row = rows_.templates_of(best_pool) + best->fit.place;
+    const auto slot = append_purchase(best_pool, std::move(*best), *plan.requests);
+    ports_.take(slot, row, plan.ports);
+    topology_.place(plan.id, slot, row);
+    return slot;
+}
+
+bool Placer::has_free_ports(ClassId id, const BitSet& places, std::size_t pool) {
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+        if (ports_.are_free_on_new(template_row(pool, place), plans_.of(id).ports)) return true;
+    return false;
+}
+
+std::size_t Placer::buy(std::size_t pool, const Amounts& wanted) {
+    auto places = BitSet::all(snapshot_.pools[pool].places.size());
+    if (!snapshot_.pools[pool].closed.empty() || places.empty()) return kNone;
+    const auto fit = purchases_.fit_new(pool, places, wanted);
+    return fit ? append_purchase(pool, {std::move(places), *fit}, wanted) : kNone;
+}
+
+}  // namespace scheduling

@@ -1,0 +1,73 @@
+// What has to be known to place the pods of one class, worked out once.
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "scheduling/pod_class.hpp"
+#include "scheduling/purchases.hpp"
+#include "scheduling/rows.hpp"
+#include "scheduling/topology.hpp"
+#include "scheduling/volumes.hpp"
+
+namespace scheduling {
+
+// Where pods with the same demands on nodes may be.
+struct Candidates {
+    BitSet rows;
+    std::vector<BitSet> places;  // by pool: those of its places that suit
+    BitSet slots;                // that may suit; what is found not to is taken out for good
+    std::size_t known_slots = 0;
+};
+
+// The demands of a class with some of its preferences.
+struct Variant {
+    Rules rules;
+    Candidates* candidates = nullptr;
+    std::vector<CounterId> touched;  // counters whose domain is decided when a pod is placed
+};
+
+struct Plan {
+    ClassId id = 0;
+    const PodClass* pod_class = nullptr;
+    const Amounts* requests = nullptr;
+    Room room;
+    std::vector<HostPort> ports;
+    VolumeDemand volumes;
+    std::size_t preferences = 0;
+    Kept kept = 0;  // what could be kept up to now; what was given up is not tried again
+    std::map<Kept, Variant> variants;
+    bool has_failed = false;  // with the state of the counters being...
+    std::int64_t failed_at = 0;
+};
+
+class Plans {
+public:
+    Plans(const Snapshot& snapshot, PodClasses& classes, Rows& rows, Topology& topology)
+        : snapshot_(snapshot), classes_(classes), rows_(rows), topology_(topology), volumes_(snapshot) {}
+
+    Plan& of(ClassId id);
+    Variant& variant(Plan& plan, Kept kept);
+    VolumeIndex& volumes() { return volumes_; }
+
+private:
+    Plan made(ClassId id);
+    Candidates& candidates(const Plan& plan, Kept kept);
+    BitSet suitable_rows(const Plan& plan, Kept kept);
+    std::vector<CounterId> touched(const Plan& plan, const Rules& rules) const;
+
+    const Snapshot& snapshot_;
+    PodClasses& classes_;
+    Rows& rows_;
+    Topology& topology_;
+    VolumeIndex volumes_;
+    std::deque<Plan> plans_;  // by class
+    std::vector<Plan*> by_class_;
+    // By filter, and with kept preferences for nodes by topology and those preferences.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, Kept>, Candidates> candidates_;
+};
+
+}  // namespace scheduling

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <set>
+
+#include "scheduling/solve.hpp"
+#include "scheduling/text.hpp"
+
+namespace scheduling {
+
+namespace {
+
+constexpr std::int64_t kPercent = 100;
+
+std::string name_of(const api::Pod& pod) {
+    return pod.metadata.namespace_ + "/" + pod.metadata.name;
+}
+
+Snapshot without(Snapshot snapshot, const std::vector<std::size_t>& nodes) {
+    for (const auto node : nodes) snapshot.nodes[node].availability = Availability::leaving;
+    return snapshot;
+}
+
+class RemovalCheck {
+public:
+    RemovalCheck(const Snapshot& snapshot, NodeDigests& digests, const RemovalRequest& request)
+        : request_(request),
+          after_(without(snapshot, request.nodes)),
+          leaving_(request.nodes.begin(), request.nodes.end()),
+          base_(Solve(snapshot, digests, Buyers::displaced_pods).run()),
+          solve_(after_, digests, Buyers::displaced_pods),
+          result_(solve_.run()) {
+        for (const auto node : request.nodes)
+            for (const auto& pod : snapshot.nodes[node].pods) displaced_.insert(pod.get());
+    }
+
+    Removal run(const Snapshot& snapshot) {
+        check_waiting_pods(snapshot);
+        check_displaced_pods();
+        check_demand();
+        check_replacements();
+        check_headroom(snapshot);
+        removal_.possible = removal_.reasons.empty();
+        return std::move(removal_);
+    }
+
+private:
+    void deny(std::string reason) { removal_.reasons.push_back(std::move(reason)); }
+
+    void check_waiting_pods(const Snapshot& snapshot) {
+        for (const auto& placement : base_.placements)
+            if (placement.node && leaving_.contains(*placement.node))
+                deny("pod " + name_of(*placement.pod) + " waits and fits on " +
+                     snapshot.nodes[*placement.node].node->metadata.name);
+    }
+
+    void check_displaced_pods() {
+        for (const auto& unplaced : result_.unplaced)
+            if (displaced_.contains(unplaced.pod))
+                deny("pod " + name_of(*unplaced.pod) + " fits no other node; " + unplaced.reasons.front());
+        for (const auto& placement : result_.placements)
+            if (displaced_.contains(placement.pod)) removal_.moves.push_back(placement);
+    }
+
+    void check_demand() {
+        if (result_.demand_unmet > base_.demand_unmet)
+            deny("it is needed for minimal nodes or spare room, and no other machine can be bought");
+    }
+
+    void check_replacements() {
+        const auto before = std::min(base_.claims.size(), result_.claims.size());
+        const auto more = result_.claims.size() - before;
+        if (more > request_.most_replacements)
+            deny(counted(static_cast<std::int64_t>(more), "machine") + " would have to be bought instead, " +
+                 std::to_string(request_.most_replacements) + " may be");
+        removal_.replacements = std::move(result_.claims);
+    }
+
+    void check_headroom(const Snapshot& snapshot) {
+        if (request_.headroom_percent <= 0) return;
+        std::set<std::size_t> pools;
+        for (const auto node : leaving_)
+            if (snapshot.nodes[node].pool) pools.insert(*snapshot.nodes[node].pool);
+        for (const auto pool : pools) {
+            const auto use = solve_.use_of(pool);
+            const auto is_short = [&](Base resource) {
+                return use.free.base[resource] <
+                       use.allocatable.base[resource] / kPercent * request_.headroom_percent;
+            };
+            if (is_short(kCpu) || is_short(kMemory))
+                deny("less than " + std::to_string(request_.headroom_percent) + " % of pool " +
+                     snapshot.pools[pool].name + " would be left free");
+        }
+    }
+
+    const RemovalRequest& request_;
+    Snapshot after_;
+    std::set<std::size_t> leaving_;
+    Result base_;
+    Solve solve_;
+    Result result_;
+    std::set<const api::Pod*> displaced_;
+    Removal removal_;
+};
+
+}  // namespace
+
+Removal Solver::simulate_removal(const Snapshot& snapshot, const RemovalRequest& request) {
+    digests_->prepare(snapshot);
+    return RemovalCheck(snapshot, *digests_, request).run(snapshot);
+}
+
+Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request) {
+    return Solver().simulate_removal(snapshot, request);
+}
+
+}  // namespace scheduling

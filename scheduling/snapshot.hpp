@@ -1,0 +1,129 @@
+// What the scheduling engine is told: values only, so that equal snapshots give equal answers. Whoever
+// makes a snapshot decides what the cluster is; the engine decides where pods go.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/core.hpp"
+#include "api/v1alpha1/machine_template.hpp"
+
+namespace scheduling {
+
+// A place where machines are made, usually a hypervisor host, with what may still be bought there. The
+// solve uses it up. nullopt = no bound.
+struct Place {
+    std::string name;
+    std::optional<std::int64_t> free_cpu_cores;
+    std::optional<std::int64_t> free_memory_mib;
+    std::optional<std::int64_t> free_machines;
+};
+
+// A limit that several purchases share: a pool's, a ControlPlane's, or a pause between purchases. Holds what
+// is left; nullopt = unlimited. `name` completes "cut by ...": "limits.maxNodes of pool small".
+struct Budget {
+    std::string name;
+    std::optional<std::int64_t> nodes;
+    std::optional<std::int64_t> cpu_cores;
+    std::optional<std::int64_t> memory_mib;
+};
+
+// One of a pool's places, and what is particular to a Node of the pool there.
+struct PlaceOfPool {
+    std::size_t place = 0;  // index into Snapshot::places
+    std::string zone;       // value for claim.spec.zone
+    api::StringMap labels;  // that a Node gets there beyond Pool::labels: zone, host
+};
+
+inline constexpr std::int64_t kDefaultPodsPerNode = 110;  // the kubelet's own default
+
+// A machine as it is bought, before the system takes its part.
+struct Shape {
+    std::string name;
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+    std::int64_t pods = kDefaultPodsPerNode;
+};
+
+// Room that shall always be there, beyond the pods: bought for if missing.
+struct SpareRoom {
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+    std::int64_t nodes = 0;  // without any pod but those of DaemonSets
+};
+
+struct Pool {
+    std::string namespace_;
+    std::string name;
+    std::int32_t weight = 0;
+    std::string closed;  // why nothing may be bought now, for people; empty: it may
+
+    // Everything that a Node of the pool carries when it is Initialized, without kubernetes.io/hostname and
+    // kubenodesmith.io/nodeclaim, which differ for each Node. Startup taints are no concern of the solve.
+    api::StringMap labels;
+    std::vector<api::Taint> taints;
+
+    std::vector<Shape> shapes;                         // empty: machines are sized to their pods
+    api::v1alpha1::FlexibleSize flexible;              // their bounds
+    std::int64_t pods_per_node = kDefaultPodsPerNode;  // of flexible machines
+    api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
+    // Resources beyond cpu, memory and pods. Ephemeral storage counts as unbounded unless it is named.
+    api::ResourceList extended_resources;
+
+    std::vector<PlaceOfPool> places;   // empty: nothing can be made
+    std::vector<std::size_t> budgets;  // indices into Snapshot::budgets
+
+    std::int64_t min_nodes = 0;
+    SpareRoom spare;
+};
+
+enum class Availability {
+    ready,    // Initialized: the kube-scheduler can use it now
+    coming,   // a live claim whose Node is not Initialized yet, or is not even there
+    leaving,  // takes no pods; those on it that come back elsewhere need a place
+};
+
+// A Node, or what a claim's Node will be: then `node` is made up from the claim (metadata.name, labels,
+// taints, allocatable). While it is coming, startup taints and those that the cluster itself puts on young
+// Nodes are ignored.
+struct Node {
+    std::shared_ptr<const api::Node> node;
+    std::vector<std::shared_ptr<const api::Pod>> pods;  // on it, in any order, also DaemonSets' and finished
+    Availability availability = Availability::ready;
+    std::optional<std::size_t> pool;  // index into Snapshot::pools
+    // UIDs of the pods that it was bought for. As long as they wait it is the first that they are tried on,
+    // so that what was once decided stays decided.
+    std::vector<std::string> bought_for;
+    std::vector<api::Taint> startup_taints;
+    std::shared_ptr<const api::CSINode> csi;  // null: no attach limits known
+};
+
+// Volumes, by what pods say of them. Look-ups are made only for pods with claims.
+struct Volumes {
+    std::vector<std::shared_ptr<const api::PersistentVolumeClaim>> claims;
+    std::vector<std::shared_ptr<const api::PersistentVolume>> volumes;
+    std::vector<std::shared_ptr<const api::StorageClass>> classes;
+};
+
+enum class Preferences {
+    respect,  // bought for like requirements, given up one at a time where they can't be kept
+    ignore,
+};
+
+struct Snapshot {
+    std::vector<std::shared_ptr<const api::Pod>> pods;  // to be placed
+    std::vector<Node> nodes;
+    std::vector<std::shared_ptr<const api::DaemonSet>> daemon_sets;
+    std::vector<std::shared_ptr<const api::Namespace>> namespaces;  // for namespace selectors
+    Volumes volumes;
+
+    std::vector<Pool> pools;
+    std::vector<Place> places;
+    std::vector<Budget> budgets;
+    Preferences preferences = Preferences::respect;
+};
+
+}  // namespace scheduling

@@ -1,0 +1,144 @@
+#include "scheduling/solve.hpp"
+
+#include <algorithm>
+
+#include "scheduling/explain.hpp"
+
+namespace scheduling {
+
+namespace {
+
+// The largest machine or node, by each resource: the measure of pods.
+Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames& names) {
+    Amounts largest;
+    for (const auto& pool : snapshot.pools) largest = at_least(largest, Machines(pool, names).largest());
+    for (std::size_t row = 0; row < rows.nodes(); ++row) largest = at_least(largest, rows.allocatable(row));
+    return largest;
+}
+
+}  // namespace
+
+Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers)
+    : snapshot_(snapshot),
+      buyers_(buyers),
+      classes_(digests.label_sets(), digests.resource_names()),
+      rows_(snapshot, digests),
+      daemons_(snapshot, rows_, classes_.resource_names()),
+      demand_(ordered_demand(snapshot, classes_, largest_offer(snapshot, rows_, classes_.resource_names()))),
+      placer_(snapshot, classes_, rows_, daemons_),
+      pods_on_(rows_.nodes()) {
+    for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;
+}
+
+Result Solve::run() {
+    place_all();
+    auto spare = buy_spare(snapshot_, rows_, placer_, pods_on_);
+    describe_claims(spare);
+    for (auto& cut : spare.cuts) cuts_.emplace(cut.budget, std::move(cut.message));
+    for (auto& [budget, message] : cuts_) result_.cuts.push_back({budget, std::move(message)});
+    result_.demand_unmet = spare.unmet;
+    return std::move(result_);
+}
+
+// Pods go first to nodes that were bought for them. A pod that found no place because of pods that come later
+// in the order (its affinity, a spread) is tried again as long as that helps.
+void Solve::place_all() {
+    std::vector<const Demand*> waiting;
+    for (const auto& demand : demand_)
+        if (!note(demand, placer_.place_where_decided(demand))) waiting.push_back(&demand);
+    std::erase_if(waiting, [&](const Demand* demand) { return try_to_place(*demand); });
+    for (auto before = waiting.size() + 1; waiting.size() < before;) {
+        before = waiting.size();
+        std::erase_if(waiting, [&](const Demand* demand) {
+            return placer_.may_change(demand->pod_class) && try_to_place(*demand);
+        });
+    }
+    for (const auto* demand : waiting) refuse(*demand);
+}
+
+bool Solve::try_to_place(const Demand& demand) {
+    const bool may_buy = buyers_ == Buyers::everybody || demand.is_displaced;
+    return note(demand, may_buy ? placer_.place(demand) : placer_.place_on_node(demand));
+}
+
+bool Solve::note(const Demand& demand, std::size_t slot) {
+    if (slot == kNone) return false;
+    if (slot >= pods_on_.size()) pods_on_.resize(slot + 1);
+    ++pods_on_[slot];
+    Placement placement;
+    placement.pod = demand.pod;
+    if (slot < rows_.nodes())
+        placement.node = rows_.node_at(slot);
+    else
+        placement.claim = slot - rows_.nodes();
+    result_.placements.push_back(placement);
+    return true;
+}
+
+void Solve::refuse(const Demand& demand) {
+    Unplaced unplaced;
+    unplaced.pod = demand.pod;
+    for (const auto pool : placer_.pool_order()) {
+        auto why = explain(snapshot_, placer_, classes_, demand.pod_class, pool);
+        if (why.budget != kNone) cuts_.emplace(why.budget, why.cut);
+        unplaced.reasons.push_back(std::move(why.text));
+    }
+    if (unplaced.reasons.empty()) unplaced.reasons.emplace_back("there is no pool that could buy a node");
+    result_.unplaced.push_back(std::move(unplaced));
+}
+
+void Solve::describe_claims(const SpareResult& spare) {
+    const auto& purchases = placer_.purchases();
+    for (std::size_t i = 0; i < purchases.size(); ++i) {
+        const auto& purchase = purchases.at(i);
+        auto& claim = result_.claims.emplace_back();
+        claim.pool = purchase.pool;
+        claim.cpu_cores = purchase.size.cpu_cores;
+        claim.memory_mib = purchase.size.memory_mib;
+        if (const auto* shape = purchases.machines(purchase.pool).shape(purchase.size))
+            claim.shape = shape->name;
+        claim.place = snapshot_.pools[purchase.pool].places[purchase.place].place;
+        claim.zone = zone_of(purchase);
+        if (const auto reason = spare.reasons.find(i); reason != spare.reasons.end())
+            claim.reason = reason->second;
+    }
+    for (const auto& placement : result_.placements)
+        if (placement.claim) result_.claims[*placement.claim].pods.push_back(placement.pod);
+}
+
+// Empty while its pods leave all of the pool's places open.
+std::string Solve::zone_of(const Purchase& purchase) const {
+    const auto& places = snapshot_.pools[purchase.pool].places;
+    if (purchase.allowed == BitSet::all(places.size())) return {};
+    return places[purchase.place].zone;
+}
+
+Solve::Use Solve::use_of(std::size_t pool) const {
+    Use use;
+    for (std::size_t row = 0; row < rows_.ready(); ++row) {
+        if (rows_.node(row).pool != pool) continue;
+        use.allocatable += rows_.allocatable(row);
+        use.free += placer_.free_on_node(row);
+    }
+    const auto& purchases = placer_.purchases();
+    for (std::size_t i = 0; i < purchases.size(); ++i) {
+        if (purchases.at(i).pool != pool) continue;
+        use.allocatable += purchases.machines(pool).allocatable(purchases.at(i).size);
+        use.free += purchases.free(i);
+    }
+    return use;
+}
+
+Solver::Solver() : digests_(std::make_unique<NodeDigests>()) {}
+Solver::~Solver() = default;
+
+Result Solver::solve(const Snapshot& snapshot) {
+    digests_->prepare(snapshot);
+    return Solve(snapshot, *digests_, Buyers::everybody).run();
+}
+
+Result solve(const Snapshot& snapshot) {
+    return Solver().solve(snapshot);
+}
+
+}  // namespace scheduling

@@ -1,0 +1,52 @@
+// One solve from beginning to end.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scheduling/daemons.hpp"
+#include "scheduling/demand.hpp"
+#include "scheduling/placer.hpp"
+#include "scheduling/solver.hpp"
+#include "scheduling/spare.hpp"
+
+namespace scheduling {
+
+// Whom machines are bought for. Whoever may not buy is placed on nodes only.
+enum class Buyers { everybody, displaced_pods };
+
+class Solve {
+public:
+    Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers);
+
+    Result run();
+
+    // Of all nodes of a pool that are ready, and of the machines bought for it, after run().
+    struct Use {
+        Amounts allocatable;
+        Amounts free;
+    };
+    Use use_of(std::size_t pool) const;
+
+private:
+    void place_all();
+    bool try_to_place(const Demand& demand);
+    // False for kNone.
+    bool note(const Demand& demand, std::size_t slot);
+    void refuse(const Demand& demand);
+    void describe_claims(const SpareResult& spare);
+    std::string zone_of(const Purchase& purchase) const;
+
+    const Snapshot& snapshot_;
+    Buyers buyers_;
+    PodClasses classes_;
+    Rows rows_;
+    Daemons daemons_;
+    std::vector<Demand> demand_;
+    Placer placer_;
+    std::vector<std::size_t> pods_on_;         // by slot, without those of DaemonSets
+    std::map<std::size_t, std::string> cuts_;  // by budget
+    Result result_;
+};
+
+}  // namespace scheduling

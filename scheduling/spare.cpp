@@ -1,0 +1,140 @@
+#include "scheduling/spare.hpp"
+
+#include <algorithm>
+
+#include "scheduling/explain.hpp"
+#include "scheduling/text.hpp"
+
+namespace scheduling {
+
+namespace {
+
+constexpr std::int64_t kMilli = 1000;
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+class SpareBuyer {
+public:
+    SpareBuyer(const Snapshot& snapshot, const Rows& rows, Placer& placer, std::vector<std::size_t> pods_on)
+        : snapshot_(snapshot), rows_(rows), placer_(placer), pods_on_(std::move(pods_on)) {}
+
+    SpareResult run() {
+        for (std::size_t pool = 0; pool < snapshot_.pools.size(); ++pool) {
+            fill_minimum(pool);
+            fill_spare_nodes(pool);
+            fill_spare_amounts(pool);
+        }
+        return std::move(result_);
+    }
+
+private:
+    std::vector<std::size_t> slots_of(std::size_t pool) const {
+        std::vector<std::size_t> slots;
+        for (std::size_t row = 0; row < rows_.nodes(); ++row)
+            if (rows_.node(row).pool == pool) slots.push_back(row);
+        for (std::size_t i = 0; i < placer_.purchases().size(); ++i)
+            if (placer_.purchases().at(i).pool == pool) slots.push_back(rows_.nodes() + i);
+        return slots;
+    }
+
+    bool buy(std::size_t pool, const Amounts& wanted, const std::string& reason) {
+        const auto slot = placer_.buy(pool, wanted);
+        if (slot == kNone) return false;
+        result_.reasons[slot - rows_.nodes()] = reason;
+        pods_on_.resize(slot + 1);
+        return true;
+    }
+
+    void buy_nodes(std::size_t pool, std::int64_t missing, const std::string& reason) {
+        for (; missing > 0; --missing)
+            if (!buy(pool, {}, reason)) return note_unmet(pool, static_cast<std::size_t>(missing));
+    }
+
+    void fill_minimum(std::size_t pool) {
+        const auto wanted = snapshot_.pools[pool].min_nodes;
+        buy_nodes(pool, wanted - static_cast<std::int64_t>(slots_of(pool).size()),
+                  "to have at least " + counted(wanted, "node"));
+    }
+
+    void fill_spare_nodes(std::size_t pool) {
+        const auto wanted = snapshot_.pools[pool].spare.nodes;
+        if (wanted <= 0) return;
+        const auto slots = slots_of(pool);
+        const auto empty =
+            std::count_if(slots.begin(), slots.end(), [&](std::size_t slot) { return pods_on_[slot] == 0; });
+        buy_nodes(pool, wanted - empty, "to keep " + counted(wanted, "node") + " spare");
+    }
+
+    // Whole cores only: what is less serves nobody. The rest of what is wanted.
+    Amounts missing_amounts(std::size_t pool) const {
+        const auto& spare = snapshot_.pools[pool].spare;
+        Amounts missing;
+        missing.base[kCpu] = spare.cpu_cores * kMilli;
+        missing.base[kMemory] = spare.memory_mib * kMiB;
+        for (const auto slot : slots_of(pool)) {
+            const auto free = slot < rows_.nodes() ? placer_.free_on_node(slot)
+                                                   : placer_.purchases().free(slot - rows_.nodes());
+            missing.base[kCpu] -= std::max<std::int64_t>(0, free.base[kCpu]) / kMilli * kMilli;
+            missing.base[kMemory] -= std::max<std::int64_t>(0, free.base[kMemory]);
+        }
+        for (auto& amount : missing.base) amount = std::max<std::int64_t>(0, amount);
+        return missing;
+    }
+
+    // In as large pieces as there are machines: first as growth of those bought anyway, then as new ones.
+    void fill_spare_amounts(std::size_t pool) {
+        const auto& spare = snapshot_.pools[pool].spare;
+        if (spare.cpu_cores <= 0 && spare.memory_mib <= 0) return;
+        const auto reason = "to keep " + cpus(spare.cpu_cores * kMilli) + " and " +
+                            memory(spare.memory_mib * kMiB) + " spare";
+        auto missing = missing_amounts(pool);
+        const auto places = BitSet::all(snapshot_.pools[pool].places.size());
+        auto most = placer_.purchases().machines(pool).largest();
+        most -= placer_.purchases().overhead(pool, places);
+        while (missing.base[kCpu] > 0 || missing.base[kMemory] > 0) {
+            Amounts piece;
+            piece.base[kCpu] = std::min(missing.base[kCpu], most.base[kCpu] / kMilli * kMilli);
+            piece.base[kMemory] = std::min(missing.base[kMemory], most.base[kMemory]);
+            if (!add_piece(pool, piece, reason)) return note_unmet(pool, 1);
+            missing -= piece;
+        }
+    }
+
+    bool add_piece(std::size_t pool, Amounts& piece, const std::string& reason) {
+        while (piece.base[kCpu] > 0 || piece.base[kMemory] > 0) {
+            for (std::size_t i = 0; i < placer_.purchases().size(); ++i)
+                if (placer_.purchases().at(i).pool == pool && placer_.reserve(rows_.nodes() + i, piece))
+                    return true;
+            if (buy(pool, piece, reason)) return true;
+            piece.base[kCpu] = piece.base[kCpu] / 2 / kMilli * kMilli;
+            piece.base[kMemory] = piece.base[kMemory] / 2 / kMiB * kMiB;
+        }
+        return false;
+    }
+
+    void note_unmet(std::size_t pool, std::size_t machines) {
+        result_.unmet += machines;
+        const auto& all = snapshot_.pools[pool];
+        const auto& purchases = placer_.purchases();
+        const auto size = purchases.machines(pool).smallest({});
+        if (!all.closed.empty() || !size) return;
+        const Take take{1, size->cpu_cores, size->memory_mib};
+        const auto budget = purchases.market().budget_in_the_way(all, take);
+        if (budget != kNone)
+            result_.cuts.push_back({budget, describe(purchases.market().budget(budget), take)});
+    }
+
+    const Snapshot& snapshot_;
+    const Rows& rows_;
+    Placer& placer_;
+    std::vector<std::size_t> pods_on_;
+    SpareResult result_;
+};
+
+}  // namespace
+
+SpareResult buy_spare(const Snapshot& snapshot, const Rows& rows, Placer& placer,
+                      std::vector<std::size_t> pods_on) {
+    return SpareBuyer(snapshot, rows, placer, std::move(pods_on)).run();
+}
+
+}  // namespace scheduling

@@ -1,0 +1,30 @@
+// A throw-away certificate authority and what it signs, made by OpenSSL in memory.
+#pragma once
+
+#include <string>
+
+namespace test {
+
+struct KeyPair {
+    std::string certificate_pem;
+    std::string key_pem;
+    std::string fingerprint_sha256;
+};
+
+struct CertificateWish {
+    std::string common_name;
+    std::string names;   // as in a config file: "DNS:localhost,IP:127.0.0.1"; empty: none
+    int days_valid = 1;  // negative: expired
+};
+
+class Authority {
+public:
+    explicit Authority(const std::string& name);
+    const std::string& certificate_pem() const { return own_.certificate_pem; }
+    KeyPair issue(const CertificateWish& wish) const;
+
+private:
+    KeyPair own_;
+};
+
+}  // namespace test

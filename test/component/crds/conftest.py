@@ -1,0 +1,29 @@
+"""A real kube-apiserver with our CRDs, shared by the tests of this folder."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "test/controlplane"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from cluster import Cluster  # noqa: E402
+
+NAMESPACE = "kubenodesmith"
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    with Cluster(tmp_path_factory.mktemp("cluster")) as running:
+        running.kubectl("apply", "--server-side", "-k", ROOT / "crds")
+        running.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        running.kubectl("create", "namespace", NAMESPACE)
+        yield running
+
+
+@pytest.fixture
+def clean(cluster):
+    """After the test none of our objects is left."""
+    yield cluster
+    cluster.kubectl("delete", "kubenodesmith", "--all", "-n", NAMESPACE)

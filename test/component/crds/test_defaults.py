@@ -1,0 +1,93 @@
+"""What a manifest leaves out comes back as documented."""
+
+import json
+
+from objects import build
+
+
+def created(cluster, kind, changes=None):
+    return json.loads(cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-",
+                                      stdin=json.dumps(build(kind, changes=changes))))["spec"]
+
+
+def test_a_pool(cluster):
+    assert created(cluster, "NodeSmithPool") == {
+        "providerRef": "homelab",
+        "poolLabelKey": "topology.kubenodesmith.io/pool",
+        "deletionPolicy": "Delete",
+        "weight": 0,
+        "limits": {"minNodes": 0, "maxNodes": 0, "cpuCores": 0, "memoryMiB": 0},
+        "machineTemplate": {"architecture": "amd64", "systemReserved": {"cpuMillicores": 100, "memoryMiB": 256}},
+        "scaleUp": {
+            "stabilizationWindow": "0s", "batchSize": 0, "maxConcurrent": 0, "provisionTimeout": "10m",
+            "registrationTimeout": "15m", "initializationTimeout": "15m", "maxLaunchAttempts": 3,
+            "retry": {"initialBackoff": "10s", "maxBackoff": "30m"},
+            "headroom": {"cpuCores": 0, "memoryMiB": 0, "nodes": 0}},
+        "scaleDown": {
+            "policy": "WhenEmptyOrUnderutilized", "stabilizationWindow": "5m", "unneededDuration": "10m",
+            "emptyGracePeriod": "2m", "minNodeAge": "10m", "utilizationThresholdPercent": 50, "headroomPercent": 20,
+            "maxConcurrent": 1, "drainTimeout": "10m", "drainTimeoutAction": "Abort", "volumeDetachTimeout": "2m",
+            "delayAfterDelete": "0s", "delayAfterFailure": "10m"},
+        "disruption": {
+            "drift": "Replace", "expireAfter": "Never",
+            "repair": {"notReadyFor": "10m", "maxUnhealthyPercent": 20, "action": "Replace"},
+            "budgets": [{"nodes": "10%"}]},
+    }
+
+
+def test_a_pool_with_optional_parts(cluster):
+    spec = created(cluster, "NodeSmithPool", {"spec.bootstrap": {}, "spec.machineTemplate.flexible": {},
+                                              "spec.disruption.budgets": [{}]})
+    assert spec["bootstrap"] == {
+        "method": "None", "format": "Kubeadm", "delivery": "ISO", "tokenTTL": "30m",
+        "readyCommand": ["systemctl", "is-system-running", "--wait"], "acceptDegraded": True, "execTimeout": "5m"}
+    assert spec["machineTemplate"]["flexible"] == {"cpuCores": {"min": 1, "max": 64, "step": 1},
+                                                   "memoryMiB": {"min": 1024, "max": 262144, "step": 512}}
+    assert spec["disruption"]["budgets"] == [{"nodes": "10%"}]
+
+
+def test_a_proxmox_provider(cluster):
+    spec = created(cluster, "NodeSmithProvider", {"spec.proxmox.template": {"name": "debian"}, "spec.proxmox.cloudInit": {}})
+    assert spec["orphanGracePeriod"] == "5m"
+    proxmox = spec["proxmox"]
+    assert proxmox["managedNodeTag"] == "kubenodesmith-managed"
+    assert proxmox["vmMemOverheadMiB"] == 0
+    assert proxmox["tls"] == {"insecureSkipVerify": False}
+    assert proxmox["placement"] == {
+        "strategy": "Spread", "minAvailable": {"cpuCores": 0, "memoryMiB": 0}, "cpuAllocationPercent": 400,
+        "memoryAllocationPercent": 100, "hostReserved": {"cpuCores": 1, "memoryMiB": 2048},
+        "maxConcurrentClonesPerNode": 2, "zoneLabel": "topology.kubernetes.io/zone"}
+    assert proxmox["template"] == {"name": "debian", "cloneMode": "Auto", "localStorage": False, "bootDisk": {"device": "scsi0"}}
+    assert proxmox["cloudInit"] == {"upgradePackages": False, "network": {"mode": "DHCP", "prefixLength": 24}}
+    assert proxmox["guestAgent"] == {"readyTimeout": "5m", "pollInterval": "2s"}
+
+
+def test_a_redfish_provider(cluster):
+    spec = created(cluster, "NodeSmithProvider", {"spec": {"type": "redfish", "redfish": {}}})
+    assert spec["redfish"] == {
+        "boot": {"method": "Disk", "mode": "UEFI"},
+        "powerOff": {"mode": "GracefulThenForce", "gracefulTimeout": "3m", "ejectMedia": True, "wipe": "None"},
+        "timeouts": {"connect": "10s", "request": "60s", "power": "2m"},
+        "selection": "BestFit",
+        "concurrency": {"global": 64, "perBMC": 1, "powerOns": 16},
+        "polling": {"idle": "10m", "active": "2m"}}
+
+
+def test_a_host(cluster):
+    spec = created(cluster, "NodeSmithHost", {"spec.capacity": {}})
+    assert spec["priority"] == 0
+    assert spec["maintenance"] is False
+    assert spec["capacity"] == {"cpuCores": 0, "memoryMiB": 0}
+
+
+def test_a_claim(cluster):
+    assert created(cluster, "NodeSmithClaim") == {
+        "poolRef": "general", "requirements": {"cpuCores": 0, "memoryMiB": 0}, "deletionPolicy": "Delete"}
+
+
+def test_a_control_plane(cluster):
+    assert created(cluster, "NodeSmithControlPlane") == {
+        "mode": "Active", "rateLimits": {"maxCreationsPerHour": 0, "maxRemovalsPerHour": 0},
+        "batching": {"idleDuration": "1s", "maxDuration": "10s"},
+        "limits": {"maxNodes": 0, "cpuCores": 0, "memoryMiB": 0},
+        "health": {"maxUnreadyPercent": 45, "okUnreadyCount": 3}}

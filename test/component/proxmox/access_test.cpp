@@ -1,0 +1,113 @@
+// Who may do what, through which endpoint, and what a user is told who got it wrong.
+#include "test/component/proxmox/lab.hpp"
+
+using namespace providers;
+using Catch::Contains;
+using test::Lab;
+
+namespace {
+
+Health check(Lab& lab) {
+    return lab.run(lab.provider->check());
+}
+
+}  // namespace
+
+TEST_CASE("A cluster that is configured rightly is healthy") {
+    Lab lab;
+    const auto health = check(lab);
+    INFO(health.message);
+    CHECK(health.reachable);
+    CHECK(health.credentials_ok);
+    CHECK(health.version == "9.2.11");
+}
+
+TEST_CASE("A wrong token is named without its secret, and the server is not hammered with it") {
+    Lab lab;
+    lab.config.credentials["PROXMOX_SECRET"] = "0badc0de-0000-0000-0000-000000000000";
+    lab.restart();
+    const auto health = check(lab);
+    CHECK_FALSE(health.reachable);
+    CHECK(health.reason == "AuthenticationFailed");
+    CHECK_THAT(health.message, Contains("API token automation@pve!kubenodesmith") &&
+                                   Contains("PROXMOX_SECRET") && !Contains("0badc0de"));
+    const auto sent = lab.log.size();
+    check(lab);
+    CHECK(lab.log.size() == sent);
+    auto spec = lab.machine(1);
+    CHECK(std::holds_alternative<NotReady>(lab.ensure(spec)));
+}
+
+TEST_CASE("A missing privilege is named with its path") {
+    auto world = proxmox_simulator::default_world();
+    world.custom_roles["KubeNodeSmith"].erase("VM.PowerMgmt");
+    world.custom_roles["KubeNodeSmith"].erase("SDN.Use");
+    Lab lab(world);
+    const auto health = check(lab);
+    CHECK(health.reachable);
+    CHECK_FALSE(health.credentials_ok);
+    CHECK(health.reason == "MissingPrivileges");
+    CHECK_THAT(health.message,
+               Contains("VM.PowerMgmt on /vms") && Contains("SDN.Use on /sdn/zones/localnetwork/vmbr0"));
+}
+
+TEST_CASE("A token that may act in its pool only makes its machines in the pool") {
+    auto world = proxmox_simulator::default_world();
+    const auto all = world.custom_roles["KubeNodeSmith"];
+    world.custom_roles["Rest"] = {"Sys.Audit", "SDN.Use", "Datastore.Audit", "Datastore.AllocateSpace"};
+    world.acl = {{"/", "user", "automation@pve", "Rest", true},
+                 {"/pool/kubernetes", "user", "automation@pve", "KubeNodeSmith", true}};
+    Lab lab(world);
+    lab.config.spec.proxmox->resourcePool = "kubernetes";
+    lab.config.spec.proxmox->cloudInit.reset();
+    lab.restart();
+    CHECK(check(lab).message == "");
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    CHECK(
+        lab.simulator.cluster().world.pools.at("kubernetes").vms.contains(std::stoi(spec.record.machine_id)));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("A user with a password works by tickets, which are renewed") {
+    Lab lab;
+    lab.config.credentials = {{"PROXMOX_USERNAME", "automation@pve"}, {"PROXMOX_PASSWORD", "automation"}};
+    lab.restart();
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    CHECK(lab.count("POST", "/access/ticket") == 1);
+    lab.wait(std::chrono::hours{3});
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.count("POST", "/access/ticket") == 2);
+}
+
+TEST_CASE("A wrong password is named as such") {
+    Lab lab;
+    lab.config.credentials = {{"PROXMOX_USERNAME", "automation@pve"}, {"PROXMOX_PASSWORD", "hunter2"}};
+    lab.restart();
+    const auto health = check(lab);
+    CHECK(health.reason == "AuthenticationFailed");
+    CHECK_THAT(health.message,
+               Contains("automation@pve") && Contains("PROXMOX_PASSWORD") && !Contains("hunter2"));
+}
+
+TEST_CASE("When the first endpoint is down another one serves") {
+    Lab lab;
+    lab.simulator.cluster().power_off_host("alfaromeo");
+    lab.wait(std::chrono::seconds{30});
+    CHECK(check(lab).reachable);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    CHECK(spec.record.host != "alfaromeo");
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("When no endpoint answers the provider is unreachable, and says which address") {
+    Lab lab;
+    for (const auto* host : {"alfaromeo", "porsche", "zagato"}) lab.simulator.cluster().power_off_host(host);
+    const auto health = check(lab);
+    CHECK_FALSE(health.reachable);
+    CHECK(health.reason == "Unreachable");
+    auto spec = lab.machine(1);
+    CHECK(std::holds_alternative<NotReady>(lab.ensure(spec)));
+}

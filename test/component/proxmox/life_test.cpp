@@ -1,0 +1,137 @@
+// One machine from nothing to running to nothing.
+#include "test/component/proxmox/lab.hpp"
+
+using namespace providers;
+using Catch::Contains;
+using test::Lab;
+
+TEST_CASE("A blank machine is placed, made as configured, marked and started") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    CHECK(lab.vm(spec) == nullptr);
+    const auto machine = lab.launch(spec);
+    CHECK(machine.provider_id == "proxmox://lab/vms/" + spec.record.machine_id);
+    CHECK(machine.zone == spec.record.host);
+
+    const auto* vm = lab.vm(spec);
+    REQUIRE(vm);
+    CHECK(vm->node == spec.record.host);
+    REQUIRE(vm->running);
+    const auto& config = vm->config;
+    CHECK(config.at("name") == "workers-1");
+    CHECK(config.at("cores") == "2");
+    CHECK(config.at("memory") == "4096");
+    CHECK(config.at("tags") == "kubenodesmith-managed");
+    CHECK(config.at("smbios1") == "uuid=" + spec.identity.system_uuid);
+    CHECK(config.at("boot") == "order=net0;scsi0");
+    CHECK_THAT(config.at("net0"), Contains("BC:24:11") && Contains("bridge=vmbr0"));
+    CHECK_THAT(config.at("description"),
+               Contains(spec.identity.claim_uid) && Contains(spec.identity.cluster_id));
+}
+
+TEST_CASE("A machine with a boot image finds it on a CD-ROM, and the image goes once it is not needed") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.launch(spec);
+    const auto* vm = lab.vm(spec);
+    REQUIRE(vm);
+    REQUIRE(vm->running);
+    const auto view = lab.simulator.cluster().view(*vm);
+    CHECK(view.cdrom == "image of " + spec.record.machine_id + " on " + spec.record.host);
+    CHECK(vm->config.at("boot") == "order=net0;scsi0");
+
+    for (int calls = 0; !lab.run(lab.provider->discard_boot_image(spec.identity, spec.record)); ++calls) {
+        REQUIRE(calls < 10);
+        lab.wait(std::chrono::seconds{1});
+    }
+    CHECK(lab.vm(spec)->config.at("ide2") == "none,media=cdrom");
+    CHECK(lab.simulator.cluster().world.storages.at("local").volumes.at(spec.record.host).size() ==
+          1);  // its disk
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("Removal stops and destroys the machine with its disks and its image, and proves that it is gone") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.launch(spec);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.vm(spec) == nullptr);
+    for (const auto& [id, storage] : lab.simulator.cluster().world.storages) {
+        for (const auto& [host, volumes] : storage.volumes) CHECK(volumes.empty());
+    }
+    CHECK(std::holds_alternative<Gone>(lab.remove(spec)));
+    CHECK_FALSE(lab.run(lab.provider->get(spec.identity, spec.record)));
+}
+
+TEST_CASE("From creation to boot a machine costs at most 8 requests beside those that follow tasks") {
+    Lab lab;
+    auto first = lab.machine(1);
+    first.boot_image = &lab.images;
+    lab.requests();
+    lab.launch(first);
+    const auto requests = lab.requests();
+    INFO(Catch::Detail::stringify(requests));
+    CHECK(requests.size() <= 8);
+}
+
+TEST_CASE("Looking at a quiet cluster costs at most one request per 10 s, whatever the number of machines") {
+    Lab lab;
+    std::vector<MachineSpec> specs;
+    for (int i = 1; i <= 10; ++i) {
+        auto spec = lab.machine(i);
+        lab.launch(spec);
+        specs.push_back(spec);
+        lab.wait(std::chrono::seconds{11});  // so that its name is known
+    }
+    CHECK(lab.run(lab.provider->list()).size() == 10);
+    lab.requests();
+    for (int second = 0; second < 60; ++second) {
+        CHECK(lab.run(lab.provider->list()).size() == 10);
+        lab.run(lab.provider->offerings());
+        lab.wait(std::chrono::seconds{1});
+    }
+    CHECK(lab.requests().size() <= 6);
+}
+
+TEST_CASE("The list names every machine of ours with its identity, and no other") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    auto foreign = lab.machine(2);
+    foreign.identity.cluster_id = "another-cluster";
+    lab.launch(foreign);
+    lab.plant(100, "porsche", {{"name", "somebody"}, {"tags", "kubenodesmith-managed"}});
+    lab.wait(std::chrono::seconds{15});
+    const auto machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    CHECK(machines[0].identity == spec.identity);
+    CHECK(machines[0].record == MachineRecord{spec.record.host, spec.record.machine_id, ""});
+    CHECK(machines[0].state == MachineState::running);
+    CHECK(machines[0].cpu_cores == 2);
+    CHECK(machines[0].memory_mib == 4096);
+}
+
+TEST_CASE("A machine as it is now: running, stopped, gone") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    CHECK(lab.run(lab.provider->get(spec.identity, spec.record))->state == MachineState::running);
+    lab.simulator.cluster().stop_machine(*lab.vm(spec));
+    CHECK(lab.run(lab.provider->get(spec.identity, spec.record))->state == MachineState::stopped);
+    lab.simulator.cluster().world.machines.clear();
+    CHECK_FALSE(lab.run(lab.provider->get(spec.identity, spec.record)));
+}
+
+TEST_CASE("A machine that was moved is found and removed where it is") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    const std::string other = spec.record.host == "zagato" ? "porsche" : "zagato";
+    lab.vm(spec)->node = other;
+    CHECK(lab.run(lab.provider->get(spec.identity, spec.record))->record.host == other);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.vm(spec) == nullptr);
+}

@@ -1,0 +1,135 @@
+// Nothing is touched that is not provably ours, and nothing of ours is given up while it may exist.
+#include "test/component/proxmox/lab.hpp"
+
+using namespace providers;
+using Catch::Contains;
+using test::Lab;
+
+namespace {
+
+RemovalBlocked blocked(Lab& lab, MachineSpec& spec) {
+    const auto result = lab.destroy(spec);
+    REQUIRE(std::holds_alternative<RemovalBlocked>(result));
+    return std::get<RemovalBlocked>(result);
+}
+
+// The same claim on a cluster of another name: what VMID reuse looks like.
+void hand_over(Lab& lab, const MachineSpec& spec) {
+    auto* vm = lab.vm(spec);
+    vm->config["smbios1"] = "uuid=99999999-0000-4000-8000-000000000000";
+    vm->config["description"] = "somebody else's";
+    vm->config["name"] = "database";
+    vm->config["tags"] = "prod";
+}
+
+}  // namespace
+
+TEST_CASE("A VMID that was given to somebody else is left alone, and our machine counts as gone") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    hand_over(lab, spec);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    REQUIRE(lab.vm(spec));
+    CHECK(lab.vm(spec)->running);
+    CHECK(lab.count("POST", ".*/status/stop") == 0);
+    CHECK(lab.count("DELETE", ".*") == 0);
+    CHECK_FALSE(lab.run(lab.provider->get(spec.identity, spec.record)));
+}
+
+TEST_CASE("A machine whose mark is half ours is left alone and reported") {
+    for (const auto& [option, value] :
+         std::map<std::string, std::string>{{"smbios1", "uuid=99999999-0000-4000-8000-000000000000"},
+                                            {"description", "edited"},
+                                            {"tags", "other"}}) {
+        INFO(option);
+        Lab lab;
+        auto spec = lab.machine(1);
+        lab.launch(spec);
+        lab.vm(spec)->config[option] = value;
+        const auto why = blocked(lab, spec);
+        CHECK(why.reason == "OwnershipMismatch");
+        CHECK_THAT(why.message, Contains("VM " + spec.record.machine_id));
+        CHECK(lab.vm(spec)->running);
+    }
+}
+
+TEST_CASE("A machine of the same name in another cluster's hands is never touched") {
+    Lab lab;
+    auto theirs = lab.machine(1);
+    theirs.identity.cluster_id = "another-cluster";
+    theirs.identity.claim_uid = "cccccccc-0000-4000-8000-000000000001";
+    theirs.identity.system_uuid = "dddddddd-0000-5000-8000-000000000001";
+    lab.launch(theirs);
+    auto ours = lab.machine(1);
+    ours.record = theirs.record;
+    CHECK(std::holds_alternative<Gone>(lab.destroy(ours)));
+    CHECK(lab.vm(theirs)->running);
+}
+
+TEST_CASE("A protected machine is not removed, and the message says how it can be") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.vm(spec)->config["protection"] = "1";
+    CHECK(blocked(lab, spec).reason == "ProtectionEnabled");
+    lab.vm(spec)->config.erase("protection");
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("A machine that is being backed up is removed after the backup") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.vm(spec)->config["lock"] = "backup";
+    const auto why = blocked(lab, spec);
+    CHECK(why.reason == "Locked");
+    CHECK_THAT(why.message, Contains("backup"));
+    lab.vm(spec)->config.erase("lock");
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("A machine on a dead host is neither gone nor touched until the host is back") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.cluster().power_off_host(spec.record.host);
+    lab.wait(std::chrono::seconds{30});
+    CHECK(blocked(lab, spec).reason == "HostUnreachable");
+    CHECK_THROWS_AS(lab.run(lab.provider->get(spec.identity, spec.record)), ProviderError);
+    lab.simulator.cluster().power_on_host(spec.record.host);
+    lab.wait(std::chrono::seconds{30});
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.vm(spec) == nullptr);
+}
+
+TEST_CASE("A machine that the token may not see any more is not given up") {
+    auto world = proxmox_simulator::default_world();
+    world.custom_roles["KubeNodeSmith"].erase("VM.Audit");
+    Lab lab(world);
+    auto spec = lab.machine(1);
+    spec.record = {"porsche", "1500", ""};
+    lab.plant(1500, "porsche", {{"name", "workers-1"}});
+    CHECK(blocked(lab, spec).reason == "MissingPrivileges");
+    CHECK_THROWS_AS(lab.run(lab.provider->get(spec.identity, spec.record)), ProviderError);
+    lab.simulator.cluster().world.machines.clear();
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("A stop that fails is tried again; the machine is not given up") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.faults().add_task("qmstop", ".*", {}, 3);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.vm(spec) == nullptr);
+}
+
+TEST_CASE("A destruction that fails is tried again") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.faults().add_task("qmdestroy", ".*", {}, 2);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.vm(spec) == nullptr);
+}

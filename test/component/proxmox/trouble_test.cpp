@@ -1,0 +1,194 @@
+// What goes wrong on the way to a running machine, and what the caller is told.
+#include "test/component/proxmox/lab.hpp"
+
+using namespace providers;
+using Catch::Contains;
+using proxmox_simulator::TaskFault;
+using proxmox_simulator::TaskTrouble;
+using test::Lab;
+
+namespace {
+
+// Calls ensure until it gives up.
+AttemptFailed failure_of(Lab& lab, MachineSpec& spec) {
+    for (int calls = 0; calls < 100; ++calls) {
+        const auto result = lab.ensure(spec);
+        if (const auto* failed = std::get_if<AttemptFailed>(&result)) return *failed;
+        const auto& machine = std::get<Machine>(result);
+        spec.record = machine.record;
+        lab.wait(machine.retry_after);
+    }
+    FAIL("ensure never gave up");
+    return {};
+}
+
+TaskFault fault(TaskTrouble trouble, std::string text = "no space left on device") {
+    return {trouble, std::move(text)};
+}
+
+}  // namespace
+
+TEST_CASE("An ID taken by somebody else in the meantime is left to them") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto taken = spec.record.machine_id;
+    lab.plant(std::stoi(taken), spec.record.host,
+              {{"name", "faster"}, {"smbios1", "uuid=99999999-0000-4000-8000-000000000000"}});
+    lab.launch(spec);
+    CHECK(spec.record.machine_id != taken);
+    CHECK(lab.vm(taken)->config.at("name") == "faster");
+    CHECK_FALSE(lab.vm(taken)->running);
+    CHECK(lab.vm(spec)->config.at("name") == "workers-1");
+}
+
+TEST_CASE("An ID taken on another host in the meantime is left to them") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto taken = spec.record.machine_id;
+    const std::string other = spec.record.host == "zagato" ? "porsche" : "zagato";
+    lab.plant(std::stoi(taken), other, {{"name", "faster"}});
+    lab.launch(spec);
+    CHECK(spec.record.machine_id != taken);
+    CHECK(lab.vm(taken)->config.at("name") == "faster");
+}
+
+TEST_CASE("A VM that somebody is creating under our ID is waited for, then left to them") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto taken = spec.record.machine_id;
+    lab.plant(std::stoi(taken), spec.record.host, {{"lock", "create"}});
+    const auto begun = lab.clock.now();
+    lab.launch(spec);
+    CHECK(lab.clock.now() - begun >= std::chrono::seconds{30});
+    CHECK(spec.record.machine_id != taken);
+    CHECK(lab.vm(taken)->config.at("lock") == "create");
+}
+
+TEST_CASE("A creation that fails ends the attempt with its reason and leaves nothing") {
+    Lab lab;
+    lab.simulator.cluster().world.storages["local"].total = 1;
+    auto spec = lab.machine(1);
+    const auto failed = failure_of(lab, spec);
+    CHECK(failed.reason == "CreateFailed");
+    CHECK(failed.avoid_host);
+    CHECK_THAT(failed.message, Contains("creating the VM failed: unable to create VM"));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.simulator.cluster().world.machines.empty());
+}
+
+TEST_CASE("A creation whose worker died leaves a lock that only root can break, and the message says how") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmcreate", ".*", fault(TaskTrouble::die));
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto stuck = spec.record.machine_id;
+    const auto machine = lab.launch(spec);
+    CHECK(machine.record.machine_id != stuck);
+    CHECK(lab.vm(stuck)->config.at("lock") == "create");
+}
+
+TEST_CASE("A start that fails ends the attempt, and the machine can be removed") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmstart", ".*",
+                                    fault(TaskTrouble::fail_at_once, "bridge 'vmbr7' does not exist"));
+    auto spec = lab.machine(1);
+    const auto failed = failure_of(lab, spec);
+    CHECK(failed.reason == "StartFailed");
+    CHECK_THAT(failed.message, Contains("vmbr7"));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.vm(spec) == nullptr);
+}
+
+TEST_CASE("A start whose exit status says it failed although the machine runs is looked into") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmstart", ".*",
+                                    fault(TaskTrouble::fail_at_end, "got timeout: unexpected status"));
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    CHECK(lab.vm(spec)->running);
+}
+
+TEST_CASE("Lock time-outs are waited for") {
+    Lab lab;
+    lab.simulator.faults().add_task(
+        "qmcreate", ".*",
+        fault(TaskTrouble::fail_at_once,
+              "can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout"),
+        2);
+    lab.simulator.faults().add_task(
+        "qmstart", ".*",
+        fault(TaskTrouble::fail_at_once, "can't lock file '/var/lock/qemu-server/lock-1.conf' - got timeout"),
+        2);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    CHECK(lab.vm(spec)->running);
+}
+
+TEST_CASE("A cluster without quorum is not ready, and works again once it has one") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    for (const auto* host : {"porsche", "zagato"}) lab.simulator.cluster().power_off_host(host);
+    spec.record.host = "alfaromeo";
+    lab.wait(std::chrono::seconds{30});
+    const auto result = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<NotReady>(result));
+    CHECK_THAT(std::get<NotReady>(result).message, Contains("quorum"));
+    CHECK(lab.simulator.cluster().world.machines.empty());
+    for (const auto* host : {"porsche", "zagato"}) lab.simulator.cluster().power_on_host(host);
+    lab.wait(std::chrono::seconds{30});
+    lab.launch(spec);
+}
+
+TEST_CASE("A machine placed on a host that died before it was made goes to another host") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto dead = spec.record.host;
+    lab.simulator.cluster().power_off_host(dead);
+    lab.wait(std::chrono::seconds{30});
+    lab.launch(spec);
+    CHECK(spec.record.host != dead);
+    CHECK(lab.simulator.cluster().world.machines.size() == 1);
+}
+
+TEST_CASE("An option that Proxmox refuses ends the attempt with the option's name") {
+    Lab lab;
+    lab.config.spec.proxmox->vmOptions.push_back({"ostype", "beos"});
+    lab.restart();
+    auto spec = lab.machine(1);
+    const auto failed = failure_of(lab, spec);
+    CHECK(failed.reason == "CreateFailed");
+    CHECK_THAT(failed.message, Contains("ostype"));
+    CHECK_FALSE(failed.avoid_host);
+}
+
+TEST_CASE("A host without a storage for the boot image ends the attempt and is avoided") {
+    Lab lab;
+    lab.config.spec.proxmox->cloudInit->isoStorage = "missing";
+    lab.restart();
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    const auto failed = failure_of(lab, spec);
+    CHECK(failed.reason == "BootImageFailed");
+    CHECK(failed.avoid_host);
+    CHECK_THAT(failed.message, Contains("missing") && Contains("isoStorage"));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("No change is sent by a process that may no longer lead") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.leads = false;
+    CHECK_THROWS_AS(lab.ensure(spec), FencedError);
+    CHECK(lab.count("POST", ".*") == 0);
+    lab.leads = true;
+    lab.launch(spec);
+    lab.leads = false;
+    CHECK_THROWS_AS(lab.remove(spec), FencedError);
+    CHECK(lab.vm(spec)->running);
+}

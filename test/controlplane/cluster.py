@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""A real Kubernetes control plane on 127.0.0.1: etcd, kube-apiserver, controller-manager, scheduler, and kwok as the kubelets.
+
+By hand:    cluster.py --state DIR up                   prints the path of admin.kubeconfig; runs on until `down`
+            cluster.py --state DIR down                 ends exactly the processes that `up` started; keeps the logs
+            cluster.py --state DIR status               exit code 0 if it runs
+            cluster.py --state DIR exec COMMAND...      a cluster for one command (with KUBECONFIG), which gives the exit code
+            cluster.py --state DIR token [--ttl SEC]    makes a bootstrap token as `kubeadm token create` does
+            cluster.py --state DIR kubeconfig --user NAME [--group G]... --out FILE
+            cluster.py --state DIR kill|restart PROGRAM e.g. kube-apiserver, to see how others bear it
+In pytest:  with Cluster(state) as cluster: cluster.kubectl("get", "nodes")
+
+Programs come from --bin (default: $CONTROLPLANE_BIN) and, what is not there, from build/controlplane/bin of this repository.
+State: DIR/admin.kubeconfig, DIR/pki, DIR/logs/*.log, DIR/logs/audit.log (one JSON event per request, level Metadata).
+"""
+
+import argparse
+import base64
+import json
+import os
+import secrets
+import shutil
+import socket
+import ssl
+import string
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import fixtures  # noqa: E402
+import pki  # noqa: E402
+from processes import Processes  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+OWN_BIN = HERE.parent.parent / "build/controlplane/bin"
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubectl")
+START_TIMEOUT_SECONDS = 60.0
+PORT_ATTEMPTS = 3
+# A machine's Lease is renewed every quarter of this; the Node goes NotReady when no renewal is seen for the grace period.
+LEASE_SECONDS = 20
+NODE_GRACE_PERIOD = "20s"
+POWERED_ON = "machine.test/power=on"  # as cmd/testnode/power.go
+AUDIT_POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
+
+
+def free_ports(count: int):
+    """Ports that are free now. They are probed together, so that they differ."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def wait_for(what, condition, timeout=START_TIMEOUT_SECONDS, interval=0.05):
+    """Polls condition() until it is true and returns its value; raises TimeoutError naming `what`."""
+    deadline = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what} did not happen within {timeout:g} s")
+        time.sleep(interval)
+
+
+class Cluster:
+    """One cluster in one state folder. start() and stop() are also what `with` does."""
+
+    def __init__(self, state, bin_dir=None):
+        self.state = Path(state).resolve()
+        given = bin_dir or os.environ.get("CONTROLPLANE_BIN")
+        self.folders = [Path(given).resolve(), OWN_BIN] if given else [OWN_BIN]
+        self.pki = self.state / "pki"
+        self.kubeconfig = self.state / "admin.kubeconfig"
+        self.audit_log = self.state / "logs" / "audit.log"
+        self.processes = Processes(self.state)
+        self._opener = None
+
+    def __enter__(self):
+        self.start(die_with_parent=True)
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # --- start and stop ---
+
+    def start(self, die_with_parent=False):
+        """Starts everything and returns when pods can be made and machines can join. A cluster left in the folder by a
+        harness that was killed is ended first."""
+        for name in PROGRAMS:
+            self.program(name)
+        for attempt in range(PORT_ATTEMPTS):
+            self.stop()
+            self._clean()
+            try:
+                return self._start(die_with_parent)
+            except RuntimeError as error:
+                self.stop()
+                # Another process may have taken a port between the probe and the server's start.
+                if "address already in use" not in str(error) or attempt == PORT_ATTEMPTS - 1:
+                    raise
+            except BaseException:
+                self.stop()
+                raise
+
+    def _start(self, die_with_parent):
+        self.state.mkdir(parents=True, exist_ok=True)
+        etcd_port, peer_port, api_port = free_ports(3)
+        self._write_identities(f"https://127.0.0.1:{api_port}")
+        self._start_storage(etcd_port, peer_port, die_with_parent)
+        self._start_api_server(etcd_port, api_port, die_with_parent)
+        self._wait("the API server's start", self._ready)
+        self._start_controllers(die_with_parent)
+        self._make_fixtures()
+        self._wait("the default service account", lambda: self.find("/api/v1/namespaces/default/serviceaccounts/default"))
+
+    def stop(self):
+        self.processes.stop()
+
+    def program(self, name) -> Path:
+        """Where the binary is; raises FileNotFoundError with what to do about it."""
+        for folder in self.folders:
+            if (folder / name).is_file():
+                return folder / name
+        raise FileNotFoundError(f"{name} is not in {' or '.join(map(str, self.folders))}: run `make setup` or set CONTROLPLANE_BIN")
+
+    def running(self) -> bool:
+        return bool(self.processes.alive()) and self._ready()
+
+    def _clean(self):
+        for name in ("etcd", "pki", "logs"):
+            shutil.rmtree(self.state / name, ignore_errors=True)
+        for path in self.state.glob("*.kubeconfig"):
+            path.unlink()
+
+    def _write_identities(self, server):
+        self._opener = None
+        (self.state / "server").write_text(server)
+        pki.new_ca(self.pki)
+        pki.new_certificate(self.pki, "apiserver", "kube-apiserver", server=True)
+        self.user_kubeconfig(self.kubeconfig, "admin", ["system:masters"])
+        self.user_kubeconfig(self.state / "controller-manager.kubeconfig", "system:kube-controller-manager")
+        self.user_kubeconfig(self.state / "scheduler.kubeconfig", "system:kube-scheduler")
+        self.user_kubeconfig(self.state / "kwok.kubeconfig", "kwok", ["system:masters"])
+
+    def _start_storage(self, port, peer_port, die_with_parent):
+        url, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
+        self.processes.start("etcd", [
+            self.program("etcd"), "--data-dir", self.state / "etcd", "--unsafe-no-fsync", "--log-level", "error",
+            "--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peer,
+            "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"], die_with_parent)
+
+    def _start_api_server(self, etcd_port, port, die_with_parent):
+        policy = self.state / "audit-policy.json"
+        policy.write_text(json.dumps(AUDIT_POLICY))
+        self.processes.start("kube-apiserver", [
+            self.program("kube-apiserver"), f"--etcd-servers=http://127.0.0.1:{etcd_port}", "--bind-address=127.0.0.1",
+            f"--secure-port={port}", "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.96.0.0/16",
+            f"--tls-cert-file={self.pki}/apiserver.crt", f"--tls-private-key-file={self.pki}/apiserver.key",
+            f"--client-ca-file={self.pki}/ca.crt", f"--service-account-key-file={self.pki}/sa.pub",
+            f"--service-account-signing-key-file={self.pki}/sa.key",
+            "--service-account-issuer=https://kubernetes.default.svc.cluster.local", "--authorization-mode=Node,RBAC",
+            "--enable-admission-plugins=NodeRestriction", "--enable-bootstrap-token-auth", "--allow-privileged",
+            "--profiling=false", "--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000",
+            f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"], die_with_parent)
+
+    def _start_controllers(self, die_with_parent):
+        client = ["--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--secure-port=0"]
+        self.processes.start("kube-controller-manager", [
+            self.program("kube-controller-manager"), f"--kubeconfig={self.state}/controller-manager.kubeconfig", *client,
+            f"--root-ca-file={self.pki}/ca.crt", f"--service-account-private-key-file={self.pki}/sa.key",
+            f"--cluster-signing-cert-file={self.pki}/ca.crt", f"--cluster-signing-key-file={self.pki}/ca.key",
+            "--use-service-account-credentials", "--controllers=*,bootstrapsigner,tokencleaner",
+            "--node-monitor-period=2s", f"--node-monitor-grace-period={NODE_GRACE_PERIOD}"], die_with_parent)
+        self.processes.start("kube-scheduler", [
+            self.program("kube-scheduler"), f"--kubeconfig={self.state}/scheduler.kubeconfig", *client], die_with_parent)
+        self.processes.start("kwok", [
+            self.program("kwok"), f"--kubeconfig={self.state}/kwok.kubeconfig", f"--config={HERE}/kwok-stages.yaml",
+            f"--manage-nodes-with-label-selector={POWERED_ON}", f"--node-lease-duration-seconds={LEASE_SECONDS}",
+            "--cidr=10.244.0.1/16", "--node-ip=10.0.0.1", "--enable-crds="], die_with_parent)
+
+    def _make_fixtures(self):
+        for collection, item in fixtures.objects(self.server, self.ca):
+            self.api("POST", collection, item)
+
+    def _ready(self) -> bool:
+        try:
+            return self.api("GET", "/readyz", parse=False) == b"ok"
+        except OSError:  # refused, reset, timed out, or an HTTP error while it starts
+            return False
+
+    def _wait(self, what, condition):
+        def checked():
+            self.processes.check()
+            return condition()
+        return wait_for(what, checked)
+
+    # --- faults ---
+
+    def kill(self, program):
+        """Ends one of the servers without a goodbye."""
+        self.processes.kill(program)
+
+    def restart(self, program):
+        """Starts a server anew with the command line it had; returns when the API server is ready again."""
+        self.processes.kill(program)
+        self.processes.revive(program)
+        self._wait("the API server's readiness", self._ready)
+
+    # --- use ---
+
+    @property
+    def server(self) -> str:
+        return (self.state / "server").read_text()
+
+    @property
+    def ca(self) -> bytes:
+        return (self.pki / "ca.crt").read_bytes()
+
+    @property
+    def ca_hash(self) -> str:
+        return pki.ca_hash(self.pki)
+
+    def kubectl(self, *args, stdin=None, check=True, kubeconfig=None):
+        """Runs kubectl as the administrator; returns its standard output, or with check=False the finished process."""
+        done = subprocess.run([self.program("kubectl"), "--kubeconfig", kubeconfig or self.kubeconfig, *args],
+                              input=stdin, capture_output=True, text=True, check=False)
+        if not check:
+            return done
+        if done.returncode != 0:
+            raise RuntimeError(f"kubectl {' '.join(map(str, args))}: {done.stderr.strip()}")
+        return done.stdout
+
+    def api(self, method, path, body=None, content_type="application/json", parse=True):
+        """One request as the administrator without kubectl's start-up time; raises urllib.error.HTTPError."""
+        request = urllib.request.Request(self.server + path, method=method, headers={"Content-Type": content_type},
+                                         data=None if body is None else json.dumps(body).encode())
+        with self._connect().open(request, timeout=30) as response:
+            answer = response.read()
+        return json.loads(answer) if parse else answer
+
+    def _connect(self):
+        if self._opener is None:
+            context = ssl.create_default_context(cafile=str(self.pki / "ca.crt"))
+            context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
+            self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+        return self._opener
+
+    def find(self, path, parse=True):
+        """The object at path, or None if there is none."""
+        try:
+            return self.api("GET", path, parse=parse)
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    def user_kubeconfig(self, path, user, groups=()):
+        """Writes a kubeconfig for a user with a client certificate of the cluster's CA."""
+        path = Path(path)
+        name = path.stem
+        pki.new_certificate(self.pki, name, user, groups)
+        self._write_kubeconfig(path, {
+            "client-certificate-data": base64.b64encode((self.pki / f"{name}.crt").read_bytes()).decode(),
+            "client-key-data": base64.b64encode((self.pki / f"{name}.key").read_bytes()).decode()})
+        return path
+
+    def service_account_kubeconfig(self, path, namespace, name, seconds=86400):
+        """Writes a kubeconfig with a token of an existing service account, as a pod of the operator would have."""
+        answer = self.api("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token", {
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": seconds}})
+        self._write_kubeconfig(Path(path), {"token": answer["status"]["token"]})
+        return Path(path)
+
+    def _write_kubeconfig(self, path, credentials):
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(fixtures.kubeconfig(self.server, self.ca, credentials), indent=1))
+
+    def bootstrap_token(self, seconds=1800) -> str:
+        """Makes a bootstrap token with the usages and the group of `kubeadm token create`; negative: expired already."""
+        alphabet = string.ascii_lowercase + string.digits
+        token_id, secret = ("".join(secrets.choice(alphabet) for _ in range(n)) for n in (6, 16))
+        expiration = datetime.now(timezone.utc) + timedelta(seconds=seconds)
+        self.api("POST", "/api/v1/namespaces/kube-system/secrets", {
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"bootstrap-token-{token_id}"},
+            "type": "bootstrap.kubernetes.io/token", "stringData": {
+                "token-id": token_id, "token-secret": secret, "expiration": expiration.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true",
+                "auth-extra-groups": fixtures.BOOTSTRAPPERS}})
+        return f"{token_id}.{secret}"
+
+
+def execute(cluster, command) -> int:
+    """Runs command beside a cluster of its own; the cluster ends with it, or with this process if that is killed."""
+    with cluster:
+        environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig), "CLUSTER_STATE": str(cluster.state)}
+        return subprocess.run(command, env=environment, check=False).returncode
+
+
+def status(cluster) -> int:
+    for process in cluster.processes.alive():
+        print(process["name"], process["pid"])
+    return 0 if cluster.running() else 1
+
+
+def up(cluster):
+    if not cluster.running():
+        cluster.start()
+    print(cluster.kubeconfig)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--state", required=True, help="folder of all state")
+    parser.add_argument("--bin", help="folder of binaries that win over those that this repository built")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("up", "down", "status"):
+        commands.add_parser(name)
+    commands.add_parser("exec").add_argument("argv", nargs=argparse.REMAINDER, metavar="COMMAND")
+    commands.add_parser("token").add_argument("--ttl", type=int, default=1800, help="seconds until it expires")
+    user = commands.add_parser("kubeconfig")
+    user.add_argument("--user", required=True)
+    user.add_argument("--group", action="append", default=[])
+    user.add_argument("--out", required=True)
+    for name in ("kill", "restart"):
+        commands.add_parser(name).add_argument("program")
+    return parser.parse_args()
+
+
+def main() -> int:
+    args = parse_arguments()
+    cluster = Cluster(args.state, args.bin)
+    actions = {
+        "up": lambda: up(cluster), "down": cluster.stop, "status": lambda: status(cluster),
+        "exec": lambda: execute(cluster, args.argv), "token": lambda: print(cluster.bootstrap_token(args.ttl)),
+        "kubeconfig": lambda: print(cluster.user_kubeconfig(args.out, args.user, args.group)),
+        "kill": lambda: cluster.kill(args.program), "restart": lambda: cluster.restart(args.program)}
+    return actions[args.command]() or 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

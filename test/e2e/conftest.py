@@ -1,0 +1,38 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import manifests  # noqa: E402
+from stack import Stack, wait_for  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    """A control plane with our CRDs, a Proxmox cluster and a running operator, shared by the tests of a file."""
+    with Stack(tmp_path_factory.mktemp("stack")) as running:
+        running.install_crds()
+        running.operator.start().wait_ready()
+        yield running
+
+
+@pytest.fixture
+def clean(stack):
+    """After the test: workloads and our objects are deleted, and everything they caused must be gone."""
+    yield stack
+    kubectl = stack.cluster.kubectl
+    kubectl("delete", "deployments,statefulsets,daemonsets,pods,pdb", "--all", "-n", "default", "--wait=false",
+            "--grace-period=1")
+    kubectl("delete", "nodesmithpools,nodesmithclaims", "--all", "-n", manifests.NAMESPACE, "--wait=false")
+    wait_for("the removal of all claims and machines",
+             lambda: not (stack.claims() or stack.proxmox.machines() or stack.pods()), 60)
+    kubectl("delete", "nodesmithcontrolplanes,nodesmithproviders,secrets,events", "--all", "-n", manifests.NAMESPACE)
+    assert not stack.nodes()
+    assert not stack.bootstrap_tokens()
+
+
+def pytest_runtest_makereport(item, call):
+    """A failed test shows the end of the operator's log."""
+    if call.when == "call" and call.excinfo is not None and "stack" in item.funcargs:
+        item.add_report_section("call", "operator", item.funcargs["stack"].operator.log_tail(60))

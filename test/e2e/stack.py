@@ -1,0 +1,175 @@
+"""Everything that a user has: a real control plane, a Proxmox cluster (simulated) and the operator's binary.
+
+    with Stack(folder) as stack:
+        stack.install_crds()
+        stack.start_operator()
+        stack.cluster.kubectl("apply", ...)
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/controlplane"))
+sys.path.insert(0, str(ROOT / "test/e2e"))
+from cluster import Cluster, free_ports, wait_for  # noqa: E402
+from processes import Processes  # noqa: E402
+from proxmox import ProxmoxSimulator  # noqa: E402
+
+BIN = Path(os.environ.get("KUBENODESMITH_BIN") or ROOT / "build/release/bin")
+NAMESPACE = "kubenodesmith"
+KINDS = ("nodesmithproviders", "nodesmithhosts", "nodesmithpools", "nodesmithclaims", "nodesmithcontrolplanes")
+
+
+class Operator:
+    """One run after another of the operator's binary, with the flags that a user would give."""
+
+    def __init__(self, folder, kubeconfig):
+        self.folder = Path(folder)
+        self.kubeconfig = Path(kubeconfig)
+        self.log = self.folder / "operator.log"
+        self.process = None
+        self.health_port, self.metrics_port = free_ports(2)
+
+    def start(self, *flags):
+        argv = [BIN / "kubenodesmith", "--kubeconfig", self.kubeconfig,
+                f"--health-probe-bind-address=127.0.0.1:{self.health_port}",
+                f"--metrics-bind-address=127.0.0.1:{self.metrics_port}", *flags]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        return self
+
+    def wait_ready(self, timeout=30):
+        wait_for("the operator's readiness", self.ready, timeout)
+        return self
+
+    def ready(self):
+        if self.process.poll() is not None:
+            raise RuntimeError(f"the operator ended with {self.process.returncode}:\n{self.log_tail()}")
+        try:
+            return self.get("/readyz", self.health_port) == "ok\n"
+        except (urllib.error.URLError, ConnectionError):
+            return False
+
+    def get(self, path, port=None):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port or self.metrics_port}{path}", timeout=5) as answer:
+            return answer.read().decode()
+
+    def metrics(self):
+        """Samples by series, as Prometheus would scrape them."""
+        lines = (line for line in self.get("/metrics").splitlines() if line and not line.startswith("#"))
+        return {series: float(value) for series, value in (line.rsplit(" ", 1) for line in lines)}
+
+    def resident_kib(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+
+    def stop(self, timeout=40):
+        """SIGTERM, as the kubelet does; returns the exit code."""
+        return self._end(signal.SIGTERM, timeout)
+
+    def kill(self):
+        return self._end(signal.SIGKILL, 10)
+
+    def _end(self, signal_number, timeout):
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            self.process.send_signal(signal_number)
+        code = self.process.wait(timeout)
+        self.process = None
+        return code
+
+    def log_tail(self, lines=30):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+
+
+class Stack:
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.cluster = Cluster(self.folder / "cluster")
+        self.proxmox = None
+        self.operator = None
+
+    def __enter__(self):
+        self.cluster.start(die_with_parent=True)
+        try:
+            self.proxmox = ProxmoxSimulator(self.folder / "proxmox", BIN, self.cluster).start(die_with_parent=True)
+        except BaseException:
+            self.cluster.stop()
+            raise
+        self.operator = Operator(self.folder, self.cluster.kubeconfig)
+        return self
+
+    def __exit__(self, *_):
+        self.operator.kill()
+        self.proxmox.stop()
+        self.cluster.stop()
+
+    def install_crds(self):
+        self.cluster.kubectl("apply", "--server-side", "-k", ROOT / "crds")
+        self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        self.cluster.kubectl("create", "namespace", NAMESPACE)
+        wait_for("the API server to serve our kinds", self._kinds_are_served)
+
+    # A new CRD is answered with 429 until its storage is ready, also after it is Established.
+    def _kinds_are_served(self):
+        try:
+            return [self.objects(plural) for plural in KINDS]
+        except urllib.error.HTTPError as error:
+            if error.code in (404, 429):
+                return None
+            raise
+
+    # --- what is there ---
+
+    def objects(self, plural, namespace=NAMESPACE):
+        path = f"/apis/kubenodesmith.parawell.cloud/v1alpha1/namespaces/{namespace}/{plural}"
+        return self.cluster.api("GET", path)["items"]
+
+    def claims(self):
+        return self.objects("nodesmithclaims")
+
+    def nodes(self):
+        return self.cluster.api("GET", "/api/v1/nodes")["items"]
+
+    def pods(self, namespace="default"):
+        return self.cluster.api("GET", f"/api/v1/namespaces/{namespace}/pods")["items"]
+
+    def events(self, namespace=NAMESPACE):
+        return self.cluster.api("GET", f"/api/v1/namespaces/{namespace}/events")["items"]
+
+    def bootstrap_tokens(self):
+        secrets = self.cluster.api("GET", "/api/v1/namespaces/kube-system/secrets")["items"]
+        return [s["metadata"]["name"] for s in secrets if s["type"] == "bootstrap.kubernetes.io/token"]
+
+    # --- what a user does ---
+
+    def apply(self, *manifests):
+        """kubectl apply of manifests given as dictionaries."""
+        return self.cluster.kubectl("apply", "-f", "-", stdin="\n---\n".join(json.dumps(m) for m in manifests))
+
+
+def condition(item, kind):
+    """The condition of that type, or an empty dictionary."""
+    found = [c for c in item.get("status", {}).get("conditions", []) if c["type"] == kind]
+    return found[0] if found else {}
+
+
+def is_true(item, kind):
+    return condition(item, kind).get("status") == "True"
+
+
+def running_pods(pods):
+    return [p for p in pods if p["status"].get("phase") == "Running" and "deletionTimestamp" not in p["metadata"]]
+
+
+def seconds_since(start):
+    return time.monotonic() - start

@@ -1,0 +1,89 @@
+"""Whatever a user gets wrong is answered by a condition or an exit message that says what to do."""
+
+import json
+import subprocess
+
+import manifests
+import pytest
+from stack import BIN, condition, wait_for
+
+
+def run_operator(*flags, **environment):
+    return subprocess.run([BIN / "kubenodesmith", *flags], capture_output=True, text=True, timeout=20, check=False,
+                          env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment})
+
+
+def provider_condition(stack, kind):
+    return lambda: (c := condition(stack.objects("nodesmithproviders")[0], kind)).get("status") == "False" and c
+
+
+def test_a_missing_kubeconfig_file_ends_with_its_name():
+    done = run_operator("--kubeconfig=/nonexistent/config")
+    assert done.returncode == 2
+    assert "/nonexistent/config" in done.stderr
+
+
+def test_no_cluster_at_all_ends_with_what_to_give():
+    done = run_operator()
+    assert done.returncode == 2
+    assert "--kubeconfig" in done.stderr
+
+
+def test_a_kubeconfig_that_is_no_yaml_ends_with_its_name(tmp_path):
+    broken = tmp_path / "broken"
+    broken.write_text("clusters: [\n")
+    done = run_operator(f"--kubeconfig={broken}")
+    assert done.returncode == 2
+    assert str(broken) in done.stderr
+
+
+def test_an_unknown_flag_and_a_wrong_address_end_with_the_flag():
+    assert "--frobnicate" in run_operator("--frobnicate").stderr
+    done = run_operator("--metrics-bind-address=everywhere")
+    assert done.returncode == 2
+    assert "--metrics-bind-address" in done.stderr and ":8081" in done.stderr
+
+
+@pytest.mark.parametrize("changes, kind, words", [
+    ({"secret": None}, "CredentialsResolved", ["proxmox", "Secret"]),
+    ({"secret": {"PROXMOX_SECRET": None}}, "CredentialsResolved", ["PROXMOX_SECRET"]),
+    ({"secret": {"PROXMOX_SECRET": "00000000-0000-0000-0000-000000000000"}}, "Reachable", ["token"]),
+    ({"provider": {"endpoint": "https://127.0.0.1:1/api2/json"}}, "Reachable", ["127.0.0.1:1"]),
+    ({"provider": {"tls": {"fingerprintSHA256": ":".join(["00"] * 32)}}}, "Reachable", ["fingerprint"]),
+    ({"provider": {"tls": {}}}, "Reachable", ["certificate"]),
+], ids=["no secret", "no key", "wrong token", "wrong endpoint", "wrong fingerprint", "unknown authority"])
+def test_a_provider_that_cannot_work_says_why(clean, changes, kind, words):
+    stack = clean
+    secret = changes.get("secret", {})
+    if secret is not None:
+        stack.apply(manifests.secret(stack.proxmox, **secret))
+    stack.apply(manifests.provider(stack.proxmox, **changes.get("provider", {})), manifests.pool(), manifests.control_plane())
+    found = wait_for(f"{kind}=False", provider_condition(stack, kind), 30)
+    for word in words:
+        assert word.lower() in found["message"].lower(), found
+    assert condition(stack.objects("nodesmithproviders")[0], "Ready")["status"] == "False"
+    assert stack.operator.ready()
+
+
+def test_a_wrong_token_is_mended_by_a_new_secret(clean):
+    stack = clean
+    stack.apply(manifests.secret(stack.proxmox, PROXMOX_SECRET="wrong"), manifests.provider(stack.proxmox))
+    wait_for("a provider that is refused", provider_condition(stack, "Ready"), 30)
+    stack.apply(manifests.secret(stack.proxmox))
+    wait_for("a ready provider", lambda: condition(stack.objects("nodesmithproviders")[0], "Ready").get("status") == "True", 60)
+
+
+def test_a_provider_type_without_its_block_is_refused_by_apply(stack):
+    wrong = manifests.provider(stack.proxmox)
+    wrong["spec"]["type"] = "redfish"
+    done = stack.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(wrong), check=False)
+    assert done.returncode != 0
+    assert "redfish" in done.stderr
+
+
+def test_a_control_plane_that_names_a_missing_pool_says_so(clean):
+    stack = clean
+    stack.apply(manifests.control_plane("nowhere"))
+    found = wait_for("Ready=False", lambda: (c := condition(stack.objects("nodesmithcontrolplanes")[0], "Ready"))
+                     .get("status") == "False" and c, 20)
+    assert found["reason"] == "PoolMissing" and "nowhere" in found["message"]

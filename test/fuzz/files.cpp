@@ -1,0 +1,54 @@
+// Files that users and clusters give us.
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "api/yaml.hpp"
+#include "bootstrap/cluster_info.hpp"
+#include "bootstrap/placeholders.hpp"
+#include "controllers/claim/node_changes.hpp"
+#include "kube/kubeconfig.hpp"
+#include "test/fuzz/targets.hpp"
+
+namespace fuzz {
+
+void yaml(std::string_view input) {
+    try {
+        api::parse_yaml_documents(input);
+    } catch (const api::YamlError&) {
+    }
+    api::ConfigMap cluster_info;
+    cluster_info.data["kubeconfig"] = input;
+    try {
+        bootstrap::ca_cert_hashes(bootstrap::parse_cluster_info(cluster_info).ca_pem);
+    } catch (const std::invalid_argument&) {
+    }
+}
+
+void kubeconfig(std::string_view input) {
+    static const auto path = [] {
+        std::string name = (std::filesystem::temp_directory_path() / "kubenodesmith-fuzz-XXXXXX").string();
+        int descriptor = mkstemp(name.data());
+        if (descriptor < 0) throw std::runtime_error("no temporary file");
+        return name;
+    }();
+    std::ofstream(path, std::ios::trunc) << input;
+    try {
+        kube::resolve_context(kube::read_kubeconfig({path}), "");
+    } catch (const kube::ConfigError&) {
+    }
+}
+
+void template_text(std::string_view input) {
+    try {
+        bootstrap::fill_placeholders(input, {{"Token", "t"}, {"Endpoint", "e:6443"}, {"Host", ""}});
+    } catch (const std::invalid_argument&) {
+    }
+    controllers::claim::NodeSmithClaim claim;
+    claim.metadata.name = "claim";
+    claim.spec.poolRef = "{{ .Host }}";
+    controllers::claim::render(std::string(input), claim);
+}
+
+}  // namespace fuzz

@@ -1,0 +1,350 @@
+#include "test/simulation/adversary.hpp"
+
+#include <cmath>
+
+namespace simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Fault kTimed[] = {Fault::killed,
+                            Fault::paused,
+                            Fault::second_operator,
+                            Fault::api_unreachable,
+                            Fault::history_compacted,
+                            Fault::clock_jump,
+                            Fault::host_died,
+                            Fault::storage_full,
+                            Fault::not_ready,
+                            Fault::machine_removed,
+                            Fault::machine_stopped,
+                            Fault::mark_edited,
+                            Fault::foreign_machine,
+                            Fault::user_deleted,
+                            Fault::user_edited};
+
+base::Duration exponential(base::Random& random, double per_hour) {
+    auto hours = -std::log(1 - random.unit()) / per_hour;
+    return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double, std::ratio<3600>>(hours));
+}
+
+}  // namespace
+
+Adversary::Adversary(World& world, Operators& operators)
+    : world_(world), operators_(operators), random_(world.random_for("adversary")) {}
+
+void Adversary::begin() {
+    arm();
+    arm_changes();
+}
+
+void Adversary::arm() {
+    double total = 0;
+    for (auto fault : kTimed) total += world_.faults.per_hour(fault);
+    if (total <= 0) return;
+    auto at = world_.now() + exponential(*random_, total);
+    next_ = world_.clock.call_at(at, [this, total] {
+        auto choice = random_->unit() * total;
+        for (auto fault : kTimed) {
+            choice -= world_.faults.per_hour(fault);
+            if (choice >= 0) continue;
+            strike(fault);
+            break;
+        }
+        arm();
+    });
+}
+
+void Adversary::arm_changes() {
+    if (world_.scenario.changes_per_hour <= 0 || world_.scenario.deployments.empty()) return;
+    auto at = world_.now() + exponential(*random_, world_.scenario.changes_per_hour);
+    next_change_ = world_.clock.call_at(at, [this] {
+        const auto& deployments = world_.scenario.deployments;
+        const auto& name = deployments[random_->below(deployments.size())].name;
+        auto most = static_cast<std::uint64_t>(world_.scenario.most_replicas);
+        auto replicas = random_->below(3) == 0 ? 0 : random_->below(most + 1);
+        world_.workloads.scale(name, static_cast<std::int64_t>(replicas));
+        arm_changes();
+    });
+}
+
+void Adversary::strike(Fault fault) {
+    world_.faults.note(fault);
+    deeds_.last = world_.now();
+    switch (fault) {
+        case Fault::killed:
+            return kill();
+        case Fault::paused:
+            return pause();
+        case Fault::second_operator:
+            return second_operator();
+        case Fault::api_unreachable:
+            return cut_off();
+        case Fault::history_compacted:
+            world_.server.store().compact(world_.server.store().version());
+            return world_.network.drop_watches();
+        case Fault::clock_jump:
+            return jump_clock();
+        case Fault::host_died:
+            return host_dies();
+        case Fault::storage_full:
+            world_.administrators.fill_storage(true);
+            return later(world_.faults.duration(1min, 20min),
+                         [this] { world_.administrators.fill_storage(false); });
+        case Fault::not_ready:
+            return node_ails();
+        case Fault::user_deleted:
+            return user_deletes();
+        case Fault::user_edited:
+            return user_edits();
+        default:
+            return meddle_with_machine(fault);
+    }
+}
+
+void Adversary::later(base::Duration wait, std::function<void()> action) {
+    pending_.push_back(world_.clock.call_at(world_.now() + wait, action));
+    repairs_.push_back(std::move(action));
+}
+
+Process* Adversary::any_process() {
+    auto alive = operators_.alive();
+    return alive.empty() ? nullptr : alive[random_->below(alive.size())];
+}
+
+template <api::Kind T>
+const T* Adversary::any() {
+    const auto& all = world_.view.all<T>();
+    if (all.empty()) return nullptr;
+    return std::next(all.begin(), static_cast<std::ptrdiff_t>(random_->below(all.size())))->second.get();
+}
+
+// ---- processes
+
+void Adversary::kill() {
+    auto* process = any_process();
+    if (!process) return;
+    if (random_->below(3) == 0) {
+        operators_.terminate(*process);
+    } else {
+        operators_.kill(*process);
+    }
+}
+
+void Adversary::pause() {
+    auto* process = any_process();
+    if (!process) return;
+    auto until = world_.now() + world_.faults.duration(1s, 90s);
+    world_.trace.line(process->name(), "is paused until ", time_text(until));
+    process->pause_until(until);
+}
+
+void Adversary::second_operator() {
+    if (!world_.scenario.leader_election) return;
+    operators_.keep(2);
+    later(world_.faults.duration(1min, 30min), [this] { operators_.keep(1); });
+}
+
+void Adversary::cut_off() {
+    if (auto* process = any_process()) {
+        auto until = world_.now() + world_.faults.duration(2s, 3min);
+        world_.trace.line(process->name(), "loses the API server until ", time_text(until));
+        world_.network.cut_off(*process, until);
+    }
+}
+
+void Adversary::jump_clock() {
+    auto seconds = static_cast<std::int64_t>(random_->below(240)) - 120;
+    if (random_->below(2) == 0) {
+        world_.clock.shift_wall(std::chrono::seconds{std::abs(seconds)});
+    } else if (auto* process = any_process()) {
+        world_.trace.line(process->name(), "has its calendar shifted by ", seconds, " s");
+        process->shift_calendar(std::chrono::seconds{seconds});
+        repairs_.push_back([process, seconds] { process->shift_calendar(std::chrono::seconds{-seconds}); });
+    }
+}
+
+// ---- machines
+
+void Adversary::host_dies() {
+    auto& hosts = world_.scenario.proxmox.hosts;
+    auto name = hosts[random_->below(hosts.size())].name;
+    auto& cluster = world_.proxmox.cluster();
+    if (!cluster.host(name).powered_on) return;
+    world_.trace.line("host", name, " dies");
+    cluster.power_off_host(name);
+    later(world_.faults.duration(1min, 30min), [this, name] {
+        world_.trace.line("host", name, " is back");
+        world_.proxmox.cluster().power_on_host(name);
+    });
+}
+
+void Adversary::node_ails() {
+    auto names = world_.kubelets.running();
+    if (names.empty()) return;
+    auto name = names[random_->below(names.size())];
+    world_.kubelets.set_well(name, false);
+    later(world_.faults.duration(10s, 30min), [this, name] { world_.kubelets.set_well(name, true); });
+}
+
+void Adversary::meddle_with_machine(Fault fault) {
+    auto& administrators = world_.administrators;
+    auto ids = administrators.marked();
+    if (fault == Fault::foreign_machine && (ids.empty() || random_->below(2) == 0)) {
+        auto first = world_.scenario.providers.front().spec.proxmox->vmIDRange->lower;
+        return administrators.plant_stranger(static_cast<int>(first));
+    }
+    if (ids.empty()) return;
+    auto vmid = ids[random_->below(ids.size())];
+    if (fault == Fault::machine_removed) administrators.destroy(vmid);
+    if (fault == Fault::machine_stopped) administrators.stop(vmid);
+    if (fault == Fault::mark_edited) administrators.spoil_mark(vmid);
+    if (fault == Fault::foreign_machine) administrators.plant_copy(vmid);
+}
+
+// ---- users
+
+void Adversary::user_deletes() {
+    switch (random_->below(5)) {
+        case 0:
+            return delete_claim();
+        case 1:
+            return delete_node();
+        case 2:
+        case 3:
+            if (const auto* pod = any<api::Pod>()) {
+                auto key = api::key_of(*pod);
+                world_.trace.line("user", "deletes pod ", key.str());
+                world_.server.remove<api::Pod>(key);
+            }
+            return;
+        default:
+            for (const auto& [key, secret] : world_.view.all<api::Secret>()) {
+                if (secret->type != "bootstrap.kubernetes.io/token") continue;
+                world_.trace.line("user", "deletes Secret ", key.str());
+                auto copy = key;
+                return world_.server.remove<api::Secret>(copy);
+            }
+    }
+}
+
+void Adversary::delete_claim() {
+    const auto* claim = any<NodeSmithClaim>();
+    if (!claim) return;
+    auto key = api::key_of(*claim);
+    world_.trace.line("user", "deletes claim ", key.str());
+    deeds_.deleted_claims.insert(claim->metadata.uid);
+    world_.server.remove<NodeSmithClaim>(key);
+}
+
+void Adversary::delete_node() {
+    const auto* node = any<api::Node>();
+    if (!node) return;
+    auto name = node->metadata.name;
+    world_.trace.line("user", "deletes Node ", name);
+    deeds_.deleted_nodes.insert(name);
+    world_.server.remove<api::Node>({"", name});
+}
+
+void Adversary::user_edits() {
+    switch (random_->below(6)) {
+        case 0:
+            return edit_limits();
+        case 1:
+            return edit_mode();
+        case 2:
+        case 3:
+            return edit_node();
+        case 4:
+            return apply_claim_by_hand();
+        default:
+            return take_finalizer();
+    }
+}
+
+void Adversary::edit_limits() {
+    const auto* pool = any<NodeSmithPool>();
+    if (!pool) return;
+    auto key = api::key_of(*pool);
+    auto nodes = static_cast<std::int64_t>(random_->below(5));
+    world_.trace.line("user", "sets maxNodes of ", key.str(), " to ", nodes);
+    deeds_.limits_lowered[key.name] = world_.now();
+    world_.server.edit<NodeSmithPool>(
+        key, [nodes](NodeSmithPool& edited) { edited.spec.limits.maxNodes = nodes; });
+}
+
+void Adversary::edit_mode() {
+    using api::v1alpha1::Mode;
+    auto key = api::key_of(world_.scenario.control_plane);
+    auto set = [this, key](Mode mode) {
+        world_.server.edit<NodeSmithControlPlane>(key, [mode](auto& edited) { edited.spec.mode = mode; });
+    };
+    auto mode = random_->below(2) == 0 ? Mode::Paused : Mode::Observe;
+    world_.trace.line("user", "sets the mode to ", mode == Mode::Paused ? "Paused" : "Observe");
+    set(mode);
+    later(world_.faults.duration(10s, 20min), [set] { set(Mode::Active); });
+}
+
+void Adversary::edit_node() {
+    const auto* node = any<api::Node>();
+    if (!node) return;
+    api::ObjectKey key{"", node->metadata.name};
+    auto uid = node->metadata.uid;
+    auto choice = random_->below(3);
+    world_.trace.line("user", "edits Node ", key.name, ", kind ", choice);
+    world_.server.edit<api::Node>(key, [choice](api::Node& edited) {
+        if (choice == 0) edited.spec.unschedulable = true;
+        if (choice == 1) edited.metadata.labels.erase(std::string(api::labels::kClaim));
+        if (choice == 2) edited.metadata.annotations[std::string(api::annotations::kDoNotDisrupt)] = "true";
+    });
+    later(world_.faults.duration(1min, 20min), [this, key, uid] {
+        const auto* now = world_.view.find<api::Node>(key);
+        if (!now || now->metadata.uid != uid) return;
+        world_.server.edit<api::Node>(key, [](api::Node& edited) {
+            edited.spec.unschedulable = false;
+            edited.metadata.annotations.erase(std::string(api::annotations::kDoNotDisrupt));
+        });
+    });
+}
+
+void Adversary::apply_claim_by_hand() {
+    const auto* pool = any<NodeSmithPool>();
+    if (!pool) return;
+    NodeSmithClaim claim;
+    claim.metadata.name = "by-hand-" + std::to_string(++made_by_hand_);
+    claim.metadata.namespace_ = pool->metadata.namespace_;
+    claim.spec.poolRef = pool->metadata.name;
+    claim.spec.requirements = {2, 2048};
+    world_.trace.line("user", "applies claim ", claim.metadata.name, " of ", claim.spec.poolRef);
+    world_.server.put(claim);
+}
+
+void Adversary::take_finalizer() {
+    const auto* claim = any<NodeSmithClaim>();
+    if (!claim) return;
+    auto key = api::key_of(*claim);
+    world_.trace.line("user", "takes the finalizers of claim ", key.str());
+    deeds_.claims_without_finalizer.insert(claim->metadata.uid);
+    world_.server.edit<NodeSmithClaim>(key,
+                                       [](NodeSmithClaim& edited) { edited.metadata.finalizers.clear(); });
+}
+
+void Adversary::make_peace() {
+    at_peace_ = true;
+    next_.reset();
+    next_change_.reset();
+    pending_.clear();
+    world_.faults.stop();
+    // Each repair is harmless when it was done already.
+    for (auto& repair : repairs_) repair();
+    repairs_.clear();
+    // A task that hangs needs an administrator, as in life.
+    for (const auto& task : world_.proxmox.cluster().tasks.all()) {
+        if (task->is_running()) world_.proxmox.cluster().tasks.interrupt(*task);
+    }
+    // The same for locks that a worker left behind when it died (`qm unlock`).
+    for (auto& [vmid, machine] : world_.proxmox.cluster().world.machines) machine.config.erase("lock");
+    if (operators_.alive().empty()) operators_.keep(1);
+}
+
+}  // namespace simulation

@@ -1,0 +1,74 @@
+// Makes trouble from time to time: kills and pauses operators, breaks hosts, lets users and administrators
+// delete and edit things. What must be put right before the world can be judged is put right by make_peace().
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "test/simulation/operators.hpp"
+
+namespace simulation {
+
+// What users did that excuses what would otherwise be a violation.
+struct Deeds {
+    std::set<std::string> claims_without_finalizer;         // UIDs of claims whose finalizer a user took
+    std::set<std::string> deleted_claims;                   // UIDs
+    std::set<std::string> deleted_nodes;                    // names
+    std::set<std::string> stated_gone;                      // UIDs of claims
+    std::map<std::string, base::TimePoint> limits_lowered;  // by pool
+    base::TimePoint last{};                                 // when anything was last done
+};
+
+class Adversary {
+public:
+    Adversary(World& world, Operators& operators);
+
+    void begin();
+    // Ends all trouble and repairs what nobody in the cluster would.
+    void make_peace();
+    const Deeds& deeds() const { return deeds_; }
+
+private:
+    void arm();
+    void strike(Fault fault);
+    void arm_changes();
+
+    void kill();
+    void pause();
+    void second_operator();
+    void cut_off();
+    void jump_clock();
+    void host_dies();
+    void node_ails();
+    void meddle_with_machine(Fault fault);
+    void user_deletes();
+    void user_edits();
+    void delete_claim();
+    void delete_node();
+    void edit_limits();
+    void edit_mode();
+    void edit_node();
+    void apply_claim_by_hand();
+    void take_finalizer();
+
+    Process* any_process();
+    template <api::Kind T>
+    const T* any();
+    void later(base::Duration wait, std::function<void()> action);
+
+    World& world_;
+    Operators& operators_;
+    std::unique_ptr<base::Random> random_;
+    Deeds deeds_;
+    std::unique_ptr<base::Alarm> next_, next_change_;
+    std::list<std::unique_ptr<base::Alarm>> pending_;
+    std::vector<std::function<void()>> repairs_;
+    int made_by_hand_ = 0;
+    bool at_peace_ = false;
+};
+
+}  // namespace simulation

@@ -1,0 +1,81 @@
+// The kubelets of all machines, and the controllers that judge them: a Node's conditions and taints follow
+// whether its machine runs and is well; its pods start, end, and are given up as in a real cluster.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "test/simulation/cluster/reactor.hpp"
+#include "test/simulation/cluster/view.hpp"
+#include "test/simulation/trace.hpp"
+
+namespace simulation {
+
+// What a kubelet tells of itself when it registers.
+struct Registration {
+    std::string node;
+    std::string system_uuid;
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+    api::StringMap labels;
+    std::vector<api::Taint> taints;
+    std::string provider_id;
+    base::Duration ready_after = std::chrono::seconds{5};
+};
+
+// A pod with this annotation takes so many seconds to end (at most its grace period), otherwise one.
+inline constexpr const char* kEndsAfter = "simulation/ends-after-seconds";
+
+class Kubelets {
+public:
+    Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace);
+
+    // Creates the Node, or takes over the one of that name as a kubelet does. False: a Node of that name is
+    // Ready, which `kubeadm join` refuses.
+    bool join(const Registration& registration);
+    // The machine was rebooted: a kubelet that had joined is back.
+    bool resume(const std::string& system_uuid);
+    void machine_stopped(const std::string& system_uuid);
+    // The disk is lost: a machine of that identity starts from nothing.
+    void wipe(const std::string& system_uuid);
+    // A kubelet that is not well posts Ready=False.
+    void set_well(const std::string& node, bool well);
+    bool runs(const std::string& node) const;
+    // Nodes whose kubelet runs, in the order of their names.
+    std::vector<std::string> running() const;
+
+private:
+    struct Kubelet {
+        Registration registration;
+        bool up = true;
+        bool wiped = false;
+        bool well = true;
+        bool started = false;  // Ready for the first time
+        base::TimePoint silent_since{};
+        base::TimePoint unfit_since{};
+    };
+
+    const Kubelet* of_node(const std::string& node) const;
+    api::Node fresh_node(const Registration& registration) const;
+    void judge();
+    void judge(Kubelet& kubelet);
+    void write_readiness(const api::Node& node, api::ConditionStatus ready);
+    void give_up_pods(const Kubelet& kubelet, const std::string& node);
+    void collect_lost_pods();
+    void follow(const api::Pod* before, const api::Pod* after);
+    void start_pod(const std::string& uid, const api::ObjectKey& key);
+    void end_pod(const std::string& uid, const api::ObjectKey& key);
+
+    fake::ApiServer& server_;
+    base::Clock& clock_;
+    ClusterView& view_;
+    Trace& trace_;
+    std::map<std::string, Kubelet> kubelets_;                                // by system UUID
+    std::map<std::string, std::unique_ptr<base::Alarm>> starting_, ending_;  // by pod UID
+    Reactor judge_;
+    Reactor collect_;
+};
+
+}  // namespace simulation

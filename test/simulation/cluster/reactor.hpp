@@ -1,0 +1,37 @@
+// A controller of the modelled cluster: when something it watches changed, it looks at everything once, a
+// little later, and acts. Several changes in between are one look.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/clock.hpp"
+
+namespace simulation {
+
+class Reactor {
+public:
+    Reactor(base::Clock& clock, base::Duration reaction_time, std::function<void()> act)
+        : clock_(clock), reaction_time_(reaction_time), act_(std::move(act)) {}
+
+    void poke() { poke_after(reaction_time_); }
+    // The earliest wish wins.
+    void poke_after(base::Duration wait) {
+        auto due = clock_.now() + wait;
+        if (alarm_ && due_ <= due) return;
+        due_ = due;
+        alarm_ = clock_.call_at(due, [this] {
+            alarm_.reset();
+            act_();
+        });
+    }
+
+private:
+    base::Clock& clock_;
+    base::Duration reaction_time_;
+    std::function<void()> act_;
+    base::TimePoint due_{};
+    std::unique_ptr<base::Alarm> alarm_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,171 @@
+#include "test/simulation/cluster/scheduler.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace simulation {
+namespace {
+
+constexpr auto kReactionTime = std::chrono::milliseconds{100};
+
+bool is_pending(const api::Pod& pod) {
+    return pod.spec.nodeName.empty() && is_alive(pod);
+}
+
+bool fits(const api::ResourceList& free, const api::ResourceList& wanted, std::string& why_not) {
+    for (const auto& [name, amount] : wanted) {
+        if (amount.is_zero()) continue;
+        auto found = free.find(name);
+        if (found == free.end() || found->second < amount) {
+            why_not = name == "pods" ? "Too many pods" : "Insufficient " + name;
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<api::PodAffinityTerm> required_anti_affinity(const api::Pod& pod) {
+    if (!pod.spec.affinity || !pod.spec.affinity->podAntiAffinity) return {};
+    return pod.spec.affinity->podAntiAffinity->requiredDuringSchedulingIgnoredDuringExecution;
+}
+
+bool repels(const api::PodAffinityTerm& term, const api::Pod& of, const api::Pod& other) {
+    return of.metadata.namespace_ == other.metadata.namespace_ && term.labelSelector &&
+           api::matches(*term.labelSelector, other.metadata.labels);
+}
+
+bool any_repels(const api::Pod& of, const api::Pod& other) {
+    return std::ranges::any_of(required_anti_affinity(of),
+                               [&](const auto& term) { return repels(term, of, other); });
+}
+
+}  // namespace
+
+std::optional<std::string> node_refuses(const api::Node& node, const api::Pod& pod) {
+    if (!api::matches(pod.spec.nodeSelector, node.metadata.labels)) {
+        return "node(s) didn't match Pod's node affinity/selector";
+    }
+    if (pod.spec.affinity && pod.spec.affinity->nodeAffinity) {
+        const auto& wanted = pod.spec.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution;
+        if (wanted && !api::matches(*wanted, node.metadata.labels, node.metadata.name)) {
+            return "node(s) didn't match Pod's node affinity/selector";
+        }
+    }
+    for (const auto& taint : node.spec.taints) {
+        if (taint.effect == api::taints::kPreferNoSchedule || tolerates(pod, taint)) continue;
+        return "node(s) had untolerated taint {" + taint.key + ": " + taint.value + "}";
+    }
+    api::Taint cordon{
+        std::string(api::taints::kUnschedulable), "", std::string(api::taints::kNoSchedule), {}};
+    if (node.spec.unschedulable && !tolerates(pod, cordon)) return "node(s) were unschedulable";
+    return std::nullopt;
+}
+
+Scheduler::Scheduler(fake::ApiServer& server, ClusterView& view, Trace& trace)
+    : server_(server),
+      view_(view),
+      trace_(trace),
+      reactor_(server.clock(), kReactionTime, [this] { schedule(); }) {
+    view.subscribe<api::Pod>([this](const api::Pod* before, const api::Pod* after) {
+        // A pending pod that comes, or any that frees its place.
+        bool comes = after && is_pending(*after) && !before;
+        bool frees = before && !before->spec.nodeName.empty() &&
+                     (!after || (!has_ended(*before) && has_ended(*after)));
+        if (comes || frees) reactor_.poke();
+    });
+    view.subscribe<api::Node>([this](const api::Node* before, const api::Node* after) {
+        if (!after) return;
+        if (!before || before->spec != after->spec || before->metadata.labels != after->metadata.labels ||
+            before->status.allocatable != after->status.allocatable) {
+            reactor_.poke();
+        }
+    });
+}
+
+std::vector<Scheduler::Candidate> Scheduler::candidates() const {
+    std::vector<Candidate> result;
+    for (const auto& [key, node] : view_.all<api::Node>()) {
+        Candidate candidate{node.get(), node->status.allocatable, {}};
+        for (const auto* pod : view_.pods_on(node->metadata.name)) {
+            if (has_ended(*pod)) continue;
+            for (const auto& [name, amount] : requests_of(*pod)) candidate.free[name] -= amount;
+            candidate.pods.push_back(pod);
+        }
+        result.push_back(std::move(candidate));
+    }
+    return result;
+}
+
+Scheduler::Candidate* Scheduler::place(const api::Pod& pod, std::vector<Candidate>& candidates,
+                                       std::string& why_not) const {
+    Candidate* best = nullptr;
+    auto wanted = requests_of(pod);
+    for (auto& candidate : candidates) {
+        if (auto refusal = node_refuses(*candidate.node, pod)) {
+            why_not = *refusal;
+            continue;
+        }
+        if (!fits(candidate.free, wanted, why_not)) continue;
+        bool repelled = std::ranges::any_of(candidate.pods, [&pod](const api::Pod* other) {
+            return any_repels(pod, *other) || any_repels(*other, pod);
+        });
+        if (repelled) {
+            why_not = "node(s) didn't match pod anti-affinity rules";
+            continue;
+        }
+        if (!best || best->free["cpu"] < candidate.free["cpu"]) best = &candidate;
+    }
+    return best;
+}
+
+void Scheduler::schedule() {
+    std::vector<std::shared_ptr<const api::Pod>> pending;
+    for (const auto& [key, pod] : view_.all<api::Pod>()) {
+        if (is_pending(*pod)) pending.push_back(pod);
+    }
+    if (pending.empty()) return;
+    std::ranges::sort(pending, {}, [](const auto& pod) {
+        return std::tuple(-pod->spec.priority.value_or(0), pod->metadata.creationTimestamp,
+                          api::key_of(*pod));
+    });
+    auto nodes = candidates();
+    for (const auto& pod : pending) {
+        std::string why_not = "no nodes";
+        auto* chosen = place(*pod, nodes, why_not);
+        if (!chosen) {
+            refuse(*pod, "0/" + std::to_string(nodes.size()) + " nodes are available: " + why_not + ".");
+            continue;
+        }
+        for (const auto& [name, amount] : requests_of(*pod)) chosen->free[name] -= amount;
+        chosen->pods.push_back(pod.get());
+        bind(*pod, *chosen->node);
+    }
+}
+
+void Scheduler::bind(const api::Pod& pod, const api::Node& node) {
+    trace_.line("scheduler", "binds ", api::key_of(pod).str(), " to ", node.metadata.name);
+    server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& bound) {
+        bound.spec.nodeName = node.metadata.name;
+        api::set_condition(
+            bound.status.conditions,
+            {std::string(api::conditions::kPodScheduled), api::ConditionStatus::True, "", "", {}},
+            api::Time(server_.clock().wall_now()));
+    });
+}
+
+void Scheduler::refuse(const api::Pod& pod, const std::string& message) {
+    const auto* condition = api::find_condition(pod.status.conditions, api::conditions::kPodScheduled);
+    if (condition && condition->message == message) return;
+    trace_.line("scheduler", "cannot place ", api::key_of(pod).str(), ": ", message);
+    server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& refused) {
+        api::set_condition(refused.status.conditions,
+                           {std::string(api::conditions::kPodScheduled),
+                            api::ConditionStatus::False,
+                            std::string(api::reasons::kUnschedulable),
+                            message,
+                            {}},
+                           api::Time(server_.clock().wall_now()));
+    });
+}
+
+}  // namespace simulation

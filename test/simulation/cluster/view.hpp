@@ -1,0 +1,83 @@
+// The in-memory API server's objects as typed values, always current: for the models of scheduler, kubelets
+// and controllers, and for the invariants. Not a cache of the operator's kind: it is never stale.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "api/core.hpp"
+#include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "test/support/fake_api_server.hpp"
+
+namespace simulation {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
+
+template <api::Kind T>
+using Objects = std::map<api::ObjectKey, std::shared_ptr<const T>>;
+
+// `before` is null for an added, `after` for a removed object.
+template <api::Kind T>
+using Listener = std::function<void(const T* before, const T* after)>;
+
+class ClusterView {
+public:
+    // The server must outlive it.
+    explicit ClusterView(fake::ApiServer& server);
+    ClusterView(const ClusterView&) = delete;
+    ClusterView& operator=(const ClusterView&) = delete;
+
+    template <api::Kind T>
+    const Objects<T>& all() const {
+        return std::get<Kept<T>>(kept_).objects;
+    }
+    template <api::Kind T>
+    const T* find(const api::ObjectKey& key) const {
+        auto found = all<T>().find(key);
+        return found == all<T>().end() ? nullptr : found->second.get();
+    }
+    // Called at once, in the order of subscription; a listener must not change objects itself.
+    template <api::Kind T>
+    void subscribe(Listener<T> listener) {
+        std::get<Kept<T>>(kept_).listeners.push_back(std::move(listener));
+    }
+
+    const api::Node* node_of_machine(const std::string& system_uuid) const;
+    const NodeSmithClaim* claim_by_uid(const std::string& uid) const;
+    std::vector<const api::Pod*> pods_on(const std::string& node) const;
+
+private:
+    template <api::Kind T>
+    struct Kept {
+        Objects<T> objects;
+        std::vector<Listener<T>> listeners;
+        void apply(const fake::Change& change);
+    };
+
+    std::tuple<Kept<api::Pod>, Kept<api::Node>, Kept<api::DaemonSet>, Kept<api::PodDisruptionBudget>,
+               Kept<api::Secret>, Kept<api::VolumeAttachment>, Kept<api::Event>, Kept<api::Lease>,
+               Kept<NodeSmithClaim>, Kept<NodeSmithPool>, Kept<NodeSmithProvider>,
+               Kept<NodeSmithControlPlane>>
+        kept_;
+};
+
+// Running or about to, and in nobody's way to go: neither ended nor being deleted.
+bool is_alive(const api::Pod& pod);
+bool has_ended(const api::Pod& pod);
+// Static pods and pods of DaemonSets stay on their Node whatever happens.
+bool belongs_to_node(const api::Pod& pod);
+// What the pod asks of a Node: the sum of its containers (the models use no init containers).
+api::ResourceList requests_of(const api::Pod& pod);
+bool tolerates(const api::Pod& pod, const api::Taint& taint);
+
+}  // namespace simulation

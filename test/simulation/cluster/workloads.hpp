@@ -1,0 +1,54 @@
+// The workloads of the modelled cluster and their controllers: deployments keep their replicas, DaemonSets
+// have a pod on each Node that takes it, disruption budgets are counted, expired bootstrap tokens are swept.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "test/simulation/cluster/reactor.hpp"
+#include "test/simulation/cluster/view.hpp"
+#include "test/simulation/trace.hpp"
+
+namespace simulation {
+
+// Where all workloads live.
+inline constexpr const char* kNamespace = "default";
+
+struct Deployment {
+    std::string name;
+    std::int64_t replicas = 0;
+    api::Pod pod;  // the template: labels, annotations, spec
+};
+
+class Workloads {
+public:
+    Workloads(fake::ApiServer& server, ClusterView& view, Trace& trace);
+
+    void apply(Deployment deployment);
+    void scale(const std::string& name, std::int64_t replicas);
+    const std::map<std::string, Deployment>& deployments() const { return deployments_; }
+
+private:
+    void reconcile();
+    void reconcile(const Deployment& deployment);
+    void reconcile_daemon_set(const api::DaemonSet& set);
+    void create_pod(const std::string& prefix, api::Pod pod, api::OwnerReference owner);
+    void count_budgets();
+    void count(const api::PodDisruptionBudget& budget);
+    void sweep_tokens();
+
+    fake::ApiServer& server_;
+    base::Clock& clock_;
+    ClusterView& view_;
+    Trace& trace_;
+    std::map<std::string, Deployment> deployments_;
+    std::uint64_t pods_made_ = 0;
+    Reactor replicas_;
+    Reactor budgets_;
+    Reactor tokens_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,57 @@
+// What happens inside the simulated machines: a guest boots, reads its cloud-init CD-ROM or, without one,
+// what its image brings, and joins the cluster if it can prove itself.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "test/simulation/cluster/kubelets.hpp"
+#include "test/simulation/cluster/view.hpp"
+#include "test/simulation/faults.hpp"
+#include "test/simulators/proxmox/core/hooks.hpp"
+
+namespace simulation {
+
+namespace proxmox = proxmox_simulator;
+
+enum class PowerEvent { started, stopped, destroyed };
+
+class Guests final : public proxmox::MachineHooks {
+public:
+    Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace);
+
+    void on_machine_started(const proxmox::MachineView& machine) override;
+    void on_machine_stopped(const proxmox::MachineView& machine) override;
+    void on_machine_destroyed(const proxmox::MachineView& machine) override;
+
+    // Called at once, before the guest notices.
+    using Listener = std::function<void(PowerEvent, const proxmox::MachineView&)>;
+    void subscribe(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+    // How the machines of others behave: they boot and never join.
+    void ignore(int vmid) { strangers_.insert(vmid); }
+    const std::set<int>& strangers() const { return strangers_; }
+
+private:
+    void tell(PowerEvent event, const proxmox::MachineView& machine) const;
+    void join(const proxmox::MachineView& machine);
+    // Throws std::runtime_error or the like with what is wrong with the machine's data.
+    Registration read_seed(const proxmox::MachineView& machine) const;
+    Registration own_registration(const proxmox::MachineView& machine) const;
+    void prove(const std::string& token) const;
+
+    base::Clock& clock_;
+    ClusterView& view_;
+    Kubelets& kubelets_;
+    FaultPlan& faults_;
+    Trace& trace_;
+    std::vector<Listener> listeners_;
+    std::set<int> strangers_;
+    std::map<std::string, std::unique_ptr<base::Alarm>> booting_;  // by system UUID
+};
+
+}  // namespace simulation

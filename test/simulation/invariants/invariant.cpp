@@ -1,0 +1,20 @@
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+
+void Stage::violate(const std::string& invariant, const std::string& message) const {
+    world.trace.line("VIOLATION", invariant, ": ", message);
+    violations.push_back({world.now(), invariant, message});
+}
+
+std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
+    std::vector<std::unique_ptr<Invariant>> all;
+    for (auto make : {one_machine_per_claim, limits_hold, busy_nodes_live, budgets_hold,
+                      others_machines_untouched, all_comes_to_rest, secrets_stay_secret, never_buys_for_ever,
+                      status_tells_the_truth, finalizers_guard_machines}) {
+        all.push_back(make(stage));
+    }
+    return all;
+}
+
+}  // namespace simulation

@@ -1,0 +1,63 @@
+// What must always hold, as small checkers: each watches what it needs and reports the first thing that must
+// not be.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "test/simulation/adversary.hpp"
+
+namespace simulation {
+
+struct Violation {
+    base::TimePoint at;
+    std::string invariant;
+    std::string message;
+};
+
+// What checkers see, and where they report to.
+struct Stage {
+    World& world;
+    Operators& operators;
+    const Deeds& deeds;
+    std::vector<Violation>& violations;
+
+    void violate(const std::string& invariant, const std::string& message) const;
+};
+
+class Invariant {
+public:
+    explicit Invariant(Stage stage) : stage_(stage), world_(stage.world) {}
+    Invariant(const Invariant&) = delete;
+    Invariant& operator=(const Invariant&) = delete;
+    virtual ~Invariant() = default;
+
+    // Every virtual second.
+    virtual void each_second() {}
+    // Two hours after the last trouble.
+    virtual void at_rest() {}
+    // One hour later.
+    virtual void at_end() {}
+
+protected:
+    Stage stage_;
+    World& world_;
+};
+
+std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage);
+
+// ---- one maker per file
+std::unique_ptr<Invariant> one_machine_per_claim(const Stage& stage);
+std::unique_ptr<Invariant> limits_hold(const Stage& stage);
+std::unique_ptr<Invariant> busy_nodes_live(const Stage& stage);
+std::unique_ptr<Invariant> budgets_hold(const Stage& stage);
+std::unique_ptr<Invariant> others_machines_untouched(const Stage& stage);
+std::unique_ptr<Invariant> all_comes_to_rest(const Stage& stage);
+std::unique_ptr<Invariant> secrets_stay_secret(const Stage& stage);
+std::unique_ptr<Invariant> never_buys_for_ever(const Stage& stage);
+std::unique_ptr<Invariant> status_tells_the_truth(const Stage& stage);
+std::unique_ptr<Invariant> finalizers_guard_machines(const Stage& stage);
+
+}  // namespace simulation

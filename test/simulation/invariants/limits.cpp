@@ -1,0 +1,165 @@
+// Invariant 2: what the limits of pools and of the ControlPlane allow is never exceeded, whatever the status
+// says. A user who lowers a limit below what exists makes no violation; buying more then would.
+#include <deque>
+#include <map>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+struct Figures {
+    std::int64_t nodes = 0, cpu_cores = 0, memory_mib = 0;
+
+    Figures& operator+=(const Figures& other) {
+        nodes += other.nodes;
+        cpu_cores += other.cpu_cores;
+        memory_mib += other.memory_mib;
+        return *this;
+    }
+    std::string str() const {
+        return std::to_string(nodes) + " nodes, " + std::to_string(cpu_cores) + " cores, " +
+               std::to_string(memory_mib) + " MiB";
+    }
+};
+
+// A decision made under the old limit may still be carried out for so long.
+constexpr std::chrono::minutes kInFlight{4};
+
+// The highest limit that was in force lately; 0 is none.
+class Limit {
+public:
+    void set(std::int64_t value, base::TimePoint now) {
+        if (!history_.empty() && history_.back().second == value) return;
+        history_.emplace_back(now, value);
+    }
+    std::int64_t lately(base::TimePoint now) {
+        // An entry counts until a later one has been in force for long enough.
+        while (history_.size() > 1 && history_[1].first + kInFlight < now) history_.pop_front();
+        std::int64_t highest = 0;
+        for (const auto& [since, value] : history_) {
+            if (value == 0) return 0;
+            highest = std::max(highest, value);
+        }
+        return highest;
+    }
+
+private:
+    std::deque<std::pair<base::TimePoint, std::int64_t>> history_;
+};
+
+// The limits of one pool or ControlPlane, and what was used of them when last looked at.
+class Account {
+public:
+    Limit nodes, cpu_cores, memory_mib;
+
+    // Empty, or what is too much: only what grew beyond a limit is.
+    std::string check(const Figures& used, base::TimePoint now) {
+        auto before = std::exchange(last_, used);
+        std::string excess;
+        auto one = [&](const char* what, std::int64_t had, std::int64_t has, Limit& limit) {
+            auto most = limit.lately(now);
+            if (most > 0 && has > most && has > had)
+                excess = std::string(what) + ": limit " + std::to_string(most);
+        };
+        one("nodes", before.nodes, used.nodes, nodes);
+        one("cpuCores", before.cpu_cores, used.cpu_cores, cpu_cores);
+        one("memoryMiB", before.memory_mib, used.memory_mib, memory_mib);
+        return excess.empty() ? "" : excess + ", used " + used.str();
+    }
+
+private:
+    Figures last_;
+};
+
+bool may_have_machine(const NodeSmithClaim& claim) {
+    if (api::is_true(claim.status.conditions, api::conditions::kMachineDeleted)) return false;
+    // One that a user applied waits for its place; once it has tried, it may have a machine.
+    return !claim.spec.idempotencyKey.empty() || !claim.status.machineID.empty() ||
+           claim.status.launchAttempts > 0;
+}
+
+class LimitsHold final : public Invariant {
+public:
+    explicit LimitsHold(const Stage& stage) : Invariant(stage) {
+        for (const auto& [key, pool] : world_.view.all<NodeSmithPool>()) learn(*pool);
+        for (const auto& [key, plane] : world_.view.all<NodeSmithControlPlane>()) learn(*plane);
+        world_.view.subscribe<NodeSmithPool>([this](const auto*, const NodeSmithPool* pool) {
+            if (pool) learn(*pool);
+        });
+        world_.view.subscribe<NodeSmithControlPlane>([this](const auto*, const NodeSmithControlPlane* plane) {
+            if (plane) learn(*plane);
+        });
+        world_.view.subscribe<NodeSmithClaim>([this](const auto*, const NodeSmithClaim* claim) {
+            if (claim) check_claims();
+        });
+    }
+
+    void each_second() override { check_machines(); }
+
+private:
+    void learn(const NodeSmithPool& pool) {
+        for (auto* accounts : {&by_claims_, &by_machines_}) {
+            auto& account = (*accounts)[pool.metadata.name];
+            account.nodes.set(pool.spec.limits.maxNodes, world_.now());
+            account.cpu_cores.set(pool.spec.limits.cpuCores, world_.now());
+            account.memory_mib.set(pool.spec.limits.memoryMiB, world_.now());
+        }
+    }
+    void learn(const NodeSmithControlPlane& plane) {
+        for (auto* accounts : {&by_claims_, &by_machines_}) {
+            auto& account = (*accounts)[""];
+            account.nodes.set(plane.spec.limits.maxNodes, world_.now());
+            account.cpu_cores.set(plane.spec.limits.cpuCores, world_.now());
+            account.memory_mib.set(plane.spec.limits.memoryMiB, world_.now());
+        }
+    }
+
+    void judge(std::map<std::string, Account>& accounts, const std::map<std::string, Figures>& used,
+               const char* what) {
+        for (auto& [name, account] : accounts) {
+            auto found = used.find(name);
+            auto excess = account.check(found == used.end() ? Figures{} : found->second, world_.now());
+            if (excess.empty()) continue;
+            stage_.violate("limits hold", (name.empty() ? "the ControlPlane" : "pool " + name) +
+                                              " has more " + what + " than allowed: " + excess);
+        }
+    }
+
+    void check_claims() {
+        std::map<std::string, Figures> used;
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
+            if (!may_have_machine(*claim)) continue;
+            const auto& size = claim->spec.requirements;
+            for (const auto& name : {claim->spec.poolRef, std::string()}) {
+                used[name] += {1, size.cpuCores, size.memoryMiB};
+            }
+        }
+        judge(by_claims_, used, "claims");
+    }
+
+    // Machines whose claim is gone are no pool's any more.
+    void check_machines() {
+        std::map<std::string, Figures> used;
+        for (auto vmid : world_.administrators.marked()) {
+            auto mark = read_mark(world_.proxmox.cluster().world.machines.at(vmid));
+            const auto* claim = world_.view.claim_by_uid(mark->claim_uid);
+            if (!claim) continue;
+            const auto& size = claim->spec.requirements;
+            for (const auto& name : {claim->spec.poolRef, std::string()}) {
+                used[name] += {1, size.cpuCores, size.memoryMiB};
+            }
+        }
+        judge(by_machines_, used, "machines");
+    }
+
+    std::map<std::string, Account> by_claims_, by_machines_;  // by pool; "": the ControlPlane
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> limits_hold(const Stage& stage) {
+    return std::make_unique<LimitsHold>(stage);
+}
+
+}  // namespace simulation

@@ -1,0 +1,100 @@
+// Invariants 1 and 5, and what follows from them for finalizers: which machines may exist, and whose are
+// touched.
+#include <map>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+// A write that was under way when an administrator took the mark off is nobody's fault.
+constexpr std::chrono::minutes kInFlight{3};
+
+class OneMachinePerClaim final : public Invariant {
+public:
+    using Invariant::Invariant;
+
+    void each_second() override {
+        std::map<std::string, int> machine_of;
+        for (auto vmid : world_.administrators.marked()) {
+            auto mark = read_mark(world_.proxmox.cluster().world.machines.at(vmid));
+            auto [other, first] = machine_of.emplace(mark->claim_uid, vmid);
+            if (first) continue;
+            stage_.violate("one machine per claim", "machines " + std::to_string(other->second) + " and " +
+                                                        std::to_string(vmid) + " are both of claim " +
+                                                        mark->claim_uid);
+        }
+    }
+
+    // Long after all trouble, nothing is left that nobody owns.
+    void at_rest() override {
+        for (auto vmid : world_.administrators.marked()) {
+            const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
+            auto mark = read_mark(machine);
+            if (world_.view.claim_by_uid(mark->claim_uid) || world_.view.node_of_machine(uuid_of(machine)))
+                continue;
+            stage_.violate("no orphans", "machine " + std::to_string(vmid) + " of claim " + mark->claim_uid +
+                                             " has neither claim nor Node");
+        }
+    }
+};
+
+class OthersMachinesUntouched final : public Invariant {
+public:
+    explicit OthersMachinesUntouched(const Stage& stage) : Invariant(stage) {
+        world_.observe([this](const proxmox::RequestRecord& record) { check(record); });
+    }
+
+private:
+    void check(const proxmox::RequestRecord& record) {
+        if (record.method == "GET" || record.status != 200) return;
+        // /nodes/HOST/qemu/VMID[/...]
+        auto at = record.path.find("/qemu/");
+        if (at == std::string::npos) return;
+        auto vmid = std::atoi(record.path.c_str() + at + 6);
+        auto found = world_.administrators.untouchable().find(vmid);
+        if (found == world_.administrators.untouchable().end()) return;
+        bool always_foreign = found->second == base::TimePoint{};
+        if (!always_foreign && world_.now() < found->second + kInFlight) return;
+        stage_.violate("machines of others are untouched", record.method + " " + record.path +
+                                                               " on machine " + std::to_string(vmid) +
+                                                               ", which is not provably the operator's");
+    }
+};
+
+class FinalizersGuardMachines final : public Invariant {
+public:
+    explicit FinalizersGuardMachines(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (!after) check(*before);
+            });
+    }
+
+private:
+    void check(const NodeSmithClaim& claim) {
+        if (stage_.deeds.claims_without_finalizer.contains(claim.metadata.uid)) return;
+        if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
+        for (auto vmid : world_.administrators.marked()) {
+            auto mark = read_mark(world_.proxmox.cluster().world.machines.at(vmid));
+            if (mark->claim_uid != claim.metadata.uid) continue;
+            stage_.violate(
+                "no claim goes before its machine",
+                "claim " + claim.metadata.name + " is gone, its machine " + std::to_string(vmid) + " is not");
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> one_machine_per_claim(const Stage& stage) {
+    return std::make_unique<OneMachinePerClaim>(stage);
+}
+std::unique_ptr<Invariant> others_machines_untouched(const Stage& stage) {
+    return std::make_unique<OthersMachinesUntouched>(stage);
+}
+std::unique_ptr<Invariant> finalizers_guard_machines(const Stage& stage) {
+    return std::make_unique<FinalizersGuardMachines>(stage);
+}
+
+}  // namespace simulation

@@ -1,0 +1,119 @@
+// Invariant 6: when trouble is over, all comes to an end: pods have Nodes or an explanation, claims have
+// arrived somewhere, and nobody writes any more.
+#include <algorithm>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+class AllComesToRest final : public Invariant {
+public:
+    explicit AllComesToRest(const Stage& stage) : Invariant(stage) {
+        world_.observe([this](const Process& process, const base::HttpRequest& request,
+                              const base::HttpResponse&) { count(process, request); });
+        world_.observe([this](const proxmox::RequestRecord& record) {
+            if (resting_ && record.method != "GET") note("Proxmox: " + record.method + " " + record.path);
+        });
+    }
+
+    void each_second() override {
+        for (const auto& crash : stage_.operators.crashes())
+            stage_.violate("the operator never fails", crash);
+    }
+
+    void at_rest() override {
+        resting_ = true;
+        for (const auto& [key, pod] : world_.view.all<api::Pod>()) check_pod(*pod);
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) check_claim(*claim);
+    }
+
+    void at_end() override {
+        if (writes_ == 0) return;
+        stage_.violate(
+            "the system goes quiet",
+            std::to_string(writes_) + " writes in an hour without any cause, such as " + examples_);
+    }
+
+private:
+    void count(const Process&, const base::HttpRequest& request) {
+        if (!resting_ || request.method == "GET" || request.target.find("/leases") != std::string::npos)
+            return;
+        note(request.method + " " + request.target + " " + request.body.substr(0, 300));
+    }
+    void note(const std::string& example) {
+        if (++writes_ <= 3) examples_ += "\n    " + time_text(world_.now()) + " " + example;
+    }
+
+    void check_pod(const api::Pod& pod) const {
+        if (!is_alive(pod) || !pod.spec.nodeName.empty() || belongs_to_node(pod)) return;
+        if (!api::is_false(pod.status.conditions, api::conditions::kPodScheduled)) return;
+        bool explained = std::ranges::any_of(world_.view.all<api::Event>(), [&pod](const auto& entry) {
+            const auto& event = *entry.second;
+            return event.involvedObject.uid == pod.metadata.uid && event.source.component != "scheduler";
+        });
+        if (explained) return;
+        stage_.violate("every pod gets a Node or a reason",
+                       "pod " + api::key_of(pod).str() + " is pending and no Event says why");
+    }
+
+    // Where a claim may stay: in service, failed, or waiting for what only people can change, and saying so.
+    void check_claim(const NodeSmithClaim& claim) const {
+        if (claim.metadata.deletionTimestamp ||
+            api::is_true(claim.status.conditions, api::conditions::kDisrupted)) {
+            check_leaving(claim);
+            return;
+        }
+        const auto& conditions = claim.status.conditions;
+        if (api::is_true(conditions, api::conditions::kReady) ||
+            api::is_true(conditions, api::conditions::kFailed))
+            return;
+        if (waits(claim, api::conditions::kLaunched,
+                  {api::reasons::kLimitExceeded, api::reasons::kInsufficientCapacity}) ||
+            waits(claim, api::conditions::kMachineDeleted,
+                  {"OwnershipMismatch", api::reasons::kMarkMismatch})) {
+            return;
+        }
+        stage_.violate("no claim is stuck", describe(claim));
+    }
+
+    void check_leaving(const NodeSmithClaim& claim) const {
+        // Budgets, annotations and machines that are not provably ours may hold it for ever.
+        if (!api::is_true(claim.status.conditions, api::conditions::kDrained)) {
+            const auto* drained = api::find_condition(claim.status.conditions, api::conditions::kDrained);
+            if (drained && drained->reason != "") return;
+        }
+        if (waits(claim, api::conditions::kMachineDeleted,
+                  {"OwnershipMismatch", api::reasons::kMarkMismatch}))
+            return;
+        stage_.violate("no claim is stuck", describe(claim));
+    }
+
+    static bool waits(const NodeSmithClaim& claim, std::string_view type,
+                      std::initializer_list<std::string_view> reasons) {
+        const auto* condition = api::find_condition(claim.status.conditions, type);
+        return condition && std::ranges::find(reasons, condition->reason) != reasons.end();
+    }
+
+    static std::string describe(const NodeSmithClaim& claim) {
+        std::string text =
+            "claim " + claim.metadata.name + (claim.metadata.deletionTimestamp ? " (being deleted):" : ":");
+        for (const auto& condition : claim.status.conditions) {
+            text += " " + condition.type + "=" + std::string(api::to_string(condition.status)) + "/" +
+                    condition.reason + " (" + condition.message + ")";
+        }
+        return text;
+    }
+
+    bool resting_ = false;
+    int writes_ = 0;
+    std::string examples_;
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> all_comes_to_rest(const Stage& stage) {
+    return std::make_unique<AllComesToRest>(stage);
+}
+
+}  // namespace simulation

@@ -1,0 +1,84 @@
+// What a claim says has happened, has happened: a machine that is Launched runs, a Node that is Registered is
+// that machine's. And a Node is deleted by the operator only when its machine is gone.
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+class StatusTellsTheTruth final : public Invariant {
+public:
+    explicit StatusTellsTheTruth(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (!after) return;
+                if (becomes(before, *after, api::conditions::kLaunched)) check_launched(*after);
+                if (becomes(before, *after, api::conditions::kRegistered)) check_registered(*after);
+                if (becomes(before, *after, api::conditions::kMachineDeleted)) check_deleted(*after);
+            });
+        world_.view.subscribe<api::Node>([this](const api::Node* before, const api::Node* after) {
+            if (!after && world_.network.acting()) check_node_deletion(*before);
+        });
+    }
+
+private:
+    static bool becomes(const NodeSmithClaim* before, const NodeSmithClaim& after, std::string_view type) {
+        return api::is_true(after.status.conditions, type) &&
+               !(before && api::is_true(before->status.conditions, type));
+    }
+
+    const proxmox::Machine* machine_of(const NodeSmithClaim& claim) const {
+        for (auto vmid : world_.administrators.marked()) {
+            const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
+            if (read_mark(machine)->claim_uid == claim.metadata.uid) return &machine;
+        }
+        return nullptr;
+    }
+    // Administrators and dying hosts may undo at once what had happened.
+    bool excused(const NodeSmithClaim& claim) const {
+        return world_.administrators.meddled_with(claim.status.systemUUID) ||
+               world_.faults.recent(Fault::host_died) || world_.faults.recent(Fault::mark_edited);
+    }
+
+    void check_launched(const NodeSmithClaim& claim) const {
+        const auto* machine = machine_of(claim);
+        if ((machine && machine->running) || excused(claim)) return;
+        stage_.violate("status tells the truth", "claim " + claim.metadata.name +
+                                                     " is Launched, but its machine " +
+                                                     (machine ? "does not run" : "does not exist"));
+    }
+
+    void check_registered(const NodeSmithClaim& claim) const {
+        const auto* machine = machine_of(claim);
+        const auto* node = world_.view.find<api::Node>({"", claim.status.nodeName});
+        if (!machine || !node || excused(claim)) return;
+        if (node->status.nodeInfo.systemUUID == uuid_of(*machine)) return;
+        stage_.violate("status tells the truth", "claim " + claim.metadata.name + " is Registered as Node " +
+                                                     claim.status.nodeName +
+                                                     ", which runs on another machine");
+    }
+
+    void check_deleted(const NodeSmithClaim& claim) const {
+        if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
+        if (!machine_of(claim)) return;
+        stage_.violate("status tells the truth",
+                       "claim " + claim.metadata.name + " says that its machine is deleted, but it exists");
+    }
+
+    void check_node_deletion(const api::Node& node) const {
+        for (auto vmid : world_.administrators.marked()) {
+            const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
+            if (uuid_of(machine) != node.status.nodeInfo.systemUUID || !machine.running) continue;
+            stage_.violate("Nodes outlive their machines", "Node " + node.metadata.name +
+                                                               " was deleted while its machine " +
+                                                               std::to_string(vmid) + " runs");
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> status_tells_the_truth(const Stage& stage) {
+    return std::make_unique<StatusTellsTheTruth>(stage);
+}
+
+}  // namespace simulation

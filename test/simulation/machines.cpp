@@ -1,0 +1,163 @@
+#include "test/simulation/machines.hpp"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+
+#include "test/simulators/proxmox/core/text.hpp"
+
+namespace simulation {
+namespace {
+
+namespace json = boost::json;
+
+proxmox::RequestFault draw(simulation::FaultPlan& faults, proxmox::Moment moment) {
+    static constexpr std::pair<int, const char*> kAnswers[] = {{500, "got timeout"},
+                                                               {595, "Connection refused"},
+                                                               {596, "Connection timed out"},
+                                                               {599, "Too many redirections"}};
+    proxmox::RequestFault fault;
+    fault.moment = moment;
+    auto choice = faults.random().below(5);
+    if (choice == 4) {
+        fault.lose_connection = true;
+    } else {
+        fault.status = kAnswers[choice].first;
+        fault.reason = kAnswers[choice].second;
+    }
+    fault.delay = faults.duration(std::chrono::milliseconds{1}, std::chrono::seconds{20});
+    return fault;
+}
+
+}  // namespace
+
+std::optional<proxmox::RequestFault> ProxmoxFaults::on_request(const std::string&, const std::string&) {
+    if (faults_.strikes(Fault::provider_refused)) return draw(faults_, proxmox::Moment::before_effect);
+    if (faults_.strikes(Fault::provider_answer_lost)) return draw(faults_, proxmox::Moment::after_effect);
+    return std::nullopt;
+}
+
+std::optional<proxmox::TaskFault> ProxmoxFaults::on_task(const std::string&, const std::string&) {
+    using proxmox::TaskTrouble;
+    if (faults_.strikes(Fault::task_failed))
+        return proxmox::TaskFault{TaskTrouble::fail_at_once, "injected: failed"};
+    if (faults_.strikes(Fault::task_failed_late)) {
+        return proxmox::TaskFault{TaskTrouble::fail_at_end, "injected: failed late"};
+    }
+    if (faults_.strikes(Fault::task_hung)) return proxmox::TaskFault{TaskTrouble::hang, ""};
+    if (faults_.strikes(Fault::task_died)) return proxmox::TaskFault{TaskTrouble::die, ""};
+    return std::nullopt;
+}
+
+std::optional<Mark> read_mark(const proxmox::Machine& machine) {
+    auto description = machine.config.find("description");
+    if (description == machine.config.end()) return std::nullopt;
+    for (const auto& line : proxmox::split(description->second, '\n')) {
+        boost::system::error_code error;
+        auto value = json::parse(line, error);
+        const auto* object = error ? nullptr : value.if_object();
+        const auto* mark = object ? object->if_contains("kubenodesmith") : nullptr;
+        if (!mark || !mark->is_object()) continue;
+        const auto& fields = mark->get_object();
+        return Mark{std::string(fields.at("cluster").as_string()), std::string(fields.at("uid").as_string()),
+                    fields.at("attempt").to_number<std::int64_t>()};
+    }
+    return std::nullopt;
+}
+
+std::string uuid_of(const proxmox::Machine& machine) {
+    auto smbios = machine.config.find("smbios1");
+    if (smbios == machine.config.end()) return "";
+    for (const auto& property : proxmox::split(smbios->second, ',')) {
+        if (property.starts_with("uuid=")) return proxmox::lower(property.substr(5));
+    }
+    return "";
+}
+
+Administrators::Administrators(proxmox::Simulator& simulator, Guests& guests, simulation::FaultPlan& faults,
+                               Trace& trace)
+    : simulator_(simulator), guests_(guests), faults_(faults), trace_(trace) {}
+
+std::vector<int> Administrators::marked() const {
+    std::vector<int> ids;
+    for (const auto& [vmid, machine] : world().machines) {
+        if (!untouchable_.contains(vmid) && read_mark(machine)) ids.push_back(vmid);
+    }
+    return ids;
+}
+
+void Administrators::destroy(int vmid) {
+    auto& machine = world().machines.at(vmid);
+    meddled_.insert(uuid_of(machine));
+    trace_.line("admin", "destroys machine ", vmid);
+    simulator_.cluster().stop_machine(machine);
+    guests_.on_machine_destroyed(simulator_.cluster().view(machine));
+    for (auto& [id, storage] : world().storages) {
+        for (auto& [host, volumes] : storage.volumes) {
+            std::erase_if(volumes, [vmid](const auto& entry) { return entry.second.vmid == vmid; });
+        }
+    }
+    world().machines.erase(vmid);
+}
+
+void Administrators::stop(int vmid) {
+    auto& machine = world().machines.at(vmid);
+    meddled_.insert(uuid_of(machine));
+    trace_.line("admin", "stops machine ", vmid);
+    simulator_.cluster().stop_machine(machine);
+}
+
+void Administrators::spoil_mark(int vmid) {
+    auto& config = world().machines.at(vmid).config;
+    meddled_.insert(uuid_of(world().machines.at(vmid)));
+    untouchable_[vmid] = simulator_.cluster().clock.now();
+    trace_.line("admin", "takes the mark off machine ", vmid);
+    if (faults_.random().below(2) == 0) {
+        config["description"] = "mine now";
+    } else {
+        config.erase("tags");
+    }
+}
+
+int Administrators::free_id_after(int vmid) const {
+    while (world().machines.contains(vmid)) ++vmid;
+    return vmid;
+}
+
+// What qm clone does: name, description and tags are copied, the SMBIOS UUID is not.
+void Administrators::plant_copy(int vmid) {
+    auto config = world().machines.at(vmid).config;
+    config["smbios1"] = "uuid=deadbeef-0000-4000-8000-" + faults_.random().text(12, "0123456789abcdef");
+    for (const char* drive : {"ide2", "scsi0", "ide0"}) config.erase(drive);
+    plant(free_id_after(vmid), std::move(config));
+}
+
+void Administrators::plant_stranger(int vmid) {
+    proxmox::Config config{{"name", "stranger"}, {"memory", "512"}, {"cores", "1"}};
+    config["smbios1"] = "uuid=deadbeef-0000-4000-8000-" + faults_.random().text(12, "0123456789abcdef");
+    plant(free_id_after(vmid), std::move(config));
+}
+
+void Administrators::plant(int vmid, proxmox::Config config) {
+    trace_.line("admin", "makes machine ", vmid, " ", config["name"]);
+    proxmox::Machine machine;
+    machine.vmid = vmid;
+    machine.node = world().hosts.front().name;
+    machine.config = std::move(config);
+    guests_.ignore(vmid);
+    untouchable_[vmid] = {};
+    world().machines[vmid] = std::move(machine);
+}
+
+void Administrators::fill_storage(bool full) {
+    for (auto& [id, storage] : world().storages) {
+        if (full && !sizes_.contains(id)) {
+            sizes_[id] = storage.total;
+            storage.total = 0;
+        } else if (!full && sizes_.contains(id)) {
+            storage.total = sizes_[id];
+            sizes_.erase(id);
+        }
+    }
+}
+
+}  // namespace simulation

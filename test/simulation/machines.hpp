@@ -1,0 +1,72 @@
+// Proxmox as the world sees it: faults at its API and in its tasks, and what its administrators do behind the
+// operator's back.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "test/simulation/faults.hpp"
+#include "test/simulation/guests/guests.hpp"
+#include "test/simulators/proxmox/core/simulator.hpp"
+
+namespace simulation {
+
+class ProxmoxFaults final : public proxmox::FaultPlan {
+public:
+    explicit ProxmoxFaults(simulation::FaultPlan& faults) : faults_(faults) {}
+    std::optional<proxmox::RequestFault> on_request(const std::string& method,
+                                                    const std::string& path) override;
+    std::optional<proxmox::TaskFault> on_task(const std::string& type, const std::string& id) override;
+
+private:
+    simulation::FaultPlan& faults_;
+};
+
+// What a machine says of itself, read independently of the operator's code.
+struct Mark {
+    std::string cluster;
+    std::string claim_uid;
+    std::int64_t attempt = 0;
+};
+std::optional<Mark> read_mark(const proxmox::Machine& machine);
+// SMBIOS UUID, lower case; "" if there is none.
+std::string uuid_of(const proxmox::Machine& machine);
+
+class Administrators {
+public:
+    Administrators(proxmox::Simulator& simulator, Guests& guests, simulation::FaultPlan& faults,
+                   Trace& trace);
+
+    // Machines with a mark that nobody tampered with, in the order of their VMIDs.
+    std::vector<int> marked() const;
+    void destroy(int vmid);
+    void stop(int vmid);
+    // From now on the machine cannot be proven to be the operator's.
+    void spoil_mark(int vmid);
+    void plant_copy(int vmid);
+    void plant_stranger(int vmid);
+    void fill_storage(bool full);
+
+    // By VMID, with the time since when; such machines must be left alone.
+    const std::map<int, base::TimePoint>& untouchable() const { return untouchable_; }
+    bool is_stranger(int vmid) const { return guests_.strangers().contains(vmid); }
+    // Machines (by UUID) that an administrator stopped or destroyed.
+    bool meddled_with(const std::string& uuid) const { return meddled_.contains(uuid); }
+
+private:
+    void plant(int vmid, proxmox::Config config);
+    int free_id_after(int vmid) const;
+    proxmox::World& world() const { return simulator_.cluster().world; }
+
+    proxmox::Simulator& simulator_;
+    Guests& guests_;
+    simulation::FaultPlan& faults_;
+    Trace& trace_;
+    std::map<int, base::TimePoint> untouchable_;
+    std::set<std::string> meddled_;
+    std::map<std::string, std::uint64_t> sizes_;  // of storages that are full now
+};
+
+}  // namespace simulation

@@ -1,0 +1,73 @@
+// The connections of Network; not for others.
+#pragma once
+
+#include "test/simulation/network/network.hpp"
+
+namespace simulation {
+
+// What both kinds of connections suffer from.
+class Network::Wire : public base::HttpTransport {
+public:
+    Wire(Network& network, Process& process) : network_(network), process_(process) {}
+
+protected:
+    asio::awaitable<void> wait(base::Duration duration);
+    // The request arrives only after the client has given up on it.
+    static base::TransportError timed_out(const base::HttpRequest& request);
+
+    Network& network_;
+    Process& process_;
+};
+
+class Network::ApiWire final : public Wire {
+public:
+    ApiWire(Network& network, Process& process, fake::ApiServer& server)
+        : Wire(network, process), server_(server) {}
+
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override;
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override;
+
+private:
+    asio::awaitable<void> travel(const base::HttpRequest& request);
+    static asio::awaitable<void> arrive_late(Network& network, Process& process, fake::ApiServer& server,
+                                             base::HttpRequest request, base::Duration delay);
+    std::optional<base::HttpResponse> refusal(const base::HttpRequest& request);
+
+    fake::ApiServer& server_;
+};
+
+class Network::WireStream final : public base::HttpStream {
+public:
+    WireStream(Network& network, Process& process, std::unique_ptr<base::HttpStream> inner)
+        : network_(network),
+          process_(process),
+          inner_(std::move(inner)),
+          generation_(network.watch_generation_) {}
+
+    const base::HttpResponse& head() const override { return inner_->head(); }
+    asio::awaitable<std::optional<std::string>> read() override;
+
+private:
+    Network& network_;
+    Process& process_;
+    std::unique_ptr<base::HttpStream> inner_;
+    std::uint64_t generation_;
+};
+
+class Network::ProviderWire final : public Wire {
+public:
+    ProviderWire(Network& network, Process& process, std::unique_ptr<base::HttpTransport> inner)
+        : Wire(network, process), inner_(std::move(inner)) {}
+
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override;
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override;
+
+private:
+    static asio::awaitable<void> arrive_late(std::shared_ptr<base::HttpTransport> inner,
+                                             base::HttpRequest request, base::Clock& clock,
+                                             base::Duration delay);
+
+    std::shared_ptr<base::HttpTransport> inner_;  // shared with requests that arrive late
+};
+
+}  // namespace simulation

@@ -1,0 +1,164 @@
+#include "test/simulation/operators.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+
+#include "test/simulators/proxmox/core/transport.hpp"
+
+namespace simulation {
+namespace {
+
+// https://host:port -> host
+std::string host_of(const std::string& url) {
+    auto begin = url.find("//") + 2;
+    return url.substr(begin, url.find_first_of(":/", begin) - begin);
+}
+
+}  // namespace
+
+struct Operators::Instance {
+    std::unique_ptr<Process> process;
+    std::unique_ptr<base::Random> random;
+    std::unique_ptr<kubenodesmith::Operator> program;
+    bool leaving = false;  // killed or terminated: replaced already
+    bool ended = false;
+};
+
+Operators::Operators(World& world) : world_(world), group_(world.context.get_executor()) {
+    world_.network.on_killed = [this](Process& process) {
+        // Not from within the process' own code.
+        boost::asio::post(world_.context, [this, &process] { kill(process); });
+    };
+}
+
+Operators::~Operators() = default;
+
+Process& Operators::start() {
+    reap();
+    auto name = "operator-" + std::to_string(++started_);
+    world_.trace.line(name, "starts");
+    auto instance = std::make_unique<Instance>();
+    instance->process = std::make_unique<Process>(name, world_.context.get_executor(), world_.clock);
+    instance->random = world_.random_for(name);
+    auto& process = *instance->process;
+    auto connect = [this, &process](base::HttpClientOptions options) {
+        auto inner = std::make_unique<proxmox::SimulatorTransport>(world_.proxmox, host_of(options.url));
+        return world_.network.connect(process, std::move(inner));
+    };
+    kubenodesmith::OperatorSettings settings;
+    settings.leader_elect = world_.scenario.leader_election;
+    settings.election.lease = {kNodesNamespace, "kubenodesmith"};
+    settings.election.identity = name;
+    kubenodesmith::OperatorEnvironment environment{world_.context.get_executor(), process.clock(),
+                                                   *instance->random,
+                                                   world_.network.connect(process, world_.server), connect};
+    instance->program = std::make_unique<kubenodesmith::Operator>(std::move(environment), settings);
+    instances_.push_back(std::move(instance));
+    group_.spawn(live(*instances_.back()));
+    return process;
+}
+
+asio::awaitable<void> Operators::live(Instance& instance) {
+    std::string failure;
+    try {
+        auto end = co_await instance.program->run();
+        if (end == kubenodesmith::Operator::End::lost_lease) {
+            world_.trace.line(instance.process->name(), "lost its lease");
+        }
+    } catch (const std::exception& error) {
+        failure = error.what();
+    }
+    if (!failure.empty() && !instance.process->dead()) {
+        crashes_.push_back(instance.process->name() + ": " + failure);
+    }
+    world_.trace.line(instance.process->name(), "has ended");
+    instance.ended = true;
+    if (!instance.leaving && !stopping_) replace_later();
+    instance.process->kill();
+}
+
+Operators::Instance* Operators::find(const Process& process) {
+    for (auto& instance : instances_) {
+        if (instance->process.get() == &process) return instance.get();
+    }
+    return nullptr;
+}
+
+void Operators::kill(Process& process) {
+    auto* instance = find(process);
+    process.kill();
+    if (!instance || instance->ended || instance->leaving) return;
+    world_.trace.line(process.name(), "is killed");
+    instance->leaving = true;
+    instance->program->stop();
+    if (!stopping_) replace_later();
+}
+
+void Operators::terminate(Process& process) {
+    auto* instance = find(process);
+    if (!instance || instance->ended || instance->leaving) return;
+    world_.trace.line(process.name(), "is terminated");
+    instance->leaving = true;
+    instance->program->stop();
+    if (!stopping_) replace_later();
+}
+
+void Operators::replace_later() {
+    auto wait = world_.faults.duration(std::chrono::milliseconds{500}, std::chrono::seconds{60});
+    restarts_.push_back(world_.clock.call_at(world_.now() + wait, [this] {
+        if (!stopping_ && alive().size() < wanted_) start();
+    }));
+}
+
+void Operators::keep(std::size_t count) {
+    wanted_ = count;
+    auto living = alive();
+    for (auto i = living.size(); i < count; ++i) start();
+    for (auto i = count; i < living.size(); ++i) terminate(*living[i]);
+}
+
+std::vector<Process*> Operators::alive() const {
+    std::vector<Process*> result;
+    for (const auto& instance : instances_) {
+        if (!instance->ended && !instance->leaving) result.push_back(instance->process.get());
+    }
+    return result;
+}
+
+void Operators::reap() {
+    for (auto it = instances_.begin(); it != instances_.end();) {
+        if (!(*it)->ended) {
+            ++it;
+            continue;
+        }
+        (*it)->program.reset();
+        graveyard_.push_back(std::move((*it)->process));
+        it = instances_.erase(it);
+    }
+}
+
+void Operators::stop_all() {
+    stopping_ = true;
+    restarts_.clear();
+    for (auto& instance : instances_) {
+        instance->process->kill();
+        instance->program->stop();
+    }
+    // Each ends within its grace.
+    world_.run_for(std::chrono::minutes{2});
+    for (const auto& instance : instances_) {
+        if (instance->ended) continue;
+        // Its coroutines cannot be taken apart, so this is the end of the program.
+        std::string last;
+        auto lines = world_.trace.lines();
+        for (auto i = lines.size() - std::min<std::size_t>(lines.size(), 100000); i < lines.size(); ++i) {
+            last += "\n" + lines[i];
+        }
+        throw std::logic_error("seed " + std::to_string(world_.seed) + ": " + instance->process->name() +
+                               " does not end within two minutes of being stopped, " +
+                               instance->program->readiness().message + last);
+    }
+    reap();
+}
+
+}  // namespace simulation

@@ -1,0 +1,29 @@
+// One seed from start to end: a while with trouble, two hours of peace, one hour in which nothing may happen.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "test/simulation/coverage.hpp"
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+
+struct RunOptions {
+    std::uint64_t seed = 1;
+    base::Duration trouble = std::chrono::hours{1};
+    Recording recording = Recording::off;
+};
+
+struct Outcome {
+    std::vector<Violation> violations;  // empty: all held
+    std::vector<std::string> trace;     // if it was recorded
+    FaultPlan::Counts faults{};
+    base::Duration simulated{};
+    Coverage coverage;
+};
+
+Outcome run_seed(const RunOptions& options);
+
+}  // namespace simulation

@@ -1,0 +1,257 @@
+#include "test/simulation/scenario.hpp"
+
+#include "test/simulators/proxmox/core/world_file.hpp"
+
+namespace simulation {
+namespace {
+
+using namespace std::chrono_literals;
+using api::v1alpha1::BootstrapMethod;
+using proxmox_simulator::kMiB;
+
+// Short forms for drawing.
+class Dice {
+public:
+    explicit Dice(base::Random& random) : random_(random) {}
+    bool chance(double probability) { return random_.unit() < probability; }
+    std::int64_t between(std::int64_t least, std::int64_t most) {
+        return least + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(most - least + 1)));
+    }
+    std::chrono::seconds seconds(std::int64_t least, std::int64_t most) {
+        return std::chrono::seconds{between(least, most)};
+    }
+    template <class T>
+    const T& one_of(const std::vector<T>& values) {
+        return values[random_.below(values.size())];
+    }
+
+private:
+    base::Random& random_;
+};
+
+proxmox_simulator::World draw_proxmox(Dice& dice) {
+    auto world = proxmox_simulator::default_world();
+    world.hosts.resize(static_cast<std::size_t>(dice.between(1, 3)));
+    if (world.hosts.size() == 1) world.standalone = true;
+    for (auto& host : world.hosts) {
+        host.cpus = static_cast<int>(dice.one_of<std::int64_t>({4, 8, 16}));
+        host.memory = static_cast<std::uint64_t>(dice.one_of<std::int64_t>({12, 24, 64})) * 1024 * kMiB;
+    }
+    return world;
+}
+
+void draw_template(Dice& dice, NodeSmithPool& pool) {
+    auto& machine = pool.spec.machineTemplate;
+    if (dice.chance(0.4)) {
+        machine.sizes = {{"small", 2, 4096}};
+        if (dice.chance(0.7)) machine.sizes.push_back({"large", 4, 8192});
+    } else {
+        machine.flexible.emplace();
+        machine.flexible->cpuCores = {1, dice.between(2, 8), 1};
+        machine.flexible->memoryMiB = {1024, dice.between(4, 16) * 1024, 512};
+    }
+    machine.labels["tier"] = pool.metadata.name;
+    if (dice.chance(0.25)) machine.taints.push_back({"dedicated", pool.metadata.name, "NoSchedule", {}});
+}
+
+void draw_timing(Dice& dice, NodeSmithPool& pool) {
+    auto& up = pool.spec.scaleUp;
+    up.provisionTimeout = dice.seconds(180, 600);
+    up.registrationTimeout = dice.seconds(180, 900);
+    up.initializationTimeout = dice.seconds(180, 900);
+    up.maxLaunchAttempts = static_cast<std::int32_t>(dice.between(1, 3));
+    up.retry = {dice.seconds(5, 30), dice.seconds(60, 600)};
+    if (dice.chance(0.2)) up.stabilizationWindow = dice.seconds(10, 120);
+    if (dice.chance(0.2)) up.batchSize = static_cast<std::int32_t>(dice.between(1, 2));
+    if (dice.chance(0.2)) up.maxConcurrent = static_cast<std::int32_t>(dice.between(1, 2));
+    auto& down = pool.spec.scaleDown;
+    down.stabilizationWindow = dice.seconds(10, 300);
+    down.unneededDuration = dice.seconds(60, 600);
+    down.emptyGracePeriod = dice.seconds(10, 180);
+    down.minNodeAge = dice.seconds(30, 600);
+    down.drainTimeout = dice.seconds(60, 600);
+    down.volumeDetachTimeout = dice.seconds(30, 120);
+    down.delayAfterFailure = dice.seconds(60, 600);
+    down.maxConcurrent = static_cast<std::int32_t>(dice.between(1, 3));
+    if (dice.chance(0.3)) down.drainTimeoutAction = api::v1alpha1::DrainTimeoutAction::Force;
+    pool.spec.disruption.repair.notReadyFor = dice.seconds(180, 900);
+    if (dice.chance(0.5))
+        pool.spec.disruption.budgets = {
+            {dice.chance(0.5) ? api::IntOrString("50%") : api::IntOrString(1), {}, "", {}}};
+}
+
+void draw_limits(Dice& dice, NodeSmithPool& pool) {
+    auto& limits = pool.spec.limits;
+    limits.maxNodes = dice.chance(0.7) ? dice.between(1, 6) : 0;
+    if (dice.chance(0.3)) limits.cpuCores = dice.between(4, 24);
+    if (dice.chance(0.3)) limits.memoryMiB = dice.between(8, 48) * 1024;
+    if (dice.chance(0.25)) limits.minNodes = dice.between(1, 2);
+}
+
+Deployment draw_deployment(Dice& dice, const std::string& name, const std::vector<NodeSmithPool>& pools) {
+    static const std::vector<std::string> cpus{"100m", "500m", "1", "1500m", "3"};
+    static const std::vector<std::string> memories{"128Mi", "1Gi", "2500Mi", "6Gi"};
+    auto deployment = a_deployment(name, dice.between(0, 4), dice.one_of(cpus), dice.one_of(memories));
+    auto& pod = deployment.pod;
+    const auto& pool = dice.one_of(pools);
+    if (dice.chance(0.4)) pod.spec.nodeSelector["tier"] = pool.metadata.name;
+    if (dice.chance(0.5)) {
+        for (const auto& taint : pool.spec.machineTemplate.taints) {
+            api::Toleration toleration;
+            toleration.key = taint.key;
+            toleration.value = taint.value;
+            toleration.effect = taint.effect;
+            pod.spec.tolerations.push_back(toleration);
+        }
+    }
+    if (dice.chance(0.15)) {
+        api::PodAffinityTerm term;
+        term.topologyKey = api::labels::kHostname;
+        term.labelSelector.emplace().matchLabels = pod.metadata.labels;
+        pod.spec.affinity.emplace().podAntiAffinity.emplace().requiredDuringSchedulingIgnoredDuringExecution =
+            {term};
+    }
+    if (dice.chance(0.3)) pod.metadata.annotations[kEndsAfter] = std::to_string(dice.between(2, 60));
+    if (dice.chance(0.05)) pod.metadata.annotations[std::string(api::annotations::kDoNotDisrupt)] = "true";
+    pod.spec.terminationGracePeriodSeconds = dice.between(1, 60);
+    return deployment;
+}
+
+api::PodDisruptionBudget budget_for(Dice& dice, const Deployment& deployment) {
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = deployment.name;
+    budget.metadata.namespace_ = kNamespace;
+    budget.spec.selector.emplace().matchLabels = deployment.pod.metadata.labels;
+    if (dice.chance(0.6)) {
+        budget.spec.maxUnavailable = api::IntOrString(dice.between(0, 2));
+    } else {
+        budget.spec.minAvailable = dice.chance(0.5) ? api::IntOrString("50%") : api::IntOrString(1);
+    }
+    return budget;
+}
+
+api::DaemonSet a_daemon_set(bool tolerates_all) {
+    api::DaemonSet set;
+    set.metadata.name = "agent";
+    set.metadata.namespace_ = kNamespace;
+    auto pod = a_deployment("agent", 1, "100m", "64Mi").pod;
+    set.spec.selector.emplace().matchLabels = pod.metadata.labels;
+    set.spec.template_.metadata = pod.metadata;
+    set.spec.template_.spec = pod.spec;
+    if (tolerates_all) {
+        api::Toleration all;
+        all.operator_ = api::TolerationOperator::Exists;
+        set.spec.template_.spec.tolerations = {all};
+    }
+    return set;
+}
+
+api::Secret credentials() {
+    api::Secret secret;
+    secret.metadata.name = "proxmox";
+    secret.metadata.namespace_ = kNodesNamespace;
+    secret.type = "Opaque";
+    secret.data[std::string(api::secret_keys::kTokenID)].value = "automation@pve!kubenodesmith";
+    secret.data[std::string(api::secret_keys::kTokenSecret)].value = proxmox_simulator::kDefaultTokenSecret;
+    return secret;
+}
+
+NodeSmithControlPlane a_control_plane() {
+    NodeSmithControlPlane result;
+    result.metadata.name = "kubenodesmith";
+    result.metadata.namespace_ = kNodesNamespace;
+    result.spec.pools = {"*"};
+    return result;
+}
+
+}  // namespace
+
+NodeSmithProvider a_provider(const std::string& name, std::int64_t first_vmid) {
+    NodeSmithProvider provider;
+    provider.metadata.name = name;
+    provider.metadata.namespace_ = kNodesNamespace;
+    provider.spec.credentialsSecretRef.emplace().name = "proxmox";
+    auto& proxmox = provider.spec.proxmox.emplace();
+    proxmox.endpoint = "https://alfaromeo:8006/api2/json";
+    proxmox.vmIDRange = {first_vmid, first_vmid + 99};
+    proxmox.networkInterfaces = {{"net0", "virtio", "vmbr0", {}, ""}};
+    return provider;
+}
+
+NodeSmithPool a_pool(const std::string& name, const std::string& provider) {
+    NodeSmithPool pool;
+    pool.metadata.name = name;
+    pool.metadata.namespace_ = kNodesNamespace;
+    pool.spec.providerRef = provider;
+    pool.spec.bootstrap.emplace().method = BootstrapMethod::CloudInit;
+    return pool;
+}
+
+Deployment a_deployment(const std::string& name, std::int64_t replicas, const std::string& cpu,
+                        const std::string& memory) {
+    Deployment deployment;
+    deployment.name = name;
+    deployment.replicas = replicas;
+    deployment.pod.metadata.labels = {{"app", name}};
+    api::Container container;
+    container.name = "app";
+    container.image = "registry.example/app:1";
+    container.resources.requests = {{"cpu", api::Quantity::parse(cpu)},
+                                    {"memory", api::Quantity::parse(memory)}};
+    deployment.pod.spec.containers = {container};
+    deployment.pod.spec.schedulerName = "default-scheduler";
+    return deployment;
+}
+
+Scenario plain_scenario() {
+    Scenario scenario;
+    scenario.proxmox = proxmox_simulator::default_world();
+    scenario.credentials = credentials();
+    scenario.providers = {a_provider("lab", 1000)};
+    scenario.pools = {a_pool("general", "lab")};
+    scenario.control_plane = a_control_plane();
+    scenario.deployments = {a_deployment("web", 2, "1", "1Gi")};
+    scenario.changes_per_hour = 0;
+    return scenario;
+}
+
+Scenario draw_scenario(base::Random& random) {
+    Dice dice(random);
+    Scenario scenario;
+    scenario.proxmox = draw_proxmox(dice);
+    scenario.credentials = credentials();
+    scenario.control_plane = a_control_plane();
+    scenario.providers = {a_provider("lab", 1000)};
+    if (dice.chance(0.25)) scenario.providers.push_back(a_provider("annex", 2000));
+    for (auto& provider : scenario.providers) {
+        if (dice.chance(0.2)) provider.spec.orphanGracePeriod = dice.seconds(60, 600);
+        if (dice.chance(0.3)) provider.spec.proxmox->vmMemOverheadMiB = 512;
+    }
+    auto pools = dice.between(1, 3);
+    for (std::int64_t i = 0; i < pools; ++i) {
+        auto pool = a_pool("pool-" + std::to_string(i), dice.one_of(scenario.providers).metadata.name);
+        // Without bootstrap data a machine boots from the network, with an image that joins by itself.
+        if (dice.chance(0.25)) pool.spec.bootstrap.reset();
+        pool.spec.weight = static_cast<std::int32_t>(dice.between(0, 2) * 10);
+        if (dice.chance(0.1)) pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
+        draw_template(dice, pool);
+        draw_limits(dice, pool);
+        draw_timing(dice, pool);
+        scenario.pools.push_back(pool);
+    }
+    auto& limits = scenario.control_plane.spec.limits;
+    if (dice.chance(0.25)) limits.maxNodes = dice.between(2, 8);
+    if (dice.chance(0.15)) limits.cpuCores = dice.between(8, 32);
+    auto deployments = dice.between(1, 4);
+    for (std::int64_t i = 0; i < deployments; ++i) {
+        auto deployment = draw_deployment(dice, "app-" + std::to_string(i), scenario.pools);
+        if (dice.chance(0.5)) scenario.budgets.push_back(budget_for(dice, deployment));
+        scenario.deployments.push_back(std::move(deployment));
+    }
+    if (dice.chance(0.5)) scenario.daemon_sets.push_back(a_daemon_set(dice.chance(0.5)));
+    scenario.leader_election = dice.chance(0.3);
+    scenario.changes_per_hour = dice.one_of<double>({4, 12, 30});
+    return scenario;
+}
+
+}  // namespace simulation

@@ -1,0 +1,46 @@
+// What a seed's world looks like at the start: hosts, providers, pools, workloads. Values only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/core.hpp"
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "base/random.hpp"
+#include "test/simulation/cluster/kubelets.hpp"
+#include "test/simulation/cluster/workloads.hpp"
+#include "test/simulators/proxmox/core/world.hpp"
+
+namespace simulation {
+
+// Namespace of our kinds.
+inline constexpr const char* kNodesNamespace = "nodes";
+
+struct Scenario {
+    proxmox_simulator::World proxmox;
+    api::Secret credentials;
+    std::vector<NodeSmithProvider> providers;
+    std::vector<NodeSmithPool> pools;
+    NodeSmithControlPlane control_plane;
+    std::vector<Deployment> deployments;
+    std::vector<api::PodDisruptionBudget> budgets;
+    std::vector<api::DaemonSet> daemon_sets;
+    std::int64_t most_replicas = 6;  // of a deployment, when it is scaled
+    bool leader_election = false;
+    double changes_per_hour = 12;  // of workloads
+};
+
+Scenario draw_scenario(base::Random& random);
+
+// ---- parts, for scenarios written by hand
+NodeSmithProvider a_provider(const std::string& name, std::int64_t first_vmid);
+NodeSmithPool a_pool(const std::string& name, const std::string& provider);
+Deployment a_deployment(const std::string& name, std::int64_t replicas, const std::string& cpu,
+                        const std::string& memory);
+// One provider, one pool, one deployment of two pods, no trouble.
+Scenario plain_scenario();
+
+}  // namespace simulation

@@ -1,0 +1,81 @@
+// The simulation itself: it is repeatable, its plain case works, and it notices what it must notice.
+#include <algorithm>
+
+#include "test/simulation/run.hpp"
+#include "test/support/catch.hpp"
+
+using namespace simulation;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A world without trouble and one operator in it.
+struct PlainWorld {
+    explicit PlainWorld(Scenario scenario = plain_scenario())
+        : world(1, std::move(scenario), Recording::off), operators(world) {
+        world.faults.stop();
+        operators.keep(1);
+    }
+    ~PlainWorld() {
+        operators.stop_all();
+        world.shut_down();
+    }
+
+    std::size_t running_pods() const {
+        const auto& pods = world.view.all<api::Pod>();
+        return static_cast<std::size_t>(std::ranges::count_if(
+            pods, [](const auto& entry) { return entry.second->status.phase == api::PodPhase::Running; }));
+    }
+
+    World world;
+    Operators operators;
+};
+
+}  // namespace
+
+TEST_CASE("pods without a node get one, and it leaves when they do") {
+    PlainWorld plain;
+    plain.world.run_for(2min);
+    CHECK(plain.running_pods() == 2);
+    CHECK(plain.world.view.all<api::Node>().size() == 1);
+    CHECK(plain.world.administrators.marked().size() == 1);
+    plain.world.workloads.scale("web", 0);
+    plain.world.run_for(1h);
+    CHECK(plain.world.view.all<api::Node>().empty());
+    CHECK(plain.world.view.all<NodeSmithClaim>().empty());
+    CHECK(plain.world.administrators.marked().empty());
+}
+
+TEST_CASE("a machine that boots from the network joins by itself and is recognised") {
+    auto scenario = plain_scenario();
+    scenario.pools.front().spec.bootstrap.reset();
+    PlainWorld plain(std::move(scenario));
+    plain.world.run_for(5min);
+    CHECK(plain.running_pods() == 2);
+}
+
+TEST_CASE("a killed operator has no effect any more, and its successor goes on") {
+    PlainWorld plain;
+    plain.world.run_for(1s);
+    plain.operators.kill(*plain.operators.alive().front());
+    plain.world.run_for(500ms);
+    CHECK(plain.world.view.all<NodeSmithClaim>().empty());
+    plain.world.run_for(5min);
+    CHECK(plain.running_pods() == 2);
+    CHECK(plain.world.administrators.marked().size() == 1);
+}
+
+TEST_CASE("the same seed gives the same run") {
+    RunOptions options;
+    options.seed = 3;
+    options.trouble = 20min;
+    options.recording = Recording::on;
+    auto first = run_seed(options);
+    auto second = run_seed(options);
+    CHECK(first.trace.size() > 100);
+    CHECK(first.trace == second.trace);
+    options.recording = Recording::off;
+    auto silent = run_seed(options);
+    CHECK(silent.faults == first.faults);
+    CHECK(silent.simulated == first.simulated);
+}

@@ -1,0 +1,39 @@
+// What happened, for people: one line per event with its virtual time. Recording costs, so a seed runs
+// without it, and a seed that failed runs again with it: the same seed gives the same run.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace simulation {
+
+class Trace {
+public:
+    Trace(const base::Clock& clock, bool recording) : clock_(clock), recording_(recording) {}
+
+    template <class... Parts>
+    void line(std::string_view actor, const Parts&... parts) {
+        if (!recording_) return;
+        std::ostringstream text;
+        (text << ... << parts);
+        add(actor, text.str());
+    }
+    bool recording() const { return recording_; }
+    const std::vector<std::string>& lines() const { return lines_; }
+
+private:
+    void add(std::string_view actor, const std::string& text);
+
+    const base::Clock& clock_;
+    bool recording_;
+    std::vector<std::string> lines_;
+};
+
+// "1h02m03.456s" since the start of the clock.
+std::string time_text(base::TimePoint time);
+
+}  // namespace simulation

@@ -1,0 +1,117 @@
+#include "test/simulation/world.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
+
+#include "api/v1alpha1/host.hpp"
+#include "test/simulation/cluster/certificate.hpp"
+
+namespace simulation {
+namespace {
+
+std::uint64_t hash(const std::string& text) {
+    std::uint64_t value = 14695981039346656037ULL;  // FNV-1a
+    for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return value;
+}
+
+fake::ApiServer::Options server_options() {
+    fake::ApiServer::Options options;
+    options.pods_end_after.reset();  // the kubelets end them
+    options.custom_resources = {NodeSmithProvider::kResource, NodeSmithPool::kResource,
+                                NodeSmithClaim::kResource, NodeSmithControlPlane::kResource,
+                                api::v1alpha1::NodeSmithHost::kResource};
+    return options;
+}
+
+api::Namespace a_namespace(const std::string& name) {
+    api::Namespace result;
+    result.metadata.name = name;
+    return result;
+}
+
+api::ConfigMap cluster_info() {
+    api::ConfigMap result;
+    result.metadata.namespace_ = "kube-public";
+    result.metadata.name = "cluster-info";
+    result.data["kubeconfig"] =
+        "apiVersion: v1\nkind: Config\nclusters:\n- name: \"\"\n  cluster:\n"
+        "    server: https://10.0.0.1:6443\n    certificate-authority-data: " +
+        api::Bytes{kCertificate}.str() + "\n";
+    return result;
+}
+
+}  // namespace
+
+World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
+    : seed(seed_),
+      scenario(std::move(scenario_)),
+      trace(clock, recording == Recording::on),
+      faults(seed_ ^ hash("faults"), clock, trace),
+      server(context.get_executor(), clock, server_options()),
+      view(server),
+      scheduler(server, view, trace),
+      kubelets(server, view, trace),
+      workloads(server, view, trace),
+      guests(clock, view, kubelets, faults, trace),
+      proxmox_random(random_for("proxmox")),
+      proxmox(context.get_executor(), clock, *proxmox_random, scenario.proxmox),
+      proxmox_faults(faults),
+      administrators(proxmox, guests, faults, trace),
+      network(context.get_executor(), clock, faults, trace) {
+    proxmox.cluster().hooks = &guests;
+    proxmox.cluster().faults = &proxmox_faults;
+    proxmox.observe([this](const proxmox::RequestRecord& record) {
+        if (record.method != "GET") {
+            trace.line("proxmox", record.method, " ", record.path, " -> ", record.status, " ", record.reason);
+        }
+        for (const auto& observer : proxmox_observers_) observer(record);
+    });
+    network.on_api_request = [this](const Process& process, const auto& request, const auto& response) {
+        if (request.method != "GET" && request.target.find("/leases/") == std::string::npos) {
+            trace.line(process.name(), request.method, " ", request.target, " -> ", response.status, " ",
+                       request.body.substr(0, 600));
+        }
+        for (const auto& observer : api_observers_) observer(process, request, response);
+    };
+    populate();
+}
+
+World::~World() = default;
+
+std::unique_ptr<base::Random> World::random_for(const std::string& purpose) const {
+    return base::make_seeded_random(seed ^ hash(purpose));
+}
+
+void World::populate() {
+    for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace})
+        server.put(a_namespace(name));
+    server.put(cluster_info());
+    server.put(scenario.credentials);
+    for (const auto& provider : scenario.providers) server.put(provider);
+    for (const auto& pool : scenario.pools) server.put(pool);
+    server.put(scenario.control_plane);
+    for (const auto& set : scenario.daemon_sets) server.put(set);
+    for (const auto& budget : scenario.budgets) server.put(budget);
+    for (const auto& deployment : scenario.deployments) workloads.apply(deployment);
+}
+
+void World::run_for(base::Duration duration) {
+    clock.run_for(context, duration);
+}
+
+void World::shut_down() {
+    bool done = false;
+    auto end = [this]() -> asio::awaitable<void> {
+        co_await network.shut_down();
+        co_await proxmox.shut_down();
+    };
+    asio::co_spawn(context, end(), [&done](const std::exception_ptr& failure) {
+        if (failure) std::rethrow_exception(failure);
+        done = true;
+    });
+    clock.run_for(context, std::chrono::seconds{1});
+    if (!done) throw std::logic_error("the world does not come to an end");
+}
+
+}  // namespace simulation

@@ -1,0 +1,73 @@
+// Everything but the operator: clock, API server, the cluster's controllers, machines, network. One seed, one
+// world. Parts are public: this is a stage for others to act on.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/virtual_clock.hpp"
+#include "test/simulation/cluster/kubelets.hpp"
+#include "test/simulation/cluster/scheduler.hpp"
+#include "test/simulation/cluster/view.hpp"
+#include "test/simulation/cluster/workloads.hpp"
+#include "test/simulation/faults.hpp"
+#include "test/simulation/guests/guests.hpp"
+#include "test/simulation/machines.hpp"
+#include "test/simulation/network/network.hpp"
+#include "test/simulation/scenario.hpp"
+#include "test/simulation/trace.hpp"
+
+namespace simulation {
+
+enum class Recording { off, on };
+
+class World {
+public:
+    World(std::uint64_t seed, Scenario scenario, Recording recording);
+    ~World();
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+
+    void run_for(base::Duration duration);
+    base::TimePoint now() const { return clock.now(); }
+    // A stream of random numbers of its own for each purpose, so that one does not disturb the others.
+    std::unique_ptr<base::Random> random_for(const std::string& purpose) const;
+    // Called after each request that Proxmox answered, and after each request of an operator to the API
+    // server.
+    using ProxmoxObserver = std::function<void(const proxmox::RequestRecord&)>;
+    using ApiObserver =
+        std::function<void(const Process&, const base::HttpRequest&, const base::HttpResponse&)>;
+    void observe(ProxmoxObserver observer) { proxmox_observers_.push_back(std::move(observer)); }
+    void observe(ApiObserver observer) { api_observers_.push_back(std::move(observer)); }
+
+    // Ends everything that still runs in the background; call before destruction.
+    void shut_down();
+
+    boost::asio::io_context context{1};  // first: everything else refers to it
+    std::uint64_t seed;
+    Scenario scenario;
+    base::VirtualClock clock;
+    Trace trace;
+    FaultPlan faults;
+    fake::ApiServer server;
+    ClusterView view;
+    Scheduler scheduler;
+    Kubelets kubelets;
+    Workloads workloads;
+    Guests guests;
+    std::unique_ptr<base::Random> proxmox_random;
+    proxmox::Simulator proxmox;
+    ProxmoxFaults proxmox_faults;
+    Administrators administrators;
+    Network network;
+
+private:
+    void populate();
+
+    std::vector<ProxmoxObserver> proxmox_observers_;
+    std::vector<ApiObserver> api_observers_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,35 @@
+// Who sent this request: API tokens in a header, or a ticket in a cookie with its CSRF token.
+#pragma once
+
+#include <string>
+
+#include "base/http.hpp"
+#include "test/simulators/proxmox/core/world.hpp"
+
+namespace proxmox_simulator {
+
+class Authentication {
+public:
+    explicit Authentication(std::string signing_key) : key_(std::move(signing_key)) {}
+
+    // name@realm or name@realm!token. Throws RawError 401.
+    std::string identify(const World& world, const base::HttpRequest& request, std::int64_t now) const;
+
+    std::string make_ticket(const std::string& user, std::int64_t now) const;
+    std::string make_csrf_token(const std::string& user, std::int64_t now) const;
+    // Whether the ticket is ours, of this user, and not older than two hours.
+    bool is_valid_ticket(const std::string& user, const std::string& ticket, std::int64_t now) const;
+
+private:
+    std::string by_token(const World& world, std::string_view credentials, std::int64_t now) const;
+    std::string by_ticket(const World& world, const std::string& ticket, std::int64_t now) const;
+    std::string sign(const std::string& text) const;
+    bool is_fresh(const std::string& hexadecimal_time, std::int64_t now) const;
+
+    std::string key_;
+};
+
+// An enabled user whose account has not expired; nullptr otherwise.
+const User* active_user(const World& world, const std::string& id, std::int64_t now);
+
+}  // namespace proxmox_simulator

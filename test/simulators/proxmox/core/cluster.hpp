@@ -1,0 +1,71 @@
+// The simulated cluster: its state and the services that the API's handlers share. Owned by the Simulator.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/random.hpp"
+#include "base/task_group.hpp"
+#include "test/simulators/proxmox/core/authentication.hpp"
+#include "test/simulators/proxmox/core/faults.hpp"
+#include "test/simulators/proxmox/core/file_locks.hpp"
+#include "test/simulators/proxmox/core/hooks.hpp"
+#include "test/simulators/proxmox/core/statistics.hpp"
+#include "test/simulators/proxmox/core/tasks.hpp"
+#include "test/simulators/proxmox/core/world.hpp"
+
+namespace proxmox_simulator {
+
+class Cluster {
+public:
+    Cluster(asio::any_io_executor executor, base::Clock& clock, base::Random& random, World world);
+
+    asio::any_io_executor executor;
+    base::Clock& clock;
+    base::Random& random;
+    World world;
+    Authentication authentication;
+    FileLocks locks;
+    Tasks tasks;
+    base::TaskGroup background;
+    Statistics statistics;
+    MachineHooks* hooks = nullptr;  // not owned, may be null
+    FaultPlan* faults = nullptr;    // not owned, may be null
+
+    std::int64_t wall_seconds() const { return to_seconds(clock.wall_now()); }
+
+    Host* find_host(const std::string& name);
+    Host& host(const std::string& name);
+    // What the cluster believes; it notices a dead host only after some seconds.
+    bool seems_online(const Host& host) const;
+    bool has_quorum() const;
+    // Throws "cluster not ready - no quorum?".
+    void require_quorum() const;
+    // For changes to users, pools and rights: waits and throws "cfs-lock 'file-user_cfg' error: no quorum!".
+    asio::awaitable<void> lock_user_config(std::string action);
+
+    // nullptr unless the machine exists on that host.
+    Machine* find_machine(const std::string& node, int vmid);
+    // Throws "Configuration file 'nodes/NODE/qemu-server/ID.conf' does not exist".
+    Machine& machine(const std::string& node, int vmid);
+
+    // Starts a worker; returns its UPID. `work` has been called with create_task()'s result.
+    Task& create_task(const std::string& node, const std::string& type, const std::string& id,
+                      const std::string& user);
+    std::string run_task(Task& task, asio::awaitable<void> work);
+
+    void power_off_host(const std::string& name);
+    void power_on_host(const std::string& name);
+
+    // Power of one machine, with all that hangs on it; no locks, no checks.
+    void start_machine(Machine& machine);
+    void stop_machine(Machine& machine);
+    MachineView view(const Machine& machine) const;
+
+private:
+    std::uint64_t generation_ = 0;
+};
+
+}  // namespace proxmox_simulator

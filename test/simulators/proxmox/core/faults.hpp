@@ -1,0 +1,75 @@
+// Trouble on demand. The simulator asks the plan at each request and at each task; a plan answers from a
+// script (ScriptedFaults, also set over the control API) or from a seed (the deterministic simulation).
+#pragma once
+
+#include <list>
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+
+namespace proxmox_simulator {
+
+enum class Moment { before_effect, after_effect };
+
+struct RequestFault {
+    Moment moment = Moment::before_effect;
+    bool lose_connection = false;  // else answer with `status`
+    int status = 500;
+    std::string reason = "injected fault";
+    base::Duration delay{};  // waited before the fault shows
+};
+
+enum class TaskTrouble {
+    fail_at_once,  // nothing happened
+    fail_at_end,   // all happened, the exit status says it failed
+    hang,          // never ends unless aborted
+    die,           // stops half-way as if its process had been killed: no clean-up, locks in the config stay
+};
+
+struct TaskFault {
+    TaskTrouble trouble = TaskTrouble::fail_at_once;
+    std::string text = "injected fault";
+};
+
+class FaultPlan {
+public:
+    FaultPlan() = default;
+    FaultPlan(const FaultPlan&) = delete;
+    FaultPlan& operator=(const FaultPlan&) = delete;
+    virtual ~FaultPlan() = default;
+
+    // `path` is decoded and has no query: /nodes/pve1/qemu.
+    virtual std::optional<RequestFault> on_request(const std::string& method, const std::string& path) = 0;
+    virtual std::optional<TaskFault> on_task(const std::string& type, const std::string& id) = 0;
+};
+
+class ScriptedFaults final : public FaultPlan {
+public:
+    // The fault strikes matching requests `count` times after letting `skip` pass. Patterns are Perl regular
+    // expressions for the whole text.
+    void add(std::string method_pattern, std::string path_pattern, RequestFault fault, int count = 1,
+             int skip = 0);
+    void add_task(std::string type_pattern, std::string id_pattern, TaskFault fault, int count = 1,
+                  int skip = 0);
+    void clear();
+
+    std::optional<RequestFault> on_request(const std::string& method, const std::string& path) override;
+    std::optional<TaskFault> on_task(const std::string& type, const std::string& id) override;
+
+private:
+    template <class Fault>
+    struct Entry {
+        std::string first_pattern, second_pattern;
+        Fault fault;
+        int count, skip;
+    };
+    template <class Fault>
+    static std::optional<Fault> strike(std::list<Entry<Fault>>& entries, const std::string& first,
+                                       const std::string& second);
+
+    std::list<Entry<RequestFault>> requests_;
+    std::list<Entry<TaskFault>> tasks_;
+};
+
+}  // namespace proxmox_simulator

@@ -1,0 +1,274 @@
+// Reading and changing a machine's configuration.
+#include <algorithm>
+#include <boost/json/array.hpp>
+
+#include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/machine_disks.hpp"
+#include "test/simulators/proxmox/core/machine_rights.hpp"
+#include "test/simulators/proxmox/core/qemu.hpp"
+#include "test/simulators/proxmox/core/router.hpp"
+#include "test/simulators/proxmox/core/text.hpp"
+#include "test/simulators/proxmox/core/vm_options.hpp"
+#include "test/simulators/proxmox/core/volumes.hpp"
+
+namespace proxmox_simulator {
+namespace {
+
+constexpr Duration kPollInterval = std::chrono::seconds{1};
+
+struct Change {
+    std::string node;
+    int vmid = 0;
+    Config settings;
+    std::vector<std::string> removed, reverted;
+    std::string digest;
+    bool force = false;
+};
+
+Config with_pending(const Machine& machine) {
+    auto config = machine.config;
+    for (const auto& option : machine.pending_delete) config.erase(option);
+    for (const auto& [option, value] : machine.pending) config[option] = value;
+    return config;
+}
+
+asio::awaitable<json::value> get_config(Call& call) {
+    const auto& machine = call.machine();
+    if (call.has("snapshot")) throw failure("snapshot '" + call.text("snapshot") + "' does not exist");
+    auto result = config_json(call.flag("current") ? machine.config : with_pending(machine));
+    result["digest"] = config_digest(machine.config);
+    co_return result;
+}
+
+asio::awaitable<json::value> get_pending(Call& call) {
+    const auto& machine = call.machine();
+    json::array result;
+    auto options = machine.config;
+    for (const auto& [option, value] : machine.pending) options.try_emplace(option);
+    for (const auto& [option, ignored] : options) {
+        json::object entry{{"key", option}};
+        if (auto value = machine.config.find(option); value != machine.config.end())
+            entry["value"] = option_json(option, value->second);
+        if (auto value = machine.pending.find(option); value != machine.pending.end())
+            entry["pending"] = option_json(option, value->second);
+        if (machine.pending_delete.contains(option)) entry["delete"] = 1;
+        result.push_back(std::move(entry));
+    }
+    result.push_back({{"key", "digest"}, {"value", config_digest(machine.config)}});
+    co_return result;
+}
+
+void keep_as_unused(Machine& machine, const std::string& volume) {
+    for (int number = 0;; ++number) {
+        auto option = "unused" + std::to_string(number);
+        if (machine.config.contains(option)) continue;
+        machine.config[option] = volume;
+        return;
+    }
+}
+
+// A disk that leaves its place is kept aside unless it is to be destroyed; generated drives just go.
+void detach(Cluster& cluster, Machine& machine, const std::string& option, bool force) {
+    auto value = machine.config.find(option);
+    if (value == machine.config.end()) return;
+    bool unused = option.starts_with("unused");
+    auto volume = unused ? value->second : parse_drive(option, value->second).volume;
+    const auto* known = find_volume(std::as_const(cluster.world), machine.node, volume);
+    bool own = known && known->vmid == machine.vmid;
+    machine.config.erase(value);
+    if (own && (unused || force || is_cloudinit_volume(volume)))
+        free_volume(cluster.world, machine.node, volume);
+    else if (own)
+        keep_as_unused(machine, volume);
+}
+
+void remove_option(Cluster& cluster, Machine& machine, const std::string& option, bool force) {
+    machine.pending.erase(option);
+    if (is_drive(option) || option.starts_with("unused")) {
+        detach(cluster, machine, option, force);
+    } else if (!machine.running || is_hotpluggable(option)) {
+        machine.config.erase(option);
+    } else if (machine.config.contains(option)) {
+        machine.pending_delete.insert(option);
+    }
+}
+
+void set_option(Machine& machine, const std::string& option, const std::string& value) {
+    machine.pending.erase(option);
+    machine.pending_delete.erase(option);
+    bool same = config_text(machine.config, option) == value;
+    if (!machine.running || is_hotpluggable(option) || same)
+        machine.config[option] = value;
+    else
+        machine.pending[option] = value;
+}
+
+void set_drive(Cluster& cluster, Machine& machine, const std::string& option, const std::string& value) {
+    if (auto old = machine.config.find(option); old != machine.config.end()) {
+        auto before = parse_drive(option, old->second).volume;
+        if (before != parse_drive(option, value).volume) detach(cluster, machine, option, false);
+    }
+    machine.config[option] = value;
+}
+
+void require_unmodified(const Machine& machine, const std::string& digest) {
+    if (!digest.empty() && digest != config_digest(machine.config)) {
+        throw failure("checksum mismatch (file change by other user?)");
+    }
+}
+
+asio::awaitable<void> apply(Cluster& cluster, Task& task, Change change) {
+    auto lock = co_await lock_machine(cluster, task, change.vmid);
+    require_unmodified(cluster.machine(change.node, change.vmid), change.digest);
+    require_unlocked(cluster.machine(change.node, change.vmid).config);
+    DiskRequest request{change.node, change.vmid, "", {}};
+    for (const auto& [option, value] : change.settings) {
+        if (is_drive(option)) request.settings[option] = value;
+    }
+    std::vector<std::string> created;
+    auto disks = co_await create_disks(cluster, task, std::move(request), created);
+    auto& machine = cluster.machine(change.node, change.vmid);
+    for (const auto& option : change.reverted) {
+        machine.pending.erase(option);
+        machine.pending_delete.erase(option);
+    }
+    for (const auto& option : change.removed) remove_option(cluster, machine, option, change.force);
+    for (const auto& [option, value] : disks) set_drive(cluster, machine, option, value);
+    for (const auto& [option, value] : change.settings) {
+        if (!is_drive(option)) set_option(machine, option, option == "tags" ? normalise_tags(value) : value);
+    }
+}
+
+std::vector<std::string> known_options(const Call& call, const char* parameter) {
+    auto options = split_list(call.text(parameter));
+    for (auto& option : options) {
+        if (option == "cdrom") option = "ide2";
+        if (!vm_options().find(option)) throw parameter_error(parameter, "unknown option '" + option + "'");
+        if (!call.has(option)) continue;
+        throw parameter_error(parameter, "you can't use '-" + option + "' and -" + parameter + " " + option +
+                                             "' at the same time");
+    }
+    return options;
+}
+
+Change requested_change(Call& call) {
+    Change change{call.node,
+                  call.vmid(),
+                  {},
+                  known_options(call, "delete"),
+                  known_options(call, "revert"),
+                  call.text("digest"),
+                  call.flag("force")};
+    for (const auto& [name, value] : call.parameters) {
+        if (vm_options().find(name) && value.is_string())
+            change.settings[name] = std::string(value.as_string());
+    }
+    if (auto cdrom = change.settings.find("cdrom"); cdrom != change.settings.end()) {
+        change.settings["ide2"] =
+            cdrom->second + (cdrom->second.find("media=") == std::string::npos ? ",media=cdrom" : "");
+        change.settings.erase("cdrom");
+    }
+    return change;
+}
+
+void require_change_rights(const Call& call, const Machine& machine, const Change& change) {
+    require_config_rights(call, change.vmid, "", change.settings);
+    for (const auto& options : {change.removed, change.reverted}) {
+        for (const auto& option : options) {
+            if (!is_drive(option)) {
+                require_option_right(call, change.vmid, "", option);
+                continue;
+            }
+            auto value = machine.config.find(option);
+            bool cdrom = value != machine.config.end() && parse_drive(option, value->second).is_cdrom;
+            require_machine_right(call, change.vmid, "", {cdrom ? "VM.Config.CDROM" : "VM.Config.Disk"});
+        }
+    }
+}
+
+Change prepare(Call& call) {
+    call.only_root({"skiplock"});
+    auto change = requested_change(call);
+    if (change.settings.empty() && change.removed.empty() && change.reverted.empty()) {
+        throw failure("no options specified");
+    }
+    const auto& machine = call.machine();
+    require_change_rights(call, machine, change);
+    require_unmodified(machine, change.digest);
+    require_unlocked(machine.config);
+    if (!call.cluster.has_quorum()) {
+        throw failure("unable to open file '/etc/pve/nodes/" + call.node + "/qemu-server/" +
+                      call.text("vmid") + ".conf.tmp.116' - Permission denied");
+    }
+    add_random_macs(call.cluster, change.settings);
+    return change;
+}
+
+asio::awaitable<json::value> put_config(Call& call) {
+    auto change = prepare(call);
+    Task unrecorded(call.cluster.executor, call.cluster.clock);
+    co_await apply(call.cluster, unrecorded, std::move(change));
+    co_return nullptr;
+}
+
+asio::awaitable<json::value> post_config(Call& call) {
+    auto change = prepare(call);
+    auto& task = call.cluster.create_task(call.node, "qmconfig", call.text("vmid"), call.user);
+    std::string line = "update VM " + call.text("vmid") + ":";
+    for (const auto& [option, value] : change.settings) {
+        line += " -" + option + " " + (option == "cipassword" ? "<hidden>" : value);
+    }
+    for (const auto& option : change.removed) line += " -delete " + option;
+    task.log.push_back(line);
+    auto upid = call.cluster.run_task(task, apply(call.cluster, task, std::move(change)));
+    if (!call.has("background_delay")) co_return json::value(upid);
+    const auto deadline = call.cluster.clock.now() + std::chrono::seconds{call.integer("background_delay")};
+    while (task.is_running() && call.cluster.clock.now() < deadline) {
+        co_await call.cluster.clock.sleep_for(kPollInterval);
+    }
+    if (task.is_running()) co_return json::value(upid);
+    if (task.exit_status != "OK") throw failure(task.exit_status);
+    co_return nullptr;
+}
+
+Endpoint reading(std::string path, Handler handler, std::string parameters) {
+    Endpoint endpoint{.method = "GET", .path = "/nodes/{node}/qemu/{vmid}/" + path, .handler = handler};
+    endpoint.parameters = std::move(parameters);
+    endpoint.place = Place::node;
+    endpoint.access = Access::privilege;
+    endpoint.permission_path = "/vms/{vmid}";
+    endpoint.privileges = {"VM.Audit"};
+    return endpoint;
+}
+
+}  // namespace
+
+void add_qemu_config(Routes& routes) {
+    routes.add(reading("config", get_config, "current boolean\nsnapshot format=pve-configid maxlen=40"));
+    routes.add(reading("pending", get_pending, ""));
+    for (auto [method, handler] :
+         {std::pair<const char*, Handler>{"PUT", put_config}, {"POST", post_config}}) {
+        Endpoint endpoint{.method = method, .path = "/nodes/{node}/qemu/{vmid}/config", .handler = handler};
+        endpoint.schema = vm_options();
+        endpoint.parameters = R"(
+            delete format=pve-configid-list
+            revert format=pve-configid-list
+            digest maxlen=40
+            force boolean requires=delete
+            skiplock boolean)";
+        if (endpoint.method == "POST") {
+            endpoint.parameters +=
+                "\nbackground_delay integer min=1 max=30\nimport-working-storage format=pve-storage-id";
+        }
+        endpoint.place = Place::node;
+        endpoint.daemon = true;
+        endpoint.access = Access::privilege;
+        endpoint.permission_path = "/vms/{vmid}";
+        endpoint.privileges = {"VM.Config.Disk",    "VM.Config.CDROM",    "VM.Config.CPU",
+                               "VM.Config.Memory",  "VM.Config.Network",  "VM.Config.HWType",
+                               "VM.Config.Options", "VM.Config.Cloudinit"};
+        routes.add(std::move(endpoint));
+    }
+}
+
+}  // namespace proxmox_simulator

@@ -1,0 +1,106 @@
+// DELETE /nodes/{node}/qemu/{vmid}.
+#include <algorithm>
+
+#include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/qemu.hpp"
+#include "test/simulators/proxmox/core/router.hpp"
+#include "test/simulators/proxmox/core/text.hpp"
+#include "test/simulators/proxmox/core/volumes.hpp"
+
+namespace proxmox_simulator {
+namespace {
+
+struct Destruction {
+    std::string node;
+    int vmid = 0;
+    bool purge = false;
+    bool unreferenced = false;
+};
+
+void require_destroyable(const Machine& machine) {
+    auto name = std::to_string(machine.vmid);
+    if (config_flag(machine.config, "protection"))
+        throw failure("can't remove VM " + name + " - protection mode enabled");
+    if (machine.running) throw failure("VM " + name + " is running - destroy failed");
+}
+
+std::vector<std::string> volumes_to_free(Cluster& cluster, const Machine& machine, const Destruction& order) {
+    std::vector<std::string> volumes;
+    for (const auto& [option, value] : machine.config) {
+        bool unused = option.starts_with("unused");
+        if (!unused && !drives({{option, value}}).contains(option)) continue;
+        auto volume = unused ? value : parse_drive(option, value).volume;
+        const auto* known = find_volume(std::as_const(cluster.world), machine.node, volume);
+        if (known && known->vmid == machine.vmid) volumes.push_back(volume);
+    }
+    if (!order.unreferenced) return volumes;
+    for (auto& volume : owned_volumes(cluster.world, machine.node, machine.vmid)) {
+        if (std::find(volumes.begin(), volumes.end(), volume) == volumes.end())
+            volumes.push_back(std::move(volume));
+    }
+    return volumes;
+}
+
+void forget(Cluster& cluster, const Destruction& order) {
+    auto name = std::to_string(order.vmid);
+    for (auto& [id, pool] : cluster.world.pools) pool.vms.erase(order.vmid);
+    std::erase_if(cluster.world.acl, [&](const auto& entry) { return entry.path == "/vms/" + name; });
+    if (order.purge) cluster.world.ha_resources.erase("vm:" + name);
+}
+
+asio::awaitable<void> destroy_worker(Cluster& cluster, Task& task, Destruction order) {
+    auto lock = co_await lock_machine(cluster, task, order.vmid);
+    require_destroyable(cluster.machine(order.node, order.vmid));
+    require_unlocked(cluster.machine(order.node, order.vmid).config);
+    auto volumes = volumes_to_free(cluster, cluster.machine(order.node, order.vmid), order);
+    for (const auto& volume : volumes) require_no_clones(cluster.world, order.node, volume);
+    auto last = cluster.view(cluster.machine(order.node, order.vmid));
+    for (const auto& volume : volumes) {
+        const auto& storage = find_storage(std::as_const(cluster.world), parse_volume_id(volume).storage);
+        if (storage.active) {
+            free_volume(cluster.world, order.node, volume);
+            continue;
+        }
+        // The machine goes all the same; its volume stays behind.
+        task.log.push_back("Could not remove disk '" + volume + "', check manually: storage '" + storage.id +
+                           "' is not online");
+        ++task.warnings;
+    }
+    cluster.machine(order.node, order.vmid).config = {{"lock", "destroyed"}};
+    co_await task.spend(cluster.world.durations.of_task("qmdestroy"));
+    if (order.purge)
+        task.log.push_back("purging VM " + std::to_string(order.vmid) + " from related configurations..");
+    forget(cluster, order);
+    cluster.world.machines.erase(order.vmid);
+    if (cluster.hooks) cluster.hooks->on_machine_destroyed(last);
+}
+
+asio::awaitable<json::value> destroy(Call& call) {
+    call.only_root({"skiplock"});
+    const auto& machine = call.machine();
+    require_destroyable(machine);
+    auto name = call.text("vmid");
+    if (call.cluster.world.ha_resources.contains("vm:" + name) && !call.flag("purge")) {
+        throw failure("unable to remove VM " + name + " - used in HA resources and purge parameter not set.");
+    }
+    call.cluster.require_quorum();
+    Destruction order{call.node, call.vmid(), call.flag("purge"), call.flag("destroy-unreferenced-disks")};
+    auto& task = call.cluster.create_task(call.node, "qmdestroy", name, call.user);
+    co_return json::value(call.cluster.run_task(task, destroy_worker(call.cluster, task, std::move(order))));
+}
+
+}  // namespace
+
+void add_qemu_destroy(Routes& routes) {
+    routes.add({.method = "DELETE",
+                .path = "/nodes/{node}/qemu/{vmid}",
+                .handler = destroy,
+                .parameters = "skiplock boolean\npurge boolean\ndestroy-unreferenced-disks boolean",
+                .place = Place::node,
+                .daemon = true,
+                .access = Access::privilege,
+                .permission_path = "/vms/{vmid}",
+                .privileges = {"VM.Allocate"}});
+}
+
+}  // namespace proxmox_simulator

@@ -1,0 +1,47 @@
+// What pvestatd broadcasts: every 10 s each live host tells the others about itself and its machines, and the
+// cluster-wide lists show that, not the truth.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+
+namespace proxmox_simulator {
+
+namespace json = boost::json;
+
+class Cluster;
+
+class Statistics {
+public:
+    explicit Statistics(Cluster& cluster);
+
+    // The last values of a host, nullopt if none came within the last 5 minutes or the host is known to be
+    // down.
+    std::optional<json::object> of_host(const std::string& host) const;
+    std::optional<json::object> of_machine(const std::string& host, int vmid) const;
+    std::optional<json::object> of_storage(const std::string& host, const std::string& storage) const;
+    // All hosts report now, as if ten seconds had passed.
+    void refresh();
+
+private:
+    struct Report {
+        base::TimePoint time;
+        json::object host;
+        std::map<int, json::object> machines;
+        std::map<std::string, json::object> storages;
+    };
+
+    void schedule();
+    const Report* fresh(const std::string& host) const;
+
+    Cluster& cluster_;
+    std::map<std::string, Report> reports_;
+    std::unique_ptr<base::Alarm> alarm_;
+};
+
+}  // namespace proxmox_simulator

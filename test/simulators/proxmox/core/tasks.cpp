@@ -1,0 +1,116 @@
+#include "test/simulators/proxmox/core/tasks.hpp"
+
+#include "test/simulators/proxmox/core/formats.hpp"
+#include "test/simulators/proxmox/core/text.hpp"
+
+namespace proxmox_simulator {
+namespace {
+
+// Between the answer and the worker's first step; requests that arrive meanwhile race with it.
+constexpr Duration kForkDelay = std::chrono::milliseconds{15};
+constexpr Duration kForever = std::chrono::hours{24};
+
+}  // namespace
+
+std::int64_t to_seconds(WallTime time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+asio::awaitable<void> Task::spend(Duration duration) {
+    const auto deadline = clock_.now() + duration;
+    check();
+    while (clock_.now() < deadline) {
+        co_await changed_.wait_until(clock_, deadline);
+        check();
+    }
+}
+
+void Task::check() const {
+    if (killed_) throw WorkerDied{};
+    if (interrupted_) throw failure("received interrupt");
+}
+
+void Task::interrupt() {
+    interrupted_ = true;
+    changed_.notify_all();
+}
+
+void Task::kill() {
+    killed_ = true;
+    changed_.notify_all();
+}
+
+Task& Tasks::create(Host& host, const std::string& type, const std::string& id, const std::string& user) {
+    auto task = std::make_unique<Task>(executor_, clock_);
+    task->node = host.name;
+    task->type = type;
+    task->id = id;
+    task->user = user;
+    task->pid = host.next_pid++;
+    auto since_boot = clock_.now() - host.booted_at.value_or(TimePoint{});
+    task->start_ticks = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(since_boot).count() / 10);
+    task->start_time = to_seconds(clock_.wall_now());
+    task->upid = "UPID:" + host.name + ":" + hex(task->pid, 8) + ":" + hex(task->start_ticks, 8) + ":" +
+                 hex(static_cast<std::uint64_t>(task->start_time), 8) + ":" + type + ":" + id + ":" + user +
+                 ":";
+    return *tasks_.emplace_back(std::move(task));
+}
+
+void Tasks::run(base::TaskGroup& group, Task& task, asio::awaitable<void> work,
+                std::optional<TaskFault> fault) {
+    group.spawn(supervise(task, std::move(work), std::move(fault)));
+}
+
+asio::awaitable<void> Tasks::supervise(Task& task, asio::awaitable<void> work,
+                                       std::optional<TaskFault> fault) {
+    try {
+        co_await perform(task, std::move(work), std::move(fault));
+        task.exit_status = task.warnings == 0 ? "OK" : "WARNINGS: " + std::to_string(task.warnings);
+        task.log.push_back("TASK " + task.exit_status);
+    } catch (const ApiError& error) {
+        task.exit_status = error.what();
+        task.log.push_back("TASK ERROR: " + task.exit_status);
+    } catch (const WorkerDied&) {
+        task.exit_status = "unexpected status";
+    }
+    task.end_time = to_seconds(clock_.wall_now());
+}
+
+asio::awaitable<void> Tasks::perform(Task& task, asio::awaitable<void> work, std::optional<TaskFault> fault) {
+    co_await task.spend(kForkDelay);
+    if (fault && fault->trouble == TaskTrouble::fail_at_once) throw failure(fault->text);
+    if (fault && fault->trouble == TaskTrouble::hang) {
+        for (;;) co_await task.spend(kForever);
+    }
+    if (fault && fault->trouble == TaskTrouble::die) task.kill();
+    co_await std::move(work);
+    if (fault && fault->trouble == TaskTrouble::fail_at_end) throw failure(fault->text);
+}
+
+Task* Tasks::find(const std::string& upid) {
+    for (auto& task : tasks_) {
+        if (task->upid == upid) return task.get();
+    }
+    return nullptr;
+}
+
+void Tasks::interrupt(Task& task) {
+    task.interrupt();
+    locks_.wake();
+}
+
+void Tasks::kill_all_of(const std::string& host) {
+    for (auto& task : tasks_) {
+        if (task->node == host && task->is_running()) task->kill();
+    }
+    locks_.wake();
+}
+
+bool is_upid(const std::string& text) {
+    return matches(
+        R"(UPID:[a-zA-Z0-9](?:[a-zA-Z0-9\-]*[a-zA-Z0-9])?:[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:[^:\s]+:[^:\s]*:[^:\s]+:)",
+        text);
+}
+
+}  // namespace proxmox_simulator

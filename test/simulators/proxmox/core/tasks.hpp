@@ -1,0 +1,81 @@
+// Worker tasks: what Proxmox does after it has answered with a UPID.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/event.hpp"
+#include "base/task_group.hpp"
+#include "test/simulators/proxmox/core/error.hpp"
+#include "test/simulators/proxmox/core/faults.hpp"
+#include "test/simulators/proxmox/core/file_locks.hpp"
+#include "test/simulators/proxmox/core/world.hpp"
+
+namespace proxmox_simulator {
+
+// The worker's process is gone: nothing cleans up behind it.
+struct WorkerDied {};
+
+class Task {
+public:
+    Task(asio::any_io_executor executor, base::Clock& clock) : clock_(clock), changed_(std::move(executor)) {}
+
+    std::string upid, node, type, id, user;
+    unsigned pid = 0;
+    std::uint64_t start_ticks = 0;
+    std::int64_t start_time = 0;
+    std::optional<std::int64_t> end_time;
+    std::string exit_status;
+    std::vector<std::string> log;
+    int warnings = 0;
+
+    bool is_running() const { return !end_time; }
+    // Takes that long; throws when the task is aborted or its host dies meanwhile.
+    asio::awaitable<void> spend(Duration duration);
+    // Throws ApiError "received interrupt" or WorkerDied if one of them happened.
+    void check() const;
+    void interrupt();
+    void kill();
+
+private:
+    base::Clock& clock_;
+    base::Event changed_;
+    bool interrupted_ = false;
+    bool killed_ = false;
+};
+
+class Tasks {
+public:
+    Tasks(asio::any_io_executor executor, base::Clock& clock, FileLocks& locks)
+        : executor_(std::move(executor)), clock_(clock), locks_(locks) {}
+
+    // A task that is not running yet; run() it. The reference stays valid.
+    Task& create(Host& host, const std::string& type, const std::string& id, const std::string& user);
+    void run(base::TaskGroup& group, Task& task, asio::awaitable<void> work, std::optional<TaskFault> fault);
+
+    // nullptr if there is none.
+    Task* find(const std::string& upid);
+    const std::deque<std::unique_ptr<Task>>& all() const { return tasks_; }
+    void interrupt(Task& task);
+    // All workers of a host that loses power.
+    void kill_all_of(const std::string& host);
+
+private:
+    asio::awaitable<void> supervise(Task& task, asio::awaitable<void> work, std::optional<TaskFault> fault);
+    asio::awaitable<void> perform(Task& task, asio::awaitable<void> work, std::optional<TaskFault> fault);
+
+    asio::any_io_executor executor_;
+    base::Clock& clock_;
+    FileLocks& locks_;
+    std::deque<std::unique_ptr<Task>> tasks_;
+};
+
+// Whether the text has the form of a task's identifier.
+bool is_upid(const std::string& text);
+std::int64_t to_seconds(WallTime time);
+
+}  // namespace proxmox_simulator

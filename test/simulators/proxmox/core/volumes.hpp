@@ -1,0 +1,62 @@
+// Storages and the volumes in them: names, allocation, clones, space.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "test/simulators/proxmox/core/file_locks.hpp"
+#include "test/simulators/proxmox/core/world.hpp"
+
+namespace proxmox_simulator {
+
+struct VolumeId {
+    std::string storage;
+    std::string name;  // of the volume itself, without a linked clone's base
+    std::string base;  // name of a linked clone's base, empty otherwise
+};
+
+VolumeId parse_volume_id(const std::string& text);
+std::string print_volume_id(const std::string& storage, const Volume& volume);
+
+// Throws "storage 'x' does not exist".
+Storage& find_storage(World& world, const std::string& id);
+const Storage& find_storage(const World& world, const std::string& id);
+// Also throws if it is disabled or not available on the host.
+Storage& usable_storage(World& world, const std::string& id, const std::string& host);
+bool exists_on(const Storage& storage, const std::string& host);
+// Throws "storage 'x' does not support content-type 'images'".
+void require_content(const Storage& storage, const std::string& content);
+
+// The lock that serialises allocations in the storage.
+LockName storage_lock(const World& world, const std::string& id, const std::string& host);
+
+// The volumes of a storage as one host sees them.
+std::map<std::string, Volume>& volumes_on(Storage& storage, const std::string& host);
+const Volume* find_volume(const World& world, const std::string& host, const std::string& volume_id);
+Volume* find_volume(World& world, const std::string& host, const std::string& volume_id);
+// Where the volume lives in the host's file system.
+std::string volume_path(const Storage& storage, const Volume& volume);
+
+std::uint64_t used_space(const Storage& storage, const std::string& host);
+std::uint64_t free_space(const Storage& storage, const std::string& host);
+// Throws "... No space left on device".
+void require_space(const Storage& storage, const std::string& host, std::uint64_t bytes,
+                   const std::string& path);
+
+bool is_file_based(const Storage& storage);
+// The first free "vm-105-disk-N" (or base-, or the fixed cloudinit name) with folder and extension as the
+// storage type wants them.
+std::string new_disk_name(Storage& storage, const std::string& host, int vmid, const std::string& format);
+std::string cloudinit_name(const Storage& storage, int vmid);
+std::string default_format(const Storage& storage);
+
+Volume& add_volume(Storage& storage, const std::string& host, Volume volume);
+// Those that belong to the machine, with their IDs.
+std::vector<std::string> owned_volumes(World& world, const std::string& host, int vmid);
+// Throws "base volume '...' is still in use by linked cloned" for a base with clones; false if it is not
+// there.
+bool free_volume(World& world, const std::string& host, const std::string& volume_id);
+void require_no_clones(World& world, const std::string& host, const std::string& volume_id);
+
+}  // namespace proxmox_simulator

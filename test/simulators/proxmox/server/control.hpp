@@ -1,0 +1,33 @@
+// The control interface: how a test looks into the simulator and makes trouble. JSON over plain HTTP,
+// loopback only.
+//
+//   GET  /world                              everything, secrets left out
+//   GET  /machines                           [{vmid, node, name, running, config, bootLog}]
+//   POST /hosts/{name}/power-off | power-on  the host dies with all its machines; comes back
+//   POST /hosts/{name}/maintenance           {enabled}
+//   POST /storages/{id}/fill                 {host?, availGiB}: others use the rest
+//   POST /storages/{id}                      {active?, enabled?}
+//   POST /tokens/{user!id}/revoke | restore  as if it had been deleted; makes it work again
+//   POST /acl                                {path, user | token, role, propagate?, delete?}
+//   POST /durations                          {boot?, guestShutdown?, request?, other?, tasks?: {type:
+//   seconds}} POST /machines/{vmid}/guest              {agentSilent?, halted?} POST /faults {method?, path?,
+//   moment?: before|after, status?, reason?, loseConnection?,
+//                                             delay?, count?, skip?}; method and path are regular expressions
+//   POST /task-faults                        {type?, id?, trouble: fail|fail-at-end|hang|die, text?, count?,
+//   skip?} DELETE /faults                           forgets both kinds POST /statistics/refresh the ten
+//   seconds are over POST /request-log/reset
+#pragma once
+
+#include "base/http_server.hpp"
+#include "test/simulators/proxmox/core/simulator.hpp"
+#include "test/simulators/proxmox/server/request_log.hpp"
+
+namespace proxmox_simulator {
+
+// What the control interface adds to a machine's description; implemented by the boot hook.
+using MachineNotes = std::function<json::object(int vmid)>;
+
+// All arguments must outlive the handler.
+base::HttpHandler make_control(Simulator& simulator, RequestLog& log, MachineNotes notes);
+
+}  // namespace proxmox_simulator

@@ -1,0 +1,52 @@
+// What a request to the Kubernetes API is about: its path and query, and its selectors.
+#pragma once
+#include <boost/json/object.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fake {
+
+namespace json = boost::json;
+
+struct Target {
+    std::string group;  // "" = core
+    std::string version;
+    std::string resource;  // plural, with the group: "pods", "leases.coordination.k8s.io"
+    std::string namespace_;
+    std::string name;  // "" = the collection
+    std::string subresource;
+    std::map<std::string, std::string> query;
+
+    std::string get(const std::string& parameter) const;
+    bool flag(const std::string& parameter) const;
+};
+
+// nullopt: no path of a resource.
+std::optional<Target> parse_target(const std::string& target);
+
+// Label and field selectors; a field is a path of members with '.' between them.
+class Selector {
+public:
+    Selector() = default;
+    Selector(const std::string& labels, const std::string& fields);
+    bool matches(const json::object& object) const;
+
+private:
+    struct Term {
+        std::string key;
+        std::vector<std::string> values;
+        enum class Kind { in, not_in, exists, absent } kind = Kind::in;
+    };
+    static std::vector<Term> parse(const std::string& text);
+    static bool holds(const Term& term, const std::optional<std::string>& value);
+
+    std::vector<Term> labels_;
+    std::vector<Term> fields_;
+};
+
+// The string at a path of members, "" or another scalar's text; nullopt if it is not there.
+std::optional<std::string> text_at(const json::object& object, const std::vector<std::string>& path);
+
+}  // namespace fake

@@ -1,0 +1,113 @@
+#include "test/support/fake_api_watch.hpp"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace fake {
+namespace {
+
+constexpr auto kBookmarkInterval = std::chrono::minutes{1};
+
+}  // namespace
+
+WatchStream::WatchStream(ApiServer& server, Target target, base::Duration idle_timeout)
+    : server_(server),
+      target_(std::move(target)),
+      selector_(target_.get("labelSelector"), target_.get("fieldSelector")),
+      idle_timeout_(idle_timeout),
+      changed_(server.executor()) {
+    head_.status = 200;
+    head_.headers.set("Content-Type", "application/json");
+    auto now = server_.clock().now();
+    auto seconds = target_.get("timeoutSeconds");
+    if (!seconds.empty()) ends_at_ = now + std::chrono::seconds{std::stoll(seconds)};
+    if (target_.flag("allowWatchBookmarks")) bookmark_at_ = now + kBookmarkInterval;
+    server_.watches_.push_back(this);
+    begin();
+}
+
+WatchStream::~WatchStream() {
+    server_.watches_.remove(this);
+}
+
+void WatchStream::begin() {
+    auto& store = server_.store();
+    auto version = target_.get("resourceVersion");
+    bool initial_events = target_.flag("sendInitialEvents");
+    if (initial_events || version.empty() || version == "0") {
+        for (const auto* object : store.list(target_.resource, target_.namespace_)) {
+            if (selector_.matches(*object)) push("ADDED", *object);
+        }
+        if (initial_events) push_bookmark(true);
+        return;
+    }
+    auto from = std::stoull(version);
+    if (from < store.compacted()) {
+        auto gone = status_response(410, "Expired", "too old resource version: " + version);
+        push("ERROR", json::parse(gone.body).as_object());
+        ended_ = true;
+        return;
+    }
+    for (const auto& change : store.history()) {
+        if (change.version > from) offer(change);
+    }
+}
+
+void WatchStream::offer(const Change& change) {
+    if (ended_ || change.key.resource != target_.resource) return;
+    if (!target_.namespace_.empty() && change.key.namespace_ != target_.namespace_) return;
+    bool was = change.before && selector_.matches(*change.before);
+    bool is = change.after && selector_.matches(*change.after);
+    if (is) {
+        push(was ? "MODIFIED" : "ADDED", *change.after);
+    } else if (was) {
+        // An object that left the selection is shown in its new state.
+        push("DELETED", change.last);
+    }
+}
+
+void WatchStream::end() {
+    ended_ = true;
+    changed_.notify_all();
+}
+
+void WatchStream::push(const char* type, const json::object& object) {
+    json::object event{{"type", type}, {"object", object}};
+    lines_.push_back({server_.clock().now() + server_.options().watch_delay, json::serialize(event) + "\n"});
+    changed_.notify_all();
+}
+
+void WatchStream::push_bookmark(bool initial_events_end) {
+    json::object metadata{{"resourceVersion", std::to_string(server_.store().version())}};
+    if (initial_events_end) metadata["annotations"] = {{"k8s.io/initial-events-end", "true"}};
+    push("BOOKMARK", json::object{{"metadata", std::move(metadata)}});
+}
+
+base::TimePoint WatchStream::next_wake() const {
+    auto wake = std::min(ends_at_, bookmark_at_);
+    return lines_.empty() ? wake : std::min(wake, lines_.front().due);
+}
+
+asio::awaitable<std::optional<std::string>> WatchStream::read() {
+    auto& clock = server_.clock();
+    auto idle_at = clock.now() + idle_timeout_;
+    for (;;) {
+        auto now = clock.now();
+        if (now >= bookmark_at_ && !ended_) {
+            push_bookmark(false);
+            bookmark_at_ = now + kBookmarkInterval;
+        }
+        std::string text;
+        while (!lines_.empty() && lines_.front().due <= now) {
+            text += lines_.front().text;
+            lines_.pop_front();
+        }
+        if (!text.empty()) co_return text;
+        if ((ended_ && lines_.empty()) || now >= ends_at_) co_return std::nullopt;
+        if (now >= idle_at) throw base::TransportError("watch: nothing came for too long", true);
+        co_await changed_.wait_until(clock, std::min(next_wake(), idle_at));
+    }
+}
+
+}  // namespace fake

@@ -1,0 +1,45 @@
+// One watch of the in-memory Kubernetes API.
+#pragma once
+#include <deque>
+#include <string>
+
+#include "base/event.hpp"
+#include "test/support/fake_api_server.hpp"
+
+namespace fake {
+
+class WatchStream final : public base::HttpStream {
+public:
+    // Starts where the query says: after a resourceVersion, or with the present state.
+    WatchStream(ApiServer& server, Target target, base::Duration idle_timeout);
+    ~WatchStream() override;
+
+    const base::HttpResponse& head() const override { return head_; }
+    asio::awaitable<std::optional<std::string>> read() override;
+
+    void offer(const Change& change);
+    void end();
+
+private:
+    struct Line {
+        base::TimePoint due;
+        std::string text;
+    };
+    void begin();
+    void push(const char* type, const json::object& object);
+    void push_bookmark(bool initial_events_end);
+    base::TimePoint next_wake() const;
+
+    ApiServer& server_;
+    Target target_;
+    Selector selector_;
+    base::Duration idle_timeout_;
+    base::HttpResponse head_;
+    base::Event changed_;
+    std::deque<Line> lines_;
+    base::TimePoint ends_at_ = base::TimePoint::max();
+    base::TimePoint bookmark_at_ = base::TimePoint::max();
+    bool ended_ = false;
+};
+
+}  // namespace fake

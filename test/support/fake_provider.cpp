@@ -1,0 +1,290 @@
+#include "test/support/fake_provider.hpp"
+
+#include <algorithm>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace fake {
+
+using providers::MachineState;
+
+Cloud::Cloud(base::Clock& clock) : Cloud(clock, Options{}) {}
+
+Cloud::Cloud(base::Clock& clock, Options options) : clock_(clock), options_(options) {
+    hosts["host-a"] = {"zone-a"};
+}
+
+CloudMachine& Cloud::plant(CloudMachine machine) {
+    auto id = machine.machine_id;
+    return machines[id] = std::move(machine);
+}
+
+void Cloud::destroy(const std::string& machine_id) {
+    auto found = machines.find(machine_id);
+    if (found == machines.end()) return;
+    auto machine = std::move(found->second);
+    machines.erase(found);
+    tasks_.erase(machine_id);
+    if (on_gone) on_gone(machine);
+}
+
+CloudMachine* Cloud::find(const providers::MachineIdentity& identity) {
+    auto same = [&identity](const auto& entry) { return entry.second.identity == identity; };
+    auto found = std::find_if(machines.begin(), machines.end(), same);
+    return found == machines.end() ? nullptr : &found->second;
+}
+
+std::string Cloud::next_id(const std::set<std::string>& taken) const {
+    for (int id = 100;; ++id) {
+        auto text = std::to_string(id);
+        if (!machines.contains(text) && !taken.contains(text)) return text;
+    }
+}
+
+CloudMachine& Cloud::create(const providers::MachineSpec& spec, std::string boot_image) {
+    for (const auto& [id, machine] : machines) {
+        if (machine.identity.claim_uid == spec.identity.claim_uid) {
+            violations_.push_back("a second machine for claim " + spec.name + ": " + id + " and " +
+                                  spec.record.machine_id);
+        }
+    }
+    ++created_;
+    CloudMachine machine;
+    machine.identity = spec.identity;
+    machine.name = spec.name;
+    machine.host = spec.record.host;
+    machine.machine_id = spec.record.machine_id;
+    machine.cpu_cores = spec.cpu_cores;
+    machine.memory_mib = spec.memory_mib;
+    machine.has_boot_image = spec.boot_image != nullptr;
+    machine.boot_image = std::move(boot_image);
+    auto& planted = plant(std::move(machine));
+    after(planted.machine_id, options_.create_time,
+          [](CloudMachine& done) { done.state = MachineState::stopped; });
+    return planted;
+}
+
+void Cloud::start(CloudMachine& machine) {
+    machine.state = MachineState::starting;
+    after(machine.machine_id, options_.start_time, [this](CloudMachine& done) {
+        done.state = MachineState::running;
+        if (on_boot) on_boot(done);
+    });
+}
+
+void Cloud::remove(CloudMachine& machine) {
+    machine.removing = true;
+    auto id = machine.machine_id;
+    after(id, options_.remove_time, [this, id](CloudMachine&) { destroy(id); });
+}
+
+void Cloud::after(const std::string& machine_id, base::Duration wait,
+                  std::function<void(CloudMachine&)> then) {
+    auto due = clock_.now() + wait;
+    machines.at(machine_id).busy_until = due;
+    auto end = [this, machine_id, then = std::move(then)] {
+        // The alarm that runs this may be destroyed by what follows.
+        auto action = then;
+        action(machines.at(machine_id));
+    };
+    tasks_[machine_id] = clock_.call_at(due, std::move(end));
+}
+
+namespace {
+
+constexpr base::Duration kLatency = std::chrono::milliseconds{1};
+
+class FakeProvider final : public providers::Provider {
+public:
+    FakeProvider(Cloud& cloud, ProviderCalls* calls) : cloud_(cloud), calls_(calls) {}
+
+    asio::awaitable<providers::EnsureResult> ensure(providers::MachineSpec spec) override {
+        co_await begin("ensure");
+        auto result = co_await ensure_now(std::move(spec));
+        end("ensure");
+        co_return result;
+    }
+
+    asio::awaitable<providers::RemoveResult> remove(providers::MachineIdentity identity,
+                                                    providers::MachineRecord record) override {
+        co_await begin("remove");
+        auto result = remove_now(identity, record);
+        end("remove");
+        co_return result;
+    }
+
+    asio::awaitable<bool> release(providers::MachineIdentity identity, providers::MachineRecord) override {
+        co_await begin("release");
+        if (auto* machine = cloud_.find(identity)) machine->identity = {};
+        end("release");
+        co_return true;
+    }
+
+    asio::awaitable<std::optional<providers::Machine>> get(providers::MachineIdentity identity,
+                                                           providers::MachineRecord) override {
+        co_await begin("get");
+        std::optional<providers::Machine> result;
+        const auto* machine = cloud_.find(identity);
+        if (machine) result = describe(*machine);
+        end("get");
+        co_return result;
+    }
+
+    asio::awaitable<std::vector<providers::Machine>> list() override {
+        co_await begin("list");
+        std::vector<providers::Machine> result;
+        for (const auto& [id, machine] : cloud_.machines) {
+            if (!machine.identity.claim_uid.empty()) result.push_back(describe(machine));
+        }
+        end("list");
+        co_return result;
+    }
+
+    asio::awaitable<std::vector<providers::HostOffering>> offerings() override {
+        co_await begin("offerings");
+        std::vector<providers::HostOffering> result;
+        for (const auto& [name, host] : cloud_.hosts) result.push_back(offering(name, host));
+        end("offerings");
+        co_return result;
+    }
+
+    asio::awaitable<providers::Health> check() override {
+        co_await begin("check");
+        providers::Health health;
+        health.credentials_ok = health.reachable = true;
+        health.version = "1";
+        end("check");
+        co_return health;
+    }
+
+    asio::awaitable<bool> discard_boot_image(providers::MachineIdentity identity,
+                                             providers::MachineRecord) override {
+        co_await begin("discard_boot_image");
+        if (auto* machine = cloud_.find(identity)) machine->has_boot_image = false;
+        end("discard_boot_image");
+        co_return true;
+    }
+
+private:
+    asio::awaitable<void> begin(std::string method) {
+        co_await cloud_.clock().sleep_for(kLatency);
+        if (calls_) calls_->before(method);
+    }
+    void end(const std::string& method) {
+        if (calls_) calls_->after(method);
+    }
+
+    providers::Machine describe(const CloudMachine& machine) const {
+        providers::Machine result;
+        result.state = machine.state;
+        result.identity = machine.identity;
+        result.record = {machine.host, machine.machine_id, ""};
+        result.name = machine.name;
+        result.provider_id = "fake://cloud/" + machine.machine_id;
+        auto host = cloud_.hosts.find(machine.host);
+        if (host != cloud_.hosts.end()) result.zone = host->second.zone;
+        result.cpu_cores = machine.cpu_cores;
+        result.memory_mib = machine.memory_mib;
+        bool busy = machine.state == MachineState::creating || machine.state == MachineState::starting;
+        if (busy) {
+            result.record.task = "task-" + machine.machine_id;
+            result.message = "waiting for task of machine " + machine.machine_id + " on host " + machine.host;
+            result.retry_after = std::max<base::Duration>(machine.busy_until - cloud_.clock().now(),
+                                                          std::chrono::milliseconds{100});
+        }
+        return result;
+    }
+
+    providers::HostOffering offering(const std::string& name, const CloudHost& host) const {
+        providers::HostOffering result;
+        result.name = name;
+        result.zone = host.zone;
+        result.usable = host.reachable && host.usable;
+        if (!result.usable) result.why_not = host.reachable ? "not allowed" : "offline";
+        result.cpu_cores = result.free_cpu_cores = host.cpu_cores;
+        result.memory_mib = result.free_memory_mib = host.memory_mib;
+        for (const auto& [id, machine] : cloud_.machines) {
+            if (machine.host != name) continue;
+            result.free_cpu_cores -= machine.cpu_cores;
+            result.free_memory_mib -= machine.memory_mib;
+            ++result.machines;
+        }
+        return result;
+    }
+
+    asio::awaitable<providers::EnsureResult> ensure_now(providers::MachineSpec spec) {
+        if (!cloud_.next_ensure.empty()) {
+            auto scripted = std::move(cloud_.next_ensure.front());
+            cloud_.next_ensure.pop_front();
+            co_return scripted;
+        }
+        auto* machine = cloud_.find(spec.identity);
+        if (!machine && spec.record.machine_id.empty()) co_return place(spec);
+        if (machine && machine->state == MachineState::stopped) cloud_.start(*machine);
+        if (machine) co_return describe(*machine);
+        if (cloud_.machines.contains(spec.record.machine_id)) co_return taken(spec.record.machine_id);
+        std::string image;
+        if (spec.boot_image) image = co_await spec.boot_image->iso_image(spec.record);
+        co_return describe(cloud_.create(spec, std::move(image)));
+    }
+
+    static providers::EnsureResult taken(const std::string& machine_id) {
+        return providers::AttemptFailed{"MachineIdTaken", "machine ID " + machine_id + " is taken"};
+    }
+
+    providers::EnsureResult place(const providers::MachineSpec& spec) const {
+        std::string best;
+        std::int64_t most_free = -1;
+        for (const auto& [name, host] : cloud_.hosts) {
+            auto room = offering(name, host);
+            bool avoided =
+                std::find(spec.avoid_hosts.begin(), spec.avoid_hosts.end(), name) != spec.avoid_hosts.end();
+            bool fits = room.usable && room.free_cpu_cores >= spec.cpu_cores &&
+                        room.free_memory_mib >= spec.memory_mib;
+            if (!fits || (!spec.zone.empty() && spec.zone != host.zone)) continue;
+            auto free = avoided ? 0 : room.free_memory_mib;
+            if (free > most_free) {
+                best = name;
+                most_free = free;
+            }
+        }
+        if (best.empty()) return providers::InsufficientCapacity{"no host has room"};
+        std::set<std::string> taken;
+        for (const auto& reservation : spec.reservations) taken.insert(reservation.machine_id);
+        providers::Machine placed;
+        placed.identity = spec.identity;
+        placed.record = {best, cloud_.next_id(taken), ""};
+        placed.zone = cloud_.hosts.at(best).zone;
+        return placed;
+    }
+
+    providers::RemoveResult remove_now(const providers::MachineIdentity& identity,
+                                       const providers::MachineRecord& record) {
+        if (!cloud_.next_remove.empty()) {
+            auto scripted = std::move(cloud_.next_remove.front());
+            cloud_.next_remove.pop_front();
+            return scripted;
+        }
+        auto host = cloud_.hosts.find(record.host);
+        if (host != cloud_.hosts.end() && !host->second.reachable) {
+            return providers::RemovalBlocked{"HostUnreachable", "host " + record.host + " does not answer"};
+        }
+        auto* machine = cloud_.find(identity);
+        if (!machine) return providers::Gone{};
+        if (!machine->removing) cloud_.remove(*machine);
+        return providers::RemovalInProgress{
+            "waiting for the removal of machine " + machine->machine_id, "task-" + machine->machine_id,
+            std::max<base::Duration>(machine->busy_until - cloud_.clock().now(),
+                                     std::chrono::milliseconds{100})};
+    }
+
+    Cloud& cloud_;
+    ProviderCalls* calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<providers::Provider> make_fake_provider(Cloud& cloud, ProviderCalls* calls) {
+    return std::make_unique<FakeProvider>(cloud, calls);
+}
+
+}  // namespace fake

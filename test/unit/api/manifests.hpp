@@ -1,0 +1,24 @@
+// The manifests of this repository, as JSON.
+#pragma once
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test {
+
+struct Manifest {
+    std::filesystem::path file;
+    boost::json::value document;
+};
+
+// The top of the repository.
+std::filesystem::path repository();
+// crds/<plural>.yaml
+boost::json::object load_crd(std::string_view plural);
+// Every document of every YAML file below `folder`, in the order of their paths.
+std::vector<Manifest> load_manifests(const std::filesystem::path& folder);
+
+}  // namespace test

@@ -1,0 +1,58 @@
+#include "bootstrap/cluster_info.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/bootstrap/certificate.hpp"
+
+namespace {
+
+api::ConfigMap cluster_info(const std::string& kubeconfig) {
+    api::ConfigMap map;
+    map.data["kubeconfig"] = kubeconfig;
+    return map;
+}
+
+std::string kubeconfig() {
+    return "apiVersion: v1\nkind: Config\nclusters:\n- cluster:\n    certificate-authority-data: " +
+           api::Bytes{test::kCACertificate}.str() +
+           "\n    server: https://10.0.0.1:6443\n  name: \"\"\nusers: null\n";
+}
+
+}  // namespace
+
+TEST_CASE("cluster-info names the API server and its CA") {
+    const auto info = bootstrap::parse_cluster_info(cluster_info(kubeconfig()));
+    CHECK(info.server == "https://10.0.0.1:6443");
+    CHECK(info.endpoint() == "10.0.0.1:6443");
+    CHECK(info.ca_pem == test::kCACertificate);
+}
+
+TEST_CASE("What is missing in cluster-info is named") {
+    CHECK_THROWS_WITH(bootstrap::parse_cluster_info({}), Catch::Contains("key kubeconfig is missing"));
+    CHECK_THROWS_WITH(bootstrap::parse_cluster_info(cluster_info("clusters: []")),
+                      Catch::Contains("has no cluster"));
+    CHECK_THROWS_WITH(bootstrap::parse_cluster_info(cluster_info("clusters: [{cluster: {}}]")),
+                      Catch::Contains("names no server"));
+    CHECK_THROWS_WITH(
+        bootstrap::parse_cluster_info(cluster_info("clusters: [{cluster: {server: https://a}}]")),
+        Catch::Contains("certificate-authority-data"));
+}
+
+TEST_CASE("A cluster-info that is no YAML document is refused as such") {
+    api::ConfigMap cluster_info;
+    cluster_info.data["kubeconfig"] = "a: 1\n---\nb: 2\n";
+    CHECK_THROWS_AS(bootstrap::parse_cluster_info(cluster_info), std::invalid_argument);
+}
+
+TEST_CASE("An endpoint of the user's replaces the one of cluster-info") {
+    const bootstrap::ClusterInfo info{"https://10.0.0.1:6443", "ca"};
+    CHECK(bootstrap::with_endpoint(info, "").server == "https://10.0.0.1:6443");
+    CHECK(bootstrap::with_endpoint(info, "vip.example:6443").endpoint() == "vip.example:6443");
+    CHECK(bootstrap::with_endpoint(info, "https://vip.example").endpoint() == "vip.example:443");
+    CHECK_THROWS_AS(bootstrap::with_endpoint(info, "http://vip.example").endpoint(), std::invalid_argument);
+}
+
+TEST_CASE("A CA is pinned by the hash of its public key") {
+    CHECK(bootstrap::ca_cert_hashes(test::kCACertificate) == std::vector{test::kCAHash});
+    CHECK(bootstrap::ca_cert_hashes(test::kCACertificate + test::kCACertificate).size() == 2);
+    CHECK_THROWS_AS(bootstrap::ca_cert_hashes("no certificate"), std::invalid_argument);
+}

@@ -1,0 +1,139 @@
+#include "bootstrap/join.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include "api/yaml.hpp"
+#include "bootstrap/k3s.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/bootstrap/certificate.hpp"
+
+namespace {
+
+using api::v1alpha1::BootstrapFormat;
+
+bootstrap::JoinRequest request(BootstrapFormat format = BootstrapFormat::Kubeadm) {
+    bootstrap::JoinRequest request;
+    request.format = format;
+    request.token = {"abcdef", "0123456789abcdef"};
+    request.cluster = {"https://10.0.0.1:6443", test::kCACertificate};
+    request.node_name = "workers-a1b2c";
+    request.labels = {{"topology.kubenodesmith.io/pool", "workers"}, {"node-role.kubernetes.io/worker", ""}};
+    request.taints = {{"kubenodesmith.io/unregistered", "", "NoExecute", {}},
+                      {"gpu", "yes", "NoSchedule", {}}};
+    request.provider_id = "proxmox://pve/vms/100";
+    request.host = "pve1";
+    return request;
+}
+
+boost::json::value json_of(const std::string& yaml) {
+    return api::parse_yaml(yaml);
+}
+
+}  // namespace
+
+TEST_CASE("A machine joins through a kubeadm configuration that only root can read") {
+    const auto plan = bootstrap::plan_join(request());
+    REQUIRE(plan.files.size() == 1);
+    CHECK(plan.files[0].path == "/etc/kubernetes/kubenodesmith-join.yaml");
+    CHECK(plan.files[0].permissions == "0600");
+    CHECK(plan.commands == std::vector<std::vector<std::string>>{
+                               {"kubeadm", "join", "--config", "/etc/kubernetes/kubenodesmith-join.yaml"}});
+}
+
+TEST_CASE("The join configuration says where, with what proof, and as whom") {
+    const auto expected = boost::json::parse(R"({
+        "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "JoinConfiguration",
+        "discovery": {"bootstrapToken": {"apiServerEndpoint": "10.0.0.1:6443", "token": "abcdef.0123456789abcdef",
+                                         "caCertHashes": ["@HASH@"]}},
+        "nodeRegistration": {"name": "workers-a1b2c",
+            "taints": [{"key": "kubenodesmith.io/unregistered", "effect": "NoExecute"},
+                       {"key": "gpu", "value": "yes", "effect": "NoSchedule"}],
+            "kubeletExtraArgs": [{"name": "node-labels", "value": "topology.kubenodesmith.io/pool=workers"},
+                                 {"name": "provider-id", "value": "proxmox://pve/vms/100"}]}})");
+    auto document = json_of(bootstrap::kubeadm_join_configuration(request()));
+    auto& hash = document.at("discovery").at("bootstrapToken").at("caCertHashes").at(0);
+    CHECK(hash.as_string() == test::kCAHash);
+    hash = "@HASH@";
+    CHECK(document == expected);
+}
+
+TEST_CASE("Names that look like numbers or booleans stay strings") {
+    auto odd = request();
+    odd.node_name = "1e3";
+    odd.taints = {{"yes", "010", "NoSchedule", {}}};
+    const auto document = json_of(bootstrap::kubeadm_join_configuration(odd));
+    CHECK(document.at("nodeRegistration").at("name") == "1e3");
+    CHECK(document.at("nodeRegistration").at("taints").at(0).at("key") == "yes");
+    CHECK(document.at("nodeRegistration").at("taints").at(0).at("value") == "010");
+}
+
+TEST_CASE("A user's join command gets its values filled in and runs as a script") {
+    auto custom = request(BootstrapFormat::Custom);
+    custom.custom_command =
+        "k0s join {{ .Token }} {{ .Endpoint }} {{ .CACertHash }} {{ .NodeName }} {{ .Host }}";
+    const auto plan = bootstrap::plan_join(custom);
+    REQUIRE(plan.files.size() == 1);
+    CHECK(plan.files[0].permissions == "0700");
+    CHECK(plan.files[0].content == "#!/bin/sh\nk0s join abcdef.0123456789abcdef 10.0.0.1:6443 " +
+                                       test::kCAHash + " workers-a1b2c pve1\n");
+    CHECK(plan.commands == std::vector<std::vector<std::string>>{{plan.files[0].path}});
+
+    custom.custom_command = "#!/usr/bin/python3\nprint()\n";
+    CHECK(bootstrap::plan_join(custom).files[0].content == custom.custom_command);
+}
+
+TEST_CASE("A join that cannot be planned says what is missing") {
+    auto custom = request(BootstrapFormat::Custom);
+    CHECK_THROWS_WITH(bootstrap::plan_join(custom), Catch::Contains("commandSecretRef"));
+    auto nameless = request();
+    nameless.node_name.clear();
+    CHECK_THROWS_WITH(bootstrap::plan_join(nameless), Catch::Contains("Node's name"));
+    auto blind = request();
+    blind.cluster.ca_pem.clear();
+    CHECK_THROWS_WITH(bootstrap::plan_join(blind), Catch::Contains("CA"));
+}
+
+TEST_CASE("A K3s agent gets a configuration file") {
+    const auto plan = bootstrap::plan_join(request(BootstrapFormat::K3s));
+    REQUIRE(plan.files.size() == 1);
+    CHECK(plan.files[0].path == "/etc/rancher/k3s/config.yaml");
+    const auto config = json_of(plan.files[0].content);
+    CHECK(config.at("server") == "https://10.0.0.1:6443");
+    CHECK(config.at("node-name") == "workers-a1b2c");
+    CHECK(config.at("node-taint").at(0) == "kubenodesmith.io/unregistered=:NoExecute");
+    CHECK(config.at("node-label").as_array().size() == 1);
+    CHECK(config.at("kubelet-arg").at(0) == "provider-id=proxmox://pve/vms/100");
+    const std::string token(config.at("token").as_string());
+    CHECK_THAT(token, Catch::Matches("K10[0-9a-f]{64}::abcdef\\.0123456789abcdef"));
+    // `printf ca | sha256sum`
+    CHECK(bootstrap::k3s_token({"a", "b"}, "ca") ==
+          "K10"
+          "6959097001d10501ac7d54c0bdb8db61420f658f2922cc26e46d536119a31126"
+          "::a.b");
+}
+
+TEST_CASE("A machine registers with its template's taints and is not trusted yet") {
+    const auto taints = bootstrap::registration_taints(
+        {{"gpu", "yes", "NoSchedule", {}}}, {{"gpu", "no", "NoSchedule", {}}, {"cni", "", "NoExecute", {}}});
+    REQUIRE(taints.size() == 3);
+    CHECK(taints[0].key == "kubenodesmith.io/unregistered");
+    CHECK(taints[0].effect == "NoExecute");
+    CHECK(taints[1].value == "yes");
+    CHECK(taints[2].key == "cni");
+}
+
+TEST_CASE("Only labels that a kubelet may set are left to it") {
+    for (const auto* key :
+         {"app", "example.com/a", "topology.kubenodesmith.io/pool", "kubernetes.io/arch",
+          "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "node.kubernetes.io/x",
+          "a.node.kubernetes.io/x", "kubelet.kubernetes.io/x", "mykubernetes.io/x"}) {
+        INFO(key);
+        CHECK(bootstrap::kubelet_may_set(key));
+    }
+    for (const auto* key :
+         {"node-role.kubernetes.io/worker", "kubernetes.io/x", "node-restriction.kubernetes.io/x", "k8s.io/x",
+          "a.k8s.io/x", "topology.kubernetes.io/rack"}) {
+        INFO(key);
+        CHECK_FALSE(bootstrap::kubelet_may_set(key));
+    }
+}

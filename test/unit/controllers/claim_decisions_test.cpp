@@ -1,0 +1,543 @@
+// What a claim needs next, as tables: state in, step and conditions out.
+#include "controllers/claim/identity.hpp"
+#include "controllers/claim/lifecycle.hpp"
+#include "controllers/claim/node_changes.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+namespace {
+
+using namespace controllers::claim;
+using namespace std::chrono_literals;
+namespace conditions = api::conditions;
+using objects::at;
+
+const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+
+// A claim at a stage of its life, with everything that stage has on record.
+struct Scene {
+    NodeSmithPool pool = objects::pool("p");
+    NodeSmithClaim claim = objects::bought_claim("c", pool, 1);
+    std::optional<api::Node> node;
+    std::optional<api::Node> namesake;
+    bool leftover = false;
+    bool with_pool = true;
+    bool volumes = false;
+    std::optional<Hold> hold;
+    api::Time now = at(0s);
+
+    Scene() {
+        claim.metadata.uid = kUid;
+        claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
+    }
+    Situation situation() const {
+        Situation s{claim};
+        if (with_pool) s.pool = &pool;
+        if (node) s.node = &*node;
+        if (namesake) s.namesake = &*namesake;
+        s.namesake_is_leftover = leftover;
+        s.purchase_hold = hold;
+        s.volumes_attached = volumes;
+        s.now = now;
+        return s;
+    }
+    Decision decide() const { return controllers::claim::decide(situation()); }
+    void set(std::string_view type, ConditionStatus status, std::string_view reason = "Test",
+             api::Time when = at(0s)) {
+        controllers::claim::set(claim.status, type, status, reason, "", when);
+    }
+
+    Scene& begun(std::int32_t attempt = 1) {
+        claim.status.providerRef = "proxmox";
+        claim.status.launchAttempts = attempt;
+        claim.status.systemUUID = system_uuid(kUid, attempt);
+        set(conditions::kLaunched, ConditionStatus::False, reasons::kWaiting);
+        return *this;
+    }
+    Scene& placed(std::int32_t attempt = 1) {
+        begun(attempt);
+        claim.status.host = "pve1";
+        claim.status.machineID = "101";
+        return *this;
+    }
+    Scene& launched() {
+        placed();
+        claim.status.providerID = "proxmox://lab/vms/101";
+        set(conditions::kLaunched, ConditionStatus::True);
+        return *this;
+    }
+    Scene& joined() {
+        launched();
+        node = objects::node("c");
+        node->status.nodeInfo.systemUUID = claim.status.systemUUID;
+        return *this;
+    }
+    Scene& registered() {
+        joined();
+        claim.status.nodeName = "c";
+        node->metadata.labels[std::string(api::labels::kClaim)] = "c";
+        node->metadata.labels[pool.spec.poolLabelKey] = "p";
+        set(conditions::kRegistered, ConditionStatus::True);
+        return *this;
+    }
+    Scene& in_service() {
+        registered();
+        set(conditions::kInitialized, ConditionStatus::True);
+        set(conditions::kReady, ConditionStatus::True);
+        return *this;
+    }
+    Scene& deleted(api::Time when = at(0s)) {
+        claim.metadata.deletionTimestamp = when;
+        return *this;
+    }
+    Scene& tainted() {
+        node = leaving(*node, {claim, &pool, ""});
+        return *this;
+    }
+};
+
+const api::Condition& condition(const ClaimStatus& status, std::string_view type) {
+    const auto* found = api::find_condition(status.conditions, type);
+    REQUIRE(found);
+    return *found;
+}
+
+TEST_CASE("a claim gets its finalizer before anything else") {
+    Scene scene;
+    scene.claim.metadata.finalizers.clear();
+    CHECK(scene.decide().step == Step::add_finalizer);
+    CHECK(scene.decide().status == scene.claim.status);
+}
+
+TEST_CASE("an attempt is on record before the provider is asked for anything") {
+    Scene scene;
+    auto decision = scene.decide();
+    CHECK(decision.step == Step::launch);
+    CHECK(decision.status.launchAttempts == 1);
+    CHECK(decision.status.systemUUID == system_uuid(kUid, 1));
+    CHECK(decision.status.providerRef == "proxmox");
+    CHECK(decision.status.size == "2c/4Gi");
+    CHECK(decision.status.machineID.empty());
+}
+
+TEST_CASE("R12: after a crash the attempt on record goes on at once, it is not counted again") {
+    Scene scene;
+    scene.begun(2);
+    auto decision = scene.decide();
+    CHECK(decision.step == Step::launch);
+    CHECK(decision.status == scene.claim.status);
+}
+
+TEST_CASE("R16: a claim without requirements gets the pool's smallest size") {
+    Scene scene;
+    scene.claim.spec.requirements = {};
+    scene.pool.spec.machineTemplate.sizes = {{"large", 8, 16384}, {"small", 1, 2048}};
+    CHECK(scene.decide().status.size == "1c/2Gi");
+}
+
+TEST_CASE("a claim that no pool bought has to be admitted") {
+    Scene scene;
+    scene.claim.spec.idempotencyKey.clear();
+    CHECK(scene.decide().step == Step::admit);
+    scene.claim.status.providerRef = "proxmox";
+    CHECK(scene.decide().step == Step::launch);
+}
+
+TEST_CASE("nothing is begun while it must not be, and the condition says why") {
+    Scene scene;
+    SECTION("no pool") {
+        scene.with_pool = false;
+        CHECK(condition(scene.decide().status, conditions::kLaunched).reason == reasons::kPoolMissing);
+    }
+    SECTION("the pool is being deleted") {
+        scene.pool.metadata.deletionTimestamp = at(0s);
+    }
+    SECTION("the ControlPlane is paused") {
+        scene.hold = Hold{"Paused", "NodeSmithControlPlane main has mode Paused"};
+        CHECK(condition(scene.decide().status, conditions::kLaunched).reason == "Paused");
+    }
+    SECTION("the pause after a failed attempt is not over") {
+        scene.claim.status.launchAttempts = 1;
+        scene.claim.status.providerRef = "proxmox";
+        scene.claim.status.nextRetryTime = at(60s);
+        CHECK(scene.decide().look_again == at(60s));
+    }
+    SECTION("its machine was made by the Go operator") {
+        scene.claim.status.providerID = "proxmox://c";
+        CHECK(condition(scene.decide().status, conditions::kAdopted).status == ConditionStatus::False);
+    }
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK(scene.decide().status.launchAttempts == scene.claim.status.launchAttempts);
+}
+
+TEST_CASE("a placed machine is followed even if nothing new may be bought: it may exist already") {
+    Scene scene;
+    scene.placed();
+    scene.hold = Hold{"Paused", ""};
+    CHECK(scene.decide().step == Step::launch);
+    scene.with_pool = false;
+    CHECK(scene.decide().step == Step::launch);
+}
+
+providers::Machine machine(providers::MachineState state) {
+    providers::Machine result;
+    result.state = state;
+    result.record = {"pve1", "101", "UPID:1"};
+    result.provider_id = "proxmox://lab/vms/101";
+    result.zone = "zone-1";
+    result.message = "waiting for task qmcreate";
+    return result;
+}
+
+TEST_CASE("host and ID are recorded before the machine is made, providerID when it runs") {
+    Scene scene;
+    scene.begun();
+    auto placed = after_ensure(scene.situation(), machine(providers::MachineState::placed));
+    CHECK(placed.host == "pve1");
+    CHECK(placed.machineID == "101");
+    CHECK(placed.zone == "zone-1");
+    CHECK(condition(placed, conditions::kLaunched).status == ConditionStatus::False);
+
+    scene.claim.status = placed;
+    auto creating = after_ensure(scene.situation(), machine(providers::MachineState::creating));
+    CHECK(creating.taskRef == "UPID:1");
+    CHECK(condition(creating, conditions::kLaunched).status == ConditionStatus::Unknown);
+
+    scene.claim.status = creating;
+    auto running = after_ensure(scene.situation(), machine(providers::MachineState::running));
+    CHECK(running.providerID == "proxmox://lab/vms/101");
+    CHECK(condition(running, conditions::kLaunched).status == ConditionStatus::True);
+}
+
+TEST_CASE("waiting for room or for the provider burns no attempt and is visible") {
+    Scene scene;
+    scene.begun();
+    auto full = after_ensure(scene.situation(), providers::InsufficientCapacity{"pve1: 2 GiB missing"});
+    CHECK(condition(full, conditions::kLaunched).reason == reasons::kInsufficientCapacity);
+    CHECK(condition(full, conditions::kLaunched).message == "pve1: 2 GiB missing");
+    auto busy = after_ensure(scene.situation(), providers::NotReady{"no quorum"});
+    CHECK(condition(busy, conditions::kLaunched).reason == reasons::kProviderNotReady);
+    for (const auto& status : {full, busy}) {
+        CHECK(status.launchAttempts == 1);
+        CHECK_FALSE(api::find_condition(status.conditions, conditions::kMachineDeleted));
+    }
+}
+
+TEST_CASE("R4: a failed attempt removes its machine, then pauses, then counts up") {
+    Scene scene;
+    scene.placed();
+    scene.claim.status =
+        after_ensure(scene.situation(), providers::AttemptFailed{"StartFailed", "no bootable disk", true});
+    CHECK(scene.claim.status.lastFailure->host == "pve1");
+    CHECK_FALSE(is_true(scene.claim, conditions::kFailed));
+
+    auto removal = scene.decide();
+    CHECK(removal.step == Step::remove_machine);
+    scene.claim.status = after_removal(scene.situation(), providers::Gone{});
+    auto pause = scene.decide();
+    CHECK(pause.step == Step::nothing);
+    CHECK(pause.status.machineID.empty());
+    CHECK(pause.status.nextRetryTime == at(10s));
+
+    scene.claim.status = pause.status;
+    CHECK(scene.decide().step == Step::nothing);
+    scene.now = at(10s);
+    auto second = scene.decide();
+    CHECK(second.step == Step::launch);
+    CHECK(second.status.launchAttempts == 2);
+    CHECK(second.status.systemUUID == system_uuid(kUid, 2));
+}
+
+TEST_CASE("R4: the pauses double up to the pool's maximum") {
+    api::v1alpha1::Retry retry;
+    retry.maxBackoff = 35s;
+    for (auto [attempts, seconds] : {std::pair{1, 10s}, {2, 20s}, {3, 35s}, {9, 35s}}) {
+        ClaimStatus status;
+        status.launchAttempts = attempts;
+        forget_attempt(status, retry, at(0s));
+        CHECK(status.nextRetryTime == at(seconds));
+    }
+}
+
+TEST_CASE("the last attempt makes the claim Failed; its machine goes, and an hour later the claim") {
+    Scene scene;
+    scene.placed(3);
+    scene.claim.status =
+        after_ensure(scene.situation(), providers::AttemptFailed{"StartFailed", "no bootable disk"});
+    CHECK(condition(scene.claim.status, conditions::kFailed).reason == reasons::kLaunchAttemptsExceeded);
+    CHECK(scene.decide().step == Step::remove_machine);
+    scene.claim.status = after_removal(scene.situation(), providers::Gone{});
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK(scene.decide().look_again == at(3600s));
+    scene.now = at(3600s);
+    CHECK(scene.decide().step == Step::delete_claim);
+}
+
+TEST_CASE("a machine that does not come up in time is a failed attempt") {
+    Scene scene;
+    scene.placed();
+    scene.set(conditions::kLaunched, ConditionStatus::Unknown, reasons::kLaunching, at(0s));
+    scene.now = at(599s);
+    CHECK_FALSE(after_ensure(scene.situation(), machine(providers::MachineState::starting)).lastFailure);
+    scene.now = at(600s);
+    auto late = after_ensure(scene.situation(), machine(providers::MachineState::starting));
+    CHECK(late.lastFailure->reason == reasons::kProvisionTimeout);
+}
+
+TEST_CASE("a running machine waits for its Node until the registration timeout") {
+    Scene scene;
+    scene.launched();
+    CHECK(condition(scene.decide().status, conditions::kRegistered).reason == reasons::kNodeNotFound);
+    CHECK(scene.decide().look_again == at(900s));
+    scene.now = at(900s);
+    auto late = scene.decide().status;
+    CHECK(late.lastFailure->reason == reasons::kRegistrationTimeout);
+    CHECK(condition(late, conditions::kMachineDeleted).status == ConditionStatus::False);
+}
+
+TEST_CASE(
+    "R1: a machine that never joined is removed before the next attempt, and the last one fails the claim") {
+    Scene scene;
+    scene.launched();
+    scene.claim.status.launchAttempts = 3;
+    scene.now = at(900s);
+    scene.claim.status = scene.decide().status;
+    CHECK(condition(scene.claim.status, conditions::kFailed).reason == reasons::kRegistrationTimeoutExceeded);
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
+TEST_CASE("R13: a Node of our machine is registered, one that only bears the name is left alone") {
+    Scene scene;
+    scene.joined();
+    CHECK(scene.decide().step == Step::register_node);
+    scene.node.reset();
+    scene.namesake = objects::node("c");
+    scene.namesake->status.nodeInfo.systemUUID = "11111111-2222-3333-4444-555555555555";
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK(condition(scene.decide().status, conditions::kRegistered).reason == reasons::kNodeIdentityMismatch);
+    scene.leftover = true;
+    CHECK(scene.decide().step == Step::delete_node);
+}
+
+TEST_CASE("a registered Node is initialized when it is Ready, untainted and has its resources") {
+    Scene scene;
+    scene.registered();
+    scene.pool.spec.machineTemplate.startupTaints = {{"cni", "", "NoSchedule", std::nullopt}};
+    scene.pool.spec.machineTemplate.extendedResources = {{"example.com/gpu", api::Quantity::of(1)}};
+    auto reason = [&scene] { return condition(scene.decide().status, conditions::kInitialized).reason; };
+    scene.node->status.conditions.clear();
+    CHECK(reason() == reasons::kNodeNotReady);
+    objects::set_condition(scene.node->status.conditions, conditions::kReady, ConditionStatus::True);
+    scene.node->spec.taints = {{"cni", "", "NoSchedule", std::nullopt}};
+    CHECK(reason() == reasons::kStartupTaintsPresent);
+    scene.node->spec.taints.clear();
+    CHECK(reason() == reasons::kResourcesMissing);
+    CHECK(scene.decide().look_again == at(900s));
+    scene.node->status.allocatable["example.com/gpu"] = api::Quantity::of(1);
+    CHECK(reason() == reasons::kInitialized);
+    CHECK(condition(scene.decide().status, conditions::kReady).status == ConditionStatus::True);
+    CHECK(scene.decide().status.allocatable.contains("example.com/gpu"));
+
+    scene.node->spec.taints = {{"cni", "", "NoSchedule", std::nullopt}};
+    scene.now = at(900s);
+    CHECK(scene.decide().status.lastFailure->reason == reasons::kInitializationTimeout);
+}
+
+TEST_CASE("in service: Ready follows the Node, lost labels come back, boot data goes") {
+    Scene scene;
+    scene.in_service();
+    scene.claim.status.bootstrapTokenID = "abcdef";
+    CHECK(scene.decide().step == Step::discard_boot_data);
+    scene.claim.status.bootstrapTokenID.clear();
+    CHECK(scene.decide().step == Step::nothing);
+    scene.node->metadata.labels.erase(std::string(api::labels::kClaim));
+    CHECK(scene.decide().step == Step::register_node);
+    scene.node->status.conditions.clear();
+    CHECK(condition(scene.decide().status, conditions::kReady).reason == reasons::kNodeNotReady);
+    CHECK(condition(scene.decide().status, conditions::kInitialized).status == ConditionStatus::True);
+}
+
+TEST_CASE("a claim in service that nothing happens to is not written to") {
+    Scene scene;
+    scene.in_service();
+    auto once = scene.decide().status;
+    scene.claim.status = once;
+    scene.now = at(86400s);
+    CHECK(scene.decide().status == once);
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK_FALSE(scene.decide().look_again);
+}
+
+TEST_CASE("a Node that somebody deleted is looked for, then the claim is replaced") {
+    Scene scene;
+    scene.in_service();
+    scene.node.reset();
+    CHECK(scene.decide().step == Step::confirm_node_gone);
+    scene.set(conditions::kDisrupted, ConditionStatus::True, reasons::kNodeDeleted);
+    CHECK(scene.decide().step == Step::delete_claim);
+}
+
+TEST_CASE("a Node that its kubelet made anew is registered again") {
+    Scene scene;
+    scene.in_service();
+    scene.node->spec.taints = {{"kubenodesmith.io/unregistered", "", "NoExecute", std::nullopt}};
+    CHECK(scene.decide().step == Step::register_node);
+}
+
+TEST_CASE("a Node that served is looked for before its machine is removed without a drain") {
+    Scene scene;
+    scene.in_service().deleted();
+    scene.node.reset();
+    CHECK(scene.decide().step == Step::confirm_node_gone);
+    scene.set(conditions::kDrained, ConditionStatus::True, reasons::kNodeDeleted);
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
+TEST_CASE("a placed machine that the provider has no room for any more waits without burning the attempt") {
+    Scene scene;
+    scene.placed();
+    auto status =
+        after_ensure(scene.situation(), providers::InsufficientCapacity{"pve1 is down, pve2 is full"});
+    CHECK(condition(status, conditions::kLaunched).reason == reasons::kInsufficientCapacity);
+    CHECK_FALSE(status.lastFailure);
+    CHECK(status.machineID == "101");
+}
+
+TEST_CASE("a claim deleted before anything was launched ends at once") {
+    Scene scene;
+    SECTION("nothing begun") {}
+    SECTION("an attempt on record, but no machine placed") {
+        scene.begun();
+    }
+    scene.deleted();
+    CHECK(scene.decide().step == Step::drop_finalizer);
+}
+
+TEST_CASE("removal is taint, drain, volumes, machine, Node, token, finalizer") {
+    Scene scene;
+    scene.in_service().deleted();
+    scene.claim.status.bootstrapTokenID = "abcdef";
+    CHECK(scene.decide().step == Step::taint_node);
+    scene.tainted();
+    CHECK(scene.decide().step == Step::drain);
+    scene.set(conditions::kDrained, ConditionStatus::True, reasons::kDrained, at(10s));
+    scene.volumes = true;
+    scene.now = at(20s);
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK(scene.decide().look_again == at(130s));
+    scene.volumes = false;
+    auto removal = scene.decide();
+    CHECK(removal.step == Step::remove_machine);
+    CHECK(condition(removal.status, conditions::kVolumesDetached).status == ConditionStatus::True);
+    CHECK(condition(removal.status, conditions::kMachineDeleted).reason == reasons::kDeleting);
+    scene.claim.status = after_removal(scene.situation(), providers::Gone{});
+    CHECK(scene.decide().step == Step::delete_node);
+    scene.node.reset();
+    CHECK(scene.decide().step == Step::revoke_token);
+    scene.claim.status.bootstrapTokenID.clear();
+    CHECK(scene.decide().step == Step::drop_finalizer);
+}
+
+TEST_CASE("volumes that stay attached delay the removal only until their timeout") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    scene.set(conditions::kDrained, ConditionStatus::True, reasons::kDrained, at(0s));
+    scene.volumes = true;
+    scene.now = at(120s);
+    auto decision = scene.decide();
+    CHECK(decision.step == Step::remove_machine);
+    CHECK(condition(decision.status, conditions::kVolumesDetached).reason == reasons::kVolumeDetachTimeout);
+}
+
+TEST_CASE("R3: whatever blocks the removal keeps the claim, until the machine is gone or the user says so") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    scene.set(conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting);
+    scene.claim.status = after_removal(scene.situation(),
+                                       providers::RemovalBlocked{"HostUnreachable", "pve1 does not answer"});
+    CHECK(condition(scene.claim.status, conditions::kMachineDeleted).reason == reasons::kHostUnreachable);
+    scene.claim.status = scene.decide().status;
+    CHECK(scene.decide().step == Step::remove_machine);
+    CHECK(scene.decide().status == scene.claim.status);
+
+    SECTION("by the claim's annotation") {
+        scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+    }
+    SECTION("by the Node's out-of-service taint") {
+        scene.node->spec.taints.push_back(
+            {"node.kubernetes.io/out-of-service", "nodeshutdown", "NoExecute", std::nullopt});
+    }
+    scene.claim.status = after_removal(scene.situation(), providers::RemovalBlocked{"HostUnreachable", ""});
+    CHECK(condition(scene.claim.status, conditions::kMachineDeleted).status == ConditionStatus::True);
+    CHECK(scene.decide().step == Step::delete_node);
+}
+
+TEST_CASE("R2: a claim whose pool is gone is removed like any other") {
+    Scene scene;
+    scene.in_service().deleted();
+    scene.with_pool = false;
+    CHECK(scene.decide().step == Step::taint_node);
+    scene.tainted();
+    scene.set(conditions::kDrained, ConditionStatus::True);
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
+TEST_CASE(
+    "a machine of the Go operator is never destroyed, and the claim stays until the user says it is gone") {
+    Scene scene;
+    scene.claim.status.providerID = "proxmox://c";
+    scene.deleted();
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK(condition(scene.decide().status, conditions::kMachineDeleted).reason == reasons::kNotAdopted);
+    scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+    CHECK(scene.decide().step == Step::drop_finalizer);
+}
+
+TEST_CASE("a machine that has vanished takes no drain: the claim ends and its Node goes") {
+    Scene scene;
+    scene.in_service();
+    scene.set(conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineVanished);
+    scene.set(conditions::kDisrupted, ConditionStatus::True, reasons::kMachineVanished);
+    CHECK(scene.decide().step == Step::delete_claim);
+    scene.deleted();
+    CHECK(scene.decide().step == Step::delete_node);
+}
+
+TEST_CASE("a drain ends only after the taint had time to be seen") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    controllers::DrainProgress empty;
+    empty.done = true;
+    scene.claim.status = after_drain(scene.situation(), empty);
+    CHECK_FALSE(is_true(scene.claim, conditions::kDrained));
+    scene.now = at(2s);
+    scene.claim.status = after_drain(scene.situation(), empty);
+    CHECK(is_true(scene.claim, conditions::kDrained));
+}
+
+TEST_CASE("the deadline of a drain is the claim's own, from its deletion") {
+    Scene scene;
+    scene.in_service().deleted(at(5s));
+    CHECK_FALSE(drain_request(scene.situation()).deadline);
+    scene.claim.spec.terminationGracePeriod = api::Duration(60s);
+    CHECK(drain_request(scene.situation()).deadline == at(65s));
+}
+
+TEST_CASE("the phase is derived from the conditions") {
+    CHECK(phase_of(Scene().claim) == ClaimPhase::Pending);
+    CHECK(phase_of(Scene().begun().claim) == ClaimPhase::Launching);
+    CHECK(phase_of(Scene().launched().claim) == ClaimPhase::Registering);
+    CHECK(phase_of(Scene().registered().claim) == ClaimPhase::Initializing);
+    CHECK(phase_of(Scene().in_service().claim) == ClaimPhase::Ready);
+    CHECK(phase_of(Scene().in_service().deleted().claim) == ClaimPhase::Terminating);
+    Scene draining;
+    draining.in_service().deleted();
+    draining.set(conditions::kDrained, ConditionStatus::False);
+    CHECK(phase_of(draining.claim) == ClaimPhase::Draining);
+    Scene failed;
+    failed.placed();
+    failed.set(conditions::kFailed, ConditionStatus::True);
+    CHECK(phase_of(failed.claim) == ClaimPhase::Failed);
+}
+
+}  // namespace

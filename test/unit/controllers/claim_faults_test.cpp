@@ -1,0 +1,158 @@
+// Claims while the API server and the provider fail now and then, before and after requests took effect.
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/claim_world.hpp"
+
+namespace {
+
+using namespace claims;
+using namespace std::chrono_literals;
+namespace conditions = api::conditions;
+
+// Fails a share of all outside calls, drawn from a seed, until told to stop.
+class Faults final : public fake::Interference, public fake::ProviderCalls {
+public:
+    explicit Faults(std::uint64_t seed) : random_(base::make_seeded_random(seed)) {}
+
+    base::Duration delay(const base::HttpRequest&) override {
+        return std::chrono::milliseconds{on ? random_->below(200) : 0};
+    }
+    std::optional<base::HttpResponse> before(const base::HttpRequest&) override {
+        if (!strikes()) return std::nullopt;
+        switch (random_->below(3)) {
+            case 0:
+                return fake::status_response(500, "InternalError", "etcdserver: request timed out");
+            case 1:
+                return fake::status_response(409, "Conflict", "the object has been modified");
+            default:
+                throw base::TransportError("connection refused", false);
+        }
+    }
+    void after(const base::HttpRequest&, base::HttpResponse& response) override {
+        if (!strikes()) return;
+        if (random_->below(2) == 0) throw base::TransportError("connection reset", true);
+        response = fake::status_response(504, "Timeout", "the request timed out");
+    }
+    void before(const std::string& method) override { fail(method); }
+    void after(const std::string& method) override { fail(method); }
+
+    bool on = true;
+
+private:
+    bool strikes() { return on && random_->below(8) == 0; }
+    void fail(const std::string& method) {
+        if (strikes()) throw providers::ProviderError(method + ": 595 no route to host");
+    }
+
+    std::unique_ptr<base::Random> random_;
+};
+
+TEST_CASE("whatever fails, there is never a second machine, and when faults end claims are Ready or gone") {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        INFO("seed " << seed);
+        World world;
+        Faults faults(seed);
+        Process process(world, &faults, &faults);
+        for (const char* name : {"a", "b", "c"}) world.buy(name);
+        world.run(2min);
+        world.server.remove<NodeSmithClaim>({"default", "a"});
+        world.run(2min);
+        faults.on = false;
+        // The API server's own retries are spread over up to half a minute, the controller's over more.
+        REQUIRE(
+            world.run_until([&] { return world.gone("a") && world.ready("b") && world.ready("c"); }, 30min));
+        CHECK(world.cloud.machines.size() == 2);
+        CHECK(world.cloud.violations().empty());
+        for (const char* name : {"b", "c"}) {
+            CHECK(world.claim(name)->status.launchAttempts == 1);
+            world.server.remove<NodeSmithClaim>({"default", name});
+        }
+        REQUIRE(world.run_until([&] { return world.clean(); }, 30min));
+    }
+}
+
+// Fails every call of one method.
+class Broken final : public fake::ProviderCalls {
+public:
+    explicit Broken(std::string method) : method_(std::move(method)) {}
+    void before(const std::string& method) override {
+        if (!on || method != method_) return;
+        ++calls;
+        if (fenced) throw providers::FencedError("not the leader any more");
+        throw providers::ProviderError("DELETE /nodes/pve1/qemu/100: 500 got no worker upid");
+    }
+    bool on = true;
+    bool fenced = false;
+    int calls = 0;
+
+private:
+    std::string method_;
+};
+
+TEST_CASE("R3: errors of the provider during the removal are shown and never let the machine leak") {
+    World world;
+    Broken broken("remove");
+    Process process(world, nullptr, &broken);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    world.run(1h);
+    CHECK(world.reason(conditions::kMachineDeleted) == "ProviderError");
+    CHECK(world.condition(conditions::kMachineDeleted)->message.find("got no worker upid") !=
+          std::string::npos);
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(world.server.get<api::Node>({"", "c"}));
+    CHECK(broken.calls < 100);  // with growing pauses
+    broken.on = false;
+    CHECK(world.run_until([&] { return world.gone(); }, 20min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("R4: errors of the provider during the launch are shown and burn no attempt") {
+    World world;
+    Broken broken("ensure");
+    Process process(world, nullptr, &broken);
+    world.buy();
+    world.run(10min);
+    CHECK(world.reason(conditions::kLaunched) == "ProviderError");
+    CHECK(world.claim()->status.launchAttempts == 1);
+    CHECK(broken.calls < 50);
+    broken.on = false;
+    CHECK(world.run_until([&] { return world.ready(); }, 20min));
+}
+
+// The API server refuses every change of a Node.
+class Forbidden final : public fake::Interference {
+public:
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        if (!on || request.method != "PATCH" || !request.target.starts_with("/api/v1/nodes/"))
+            return std::nullopt;
+        return fake::status_response(403, "Forbidden",
+                                     "nodes \"c\" is forbidden: cannot patch resource \"nodes\"");
+    }
+    bool on = true;
+};
+
+TEST_CASE("what the API server refuses is shown where the claim stands, and forgotten when it is allowed") {
+    World world;
+    Forbidden forbidden;
+    Process process(world, &forbidden, nullptr);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "RequestRefused"; }, 1min));
+    CHECK(world.condition(conditions::kRegistered)->message.find("cannot patch resource") !=
+          std::string::npos);
+    forbidden.on = false;
+    CHECK(world.run_until([&] { return world.ready(); }, 20min));
+}
+
+TEST_CASE("a process that leads no more writes nothing about it") {
+    World world;
+    Broken broken("ensure");
+    broken.fenced = true;
+    Process process(world, nullptr, &broken);
+    world.buy();
+    REQUIRE(world.run_until([&] { return broken.calls > 0; }, 1min));
+    world.run(1min);
+    CHECK(world.reason(conditions::kLaunched) == "Waiting");
+}
+
+}  // namespace

@@ -1,0 +1,75 @@
+#include "controllers/claim/identity.hpp"
+
+#include "controllers/claim/state.hpp"
+#include "controllers/claim/template_hash.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+namespace {
+
+using namespace controllers::claim;
+
+const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+
+TEST_CASE("the system UUID is UUIDv5 of the claim's UID and the attempt") {
+    // uuid.uuid5(uuid.NAMESPACE_DNS, "1") of Python's standard library; kUid is that namespace.
+    CHECK(system_uuid(kUid, 1) == "b04965e6-a9bb-591f-8f8a-1adcb2c8dc39");
+}
+
+TEST_CASE("each attempt has another system UUID, the same after a restart") {
+    CHECK(system_uuid(kUid, 1) != system_uuid(kUid, 2));
+    CHECK(system_uuid(kUid, 2) == system_uuid(kUid, 2));
+    CHECK_THROWS_AS(system_uuid("no-uuid", 1), std::invalid_argument);
+}
+
+TEST_CASE("UUIDs are compared ignoring case and the byte order of the first three fields") {
+    CHECK(same_uuid("AFD0B036-625A-5AA8-B639-9DC8C8FFF0FF", "afd0b036-625a-5aa8-b639-9dc8c8fff0ff"));
+    CHECK(same_uuid("36b0d0af-5a62-a85a-b639-9dc8c8fff0ff", "AFD0B036-625A-5AA8-B639-9DC8C8FFF0FF"));
+    CHECK_FALSE(same_uuid("afd0b036-625a-5aa8-b639-9dc8c8fff0fe", "afd0b036-625a-5aa8-b639-9dc8c8fff0ff"));
+    CHECK_FALSE(same_uuid("", ""));
+}
+
+TEST_CASE("a Node belongs to a claim by its system UUID, by providerID only where one UUID is unknown") {
+    ClaimStatus status;
+    status.systemUUID = system_uuid(kUid, 1);
+    status.providerID = "proxmox://lab/vms/101";
+    api::Node node;
+    node.spec.providerID = status.providerID;
+    CHECK(is_node_of(node, status));
+    node.status.nodeInfo.systemUUID = system_uuid(kUid, 2);
+    CHECK_FALSE(is_node_of(node, status));
+    node.status.nodeInfo.systemUUID = status.systemUUID;
+    node.spec.providerID.clear();
+    CHECK(is_node_of(node, status));
+    CHECK_FALSE(is_node_of(api::Node{}, ClaimStatus{}));
+}
+
+TEST_CASE("the record of a machine without an ID is empty, whatever else is known") {
+    ClaimStatus status;
+    status.host = "pve1";
+    CHECK(record_of(status) == providers::MachineRecord{});
+    status.machineID = "101";
+    status.taskRef = "UPID:1";
+    CHECK(record_of(status) == providers::MachineRecord{"pve1", "101", "UPID:1"});
+}
+
+TEST_CASE("the size column is in GiB where that is exact") {
+    CHECK(size_text({4, 8192}) == "4c/8Gi");
+    CHECK(size_text({2, 1536}) == "2c/1536Mi");
+}
+
+TEST_CASE("the template hash follows everything that shapes machines and nothing else") {
+    auto pool = objects::pool("p");
+    const auto hash = template_hash(pool);
+    CHECK(hash.size() == 16);
+    pool.spec.limits.maxNodes = 7;
+    pool.spec.weight = 3;
+    CHECK(template_hash(pool) == hash);
+    pool.spec.machineTemplate.labels["a"] = "b";
+    const auto labelled = template_hash(pool);
+    CHECK(labelled != hash);
+    pool.spec.bootstrap.emplace();
+    CHECK(template_hash(pool) != labelled);
+}
+
+}  // namespace

@@ -1,0 +1,389 @@
+// Claims from wish to grave, with the reconciler running against a cluster and a cloud in memory.
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/claim_world.hpp"
+
+namespace {
+
+using namespace claims;
+using namespace std::chrono_literals;
+namespace conditions = api::conditions;
+
+TEST_CASE("a claim becomes a Ready Node with everything that is known about it, and then it is quiet") {
+    World world;
+    world.server.edit<NodeSmithPool>({"default", "p"}, [](NodeSmithPool& pool) {
+        pool.spec.machineTemplate.labels["rack"] = "{{ .Host }}";
+    });
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    const auto claim = *world.claim();
+    CHECK(claim.status.phase == api::v1alpha1::ClaimPhase::Ready);
+    CHECK(claim.status.nodeName == "c");
+    CHECK(claim.status.host == "host-a");
+    CHECK(claim.status.zone == "zone-a");
+    CHECK(claim.status.size == "2c/4Gi");
+    CHECK(claim.status.providerID == "fake://cloud/100");
+    CHECK(claim.status.allocatable.at("cpu") == api::Quantity::of(2));
+    const auto node = *world.server.get<api::Node>({"", "c"});
+    CHECK(node.spec.providerID == "fake://cloud/100");
+    CHECK(node.metadata.labels.at("kubenodesmith.io/nodeclaim") == "c");
+    CHECK(node.metadata.labels.at("topology.kubenodesmith.io/pool") == "p");
+    CHECK(node.metadata.labels.at("rack") == "host-a");
+    CHECK(world.cloud.created() == 1);
+
+    world.run(1min);
+    const auto writes = world.server.writes().size();
+    world.run(1h);
+    CHECK(world.server.writes().size() == writes);
+}
+
+TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and itself away") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    api::Pod pod;
+    pod.metadata.name = "web";
+    pod.metadata.namespace_ = "default";
+    pod.spec.nodeName = "c";
+    pod.status.phase = api::PodPhase::Running;
+    world.server.put(pod);
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = "web";
+    budget.metadata.namespace_ = "default";
+    budget.spec.selector.emplace();
+    world.server.put(budget);
+
+    world.server.remove<NodeSmithClaim>(kClaim);
+    world.run(10min);
+    CHECK(world.reason(conditions::kDrained) == "BlockedByBudget");
+    CHECK(world.cloud.machines.size() == 1);
+    const auto node = *world.server.get<api::Node>({"", "c"});
+    CHECK(api::find_taint(node.spec.taints, "kubenodesmith.io/disrupted", "NoSchedule"));
+    CHECK_FALSE(node.spec.unschedulable);
+
+    world.server.edit<api::PodDisruptionBudget>({"default", "web"},
+                                                [](auto& changed) { changed.status.disruptionsAllowed = 1; });
+    REQUIRE(world.run_until([&] { return world.gone(); }, 2min));
+    CHECK_FALSE(world.server.get<api::Pod>({"default", "web"}));
+    CHECK(world.clean());
+}
+
+TEST_CASE("volumes are waited for, but not those of pods that stay until the machine is off") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    auto attach = [&world](const std::string& volume) {
+        api::VolumeAttachment attachment;
+        attachment.metadata.name = "csi-" + volume;
+        attachment.spec.nodeName = "c";
+        attachment.spec.source.persistentVolumeName = volume;
+        attachment.status.attached = true;
+        world.server.put(attachment);
+    };
+    attach("of-daemon");
+    attach("of-web");
+    api::PersistentVolumeClaim bound;
+    bound.metadata.name = "data";
+    bound.metadata.namespace_ = "default";
+    bound.spec.volumeName = "of-daemon";
+    world.server.put(bound);
+    api::Pod daemon;
+    daemon.metadata.name = "daemon";
+    daemon.metadata.namespace_ = "default";
+    daemon.spec.nodeName = "c";
+    daemon.status.phase = api::PodPhase::Running;
+    daemon.metadata.ownerReferences = {{"apps/v1", "DaemonSet", "d", "uid-d", true, true}};
+    daemon.spec.volumes.resize(1);
+    daemon.spec.volumes[0].persistentVolumeClaim = api::PersistentVolumeClaimVolumeSource{"data", false};
+    world.server.put(daemon);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kVolumesDetached) == "VolumesAttached"; },
+                            1min));
+    world.run(30s);
+    CHECK(world.cloud.machines.size() == 1);
+    world.server.remove<api::VolumeAttachment>({"", "csi-of-web"});
+    CHECK(world.run_until([&] { return world.gone(); }, 30s));
+}
+
+TEST_CASE("a claim's terminationGracePeriod ends the waiting for budgets") {
+    World world;
+    Process process(world);
+    auto claim = world.buy();
+    world.server.edit<NodeSmithClaim>(kClaim,
+                                      [](auto& c) { c.spec.terminationGracePeriod = api::Duration(5min); });
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    api::Pod pod;
+    pod.metadata.name = "web";
+    pod.metadata.namespace_ = "default";
+    pod.spec.nodeName = "c";
+    pod.status.phase = api::PodPhase::Running;
+    world.server.put(pod);
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = "web";
+    budget.metadata.namespace_ = "default";
+    budget.spec.selector.emplace();
+    world.server.put(budget);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    world.run(4min);
+    CHECK(world.server.get<api::Pod>({"default", "web"}));
+    REQUIRE(world.run_until([&] { return world.gone(); }, 2min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("R1: a machine that has not joined yet goes with its claim") {
+    World world;
+    world.machines_join = false;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
+    CHECK(world.cloud.machines.size() == 1);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("R1: machines that never join are removed one by one, and the Failed claim is kept for an hour") {
+    World world;
+    world.machines_join = false;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until(
+        [&] { return world.reason(conditions::kFailed) == "RegistrationTimeoutExceeded"; }, 2h));
+    REQUIRE(world.run_until([&] { return world.cloud.machines.empty(); }, 1min));
+    CHECK(world.cloud.created() == 3);
+    CHECK(world.cloud.violations().empty());
+    world.run(55min);
+    CHECK_FALSE(world.gone());
+    CHECK(world.run_until([&] { return world.gone(); }, 10min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("R2: machines of a deleted pool are removed, and no claim lets go before") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.remove<NodeSmithPool>({"default", "p"});
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("R2: a claim whose Provider is gone waits and says so, and goes on when it is back") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    const auto provider = *world.server.get<NodeSmithProvider>({"default", "proxmox"});
+    world.server.remove<NodeSmithProvider>({"default", "proxmox"});
+    world.server.remove<NodeSmithClaim>(kClaim);
+    world.run(10min);
+    CHECK(world.reason(conditions::kMachineDeleted) == "ProviderMissing");
+    CHECK(world.cloud.machines.size() == 1);
+    world.server.edit<NodeSmithClaim>(
+        kClaim, [](auto& claim) { claim.metadata.annotations["kubenodesmith.io/machine-gone"] = "true"; });
+    REQUIRE(world.run_until([&] { return world.gone(); }, 2min));
+}
+
+TEST_CASE("R3: provider errors keep the claim until its machine is verified gone") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    for (int i = 0; i < 3; ++i) {
+        world.cloud.next_remove.push_back(
+            providers::RemovalBlocked{"Locked", "VM 100 is locked by a backup"});
+    }
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kMachineDeleted) == "Locked"; }, 1min));
+    CHECK(world.cloud.machines.size() == 1);
+    REQUIRE(world.run_until([&] { return world.gone(); }, 5min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("R4: a provider that is away for a while costs no attempt") {
+    World world;
+    Process process(world);
+    for (int i = 0; i < 5; ++i) world.cloud.next_ensure.push_back(providers::NotReady{"connection refused"});
+    world.buy();
+    world.run(5s);
+    CHECK(world.reason(conditions::kLaunched) == "ProviderNotReady");
+    REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
+    CHECK(world.claim()->status.launchAttempts == 1);
+}
+
+TEST_CASE("R4: failed attempts are apart by a growing pause") {
+    World world;
+    Process process(world);
+    std::vector<base::TimePoint> starts;
+    for (int i = 0; i < 3; ++i) {
+        world.cloud.next_ensure.push_back(
+            providers::AttemptFailed{"StorageFull", "storage local has 1 GiB free"});
+    }
+    world.buy();
+    for (int attempt = 1; attempt <= 3; ++attempt) {
+        REQUIRE(world.run_until([&] { return world.claim()->status.launchAttempts == attempt; }, 1min));
+        starts.push_back(world.clock.now());
+    }
+    CHECK(starts[1] - starts[0] >= 9s);  // 10 s, but times in the API have whole seconds
+    CHECK(starts[2] - starts[1] >= 19s);
+    REQUIRE(
+        world.run_until([&] { return world.reason(conditions::kFailed) == "LaunchAttemptsExceeded"; }, 1min));
+    CHECK(world.claim()->status.lastFailure->message == "storage local has 1 GiB free");
+    CHECK(world.cloud.created() == 0);
+}
+
+TEST_CASE("R11: what stood in the way is noticed when it is gone, nothing stalls for minutes") {
+    World world;
+    const auto provider = *world.server.get<NodeSmithProvider>({"default", "proxmox"});
+    world.server.remove<NodeSmithProvider>({"default", "proxmox"});
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "ProviderMissing"; }, 10s));
+    auto again = provider;
+    again.metadata.uid.clear();
+    world.server.put(again);
+    CHECK(world.run_until([&] { return world.ready(); }, 30s));
+}
+
+TEST_CASE("R12: a process killed during a launch costs neither time nor an attempt") {
+    World world;
+    world.buy();
+    {
+        Process process(world);
+        REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
+    }
+    Process process(world);
+    CHECK(world.run_until([&] { return world.ready(); }, 30s));
+    CHECK(world.claim()->status.launchAttempts == 1);
+    CHECK(world.cloud.created() == 1);
+}
+
+TEST_CASE("R13: a Node that joined while nobody looked is recognised and leaves with its claim") {
+    World world;
+    world.buy();
+    {
+        Process process(world);
+        REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
+        world.cloud.start(world.cloud.machines.begin()->second);
+    }
+    world.run(1min);
+    REQUIRE(world.server.get<api::Node>({"", "c"}));
+    REQUIRE(world.reason(conditions::kLaunched) != "Launched");
+    Process process(world);
+    CHECK(world.run_until([&] { return world.ready(); }, 30s));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    CHECK(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("R13: a Node that only bears the claim's name is never touched") {
+    World world;
+    world.machines_join = false;
+    auto stranger = objects::node("c");
+    stranger.status.nodeInfo.systemUUID = "11111111-2222-3333-4444-555555555555";
+    stranger = world.server.put(stranger);
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeIdentityMismatch"; },
+                            1min));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK(world.server.get<api::Node>({"", "c"}) == stranger);
+    CHECK(world.cloud.machines.empty());
+}
+
+TEST_CASE("R16: a claim without requirements gets the smallest machine that its pool offers") {
+    World world;
+    world.server.edit<NodeSmithPool>({"default", "p"}, [](NodeSmithPool& pool) {
+        pool.spec.machineTemplate.sizes = {{"small", 1, 2048}, {"large", 8, 16384}};
+    });
+    Process process(world);
+    auto claim = objects::claim("c", *world.server.get<NodeSmithPool>({"default", "p"}), 0, 0);
+    claim.metadata.uid.clear();
+    world.server.put(claim);
+    REQUIRE(world.run_until([&] { return world.ready(); }, 1min));
+    CHECK(world.cloud.machines.begin()->second.cpu_cores == 1);
+    CHECK(world.cloud.machines.begin()->second.memory_mib == 2048);
+}
+
+TEST_CASE("a claim that a user made waits for room within the limits") {
+    World world;
+    world.server.edit<NodeSmithPool>({"default", "p"},
+                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 1; });
+    Process process(world);
+    world.buy("first");
+    REQUIRE(world.run_until([&] { return world.ready("first"); }));
+    auto claim = objects::claim("c", *world.server.get<NodeSmithPool>({"default", "p"}));
+    claim.metadata.uid.clear();
+    world.server.put(claim);
+    world.run(2min);
+    CHECK(world.reason(conditions::kLaunched) == "LimitExceeded");
+    CHECK(world.cloud.machines.size() == 1);
+    world.server.edit<NodeSmithPool>({"default", "p"},
+                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 2; });
+    CHECK(world.run_until([&] { return world.ready(); }, 1min));
+}
+
+TEST_CASE("claims that are placed at the same moment get different machines") {
+    World world;
+    Process process(world);
+    for (const char* name : {"a", "b", "c", "d"}) world.buy(name);
+    REQUIRE(world.run_until(
+        [&] { return world.ready("a") && world.ready("b") && world.ready() && world.ready("d"); }));
+    CHECK(world.cloud.machines.size() == 4);
+    for (const char* name : {"a", "b", "c", "d"}) CHECK(world.claim(name)->status.launchAttempts == 1);
+}
+
+TEST_CASE("a claim whose Node somebody deleted is replaced") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.remove<api::Node>({"", "c"});
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK(world.clean());
+    CHECK(std::any_of(world.events.begin(), world.events.end(),
+                      [](auto& e) { return e.starts_with("NodeDeleted:"); }));
+}
+
+TEST_CASE(
+    "with deletionPolicy Retain machine and Node stay with their user, and nobody collects them later") {
+    World world;
+    Process process(world);
+    world.buy();
+    world.server.edit<NodeSmithClaim>(
+        kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    world.cloud.on_gone = nullptr;
+    CHECK_FALSE(
+        world.server.get<api::Node>({"", "c"})->metadata.labels.contains("kubenodesmith.io/nodeclaim"));
+    world.server.remove<api::Node>({"", "c"});
+    world.run(1h);
+    CHECK(world.cloud.machines.size() == 1);
+}
+
+TEST_CASE("a dead host keeps its claim until the user states that the machine is gone") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.cloud.hosts["host-a"].reachable = false;
+    world.server.remove<NodeSmithClaim>(kClaim);
+    world.run(30min);
+    CHECK(world.reason(conditions::kMachineDeleted) == "HostUnreachable");
+    const auto writes = world.server.writes().size();
+    world.run(30min);
+    CHECK(world.server.writes().size() == writes);
+    world.server.edit<api::Node>({"", "c"}, [](api::Node& node) {
+        node.spec.taints.push_back(
+            {"node.kubernetes.io/out-of-service", "nodeshutdown", "NoExecute", std::nullopt});
+    });
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK_FALSE(world.server.get<api::Node>({"", "c"}));
+}
+
+}  // namespace

@@ -1,0 +1,114 @@
+#include "controllers/claim/node_changes.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+namespace {
+
+using namespace controllers::claim;
+
+const std::string kClaimLabel(api::labels::kClaim);
+
+struct Scene {
+    NodeSmithPool pool = objects::pool("p");
+    NodeSmithClaim claim = objects::bought_claim("c", pool, 1);
+    api::Node node = objects::node("c");
+
+    Scene() {
+        claim.status.host = "pve1";
+        claim.status.zone = "rack-1";
+        claim.status.providerRef = "proxmox";
+        claim.status.providerID = "proxmox://lab/vms/101";
+    }
+    NodeOrigin origin() const { return {claim, &pool, "topology.kubernetes.io/zone"}; }
+};
+
+api::Taint taint(const std::string& key, const std::string& effect = "NoSchedule") {
+    return {key, "", effect, {}};
+}
+
+bool has(const api::Node& node, const std::string& key) {
+    return std::any_of(node.spec.taints.begin(), node.spec.taints.end(),
+                       [&](const auto& t) { return t.key == key; });
+}
+
+TEST_CASE("labels say where the Node belongs and no template can override that") {
+    Scene scene;
+    scene.pool.spec.machineTemplate.labels = {{"on", "{{ .Host }}-{{.Zone}}"},
+                                              {"node-role.kubernetes.io/worker", ""},
+                                              {kClaimLabel, "wrong"},
+                                              {scene.pool.spec.poolLabelKey, "wrong"}};
+    scene.claim.spec.labels = {{"of", "{{ .Pool }}/{{ .Provider }}/{{ .Claim }}"},
+                               {"odd", "{{ .Unknown }} {{"}};
+    auto labels = node_labels(scene.origin());
+    CHECK(labels.at("on") == "pve1-rack-1");
+    CHECK(labels.at("of") == "p/proxmox/c");
+    CHECK(labels.at("odd") == "{{ .Unknown }} {{");
+    CHECK(labels.contains("node-role.kubernetes.io/worker"));
+    CHECK(labels.at(kClaimLabel) == "c");
+    CHECK(labels.at(scene.pool.spec.poolLabelKey) == "p");
+    CHECK(labels.at("kubenodesmith.io/host") == "pve1");
+    CHECK(labels.at("topology.kubernetes.io/zone") == "rack-1");
+}
+
+TEST_CASE("registering keeps what others wrote, and lets pods in") {
+    Scene scene;
+    scene.node.metadata.labels["theirs"] = "1";
+    scene.node.spec.taints = {taint("theirs"), taint("kubenodesmith.io/unregistered", "NoExecute")};
+    scene.pool.spec.machineTemplate.taints = {taint("dedicated")};
+    scene.pool.spec.machineTemplate.annotations = {{"note", "on {{ .Host }}"}};
+    auto result = registered(scene.node, scene.origin());
+    CHECK(result.metadata.labels.at("theirs") == "1");
+    CHECK(result.metadata.annotations.at("note") == "on pve1");
+    CHECK(has(result, "theirs"));
+    CHECK(has(result, "dedicated"));
+    CHECK_FALSE(has(result, "kubenodesmith.io/unregistered"));
+    CHECK(result.spec.providerID == "proxmox://lab/vms/101");
+    CHECK(registered(result, scene.origin()) == result);
+}
+
+TEST_CASE("startup taints are given once, and only to Nodes that did not join with them") {
+    Scene scene;
+    scene.pool.spec.machineTemplate.startupTaints = {taint("cni")};
+    scene.claim.spec.startupTaints = {taint("storage")};
+    auto result = registered(scene.node, scene.origin());
+    CHECK(has(result, "cni"));
+    CHECK(has(result, "storage"));
+    std::erase_if(result.spec.taints, [](const api::Taint& t) { return t.key == "cni"; });
+    CHECK_FALSE(has(registered(result, scene.origin()), "cni"));
+
+    scene.node.spec.taints = {taint("kubenodesmith.io/unregistered", "NoExecute")};
+    CHECK_FALSE(has(registered(scene.node, scene.origin()), "cni"));
+}
+
+TEST_CASE("providerID is left to a cloud controller that is expected, and never changed") {
+    Scene scene;
+    scene.node.spec.taints = {taint("node.cloudprovider.kubernetes.io/uninitialized")};
+    CHECK(registered(scene.node, scene.origin()).spec.providerID.empty());
+    scene.node.spec.taints.clear();
+    scene.node.spec.providerID = "proxmox://region/101";
+    CHECK(registered(scene.node, scene.origin()).spec.providerID == "proxmox://region/101");
+}
+
+TEST_CASE("a leaving Node takes no new pods and no new connections, and a user's cordon stays") {
+    Scene scene;
+    scene.node.spec.unschedulable = true;
+    auto result = leaving(scene.node, scene.origin());
+    CHECK(api::find_taint(result.spec.taints, "kubenodesmith.io/disrupted", "NoSchedule"));
+    CHECK(result.metadata.labels.contains("node.kubernetes.io/exclude-from-external-load-balancers"));
+    CHECK(result.metadata.labels.at(kClaimLabel) == "c");
+    CHECK(result.spec.unschedulable);
+    CHECK(leaving(result, scene.origin()) == result);
+}
+
+TEST_CASE("the zone label has the key that the provider names") {
+    auto provider = objects::provider("proxmox");
+    CHECK(zone_label(&provider) == "topology.kubernetes.io/zone");
+    provider.spec.proxmox->placement.zoneLabel = "";
+    CHECK(zone_label(&provider).empty());
+    Scene scene;
+    auto labels = node_labels({scene.claim, &scene.pool, ""});
+    CHECK_FALSE(labels.contains("topology.kubernetes.io/zone"));
+}
+
+}  // namespace

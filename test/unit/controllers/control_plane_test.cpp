@@ -1,0 +1,93 @@
+// Behaviour of the ControlPlane reconciler against an API server in memory.
+#include "controllers/control_plane.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/cluster.hpp"
+
+using namespace std::chrono_literals;
+using objects::NodeSmithControlPlane;
+
+namespace {
+
+struct World : test::Cluster {
+    controllers::ControlPlaneReconciler control_planes{informers, client, clock, reservations};
+
+    World() {
+        put_basics();
+        server.put(objects::pool("small"));
+        add("controlplane", control_planes);
+        start();
+        run_for(1s);
+    }
+    ~World() { stop(); }
+
+    NodeSmithControlPlane object() { return server.get<NodeSmithControlPlane>({"default", "main"}).value(); }
+    std::string reason(const std::string& type) {
+        const auto held = object();
+        return api::find_condition(held.status.conditions, type)->reason;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a control plane counts what its pools have and is quiet when nothing changes") {
+    World world;
+    CHECK(world.reason("Ready") == "PoolsResolved");
+    CHECK(world.reason("ClusterHealthy") == "Healthy");
+    world.join(world.server.put(objects::bought_claim("a", world.pool(), 1)));
+    world.server.put(objects::bought_claim("b", world.pool(), 2));
+    world.run_for(1s);
+    const auto status = world.object().status;
+    CHECK(status.pools == 1);
+    CHECK(status.nodes == 1);
+    CHECK(status.readyNodes == 1);
+    CHECK(status.pendingNodes == 1);
+    CHECK(status.claims == 2);
+    const auto writes = world.writes();
+    world.run_for(6h);
+    CHECK(world.writes() == writes);
+}
+
+TEST_CASE("a control plane follows its pools and providers as they come and go") {
+    World world;
+    world.server.edit<NodeSmithControlPlane>({"default", "main"},
+                                             [](auto& c) { c.spec.pools = {"small", "big"}; });
+    world.run_for(1s);
+    CHECK(world.reason("Ready") == "PoolMissing");
+    world.server.put(objects::pool("big"));
+    world.run_for(1s);
+    CHECK(world.reason("Ready") == "PoolsResolved");
+    world.server.remove<objects::NodeSmithProvider>({"default", "proxmox"});
+    world.run_for(1s);
+    CHECK(world.reason("Ready") == "ProviderMissing");
+}
+
+TEST_CASE("a cluster whose nodes go down is unhealthy until they are back") {
+    World world;
+    for (int i = 1; i <= 5; ++i)
+        world.join(world.server.put(objects::bought_claim("n" + std::to_string(i), world.pool(), i)));
+    const auto set_all = [&world](bool ready) {
+        for (int i = 1; i <= 5; ++i) {
+            auto node = world.server.get<api::Node>({"", "n" + std::to_string(i)}).value();
+            node.status.conditions = objects::node("x", ready).status.conditions;
+            world.server.put(node);
+        }
+        world.run_for(1s);
+    };
+    set_all(false);
+    CHECK(world.reason("ClusterHealthy") == "TooManyUnready");
+    set_all(true);
+    CHECK(world.reason("ClusterHealthy") == "Healthy");
+}
+
+TEST_CASE("what a limited control plane has reserved follows the claims of its pools") {
+    World world;
+    world.server.edit<NodeSmithControlPlane>({"default", "main"},
+                                             [](auto& c) { c.spec.limits.maxNodes = 5; });
+    world.server.put(objects::bought_claim("a", world.pool(), 1));
+    world.run_for(1s);
+    CHECK(world.object().status.reserved.nodes == 1);
+    world.server.remove<objects::NodeSmithClaim>({"default", "a"});
+    world.run_for(1s);
+    CHECK(world.object().status.reserved.nodes == 0);
+}

@@ -1,0 +1,130 @@
+#include "controllers/drain.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+namespace {
+
+using namespace controllers;
+using namespace std::chrono_literals;
+using objects::at;
+
+api::Pod pod(const std::string& name) {
+    api::Pod result;
+    result.metadata.name = name;
+    result.metadata.namespace_ = "default";
+    result.metadata.uid = "uid-" + name;
+    result.spec.nodeName = "n";
+    result.status.phase = api::PodPhase::Running;
+    return result;
+}
+
+api::Pod owned_by(api::Pod pod, const std::string& kind) {
+    api::OwnerReference owner;
+    owner.kind = kind;
+    owner.controller = true;
+    pod.metadata.ownerReferences.push_back(owner);
+    return pod;
+}
+
+std::string names(const std::vector<std::shared_ptr<const api::Pod>>& pods) {
+    std::string text;
+    for (const auto& pod : pods) text += (text.empty() ? "" : " ") + pod->metadata.name;
+    return text;
+}
+
+DrainPlan plan(const std::vector<api::Pod>& pods, DrainRequest request = {}, api::Time now = at(0s)) {
+    std::vector<std::shared_ptr<const api::Pod>> pointers;
+    for (const auto& pod : pods) pointers.push_back(std::make_shared<const api::Pod>(pod));
+    return plan_drain(pointers, request, now);
+}
+
+TEST_CASE("pods that belong to the node or have ended are left alone") {
+    auto mirror = pod("mirror");
+    mirror.metadata.annotations["kubernetes.io/config.mirror"] = "hash";
+    auto ended = pod("ended");
+    ended.status.phase = api::PodPhase::Succeeded;
+    CHECK_FALSE(is_drainable(mirror));
+    CHECK_FALSE(is_drainable(ended));
+    CHECK_FALSE(is_drainable(owned_by(pod("daemon"), "DaemonSet")));
+    CHECK_FALSE(is_drainable(owned_by(pod("static"), "Node")));
+    CHECK(is_drainable(owned_by(pod("web"), "ReplicaSet")));
+    CHECK(is_drainable(pod("bare")));
+}
+
+TEST_CASE("less important pods go first, critical ones when the others have ended") {
+    auto low = pod("low");
+    low.spec.priority = -5;
+    auto high = pod("high");
+    high.spec.priority = 1000;
+    auto critical = pod("critical");
+    critical.spec.priority = 2'000'001'000;
+    CHECK(names(plan({critical, high, low}).evict) == "low high");
+    CHECK(names(plan({critical, high, low}).later) == "critical");
+    high.metadata.deletionTimestamp = at(30s);
+    CHECK(names(plan({critical, high}).later) == "critical");
+    CHECK(names(plan({critical, high}).ending) == "high");
+    CHECK(names(plan({critical}).evict) == "critical");
+}
+
+TEST_CASE("do-not-disrupt protects from what we chose, not from a user's deletion") {
+    auto guarded = pod("guarded");
+    guarded.metadata.annotations["kubenodesmith.io/do-not-disrupt"] = "true";
+    auto unsafe = pod("unsafe");
+    unsafe.metadata.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "false";
+    DrainRequest request;
+    CHECK(names(plan({guarded, unsafe}, request).protected_) == "guarded unsafe");
+    CHECK(plan({guarded, unsafe}, request).evict.empty());
+    request.kind = DrainRequest::Kind::forced_by_user;
+    CHECK(names(plan({guarded, unsafe}, request).evict) == "guarded unsafe");
+}
+
+TEST_CASE("a do-not-disrupt duration counts from the pod's start") {
+    auto guarded = pod("guarded");
+    guarded.metadata.annotations["karpenter.sh/do-not-disrupt"] = "1h";
+    guarded.status.startTime = at(0s);
+    CHECK(is_protected(guarded, at(3599s)));
+    CHECK_FALSE(is_protected(guarded, at(3600s)));
+    guarded.metadata.annotations["karpenter.sh/do-not-disrupt"] = "nonsense";
+    CHECK_FALSE(is_protected(guarded, at(0s)));
+}
+
+TEST_CASE(
+    "near the deadline pods are deleted so early that their grace period fits, after it nothing is waited "
+    "for") {
+    auto quick = pod("quick");
+    quick.spec.terminationGracePeriodSeconds = 10;
+    auto slow = pod("slow");
+    slow.spec.terminationGracePeriodSeconds = 100;
+    DrainRequest request;
+    request.deadline = at(60s);
+    CHECK(names(plan({quick, slow}, request).kill) == "slow");
+    CHECK(names(plan({quick, slow}, request).evict) == "quick");
+    CHECK(names(plan({quick}, request, at(50s)).kill) == "quick");
+    slow.metadata.deletionTimestamp = at(90s);  // its grace period was not shortened yet
+    CHECK(names(plan({slow}, request).kill) == "slow");
+    slow.metadata.deletionTimestamp = at(60s);
+    CHECK(names(plan({slow}, request).ending) == "slow");
+    auto late = plan({quick, slow}, request, at(60s));
+    CHECK(late.kill.empty());
+    CHECK(late.ending.empty());
+    CHECK(late.evict.empty());
+}
+
+TEST_CASE("a pod that a dead kubelet does not end is not waited for any longer") {
+    auto stuck = pod("stuck");
+    stuck.metadata.deletionTimestamp = at(0s);
+    CHECK(names(plan({stuck}, {}, at(59s)).ending) == "stuck");
+    CHECK(plan({stuck}, {}, at(60s)).ending.empty());
+}
+
+TEST_CASE("the message names a few pods and why they stay") {
+    DrainProgress progress;
+    progress.waiting = {"a/1", "a/2", "a/3", "a/4", "a/5"};
+    CHECK(progress.message() == "waiting for 5 pods: a/1, a/2, a/3 and 2 more");
+    progress.waiting = {"a/1"};
+    progress.blocked = {"a/2: budget web"};
+    CHECK(progress.message() == "waiting for 2 pods: blocked a/2: budget web; ending a/1");
+}
+
+}  // namespace

@@ -1,0 +1,143 @@
+#include "controllers/garbage_collection.hpp"
+
+#include "controllers/claim/identity.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/claim_world.hpp"
+
+namespace {
+
+using namespace claims;
+using namespace std::chrono_literals;
+namespace conditions = api::conditions;
+
+const std::string kLostUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+
+// A machine with our mark whose claim is not there.
+fake::CloudMachine lost_machine() {
+    fake::CloudMachine machine;
+    machine.identity.cluster_id = "any";
+    machine.identity.claim_namespace = "default";
+    machine.identity.claim_name = "lost";
+    machine.identity.claim_uid = kLostUid;
+    machine.identity.system_uuid = controllers::claim::system_uuid(kLostUid, 1);
+    machine.name = "lost";
+    machine.host = "host-a";
+    machine.machine_id = "900";
+    machine.state = providers::MachineState::running;
+    return machine;
+}
+
+const api::Condition* orphans_found(World& world) {
+    static NodeSmithProvider provider;
+    provider = *world.server.get<NodeSmithProvider>({"default", "proxmox"});
+    return api::find_condition(provider.status.conditions, conditions::kOrphansFound);
+}
+
+void set_grace(World& world, api::Duration grace) {
+    world.server.edit<NodeSmithProvider>({"default", "proxmox"},
+                                         [grace](NodeSmithProvider& p) { p.spec.orphanGracePeriod = grace; });
+}
+
+TEST_CASE(
+    "a machine that no claim owns is removed after the grace period, counted from when it was first seen") {
+    World world;
+    world.cloud.plant(lost_machine());
+    world.run(1h);  // nobody looks yet
+    Process process(world);
+    world.run(4min);
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(orphans_found(world)->status == api::ConditionStatus::True);
+    CHECK(world.run_until([&] { return world.cloud.machines.empty(); }, 5min));
+    CHECK(world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::False; }, 5min));
+}
+
+// Found by the simulation.
+TEST_CASE("a clone of one of our machines, with its mark but a UUID of its own, is somebody else's") {
+    World world;
+    auto clone = lost_machine();
+    clone.identity.system_uuid = "0d9f1b7a-31c5-4b0c-9d3f-2f1d1c0b9a87";
+    world.cloud.plant(clone);
+    Process process(world);
+    world.run(2h);
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(orphans_found(world)->status == api::ConditionStatus::False);
+}
+
+TEST_CASE("a process that starts anew begins to count anew") {
+    World world;
+    world.cloud.plant(lost_machine());
+    for (int i = 0; i < 5; ++i) {
+        Process process(world);
+        world.run(4min);
+    }
+    CHECK(world.cloud.machines.size() == 1);
+}
+
+TEST_CASE("with a grace period of zero orphans are reported and kept") {
+    World world;
+    set_grace(world, api::Duration(0s));
+    world.cloud.plant(lost_machine());
+    Process process(world);
+    world.run(2h);
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(orphans_found(world)->status == api::ConditionStatus::True);
+    CHECK(orphans_found(world)->message.find("lost (900 on host-a)") != std::string::npos);
+}
+
+TEST_CASE("a machine on which a Node runs is never removed, whoever lost its claim") {
+    World world;
+    world.cloud.plant(lost_machine());
+    world.kubelet_joins(world.cloud.machines.at("900"));
+    Process process(world);
+    world.run(2h);
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(orphans_found(world)->message.find("left alone") != std::string::npos);
+}
+
+TEST_CASE("a claim that the API server knows protects its machine, also if the cache does not") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.run(1h);
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(world.ready());
+    CHECK(orphans_found(world)->status == api::ConditionStatus::False);
+}
+
+TEST_CASE("a claim whose machine has vanished is replaced and its Node deleted") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.cloud.destroy(world.cloud.machines.begin()->first);
+    CHECK(world.run_until([&] { return world.gone(); }, 10min));
+    CHECK(world.clean());
+}
+
+TEST_CASE("a Node that stayed behind without claim and machine is deleted, one that might live is not") {
+    World world;
+    auto left = objects::node("left", false);
+    left.metadata.labels["kubenodesmith.io/nodeclaim"] = "left";
+    left.metadata.labels["kubenodesmith.io/host"] = "host-a";
+    left.metadata.labels["topology.kubenodesmith.io/pool"] = "p";
+    auto ready = left;
+    ready.metadata.name = "ready";
+    ready.metadata.labels["kubenodesmith.io/nodeclaim"] = "ready";
+    objects::set_condition(ready.status.conditions, conditions::kReady, api::ConditionStatus::True);
+    auto elsewhere = left;
+    elsewhere.metadata.name = "elsewhere";
+    elsewhere.metadata.labels["kubenodesmith.io/nodeclaim"] = "elsewhere";
+    elsewhere.metadata.labels["kubenodesmith.io/host"] = "host-b";
+    auto foreign = objects::node("foreign", false);
+    world.cloud.hosts["host-b"].reachable = false;
+    for (const auto& node : {left, ready, elsewhere, foreign}) world.server.put(node);
+    Process process(world);
+    CHECK(world.run_until([&] { return !world.server.get<api::Node>({"", "left"}); }, 15min));
+    world.run(2h);
+    for (const char* name : {"ready", "elsewhere", "foreign"}) {
+        CHECK(world.server.get<api::Node>({"", name}));
+    }
+}
+
+}  // namespace

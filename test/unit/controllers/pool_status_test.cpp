@@ -1,0 +1,187 @@
+#include "controllers/pool.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+using namespace controllers;
+using namespace std::chrono_literals;
+using api::ConditionStatus;
+
+namespace {
+
+struct World {
+    objects::NodeSmithPool pool = objects::pool("small");
+    objects::NodeSmithControlPlane manager = objects::control_plane("main", {"*"});
+    objects::NodeSmithProvider provider = objects::provider("proxmox");
+    std::vector<objects::NodeSmithClaim> claims;
+    std::vector<api::Node> nodes;
+    bool is_managed = true;
+    const objects::NodeSmithPool* conflict = nullptr;
+
+    // What the reconciler would write, and from then on the state of the pool.
+    api::v1alpha1::PoolStatus look(std::chrono::seconds now = 0s) {
+        const auto known_nodes = objects::store_of<api::Node>(nodes);
+        PoolFacts facts{pool, objects::pointers(claims), known_nodes};
+        facts.manager = is_managed ? &manager : nullptr;
+        facts.provider = &provider;
+        facts.label_conflict = conflict;
+        pool.status = next_status(facts, objects::at(now));
+        return pool.status;
+    }
+    api::Condition condition(std::string_view type, std::chrono::seconds now = 0s) {
+        look(now);
+        const auto* found = api::find_condition(pool.status.conditions, type);
+        REQUIRE(found);
+        return *found;
+    }
+    void fail(const std::string& name, std::chrono::seconds when) {
+        auto claim = objects::bought_claim(name, pool, 1);
+        objects::set_condition(claim.status.conditions, "Failed", ConditionStatus::True, objects::at(when));
+        claims.push_back(claim);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a pool with nothing to complain about is Ready, Available, Managed and Stable") {
+    World world;
+    for (const auto* type : {"Ready", "Available", "Managed", "ProviderReady"})
+        CHECK(world.condition(type).status == ConditionStatus::True);
+    CHECK(world.condition("Progressing").reason == "Stable");
+    CHECK(world.pool.status.observedGeneration == 1);
+}
+
+TEST_CASE("looking again changes nothing") {
+    World world;
+    world.claims.push_back(objects::in_service(objects::bought_claim("a", world.pool, 1)));
+    world.nodes.push_back(objects::node("a"));
+    world.fail("b", 5s);
+    const auto first = world.look(6s);
+    CHECK(world.look(9s) == first);
+}
+
+TEST_CASE("claims and nodes are counted by what they are") {
+    World world;
+    world.claims.push_back(objects::in_service(objects::bought_claim("a", world.pool, 1, 4, 8192)));
+    world.nodes.push_back(objects::node("a"));
+    world.claims.push_back(objects::in_service(objects::bought_claim("b", world.pool, 2)));
+    world.nodes.push_back(objects::node("b", false));
+    world.claims.push_back(objects::bought_claim("coming", world.pool, 3));
+    auto leaving = objects::in_service(objects::bought_claim("leaving", world.pool, 4));
+    leaving.metadata.deletionTimestamp = objects::kStart;
+    world.claims.push_back(leaving);
+    world.claims.push_back(objects::claim("not-admitted", world.pool));
+    world.fail("failed", 0s);
+
+    const auto status = world.look();
+    CHECK(status.nodes == 2);
+    CHECK(status.readyNodes == 1);
+    CHECK(status.pendingNodes == 2);
+    CHECK(status.claims.ready == 2);
+    CHECK(status.claims.pending == 2);
+    CHECK(status.claims.deleting == 1);
+    CHECK(status.claims.failed == 1);
+    CHECK(status.cpuCores == 4 + 2 + 2 + 2 + 2);
+    CHECK(world.condition("Progressing").reason == "ScalingUp");
+}
+
+TEST_CASE("why a pool is not Ready is said with what to do") {
+    World world;
+    SECTION("not listed") {
+        world.is_managed = false;
+        CHECK(world.condition("Managed").reason == "NotSelected");
+        CHECK(world.condition("Ready").reason == "NotSelected");
+        CHECK(world.condition("Ready").message.find("spec.pools") != std::string::npos);
+    }
+    SECTION("label conflict") {
+        const auto older = objects::pool("small", "older");
+        world.conflict = &older;
+        CHECK(world.condition("Ready").reason == "LabelConflict");
+        CHECK(world.condition("Ready").message.find("older/small") != std::string::npos);
+    }
+    SECTION("provider not ready") {
+        world.provider = objects::provider("proxmox", ConditionStatus::False);
+        CHECK(world.condition("Ready").reason == "ProviderNotReady");
+        CHECK(world.condition("ProviderReady").status == ConditionStatus::False);
+    }
+    SECTION("being deleted") {
+        world.pool.metadata.deletionTimestamp = objects::kStart;
+        CHECK(world.condition("Ready").reason == "Deleting");
+    }
+}
+
+TEST_CASE("R10: Available follows from limits and backoff alone, so it never flips between two writers") {
+    World world;
+    world.pool.spec.limits.maxNodes = 2;
+    world.claims.push_back(objects::bought_claim("a", world.pool, 1));
+    CHECK(world.condition("Available").status == ConditionStatus::True);
+    world.pool.status.reserved.nodes = 2;  // reserved, not created yet
+    CHECK(world.condition("Available").reason == "MaxNodesReached");
+    const auto before = world.pool.status;
+    for (int i = 0; i < 10; ++i) CHECK(world.look(std::chrono::seconds{i}) == before);
+
+    world.pool.status.reserved.nodes = 1;
+    world.pool.spec.limits.cpuCores = 2;
+    CHECK(world.condition("Available").reason == "ResourceLimitReached");
+}
+
+TEST_CASE("what a machine offers less than it was bought for is learned, the most that was ever seen") {
+    World world;
+    CHECK_FALSE(world.look().learnedReserved);
+    world.claims.push_back(objects::in_service(objects::bought_claim("a", world.pool, 1, 2, 4096)));
+    auto node = objects::node("a");
+    node.status.capacity["memory"] = api::Quantity::parse("3900Mi");
+    node.status.allocatable["memory"] = api::Quantity::parse("3800Mi");
+    node.status.allocatable["cpu"] = api::Quantity::parse("1900m");
+    world.nodes.push_back(node);
+    CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 296});
+
+    world.nodes[0].status.allocatable["memory"] = api::Quantity::parse("4000Mi");
+    CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 296});
+    // R7: a machine that offers more than it was bought for teaches nothing.
+    world.nodes[0].status.allocatable["memory"] = api::Quantity::parse("8Gi");
+    world.pool.status.learnedReserved.reset();
+    CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 0});
+}
+
+TEST_CASE("nothing is learned from a Node that is not Initialized") {
+    World world;
+    auto claim = objects::bought_claim("a", world.pool, 1);
+    claim.status.nodeName = "a";
+    world.claims.push_back(claim);
+    auto node = objects::node("a");
+    node.status.allocatable["cpu"] = api::Quantity::parse("0");
+    world.nodes.push_back(node);
+    CHECK_FALSE(world.look().learnedReserved);
+}
+
+TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 30 min") {
+    World world;
+    world.fail("f1", 100s);
+    CHECK(world.look(100s).nextRetryTime == objects::at(110s));
+    CHECK(world.condition("Available", 105s).reason == "BackingOff");
+    CHECK(world.condition("Available", 110s).reason == "Available");
+    world.fail("f2", 120s);
+    CHECK(world.look(120s).nextRetryTime == objects::at(140s));
+    for (int i = 0; i < 20; ++i) {
+        world.fail("more" + std::to_string(i), std::chrono::seconds{200 + i});
+        world.look(std::chrono::seconds{200 + i});
+    }
+    CHECK(world.pool.status.consecutiveFailures == 22);
+    CHECK(world.pool.status.nextRetryTime == objects::at(219s + 30min));
+    // A failed claim that is deleted when it was read takes nothing back.
+    world.claims.clear();
+    CHECK(world.look(300s).consecutiveFailures == 22);
+}
+
+TEST_CASE("a claim that became a Node after the last failure ends the series") {
+    World world;
+    world.claims.push_back(
+        objects::in_service(objects::bought_claim("old", world.pool, 1), objects::at(50s)));
+    world.fail("f1", 100s);
+    CHECK(world.look(100s).consecutiveFailures == 1);
+    world.claims.push_back(
+        objects::in_service(objects::bought_claim("new", world.pool, 2), objects::at(130s)));
+    const auto status = world.look(131s);
+    CHECK(status.consecutiveFailures == 0);
+    CHECK_FALSE(status.nextRetryTime);
+}

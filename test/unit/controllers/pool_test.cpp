@@ -1,0 +1,131 @@
+// Behaviour of the Pool reconciler against an API server in memory.
+#include "controllers/pool.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/cluster.hpp"
+
+using namespace std::chrono_literals;
+using objects::NodeSmithClaim;
+using objects::NodeSmithPool;
+
+namespace {
+
+struct World : test::Cluster {
+    controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
+
+    World() {
+        put_basics();
+        server.put(objects::pool("small"));
+        add("pool", pools);
+        start();
+        run_for(1s);
+    }
+    ~World() { stop(); }
+
+    void put_claim(const std::string& name, std::int64_t sequence) {
+        auto claim = objects::bought_claim(name, pool(), sequence);
+        claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
+        server.put(claim);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a pool gets its finalizer before anything can be bought for it") {
+    World world;
+    CHECK(api::has_finalizer(world.pool().metadata, api::finalizers::kPool));
+}
+
+TEST_CASE("R2: a deleted pool deletes its claims and stays until the last one is gone") {
+    World world;
+    world.put_claim("a", 1);
+    world.put_claim("b", 2);
+    world.run_for(1s);
+    world.server.remove<NodeSmithPool>({"default", "small"});
+    world.run_for(1s);
+    CHECK(world.claims().size() == 2);
+    for (const auto& claim : world.claims()) CHECK(claim.metadata.deletionTimestamp);
+    world.run_for(1h);
+    CHECK(api::is_false(world.pool().status.conditions, "Ready"));
+    CHECK(world.pool().status.claims.deleting == 2);
+
+    world.server.edit<NodeSmithClaim>({"default", "a"},
+                                      [](auto& claim) { claim.metadata.finalizers.clear(); });
+    world.run_for(1h);
+    CHECK(world.server.get<NodeSmithPool>({"default", "small"}));
+    world.server.edit<NodeSmithClaim>({"default", "b"},
+                                      [](auto& claim) { claim.metadata.finalizers.clear(); });
+    world.run_for(5s);
+    CHECK_FALSE(world.server.get<NodeSmithPool>({"default", "small"}));
+}
+
+TEST_CASE("a pool that was reserved from stays until no claim can come of it any more") {
+    World world;
+    auto pool = world.pool();
+    pool.status.reserved.nodes = 1;
+    pool.status.reserved.time = api::Time(world.clock.wall_now());
+    world.server.put(pool);
+    world.server.remove<NodeSmithPool>({"default", "small"});
+    world.run_for(59s);
+    CHECK(world.server.get<NodeSmithPool>({"default", "small"}));
+    world.run_for(10s);
+    CHECK_FALSE(world.server.get<NodeSmithPool>({"default", "small"}));
+}
+
+TEST_CASE("what a gone claim had reserved is given back") {
+    World world;
+    world.put_claim("a", 1);
+    world.put_claim("b", 2);
+    world.run_for(2s);
+    CHECK(world.pool().status.reserved.nodes == 2);
+    CHECK(world.pool().status.reserved.cpuCores == 4);
+    world.server.edit<NodeSmithClaim>({"default", "a"},
+                                      [](auto& claim) { claim.metadata.finalizers.clear(); });
+    world.server.remove<NodeSmithClaim>({"default", "a"});
+    world.run_for(2s);
+    CHECK(world.pool().status.reserved.nodes == 1);
+}
+
+TEST_CASE("what somebody else reserved is not given back before a minute has passed") {
+    World world;
+    auto pool = world.pool();
+    pool.status.reserved = {3, 12, 24576, api::Time(world.clock.wall_now())};
+    world.server.put(pool);
+    world.run_for(60s);
+    CHECK(world.pool().status.reserved.nodes == 3);
+    world.run_for(5s);
+    CHECK(world.pool().status.reserved.nodes == 0);
+}
+
+TEST_CASE("a pool's status follows its claims and is quiet when nothing changes") {
+    World world;
+    world.put_claim("a", 1);
+    world.run_for(1s);
+    CHECK(world.pool().status.pendingNodes == 1);
+    world.join(world.claims()[0]);
+    world.run_for(1s);
+    CHECK(world.pool().status.readyNodes == 1);
+    CHECK(world.pool().status.pendingNodes == 0);
+    CHECK(world.pool().status.learnedReserved);
+    const auto writes = world.writes();
+    world.run_for(6h);
+    CHECK(world.writes() == writes);
+}
+
+TEST_CASE("the younger of two pools with the same label value is told, and ready when the older is gone") {
+    World world;
+    world.run_for(10s);
+    auto other = objects::pool("small", "other");
+    other.metadata.creationTimestamp.reset();
+    world.server.put(other);
+    world.run_for(2s);
+    const auto ready = [&world](const std::string& namespace_) {
+        const auto pool = world.server.get<NodeSmithPool>({namespace_, "small"}).value();
+        return api::find_condition(pool.status.conditions, "Ready")->reason;
+    };
+    CHECK(ready("other") == "LabelConflict");
+    CHECK(ready("default") == "Ready");
+    world.server.remove<NodeSmithPool>({"default", "small"});
+    world.run_for(5s);
+    CHECK(ready("other") != "LabelConflict");
+}

@@ -1,0 +1,258 @@
+// Behaviour of the Provider reconciler: what each kind of wrong input ends in.
+#include "controllers/provider.hpp"
+
+#include <stdexcept>
+
+#include "test/support/catch.hpp"
+#include "test/support/fake_provider.hpp"
+#include "test/unit/controllers/cluster.hpp"
+
+using namespace std::chrono_literals;
+using objects::NodeSmithProvider;
+
+namespace {
+
+namespace asio = boost::asio;
+
+// A backend whose health a test decides.
+class Backend final : public providers::Provider {
+public:
+    struct Script {
+        providers::Health health{true, true, "", "", "9.2"};
+        std::vector<providers::HostOffering> hosts;
+        std::string failure;  // thrown by check()
+        int checks = 0;
+        int made = 0;
+        std::string token;  // of the last one made
+    };
+    explicit Backend(Script& script) : script_(script) {}
+
+    asio::awaitable<providers::Health> check() override {
+        ++script_.checks;
+        if (!script_.failure.empty()) throw providers::ProviderError(script_.failure);
+        co_return script_.health;
+    }
+    asio::awaitable<std::vector<providers::HostOffering>> offerings() override { co_return script_.hosts; }
+    asio::awaitable<providers::EnsureResult> ensure(providers::MachineSpec) override {
+        throw std::logic_error("ensure");
+    }
+    asio::awaitable<providers::RemoveResult> remove(providers::MachineIdentity,
+                                                    providers::MachineRecord) override {
+        throw std::logic_error("remove");
+    }
+    asio::awaitable<bool> release(providers::MachineIdentity, providers::MachineRecord) override {
+        throw std::logic_error("release");
+    }
+    asio::awaitable<std::optional<providers::Machine>> get(providers::MachineIdentity,
+                                                           providers::MachineRecord) override {
+        throw std::logic_error("get");
+    }
+    asio::awaitable<std::vector<providers::Machine>> list() override { throw std::logic_error("list"); }
+    asio::awaitable<bool> discard_boot_image(providers::MachineIdentity, providers::MachineRecord) override {
+        throw std::logic_error("discard_boot_image");
+    }
+
+private:
+    Script& script_;
+};
+
+struct World : test::Cluster {
+    Backend::Script script;
+    providers::ProviderEnvironment environment{
+        context.get_executor(), clock, *random, metrics, nullptr, nullptr};
+    controllers::ProviderInstances instances{
+        informers, client, environment,
+        [this](providers::ProviderConfig config, providers::ProviderEnvironment&) {
+            if (!config.credentials.contains("PROXMOX_TOKEN_ID"))
+                throw std::invalid_argument("Secret default/token has no key PROXMOX_TOKEN_ID");
+            ++script.made;
+            script.token = config.credentials.at("PROXMOX_TOKEN_ID");
+            return std::make_unique<Backend>(script);
+        }};
+    controllers::ProviderReconciler providers{informers, client, clock, events, metrics, instances};
+
+    World() {
+        providers::HostOffering host;
+        host.name = "pve1";
+        host.usable = true;
+        host.cpu_cores = 16;
+        host.memory_mib = 65536;
+        host.free_cpu_cores = 60;
+        host.free_memory_mib = 60000;
+        host.machines = 2;
+        script.hosts = {host};
+        put_secret("root@pam!token");
+        NodeSmithProvider provider = objects::provider("proxmox");
+        provider.status = {};
+        provider.spec.credentialsSecretRef.emplace();
+        provider.spec.credentialsSecretRef->name = "token";
+        server.put(provider);
+        add("provider", providers);
+    }
+    ~World() { stop(); }
+
+    void put_secret(const std::string& token) {
+        api::Secret secret;
+        secret.metadata.name = "token";
+        secret.metadata.namespace_ = "default";
+        secret.data["PROXMOX_TOKEN_ID"].value = token;
+        server.put(secret);
+    }
+    void edit(std::function<void(NodeSmithProvider&)> change) {
+        server.edit<NodeSmithProvider>({"default", "proxmox"}, change);
+    }
+    NodeSmithProvider provider() { return server.get<NodeSmithProvider>({"default", "proxmox"}).value(); }
+    std::string condition(const std::string& type) {
+        const auto held = provider();
+        const auto* found = api::find_condition(held.status.conditions, type);
+        return found ? std::string(to_string(found->status)) + " " + found->reason : "";
+    }
+    std::string message(const std::string& type) {
+        const auto held = provider();
+        return api::find_condition(held.status.conditions, type)->message;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a provider that works is Ready, with version and hosts by committed size") {
+    World world;
+    world.start();
+    world.run_for(1s);
+    CHECK(world.condition("Ready") == "True Ready");
+    CHECK(world.condition("CredentialsResolved") == "True CredentialsResolved");
+    CHECK(world.condition("Reachable") == "True Reachable");
+    const auto status = world.provider().status;
+    CHECK(status.version == "9.2");
+    CHECK(status.endpoint == "https://pve.example:8006/api2/json");
+    CHECK(status.machines == 2);
+    REQUIRE(status.hosts.size() == 1);
+    CHECK(status.hosts[0].freeMemoryMiB == 60000);
+    CHECK(api::has_finalizer(world.provider().metadata, api::finalizers::kProvider));
+}
+
+TEST_CASE("a healthy provider is examined every five minutes and nothing is written") {
+    World world;
+    world.start();
+    world.run_for(10s);
+    const auto writes = world.writes();
+    const auto checks = world.script.checks;
+    world.run_for(1h);
+    CHECK(world.writes() == writes);
+    CHECK(world.script.checks - checks == 12);
+    CHECK(world.script.made == 1);
+}
+
+TEST_CASE("bad input: each ends in a condition that says what to do") {
+    World world;
+    SECTION("the Secret is missing") {
+        world.server.remove<api::Secret>({"default", "token"});
+        world.start();
+        world.run_for(1s);
+        CHECK(world.condition("Ready") == "False SecretMissing");
+        CHECK(world.condition("CredentialsResolved") == "False SecretMissing");
+        CHECK(world.message("Ready").find("default/token") != std::string::npos);
+        world.put_secret("root@pam!token");
+        world.run_for(6s);
+        CHECK(world.condition("Ready") == "True Ready");
+    }
+    SECTION("the Secret is in another namespace") {
+        world.edit([](auto& p) { p.spec.credentialsSecretRef->namespace_ = "kube-system"; });
+        world.start();
+        world.run_for(1s);
+        CHECK(world.condition("CredentialsResolved") == "False SecretNamespaceRefused");
+    }
+    SECTION("a key is missing") {
+        auto secret = world.server.get<api::Secret>({"default", "token"}).value();
+        secret.data.clear();
+        world.server.put(secret);
+        world.start();
+        world.run_for(1s);
+        CHECK(world.condition("Ready") == "False ProviderInitializationFailed");
+        CHECK(world.message("Ready").find("PROXMOX_TOKEN_ID") != std::string::npos);
+    }
+    SECTION("the token is wrong") {
+        world.script.health = {false, true, "Unauthorized", "401: token root@pam!token is not known", ""};
+        world.start();
+        world.run_for(1s);
+        CHECK(world.condition("Ready") == "False Unauthorized");
+        CHECK(world.condition("CredentialsResolved") == "False Unauthorized");
+        CHECK(world.condition("Reachable") == "True Reachable");
+    }
+    SECTION("TLS does not match") {
+        world.script.health = {false, false, "TLSFailed", "certificate has another fingerprint", ""};
+        world.start();
+        world.run_for(1s);
+        CHECK(world.condition("Ready") == "False TLSFailed");
+        CHECK(world.condition("Reachable") == "False TLSFailed");
+    }
+    SECTION("the endpoint does not answer") {
+        world.script.failure = "connecting to pve.example:8006: connection refused";
+        world.start();
+        world.run_for(1s);
+        CHECK(world.condition("Ready") == "False Unreachable");
+        CHECK(world.message("Ready").find("connection refused") != std::string::npos);
+    }
+    CHECK(world.events.count("NodeSmithProvider proxmox") >= 1);
+}
+
+TEST_CASE(
+    "a provider that fails is tried again soon, then less and less often, and found again when it is back") {
+    World world;
+    world.script.failure = "no route to host";
+    world.start();
+    world.run_for(1min);
+    CHECK(world.script.checks >= 4);
+    CHECK(world.script.checks <= 6);
+    const auto writes = world.writes();
+    world.run_for(30min);
+    CHECK(world.writes() == writes);
+    CHECK(world.script.checks < 20);
+    world.script.failure.clear();
+    world.run_for(5min);
+    CHECK(world.condition("Ready") == "True Ready");
+}
+
+TEST_CASE("a new token in the Secret is used at the next examination") {
+    World world;
+    world.start();
+    world.run_for(1s);
+    world.put_secret("root@pam!new");
+    world.run_for(5min);
+    CHECK(world.script.token == "root@pam!new");
+    CHECK(world.script.made == 2);
+}
+
+TEST_CASE("a changed spec is examined at once") {
+    World world;
+    world.start();
+    world.run_for(1s);
+    const auto checks = world.script.checks;
+    world.edit([](auto& p) { p.spec.proxmox->nodeWhitelist = {"pve2"}; });
+    world.run_for(100ms);
+    CHECK(world.script.checks == checks + 1);
+}
+
+TEST_CASE("additionalSettings are accepted with a warning that they do nothing") {
+    World world;
+    world.edit([](auto& p) { p.spec.additionalSettings["x"] = "y"; });
+    world.start();
+    world.run_for(1h);
+    CHECK(world.events.count("AdditionalSettingsIgnored") == 1);
+}
+
+TEST_CASE("a deleted provider stays as long as a claim has a machine there") {
+    World world;
+    world.server.put(objects::pool("small"));
+    auto claim = objects::bought_claim("a", world.pool(), 1);
+    claim.status.providerRef = "proxmox";
+    world.server.put(claim);
+    world.start();
+    world.run_for(1s);
+    world.server.remove<NodeSmithProvider>({"default", "proxmox"});
+    world.run_for(1h);
+    CHECK(world.condition("Ready") == "False Deleting");
+    world.server.remove<objects::NodeSmithClaim>({"default", "a"});
+    world.run_for(10s);
+    CHECK_FALSE(world.server.get<NodeSmithProvider>({"default", "proxmox"}));
+}

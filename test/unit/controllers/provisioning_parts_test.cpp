@@ -1,0 +1,247 @@
+#include <set>
+
+#include "controllers/provisioning/batching_window.hpp"
+#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/provisioning/gates.hpp"
+#include "controllers/provisioning/predictions.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+using namespace controllers::provisioning;
+using namespace std::chrono_literals;
+using controllers::Fleet;
+
+TEST_CASE("a batching window closes after the idle duration and never later than the maximum") {
+    const base::TimePoint start{};
+    const BatchingDurations durations{1s, 10s};
+    BatchingWindow window;
+    CHECK_FALSE(window.is_open());
+    window.note_demand(start);
+    CHECK(window.closes_at(durations) == start + 1s);
+    window.note_demand(start + 900ms);
+    CHECK(window.closes_at(durations) == start + 1900ms);
+    window.note_change(start + 1800ms);  // no demand: the decision does not wait for it
+    CHECK(window.closes_at(durations) == start + 1900ms);
+    for (auto now = start; now < start + 30s; now += 500ms) window.note_demand(now);
+    CHECK(window.closes_at(durations) == start + 10s);
+    window.close();
+    CHECK_FALSE(window.is_open());
+    window.note_change(start + 60s);
+    CHECK(window.closes_at(durations) == start + 61s);
+}
+
+TEST_CASE("claim names differ for each purchase, repeat for the same one, and fit a host name") {
+    auto pool = objects::pool("small");
+    std::set<std::string> names;
+    for (std::int64_t sequence = 1; sequence <= 20000; ++sequence) names.insert(claim_name(pool, sequence));
+    CHECK(names.size() == 20000);
+    const auto name = claim_name(pool, 7);
+    CHECK(name == claim_name(pool, 7));
+    CHECK(name.size() == std::string("small-").size() + 5);
+    CHECK(name.starts_with("small-"));
+    CHECK(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos);
+
+    pool.spec.machineTemplate.kubeNodeNamePrefix = "Zelos.K8s_Worker";
+    CHECK(claim_name(pool, 7) == "zelos-k8s-worker-" + name.substr(6));
+    pool.spec.machineTemplate.kubeNodeNamePrefix = std::string(200, 'x');
+    CHECK(claim_name(pool, 7).size() == 63);
+}
+
+TEST_CASE("a bought claim is complete when it is created") {
+    auto pool = objects::pool("small");
+    pool.spec.machineTemplate.labels = {{"node-role.kubernetes.io/worker", ""}, {"rack", "{{ .Host }}"}};
+    pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
+    Purchase purchase;
+    purchase.size = {4, 8192};
+    purchase.zone = "pve1";
+    purchase.pod_uids = {"u1", "u2"};
+    const auto claim = make_claim(pool, 3, purchase);
+
+    CHECK(api::has_finalizer(claim.metadata, api::finalizers::kClaim));
+    const auto* owner = api::controller_of(claim.metadata);
+    REQUIRE(owner);
+    CHECK(owner->uid == pool.metadata.uid);
+    CHECK(owner->apiVersion == "kubenodesmith.parawell.cloud/v1alpha1");
+    CHECK(owner->blockOwnerDeletion == true);
+    CHECK(controllers::ledger::was_bought(claim));
+    CHECK(claim.metadata.labels == api::StringMap{{"topology.kubenodesmith.io/pool", "small"},
+                                                  {"node-role.kubernetes.io/worker", ""}});
+    CHECK(claim.spec.requirements == api::v1alpha1::Size{4, 8192});
+    CHECK(claim.spec.zone == "pve1");
+    CHECK(claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain);
+    CHECK(bought_for(claim) == std::vector<std::string>{"u1", "u2"});
+    CHECK(bought_for(objects::claim("manual", pool)).empty());
+}
+
+TEST_CASE("a purchase is explained by its pods, or by what it is for") {
+    Purchase purchase;
+    purchase.reason = "to have at least 2 nodes";
+    CHECK(explain(purchase) == "to have at least 2 nodes");
+    purchase.pod_names = {"default/a"};
+    CHECK(explain(purchase) == "for pod default/a");
+    purchase.pod_names = {"d/1", "d/2", "d/3", "d/4", "d/5", "d/6", "d/7"};
+    CHECK(explain(purchase) == "for pods d/1, d/2, d/3, d/4, d/5 and 2 more");
+}
+
+namespace {
+
+struct GateWorld {
+    objects::NodeSmithPool pool = objects::pool("small");
+    objects::NodeSmithControlPlane manager = objects::control_plane("main", {"*"});
+    objects::NodeSmithProvider provider = objects::provider("proxmox");
+    Fleet fleet, manager_fleet;
+    std::int64_t creations = 0;
+    bool waits_for_room = false;
+    std::optional<api::Time> unknown_until;
+
+    Gate gate(std::chrono::seconds now = 0s) const {
+        GateFacts facts{pool, &manager, &provider, nullptr, fleet, manager_fleet, creations};
+        facts.waits_for_room = waits_for_room;
+        facts.unknown_until = unknown_until;
+        return gate_of(facts, objects::at(now));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a healthy managed pool may buy") {
+    const auto gate = GateWorld{}.gate();
+    CHECK(gate.open);
+    CHECK(gate.most_claims > 1000000);
+}
+
+TEST_CASE(
+    "a pool may not buy without control plane, while paused, deleted, in conflict or without provider") {
+    GateWorld world;
+    const GateFacts unmanaged{world.pool, nullptr, &world.provider, nullptr, {}, {}, 0};
+    CHECK(gate_of(unmanaged, objects::kStart).reason == "NotSelected");
+    const auto other = objects::pool("small", "older");
+    const GateFacts conflict{world.pool, &world.manager, &world.provider, &other, {}, {}, 0};
+    CHECK(gate_of(conflict, objects::kStart).reason == "LabelConflict");
+    const GateFacts homeless{world.pool, &world.manager, nullptr, nullptr, {}, {}, 0};
+    CHECK(gate_of(homeless, objects::kStart).reason == "ProviderNotFound");
+
+    world.manager.spec.mode = api::v1alpha1::Mode::Paused;
+    CHECK(world.gate().reason == "Paused");
+    world.manager.spec.mode = api::v1alpha1::Mode::Observe;
+    CHECK(world.gate().open);
+    CHECK(observes_only(world.manager));
+    world.provider = objects::provider("proxmox", api::ConditionStatus::False);
+    CHECK(world.gate().reason == "ProviderNotReady");
+    world.manager_fleet.in_service = 8;
+    world.manager_fleet.unready = 4;
+    CHECK(world.gate().reason == "TooManyUnready");
+    world.pool.metadata.deletionTimestamp = objects::kStart;
+    CHECK(world.gate().reason == "Deleting");
+}
+
+TEST_CASE(
+    "a pool does not buy more while its claims wait for room, or while claims may be on their way unseen") {
+    GateWorld world;
+    world.waits_for_room = true;
+    CHECK(world.gate().reason == "InsufficientCapacity");
+    world.waits_for_room = false;
+    world.unknown_until = objects::at(61s);
+    CHECK(world.gate(60s).reason == "ReservationUnsettled");
+    CHECK(world.gate(61s).open);
+}
+
+TEST_CASE("R15: a pool waits scaleUp.stabilizationWindow after its last purchase") {
+    GateWorld world;
+    world.pool.spec.scaleUp.stabilizationWindow = 2min;
+    CHECK(world.gate().open);
+    world.pool.status.lastScaleUpTime = objects::kStart;
+    const auto gate = world.gate(119s);
+    CHECK_FALSE(gate.open);
+    CHECK(gate.opens_at == objects::at(120s));
+    CHECK(world.gate(120s).open);
+}
+
+TEST_CASE("a pool whose claims failed waits until its next retry") {
+    GateWorld world;
+    world.pool.status.consecutiveFailures = 2;
+    world.pool.status.nextRetryTime = objects::at(20s);
+    CHECK(world.gate(19s).reason == "BackingOff");
+    CHECK(world.gate(19s).opens_at == objects::at(20s));
+    CHECK(world.gate(20s).open);
+}
+
+TEST_CASE("batch size, concurrency and rate limit bound what one decision may buy") {
+    GateWorld world;
+    world.pool.spec.scaleUp.batchSize = 5;
+    CHECK(world.gate().most_claims == 5);
+    world.pool.spec.scaleUp.maxConcurrent = 4;
+    world.fleet.pending_nodes = 1;
+    CHECK(world.gate().most_claims == 3);
+    world.manager.spec.rateLimits.maxCreationsPerHour = 10;
+    world.creations = 8;
+    CHECK(world.gate().most_claims == 2);
+    world.creations = 10;
+    CHECK(world.gate().reason == "RateLimited");
+    world.creations = 0;
+    world.fleet.pending_nodes = 4;
+    CHECK(world.gate().reason == "MaxConcurrent");
+}
+
+namespace {
+
+struct PredictionWorld {
+    objects::NodeSmithPool pool = objects::pool("small");
+    std::vector<objects::NodeSmithClaim> claims;
+
+    Predictions judge_at(std::chrono::seconds now, std::set<std::string> waiting = {"pod-1"}) {
+        std::vector<ContradictedPod> contradicted;
+        for (const auto& uid : waiting) contradicted.push_back({uid, "default/" + uid});
+        const auto pools = objects::store_of<objects::NodeSmithPool>({pool});
+        auto result = judge(pool, objects::pointers(claims), contradicted, waiting, pools, objects::at(now));
+        pool.status.mispredictions = result.list;
+        return result;
+    }
+    void buy(std::chrono::seconds created, std::chrono::seconds initialized) {
+        auto claim = objects::bought_claim("c" + std::to_string(claims.size()), pool, 1);
+        claim.metadata.creationTimestamp = objects::at(created);
+        claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-0,pod-1";
+        claims.push_back(objects::in_service(claim, objects::at(initialized)));
+    }
+    Verdict verdict() const { return verdict_on("pod-1", objects::store_of<objects::NodeSmithPool>({pool})); }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a pod that still waits a minute after its node is in service was predicted wrongly, once per purchase") {
+    PredictionWorld world;
+    CHECK(world.judge_at(0s).added.empty());  // nothing was bought for it
+    world.buy(0s, 30s);
+    const auto early = world.judge_at(80s);
+    CHECK(early.added.empty());
+    CHECK(early.judge_at == objects::at(90s));
+    CHECK(world.judge_at(90s).added.size() == 1);
+    CHECK(world.verdict().wrong == 1);
+    CHECK(world.verdict().retry_at == objects::at(690s));
+    CHECK(world.judge_at(95s).added.empty());
+    CHECK(world.judge_at(2000s).added.empty());
+
+    world.buy(700s, 730s);
+    CHECK(world.judge_at(790s).added.size() == 1);
+    CHECK(world.verdict().wrong == 2);
+    CHECK(world.verdict().retry_at == objects::at(790s + 20min));
+}
+
+TEST_CASE("what was learned of a pod is forgotten when it waits no more") {
+    PredictionWorld world;
+    world.buy(0s, 0s);
+    world.judge_at(60s);
+    REQUIRE(world.verdict().wrong == 1);
+    CHECK(world.judge_at(61s, {"pod-2"}).list.empty());
+}
+
+TEST_CASE("purchases of the last hour are counted by pod") {
+    PredictionWorld world;
+    world.buy(0s, 10s);
+    world.buy(1800s, 1900s);
+    const auto pointers = objects::pointers(world.claims);
+    CHECK(purchases_last_hour(pointers, objects::at(3600s)).at("pod-1") == 2);
+    CHECK(purchases_last_hour(pointers, objects::at(3601s)).at("pod-1") == 1);
+    CHECK(purchases_last_hour(pointers, objects::at(9000s)).empty());
+}

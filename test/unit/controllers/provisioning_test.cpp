@@ -1,0 +1,290 @@
+// Behaviour of buying, against an API server in memory and in virtual time.
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/provisioning_world.hpp"
+
+using namespace std::chrono_literals;
+using objects::NodeSmithClaim;
+using objects::NodeSmithPool;
+using World = test::ProvisioningWorld;
+
+TEST_CASE("R8: a pod without any selector gets a claim that names it") {
+    World world;
+    const auto pod = world.put_pending_pod("web");
+    world.run_for(2s);
+    const auto claims = world.claims();
+    REQUIRE(claims.size() == 1);
+    CHECK(claims[0].spec.requirements.cpuCores >= 1);
+    CHECK(controllers::provisioning::bought_for(claims[0]) == std::vector<std::string>{pod.metadata.uid});
+    CHECK(world.events.count("Created: a machine with") == 1);
+    CHECK(world.events.count("for pod default/web") == 1);
+    CHECK(world.pool().status.reserved.nodes == 1);
+    CHECK(world.pool().status.lastScaleUpTime);
+}
+
+TEST_CASE("R17: a claim is created at the moment the batching window closes, nothing polls") {
+    World world;
+    world.put_pending_pod("web");
+    world.run_for(999ms);
+    CHECK(world.claims().empty());
+    world.run_for(2ms);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a burst of pods becomes one decision, no later than the window's maximum") {
+    World world(World::fixed_size_pool());
+    for (int i = 0; i < 24; ++i) {
+        world.put_pending_pod("pod-" + std::to_string(i), "600m");
+        world.run_for(500ms);
+    }
+    // The window opened with the first pod and closed 10 s later with the 20 that there were.
+    CHECK(world.claims().size() == 7);
+    world.run_for(2s);
+    CHECK(world.claims().size() == 8);
+}
+
+TEST_CASE("a pod whose claim is on its way is not bought for again") {
+    World world;
+    world.put_pending_pod("web");
+    world.run_for(2s);
+    world.put_pending_pod("other", "100m", "64Mi");  // fits beside it
+    world.run_for(5min);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a pod that is nobody's demand buys nothing") {
+    World world;
+    auto pod = world.put_pending_pod("daemon");
+    api::OwnerReference owner;
+    owner.kind = "DaemonSet";
+    owner.name = "agent";
+    owner.uid = "x";
+    owner.controller = true;
+    pod.metadata.ownerReferences.push_back(owner);
+    world.server.put(pod);
+    world.run_for(10s);
+    CHECK(world.claims().empty());
+}
+
+TEST_CASE("R5: failed and leaving claims are no capacity to wait for") {
+    World world;
+    world.put_pending_pod("web");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    SECTION("failed") {
+        world.fail(world.claims()[0]);
+    }
+    SECTION("leaving") {
+        world.server.remove<NodeSmithClaim>(api::key_of(world.claims()[0]));
+    }
+    world.run_for(30s);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("R6: a machine is bought so large that its pods fit beside the DaemonSets and the system's part") {
+    World world;
+    api::DaemonSet agent;
+    agent.metadata.name = "agent";
+    agent.metadata.namespace_ = "kube-system";
+    api::Container container;
+    container.name = "main";
+    container.resources.requests = {{"cpu", api::Quantity::parse("200m")},
+                                    {"memory", api::Quantity::parse("300Mi")}};
+    agent.spec.template_.spec.containers.push_back(container);
+    world.server.put(agent);
+    world.put_pending_pod("web", "4", "4Gi");
+    world.run_for(3s);
+    REQUIRE(world.claims().size() == 1);
+    // 4 + 0.2 + 0.1 CPUs; 4096 + 300 + 256 MiB, in steps of 512.
+    CHECK(world.claims()[0].spec.requirements == api::v1alpha1::Size{5, 5120});
+}
+
+TEST_CASE("R6: what the pool's Nodes were seen to keep for the system counts for the next purchase") {
+    auto pool = objects::pool("small");
+    pool.status.learnedReserved = api::v1alpha1::SystemReserved{500, 1024};
+    World world(pool);
+    world.put_pending_pod("web", "3600m", "3200Mi");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.claims()[0].spec.requirements == api::v1alpha1::Size{5, 4608});
+}
+
+TEST_CASE("R9: three machines needed and two allowed: two are bought, and the limit is named") {
+    auto pool = World::fixed_size_pool();
+    pool.spec.limits.maxNodes = 2;
+    World world(pool);
+    world.put_pending_pods(3);
+    world.run_for(3s);
+    CHECK(world.claims().size() == 2);
+    CHECK(world.events.count("NodeSmithPool small ScaleUpBlocked: limits.maxNodes of pool small") == 1);
+    CHECK(world.events.count("NoNodeForPod") == 1);
+}
+
+TEST_CASE("R10: a limit that stays reached causes no writes and no Events") {
+    auto pool = World::fixed_size_pool();
+    pool.spec.limits.maxNodes = 1;
+    World world(pool);
+    world.put_pending_pods(3);
+    world.run_for(10s);
+    world.join_all();
+    world.bind("pod-0", world.claims()[0].metadata.name);
+    world.run_for(2min);
+    const auto writes = world.writes();
+    const auto events = world.events.lines.size();
+    world.run_for(1h);
+    CHECK(world.writes() == writes);
+    CHECK(world.events.lines.size() == events);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("cpu and memory limits bound purchases, and a raised limit is used at once") {
+    auto pool = World::fixed_size_pool();
+    pool.spec.limits.memoryMiB = 8192;
+    World world(pool);
+    world.put_pending_pods(4);
+    world.run_for(3s);
+    CHECK(world.claims().size() == 2);
+    world.server.edit<NodeSmithPool>({"default", "small"}, [](auto& p) { p.spec.limits.memoryMiB = 12288; });
+    world.run_for(3s);
+    CHECK(world.claims().size() == 3);
+}
+
+TEST_CASE("the limits of the control plane hold over its pools") {
+    auto pool = World::fixed_size_pool();
+    World world(pool);
+    auto second = World::fixed_size_pool();
+    second.metadata.name = "second";
+    world.server.put(second);
+    world.server.edit<objects::NodeSmithControlPlane>({"default", "main"},
+                                                      [](auto& c) { c.spec.limits.maxNodes = 3; });
+    world.run_for(3s);
+    world.put_pending_pods(6);
+    world.run_for(30s);
+    CHECK(world.claims("small").size() + world.claims("second").size() == 3);
+    CHECK(world.server.get<objects::NodeSmithControlPlane>({"default", "main"})->status.reserved.nodes == 3);
+}
+
+TEST_CASE("R14: minNodes are created without any demand") {
+    auto pool = objects::pool("small");
+    pool.spec.limits.minNodes = 2;
+    World world(pool);
+    world.run_for(3s);
+    CHECK(world.claims().size() == 2);
+    world.run_for(1h);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("headroom is bought ahead of demand, and again when pods have taken it") {
+    auto pool = World::fixed_size_pool();
+    pool.spec.scaleUp.headroom.nodes = 1;
+    World world(pool);
+    world.run_for(3s);
+    REQUIRE(world.claims().size() == 1);
+    world.join_all();
+    world.put_pending_pod("web");
+    world.bind("web", world.claims()[0].metadata.name);
+    world.run_for(5s);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("R15: a second purchase waits for scaleUp.stabilizationWindow and then comes by itself") {
+    auto pool = World::fixed_size_pool();
+    pool.spec.scaleUp.stabilizationWindow = 2min;
+    World world(pool);
+    world.put_pending_pod("first", "1500m");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    world.put_pending_pod("second", "1500m");
+    world.run_for(100s);
+    CHECK(world.claims().size() == 1);
+    world.run_for(25s);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("batch size and concurrency slow a large purchase down") {
+    auto pool = World::fixed_size_pool();
+    pool.spec.scaleUp.maxConcurrent = 2;
+    World world(pool);
+    world.put_pending_pods(5);
+    world.run_for(1min);
+    REQUIRE(world.claims().size() == 2);
+    world.join_all();
+    world.run_for(1min);
+    CHECK(world.claims().size() == 4);
+}
+
+TEST_CASE("claims that fail back their pool off, up to three for the same pod within an hour") {
+    World world;
+    world.put_pending_pod("web");
+    std::size_t failed = 0;
+    for (int minute = 0; minute < 55; ++minute) {
+        world.run_for(1min);
+        for (const auto& claim : world.claims())
+            if (!api::is_true(claim.status.conditions, "Failed")) {
+                world.fail(claim);
+                ++failed;
+            }
+    }
+    CHECK(failed == 3);
+    CHECK(world.events.count("3 machines were bought for it within an hour") == 1);
+}
+
+TEST_CASE("a pod that its new node did not help is not bought for again for ten minutes") {
+    World world;
+    world.put_pending_pod("web");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    world.join_all();
+    world.run_for(58s);
+    CHECK(world.events.count("PredictionFailed") == 0);
+    world.run_for(10s);
+    CHECK(world.events.count("Pod web PredictionFailed") == 1);
+    REQUIRE(world.pool().status.mispredictions.size() == 1);
+
+    // The node leaves, being empty; the pod still waits.
+    world.server.remove<NodeSmithClaim>(api::key_of(world.claims()[0]));
+    world.finish_deletions();
+    world.run_for(8min);
+    CHECK(world.claims().empty());
+    world.run_for(3min);
+    CHECK(world.claims().size() == 1);
+
+    world.server.remove<api::Pod>({"default", "web"}, 0);
+    world.run_for(1min);
+    CHECK(world.pool().status.mispredictions.empty());
+}
+
+TEST_CASE("with mode Observe it is said what would be bought, and nothing is written") {
+    World world(World::fixed_size_pool());
+    world.server.edit<objects::NodeSmithControlPlane>(
+        {"default", "main"}, [](auto& c) { c.spec.mode = api::v1alpha1::Mode::Observe; });
+    world.run_for(3s);
+    const auto writes = world.writes();
+    world.put_pending_pods(2);
+    world.run_for(10min);
+    CHECK(world.claims().empty());
+    CHECK(world.writes() == writes);
+    CHECK(world.events.count("WouldBuy: would create 2 claims") == 1);
+}
+
+TEST_CASE("a pool that no control plane lists buys nothing, and the pod is told") {
+    World world;
+    world.server.edit<objects::NodeSmithControlPlane>({"default", "main"},
+                                                      [](auto& c) { c.spec.pools = {"other"}; });
+    world.run_for(3s);
+    world.put_pending_pod("web");
+    world.run_for(10s);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count("is listed by no NodeSmithControlPlane") == 1);
+}
+
+TEST_CASE("nothing is created by a process that may no longer lead") {
+    World world;
+    world.may_mutate = false;
+    world.put_pending_pod("web");
+    world.run_for(10s);
+    CHECK(world.claims().empty());
+    world.may_mutate = true;
+    world.run_for(60s);
+    CHECK(world.claims().size() == 1);
+    CHECK(world.pool().status.reserved.nodes == 1);
+}

@@ -1,0 +1,249 @@
+// Behaviour of removing empty nodes, against an API server in memory and in virtual time.
+#include "controllers/scale_down.hpp"
+
+#include <map>
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/cluster.hpp"
+
+using namespace std::chrono_literals;
+using api::ConditionStatus;
+using objects::NodeSmithClaim;
+using objects::NodeSmithControlPlane;
+using objects::NodeSmithPool;
+
+namespace {
+
+// A pool "small" with nodes in service that are old enough to go: grace 1 min, no other delay.
+struct World : test::Cluster {
+    std::map<std::string, std::vector<std::string>> needed;  // by node
+    controllers::ScaleDownReconciler scale_down{informers,
+                                                client,
+                                                clock,
+                                                events,
+                                                metrics,
+                                                [this](const std::string& node) { return needed[node]; },
+                                                [this] { return may_mutate; }};
+
+    explicit World(std::vector<std::string> nodes = {"a"}) {
+        put_basics();
+        auto pool = objects::pool("small");
+        pool.spec.scaleDown.emptyGracePeriod = 1min;
+        pool.spec.scaleDown.minNodeAge = 0s;
+        server.put(pool);
+        std::int64_t sequence = 0;
+        for (const auto& name : nodes) {
+            auto claim = objects::bought_claim(name, this->pool(), ++sequence);
+            claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
+            join(server.put(claim));
+        }
+        add("scaledown", scale_down);
+        start();
+    }
+    ~World() { stop(); }
+
+    NodeSmithClaim claim(const std::string& name) {
+        return server.get<NodeSmithClaim>({"default", name}).value();
+    }
+    api::Node node(const std::string& name) { return server.get<api::Node>({"", name}).value(); }
+    bool is_leaving(const std::string& name) { return claim(name).metadata.deletionTimestamp.has_value(); }
+    bool is_tainted(const std::string& name) { return controllers::has_leaving_taint(node(name)); }
+    std::string disrupted(const std::string& name) {
+        const auto held = claim(name);
+        const auto* condition = api::find_condition(held.status.conditions, "Disrupted");
+        return condition ? std::string(to_string(condition->status)) + " " + condition->reason : "";
+    }
+    void put_running_pod(const std::string& name, const std::string& node) {
+        put_pending_pod(name);
+        bind(name, node);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an empty node is tainted, looked at again, and its claim deleted") {
+    World world;
+    world.run_for(59s);
+    CHECK_FALSE(world.is_tainted("a"));
+    world.run_for(4s);
+    CHECK(world.is_tainted("a"));
+    CHECK(world.disrupted("a") == "True Empty");
+    CHECK_FALSE(world.is_leaving("a"));
+    world.run_for(4s);
+    CHECK(world.is_leaving("a"));
+    CHECK(world.pool().status.lastScaleDownTime);
+    CHECK(world.events.count("Node a RemovingNode") == 1);
+}
+
+TEST_CASE("a node with a pod stays, one with pods of DaemonSets or static pods only does not") {
+    World world({"busy", "quiet"});
+    world.put_running_pod("web", "busy");
+    world.put_running_pod("agent", "quiet");
+    auto agent = world.server.get<api::Pod>({"default", "agent"}).value();
+    api::OwnerReference owner;
+    owner.kind = "DaemonSet";
+    owner.name = owner.uid = "agent";
+    owner.controller = true;
+    agent.metadata.ownerReferences.push_back(owner);
+    world.server.put(agent);
+    world.put_running_pod("static", "quiet");
+    world.server.edit<api::Pod>({"default", "static"}, [](auto& pod) {
+        pod.metadata.annotations["kubernetes.io/config.mirror"] = "x";
+    });
+    world.run_for(10min);
+    CHECK_FALSE(world.is_leaving("busy"));
+    CHECK(world.is_leaving("quiet"));
+}
+
+TEST_CASE("a pod that is ending is still a pod") {
+    World world;
+    world.put_running_pod("web", "a");
+    world.server.options().pods_end_after = 10min;
+    world.server.remove<api::Pod>({"default", "web"}, 600);
+    world.run_for(9min);
+    CHECK_FALSE(world.is_leaving("a"));
+    world.run_for(5min);
+    CHECK(world.is_leaving("a"));
+}
+
+TEST_CASE("a pod that was bound between decision and removal brings the node back in service") {
+    World world;
+    world.run_for(62s);
+    REQUIRE(world.is_tainted("a"));
+    world.put_running_pod("web", "a");
+    world.run_for(20s);
+    CHECK_FALSE(world.is_leaving("a"));
+    CHECK_FALSE(world.is_tainted("a"));
+    CHECK(world.disrupted("a") == "False NotEmpty");
+    CHECK(world.events.count("RemovalUndone") == 1);
+}
+
+TEST_CASE("a removal that a crash interrupted is finished, or undone, by the next process") {
+    World world;
+    world.run_for(500ms);
+    if (GENERATE(false, true)) {
+        auto node = world.node("a");
+        node.spec.taints.push_back({"kubenodesmith.io/disrupted", "", "NoSchedule", {}});
+        world.server.put(node);
+    }
+    auto claim = world.claim("a");
+    objects::set_condition(claim.status.conditions, "Disrupted", ConditionStatus::True, objects::kStart,
+                           "Empty");
+    claim.status.emptySince = objects::at(-120s);
+    world.server.put(claim);
+    SECTION("still empty") {
+        world.run_for(10s);
+        CHECK(world.is_leaving("a"));
+    }
+    SECTION("no longer empty") {
+        world.put_running_pod("web", "a");
+        world.run_for(10s);
+        CHECK_FALSE(world.is_leaving("a"));
+        CHECK_FALSE(world.is_tainted("a"));
+    }
+}
+
+TEST_CASE("a taint that no decision stands behind is removed") {
+    World world;
+    world.put_running_pod("web", "a");
+    auto node = world.node("a");
+    node.spec.taints.push_back({"kubenodesmith.io/disrupted", "", "NoSchedule", {}});
+    world.server.put(node);
+    world.run_for(5s);
+    CHECK_FALSE(world.is_tainted("a"));
+}
+
+TEST_CASE("nodes leave one by one unless the pool allows more") {
+    World world({"a", "b", "c"});
+    SECTION("one") {
+        world.run_for(2min);
+        CHECK(world.is_leaving("a") + world.is_leaving("b") + world.is_leaving("c") == 1);
+        world.finish_deletions();
+        world.run_for(1min);
+        CHECK(world.server.list<NodeSmithClaim>().size() == 2);
+        world.finish_deletions();
+        world.run_for(1min);
+        world.finish_deletions();
+        CHECK(world.server.list<NodeSmithClaim>().empty());
+    }
+    SECTION("two") {
+        world.server.edit<NodeSmithPool>({"default", "small"},
+                                         [](auto& pool) { pool.spec.scaleDown.maxConcurrent = 2; });
+        world.run_for(2min);
+        CHECK(world.is_leaving("a") + world.is_leaving("b") + world.is_leaving("c") == 2);
+    }
+}
+
+TEST_CASE("minNodes stay") {
+    World world({"a", "b", "c"});
+    world.server.edit<NodeSmithPool>({"default", "small"}, [](auto& pool) {
+        pool.spec.limits.minNodes = 2;
+        pool.spec.scaleDown.maxConcurrent = 0;
+    });
+    for (int i = 0; i < 10; ++i) {
+        world.run_for(1min);
+        world.finish_deletions();
+    }
+    CHECK(world.server.list<NodeSmithClaim>().size() == 2);
+    CHECK(world.events.count("ScaleDownBlocked: the node is empty but stays: the pool keeps at least 2") ==
+          2);
+}
+
+TEST_CASE("why an empty node stays is said once, and nothing is written while it stays") {
+    World world;
+    world.needed["a"] = {"pod default/web fits no other node"};
+    world.run_for(2min);
+    CHECK(world.events.count("pod default/web fits no other node") == 1);
+    const auto writes = world.writes();
+    world.run_for(6h);
+    CHECK(world.writes() == writes);
+    CHECK(world.events.lines.size() == 1);
+    CHECK_FALSE(world.is_leaving("a"));
+}
+
+TEST_CASE("a scale-up holds removals back for the stabilization window") {
+    World world;
+    auto pool = world.pool();
+    pool.status.lastScaleUpTime = api::Time(world.clock.wall_now());
+    world.server.put(pool);
+    world.run_for(290s);
+    CHECK(world.disrupted("a").empty());
+    world.run_for(30s);
+    CHECK(world.is_leaving("a"));
+}
+
+TEST_CASE("Observe says what would go, Paused nothing; neither does anything") {
+    World world;
+    const auto mode = GENERATE(api::v1alpha1::Mode::Observe, api::v1alpha1::Mode::Paused);
+    world.server.edit<NodeSmithControlPlane>({"default", "main"}, [&](auto& c) { c.spec.mode = mode; });
+    world.run_for(10min);
+    CHECK(world.disrupted("a").empty());
+    CHECK_FALSE(world.is_tainted("a"));
+    CHECK(world.events.count("WouldRemove") == (mode == api::v1alpha1::Mode::Observe ? 1 : 0));
+}
+
+TEST_CASE("pausing undoes a removal that is under way") {
+    World world;
+    world.run_for(62s);
+    REQUIRE(world.is_tainted("a"));
+    world.server.edit<NodeSmithControlPlane>({"default", "main"},
+                                             [](auto& c) { c.spec.mode = api::v1alpha1::Mode::Paused; });
+    world.run_for(10s);
+    CHECK_FALSE(world.is_tainted("a"));
+    CHECK_FALSE(world.is_leaving("a"));
+}
+
+TEST_CASE("a user's cordon is respected and never undone") {
+    World world;
+    world.server.edit<api::Node>({"", "a"}, [](auto& node) { node.spec.unschedulable = true; });
+    world.run_for(10min);
+    CHECK_FALSE(world.is_leaving("a"));
+    CHECK(world.node("a").spec.unschedulable);
+}
+
+TEST_CASE("nothing is removed by a process that may no longer lead") {
+    World world;
+    world.may_mutate = false;
+    world.run_for(10min);
+    CHECK_FALSE(world.is_leaving("a"));
+}

@@ -1,0 +1,273 @@
+#include "kube/client.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <deque>
+
+#include "api/core.hpp"
+#include "base/task_group.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/fake_api_server.hpp"
+#include "test/support/run_coroutine.hpp"
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+// Answers what the test says, in order, and keeps what it was asked.
+class Scripted final : public base::HttpTransport {
+public:
+    explicit Scripted(base::Clock& clock) : clock_(clock) {}
+    std::deque<base::HttpResponse> answers;
+    std::vector<base::HttpRequest> requests;
+    base::Duration delay{};
+    int at_once = 0;
+    int most_at_once = 0;
+
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        most_at_once = std::max(most_at_once, ++at_once);
+        requests.push_back(std::move(request));
+        if (delay > 0s) co_await clock_.sleep_for(delay);
+        --at_once;
+        auto answer = std::move(answers.front());
+        answers.pop_front();
+        co_return answer;
+    }
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest) override { co_return nullptr; }
+
+private:
+    base::Clock& clock_;
+};
+
+base::HttpResponse answer(int status, std::string body) {
+    base::HttpResponse response;
+    response.status = status;
+    response.body = std::move(body);
+    return response;
+}
+
+const std::string kPod = R"({"kind":"Pod","metadata":{"name":"p","namespace":"n","uid":"u1"}})";
+
+struct Fixture {
+    asio::io_context context{1};
+    base::VirtualClock clock;
+    base::MetricsRegistry metrics;
+    Scripted* wire = nullptr;
+    std::unique_ptr<kube::Client> client;
+
+    Fixture() {
+        auto transport = std::make_unique<Scripted>(clock);
+        wire = transport.get();
+        client = std::make_unique<kube::Client>(std::move(transport), clock, metrics, 2);
+    }
+    template <class T>
+    T run(asio::awaitable<T> work) {
+        return test::run(context, clock, std::move(work));
+    }
+    template <class T>
+    std::optional<kube::ApiError> error(asio::awaitable<T> work) {
+        try {
+            run(std::move(work));
+        } catch (const kube::ApiError& refusal) {
+            return refusal;
+        }
+        return std::nullopt;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("paths follow the API's conventions") {
+    const api::Resource claims{"example.io", "v1alpha1", "claims", "Claim"};
+    CHECK(kube::path_of(api::Pod::kResource, {"n", "p"}) == "/api/v1/namespaces/n/pods/p");
+    CHECK(kube::path_of(api::Pod::kResource, {"", ""}) == "/api/v1/pods");
+    CHECK(kube::path_of(api::Node::kResource, {"", "a"}) == "/api/v1/nodes/a");
+    CHECK(kube::path_of(claims, {"n", "c"}, "status") ==
+          "/apis/example.io/v1alpha1/namespaces/n/claims/c/status");
+    kube::ListOptions options;
+    options.namespace_ = "n";
+    options.field_selector = "status.phase!=Failed";
+    CHECK(kube::list_target(claims, options, "limit=5") ==
+          "/apis/example.io/v1alpha1/namespaces/n/claims?fieldSelector=status.phase%21%3DFailed&limit=5");
+}
+
+TEST_CASE_METHOD(Fixture, "an object that is not there is no error, a kind that is not served is one") {
+    wire->answers.push_back(fake::status_response(404, "NotFound", "pods \"p\" not found"));
+    CHECK_FALSE(run(client->get<api::Pod>({"n", "p"})));
+    wire->answers.push_back(
+        fake::status_response(404, "NotFound", "the server could not find the requested resource"));
+    CHECK(error(client->get<api::Pod>({"n", "p"})).value().is_not_found());
+    wire->answers.push_back(answer(404, "404 page not found\n"));
+    CHECK(error(client->get<api::Pod>({"n", "p"})).value().message == "404 page not found\n");
+}
+
+TEST_CASE_METHOD(Fixture, "a refusal says which verb on which object and in the server's words") {
+    wire->answers.push_back(fake::status_response(403, "Forbidden", "pods is forbidden"));
+    auto refusal = error(client->create(api::decode<api::Pod>(boost::json::parse(kPod)))).value();
+    CHECK(std::string(refusal.what()) == "POST /api/v1/namespaces/n/pods: 403 Forbidden: pods is forbidden");
+    CHECK(refusal.reason == "Forbidden");
+    wire->answers.push_back(answer(502, "<html>bad gateway</html>"));
+    CHECK(error(client->remove<api::Pod>({"n", "p"})).value().code == 502);
+}
+
+TEST_CASE_METHOD(Fixture, "an answer that does not fit is a failure that says where") {
+    wire->answers.push_back(answer(200, R"({"metadata":{"name":7}})"));
+    CHECK_THROWS_WITH(
+        run(client->get<api::Pod>({"n", "p"})),
+        Catch::StartsWith("GET /api/v1/namespaces/n/pods/p: cannot decode the answer: /metadata/name"));
+    wire->answers.push_back(answer(200, "not json"));
+    CHECK_THROWS_WITH(run(client->get<api::Pod>({"n", "p"})), Catch::Contains("the answer is not JSON"));
+}
+
+TEST_CASE_METHOD(Fixture, "an overloaded server is left alone for as long as it asks, then asked again") {
+    auto busy = answer(429, "Too many requests, please try again later.");
+    busy.headers.set("Retry-After", "2");
+    const auto start = clock.now();
+    SECTION("and again, and then obeyed") {
+        wire->answers = {busy, busy, answer(200, kPod)};
+        CHECK(run(client->get<api::Pod>({"n", "p"})));
+        CHECK(clock.now() - start >= 4s);
+        CHECK(wire->requests.size() == 3);
+    }
+    SECTION("but not for ever") {
+        wire->answers = {busy, busy, busy, busy};
+        auto refusal = error(client->get<api::Pod>({"n", "p"})).value();
+        CHECK(refusal.code == 429);
+        CHECK(refusal.retry_after == 2s);
+    }
+    SECTION("nor if that is very long") {
+        busy.headers.set("Retry-After", "3600");
+        wire->answers = {busy};
+        CHECK(error(client->get<api::Pod>({"n", "p"})).value().retry_after == 3600s);
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "a write that a server in trouble may have done is not repeated") {
+    auto trouble = fake::status_response(503, "ServiceUnavailable", "leader changed");
+    trouble.headers.set("Retry-After", "1");
+    wire->answers = {trouble};
+    CHECK(error(client->remove<api::Pod>({"n", "p"})).value().code == 503);
+    CHECK(wire->requests.size() == 1);
+    wire->answers = {trouble, answer(200, kPod)};
+    CHECK(run(client->get<api::Pod>({"n", "p"})));
+}
+
+TEST_CASE_METHOD(Fixture, "no more calls are in flight than allowed") {
+    wire->delay = 1s;
+    base::TaskGroup group(context.get_executor());
+    int done = 0;
+    const kube::ObjectKey key{"n", "p"};
+    auto one = [&]() -> asio::awaitable<void> {
+        co_await client->get<api::Pod>(key);
+        ++done;
+    };
+    for (int i = 0; i < 5; ++i) {
+        wire->answers.push_back(answer(200, kPod));
+        group.spawn(one());
+    }
+    clock.run_for(context, 2500ms);
+    CHECK(done == 4);
+    clock.run_for(context, 1s);
+    CHECK(done == 5);
+    CHECK(wire->most_at_once == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "patches name their type, their manager and only what changed") {
+    auto before = api::decode<api::Pod>(boost::json::parse(kPod));
+    before.metadata.resourceVersion = "7";
+    auto after = before;
+    CHECK_FALSE(kube::difference(before, after, kube::Lock::resource_version));
+    after.metadata.labels["a"] = "b";
+    auto patch = kube::difference(before, after, kube::Lock::resource_version).value();
+    wire->answers.push_back(answer(200, kPod));
+    run(client->patch<api::Pod>({"n", "p"}, patch));
+    const auto& request = wire->requests.back();
+    CHECK(request.method == "PATCH");
+    CHECK(request.target == "/api/v1/namespaces/n/pods/p?fieldManager=kubenodesmith");
+    CHECK(request.headers.find("Content-Type") == "application/merge-patch+json");
+    CHECK(request.body == R"({"metadata":{"labels":{"a":"b"},"resourceVersion":"7"}})");
+
+    patch.type = kube::Patch::Type::apply;
+    wire->answers.push_back(answer(200, kPod));
+    run(client->patch_status<api::Pod>({"n", "p"}, patch));
+    CHECK(wire->requests.back().target ==
+          "/api/v1/namespaces/n/pods/p/status?fieldManager=kubenodesmith&force=true");
+    CHECK(wire->requests.back().headers.find("Content-Type") == "application/apply-patch+yaml");
+}
+
+TEST_CASE_METHOD(Fixture, "a deletion carries its preconditions") {
+    kube::Preconditions same;
+    same.uid = "u1";
+    same.resource_version = "7";
+    wire->answers = {answer(200, "{}")};
+    CHECK(run(client->remove<api::Pod>({"n", "p"}, same)));
+    CHECK(boost::json::parse(wire->requests.back().body) ==
+          boost::json::parse(R"({"apiVersion":"v1","kind":"DeleteOptions",
+                                 "preconditions":{"uid":"u1","resourceVersion":"7"}})"));
+    wire->answers = {fake::status_response(409, "Conflict", "the UID in the precondition does not match")};
+    CHECK(error(client->remove<api::Pod>({"n", "p"}, same)).value().is_conflict());
+    wire->answers = {fake::status_response(404, "NotFound", "pods \"p\" not found")};
+    CHECK_FALSE(run(client->remove<api::Pod>({"n", "p"})));
+}
+
+TEST_CASE_METHOD(Fixture, "pages are gathered, and read anew once if they expire half-way") {
+    const auto page = [](const char* name, const std::string& token) {
+        return answer(
+            200, std::string(R"({"kind":"PodList","metadata":{"resourceVersion":"5","continue":")") + token +
+                     R"("},"items":[{"metadata":{"name":")" + name + R"("}}]})");
+    };
+    auto expired = fake::status_response(410, "Expired", "the continue token is too old");
+    SECTION("in peace") {
+        wire->answers = {page("a", "t/1"), page("b", "")};
+        CHECK(run(client->list<api::Pod>({})).size() == 2);
+        CHECK(wire->requests[1].target == "/api/v1/pods?limit=500&continue=t%2F1");
+    }
+    SECTION("expired once") {
+        wire->answers = {page("a", "t"), expired, page("a", "t"), page("b", "")};
+        CHECK(run(client->list<api::Pod>({})).size() == 2);
+    }
+    SECTION("expired twice") {
+        wire->answers = {page("a", "t"), expired, page("a", "t"), expired};
+        CHECK(error(client->list<api::Pod>({})).value().is_expired());
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "an eviction ends in one of three ways") {
+    const kube::ObjectKey pod{"n", "p"};
+    SECTION("evicted, with the UID and grace period asked for") {
+        wire->answers = {answer(201, R"({"kind":"Status","status":"Success"})")};
+        CHECK(std::holds_alternative<kube::Evicted>(run(client->evict(pod, "u1", 30s))));
+        CHECK(wire->requests.back().target == "/api/v1/namespaces/n/pods/p/eviction");
+        CHECK(boost::json::parse(wire->requests.back().body) ==
+              boost::json::parse(R"({"apiVersion":"policy/v1","kind":"Eviction",
+                  "metadata":{"name":"p","namespace":"n"},
+                  "deleteOptions":{"gracePeriodSeconds":30,"preconditions":{"uid":"u1"}}})"));
+    }
+    SECTION("blocked by a budget, at once and without trying again") {
+        boost::json::object details{{"causes", boost::json::array{boost::json::object{
+                                                   {"reason", "DisruptionBudget"}, {"message", "web"}}}},
+                                    {"retryAfterSeconds", 10}};
+        wire->answers = {fake::status_response(429, "TooManyRequests", "would violate the budget", details)};
+        auto blocked = std::get<kube::BlockedByBudget>(run(client->evict(pod, "u1", std::nullopt)));
+        CHECK(blocked.message == "would violate the budget");
+        CHECK(blocked.retry_after == 10s);
+    }
+    SECTION("blocked by two budgets, which nobody but a person can mend") {
+        wire->answers = {fake::status_response(500, "InternalError",
+                                               "This pod has more than one PodDisruptionBudget, which the "
+                                               "eviction subresource does not support.")};
+        CHECK(std::holds_alternative<kube::BlockedByBudget>(run(client->evict(pod, "u1", std::nullopt))));
+    }
+    SECTION("not there, or another pod of that name") {
+        wire->answers = {
+            fake::status_response(404, "NotFound", "pods \"p\" not found"),
+            fake::status_response(409, "Conflict", "the UID in the precondition does not match")};
+        CHECK(std::holds_alternative<kube::PodNotFound>(run(client->evict(pod, "u1", std::nullopt))));
+        CHECK(std::holds_alternative<kube::PodNotFound>(run(client->evict(pod, "u1", std::nullopt))));
+    }
+    SECTION("anything else is a failure") {
+        wire->answers = {fake::status_response(403, "Forbidden", "no")};
+        CHECK(error(client->evict(pod, "u1", std::nullopt)).value().code == 403);
+    }
+}

@@ -1,0 +1,127 @@
+#include "kube/event_recorder.hpp"
+
+#include "api/core.hpp"
+#include "base/task_group.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/fake_api_server.hpp"
+#include "test/support/run_coroutine.hpp"
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+class Trouble final : public fake::Interference {
+public:
+    int times = 0;
+    int status = 0;
+    std::optional<base::HttpResponse> before(const base::HttpRequest&) override {
+        if (times == 0) return std::nullopt;
+        --times;
+        if (status == 0) throw base::TransportError("lost", true);
+        return fake::status_response(status, "Trouble", "trouble");
+    }
+};
+
+struct Fixture {
+    asio::io_context context{1};
+    base::VirtualClock clock;
+    fake::ApiServer server{context.get_executor(), clock};
+    Trouble trouble;
+    base::MetricsRegistry metrics;
+    kube::Client client{server.connect(&trouble), clock, metrics};
+    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    std::unique_ptr<kube::EventWriter> writer =
+        kube::make_event_writer(client, clock, *random, context.get_executor(), "operator");
+    base::TaskGroup group{context.get_executor()};
+
+    Fixture() {
+        api::Namespace default_namespace;
+        default_namespace.metadata.name = "default";
+        server.put(default_namespace);
+        group.spawn(writer->run());
+    }
+    ~Fixture() {
+        group.stop();
+        clock.run_for(context, 1s);
+    }
+    void say(const std::string& reason, const std::string& message, const std::string& name = "pool-a") {
+        kube::EventTarget target{"example.io/v1", "Pool", "default", name, "uid-" + name};
+        writer->event(target, kube::EventType::warning, reason, message);
+        clock.run_for(context, 1s);
+    }
+    std::vector<api::Event> written() { return server.list<api::Event>(); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "an Event names its object, type, reason, message and writer") {
+    say("LimitReached", "no more than 3 nodes");
+    auto events = written();
+    REQUIRE(events.size() == 1);
+    const auto& event = events.front();
+    CHECK(event.metadata.namespace_ == "default");
+    CHECK(event.metadata.name.starts_with("pool-a."));
+    CHECK(event.involvedObject.kind == "Pool");
+    CHECK(event.involvedObject.uid == "uid-pool-a");
+    CHECK(event.type == "Warning");
+    CHECK(event.reason == "LimitReached");
+    CHECK(event.message == "no more than 3 nodes");
+    CHECK(event.count == 1);
+    CHECK(event.source.component == "operator");
+}
+
+TEST_CASE_METHOD(Fixture, "the same thing is said once, a changed one again, and what returns is counted") {
+    say("R", "one");
+    say("R", "one");
+    CHECK(server.writes().size() == 1);
+    say("R", "two");
+    say("R", "one");
+    auto events = written();
+    REQUIRE(events.size() == 2);
+    for (const auto& event : events) CHECK(event.count == (event.message == "one" ? 2 : 1));
+}
+
+TEST_CASE_METHOD(Fixture, "an object that changes its mind all the time is silenced, others are heard") {
+    for (int i = 0; i < 60; ++i) say("R", "message " + std::to_string(i));
+    CHECK((written().size() >= 25 && written().size() <= 26));
+    say("R", "hello", "pool-b");
+    CHECK(written().back().involvedObject.name == "pool-b");
+    clock.run_for(context, 10min);
+    const auto before = written().size();
+    say("R", "later");
+    CHECK(written().size() == before + 1);
+}
+
+TEST_CASE_METHOD(Fixture, "an Event outlives a disturbance, and gives up after some tries") {
+    trouble.times = 2;
+    SECTION("lost connections") {}
+    SECTION("server errors") {
+        trouble.status = 500;
+    }
+    say("R", "one");
+    clock.run_for(context, 1min);
+    CHECK(written().size() == 1);
+    trouble.times = 1000;
+    say("R", "two");
+    clock.run_for(context, 5min);
+    trouble.times = 0;
+    say("R", "three");
+    CHECK(written().size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "what waits at the end is written by flush, with one try for each") {
+    group.stop();
+    clock.run_for(context, 1s);
+    say("R", "one");
+    say("R", "two");
+    CHECK(written().empty());
+    trouble.times = 1;
+    test::run(context, clock, writer->flush());
+    CHECK(written().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a long message is cut to what the API takes") {
+    say("R", std::string(3000, 'x'));
+    CHECK(written().front().message == std::string(1021, 'x') + "...");
+}

@@ -1,0 +1,285 @@
+#include "kube/informer.hpp"
+
+#include "api/core.hpp"
+#include "base/task_group.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/fake_api_server.hpp"
+#include "test/support/run_coroutine.hpp"
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+api::Pod pod(const std::string& name, const std::string& node = "") {
+    api::Pod result;
+    result.metadata.namespace_ = "default";
+    result.metadata.name = name;
+    result.spec.nodeName = node;
+    return result;
+}
+
+// Refuses requests whose target holds `part`, `times` times.
+class Trouble final : public fake::Interference {
+public:
+    std::string part;
+    int times = 0;
+    base::Duration hang{};  // instead of an answer
+    int status = 0;         // 0: a lost connection
+    std::string reason;
+    boost::json::object details;
+    std::vector<std::string> targets;
+
+    base::Duration delay(const base::HttpRequest& request) override {
+        const bool hangs = times > 0 && hang > 0s && request.target.find(part) != std::string::npos;
+        return hangs ? hang : base::Duration{};
+    }
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        targets.push_back(request.target);
+        if (times == 0 || request.target.find(part) == std::string::npos) return std::nullopt;
+        --times;
+        if (status == 0) throw base::TransportError("lost", true);
+        return fake::status_response(status, reason, "trouble", details);
+    }
+};
+
+struct Fixture {
+    asio::io_context context{1};
+    base::VirtualClock clock;
+    fake::ApiServer server{context.get_executor(), clock};
+    Trouble trouble;
+    base::MetricsRegistry metrics;
+    kube::Client client{server.connect(&trouble), clock, metrics};
+    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    kube::Informer<api::Pod> pods{client, clock, *random, context.get_executor()};
+    base::TaskGroup group{context.get_executor()};
+    std::vector<std::string> changes;
+
+    Fixture() {
+        pods.store().add_index("node", [](const api::Pod& object) {
+            std::vector<std::string> values;
+            if (!object.spec.nodeName.empty()) values.push_back(object.spec.nodeName);
+            return values;
+        });
+        pods.on_change([this](const api::Pod* before, const api::Pod* after) {
+            const char* what = !before ? "+" : !after ? "-" : "~";
+            changes.push_back(what + (after ? after : before)->metadata.name);
+        });
+    }
+    ~Fixture() {
+        group.stop();
+        clock.run_for(context, 1s);
+        CHECK(group.size() == 0);
+    }
+    void start() {
+        group.spawn(pods.run());
+        clock.run_for(context, 1s);
+    }
+    std::vector<std::string> names_on(const std::string& node) {
+        std::vector<std::string> names;
+        for (const auto& object : pods.store().by_index("node", node)) names.push_back(object->metadata.name);
+        return names;
+    }
+    std::size_t count_targets(const std::string& part) const {
+        std::size_t count = 0;
+        for (const auto& target : trouble.targets) count += target.find(part) != std::string::npos;
+        return count;
+    }
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "objects and indexes follow the server") {
+    server.put(pod("a", "n1"));
+    start();
+    CHECK(pods.synced());
+    server.put(pod("b", "n1"));
+    server.edit<api::Pod>({"default", "a"}, [](api::Pod& object) { object.spec.nodeName = "n2"; });
+    clock.run_for(context, 1s);
+    CHECK(names_on("n1") == Names{"b"});
+    CHECK(names_on("n2") == Names{"a"});
+    server.remove<api::Pod>({"default", "b"}, 0);
+    clock.run_for(context, 2s);
+    CHECK(names_on("n1").empty());
+    CHECK(pods.store().size() == 1);
+    CHECK(changes.front() == "+a");
+    CHECK(changes.back() == "-b");
+    CHECK(metrics.exposition().find("kubenodesmith_informer_objects{resource=\"pods\"} 1\n") !=
+          std::string::npos);
+}
+
+TEST_CASE_METHOD(Fixture, "a list of several pages becomes visible as a whole") {
+    for (int i = 0; i < 1201; ++i) server.put(pod("p" + std::to_string(i)));
+    std::size_t smallest_seen = 5000;
+    pods.on_change(
+        [&](const api::Pod*, const api::Pod*) { smallest_seen = std::min(smallest_seen, changes.size()); });
+    start();
+    CHECK(pods.store().size() == 1201);
+    CHECK(count_targets("limit=500") == 3);
+    CHECK(count_targets("watch=1") == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a watch that ends is resumed where it was, without a new list") {
+    start();
+    server.put(pod("a"));
+    clock.run_for(context, 1s);
+    server.cut_watches();
+    server.put(pod("b"));
+    clock.run_for(context, 5s);
+    CHECK(pods.store().size() == 2);
+    CHECK(count_targets("limit=500") == 1);
+    CHECK(count_targets("watch=1") == 2);
+}
+
+TEST_CASE_METHOD(
+    Fixture, "a version that is too old is answered by a new list, of which only the differences are told") {
+    server.put(pod("kept"));
+    server.put(pod("deleted"));
+    start();
+    changes.clear();
+    trouble.part = "watch=1";
+    trouble.status = 410;
+    trouble.reason = "Expired";
+    trouble.times = 1;
+    server.cut_watches();
+    server.remove<api::Pod>({"default", "deleted"}, 0);
+    server.put(pod("new"));
+    std::size_t during = 0;
+    for (int i = 0; i < 100; ++i) {
+        clock.run_for(context, 20ms);
+        during = std::max(during, pods.store().size());
+        CHECK(pods.store().size() >= 1);  // never emptied
+    }
+    CHECK(changes == Names{"-deleted", "+new"});
+    CHECK(count_targets("limit=500") == 2);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a failing list is tried again later and later, and nobody is told that it is synced") {
+    trouble.part = "limit=500";
+    trouble.times = 4;
+    SECTION("lost connections") {}
+    SECTION("server errors") {
+        trouble.status = 500;
+        trouble.reason = "InternalError";
+    }
+    server.put(pod("a"));
+    start();
+    CHECK_FALSE(pods.synced());
+    clock.run_for(context, 1s);
+    const auto early = count_targets("limit=500");
+    CHECK((early == 2 || early == 3));
+    clock.run_for(context, 20s);
+    CHECK(pods.synced());
+    CHECK(count_targets("limit=500") == 5);
+    CHECK(metrics.exposition().find("kubenodesmith_informer_failures_total{resource=\"pods\"} 4\n") !=
+          std::string::npos);
+}
+
+namespace {
+
+// The same address, behind which another server may be.
+class Switch final : public base::HttpTransport {
+public:
+    std::unique_ptr<base::HttpTransport> current;
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        return current->send(std::move(request));
+    }
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override {
+        return current->open(std::move(request));
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a server restored from a backup is believed, though its versions are older") {
+    auto address = std::make_unique<Switch>();
+    auto& connection = *address;
+    connection.current = server.connect();
+    kube::Client other(std::move(address), clock, metrics);
+    kube::Informer<api::Pod> restored_pods(other, clock, *random, context.get_executor());
+    fake::ApiServer backup(context.get_executor(), clock);
+    auto kept = pod("kept");
+    backup.put(kept);
+
+    for (int i = 0; i < 20; ++i) server.put(pod("lost" + std::to_string(i)));
+    kept.spec.nodeName = "lost";
+    server.put(kept);
+    group.spawn(restored_pods.run());
+    clock.run_for(context, 1s);
+    REQUIRE(restored_pods.store().size() == 21);
+
+    // https://kubernetes.io/docs/reference/using-api/api-concepts/#unavailable-resource-versions
+    trouble.part = "watch=1";
+    trouble.status = 504;
+    trouble.reason = "Timeout";
+    trouble.details = {
+        {"causes", boost::json::array{boost::json::object{{"reason", "ResourceVersionTooLarge"}}}}};
+    trouble.times = 1;
+    connection.current = backup.connect(&trouble);
+    server.cut_watches();
+    clock.run_for(context, 5s);
+    CHECK(restored_pods.store().size() == 1);
+    CHECK(restored_pods.store().get({"default", "kept"})->spec.nodeName.empty());
+    group.stop();
+    clock.run_for(context, 1s);
+}
+
+TEST_CASE_METHOD(Fixture, "what we wrote is there at once, and older news about it is ignored") {
+    start();
+    server.options().watch_delay = 10s;
+    auto created = server.put(pod("a"));
+    pods.observe(created);
+    CHECK(changes == Names{"+a"});
+    auto patched =
+        server.edit<api::Pod>({"default", "a"}, [](api::Pod& object) { object.spec.nodeName = "n1"; });
+    pods.observe(patched);
+    CHECK(names_on("n1") == Names{"a"});
+    clock.run_for(context, 30s);
+    CHECK(changes == Names{"+a", "~a"});
+    pods.observe(created);
+    CHECK(names_on("n1") == Names{"a"});
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "the answer to a write that arrives after the news of the deletion brings nothing back") {
+    start();
+    auto created = server.put(pod("a"));
+    clock.run_for(context, 1s);
+    server.remove<api::Pod>({"default", "a"}, 0);
+    clock.run_for(context, 3s);
+    REQUIRE(pods.store().size() == 0);
+    pods.observe(created);
+    CHECK(pods.store().size() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a watch that is not answered at all is given up long before a silent one") {
+    trouble.part = "watch=1";
+    trouble.times = 1;
+    trouble.hang = 2min;
+    start();
+    server.put(pod("a"));
+    clock.run_for(context, 20s);
+    CHECK(pods.store().size() == 0);
+    trouble.times = 0;
+    clock.run_for(context, 15s);
+    CHECK(pods.store().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a silent watch is given up and begun again") {
+    start();
+    clock.run_for(context, 1h);
+    const auto watches = count_targets("watch=1");
+    CHECK((watches >= 12 && watches <= 16));
+    CHECK(count_targets("limit=500") == 1);
+}
+
+TEST_CASE("versions are compared as numbers") {
+    CHECK(kube::is_newer("10", "9"));
+    CHECK_FALSE(kube::is_newer("9", "10"));
+    CHECK_FALSE(kube::is_newer("10", "10"));
+    CHECK_FALSE(kube::is_newer("abc", "1"));
+    CHECK_FALSE(kube::is_newer("", ""));
+}

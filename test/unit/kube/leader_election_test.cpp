@@ -1,0 +1,149 @@
+#include "kube/leader_election.hpp"
+
+#include "api/core.hpp"
+#include "base/task_group.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/fake_api_server.hpp"
+#include "test/support/run_coroutine.hpp"
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+const kube::ObjectKey kLease{"kube-system", "operator"};
+
+// A network that may be cut or slow.
+class Network final : public fake::Interference {
+public:
+    bool cut = false;
+    base::Duration latency{};
+    base::Duration delay(const base::HttpRequest&) override { return latency; }
+    std::optional<base::HttpResponse> before(const base::HttpRequest&) override {
+        if (cut) throw base::TransportError("cut", true);
+        return std::nullopt;
+    }
+};
+
+struct Candidate {
+    Candidate(asio::io_context& context, base::VirtualClock& clock, fake::ApiServer& server,
+              const std::string& name)
+        : client(server.connect(&network), clock, metrics), group(context.get_executor()) {
+        kube::LeaderElectionOptions options;
+        options.lease = kLease;
+        options.identity = name;
+        elector = kube::make_leader_elector(client, clock, *random, options);
+        auto life = [this]() -> asio::awaitable<void> {
+            co_await elector->acquire();
+            led = true;
+            co_await elector->hold();
+            lost = true;
+        };
+        group.spawn(life());
+    }
+    Network network;
+    base::MetricsRegistry metrics;
+    std::unique_ptr<base::Random> random = base::make_seeded_random(3);
+    kube::Client client;
+    std::unique_ptr<kube::LeaderElector> elector;
+    bool led = false;
+    bool lost = false;
+    base::TaskGroup group;
+};
+
+struct Fixture {
+    asio::io_context context{1};
+    base::VirtualClock clock;
+    fake::ApiServer server{context.get_executor(), clock};
+    Candidate a{context, clock, server, "a"};
+    Candidate b{context, clock, server, "b"};
+
+    ~Fixture() {
+        a.group.stop();
+        b.group.stop();
+        clock.run_for(context, 1s);
+        CHECK(a.group.size() + b.group.size() == 0);
+    }
+    // Runs on, and checks all the time that at most one of them may act.
+    void pass(base::Duration duration) {
+        for (const auto end = clock.now() + duration; clock.now() < end;) {
+            clock.run_for(context, 100ms);
+            CHECK_FALSE((a.elector->lease_outlives(0s) && b.elector->lease_outlives(0s)));
+        }
+    }
+    api::LeaseSpec lease() { return server.get<api::Lease>(kLease).value().spec; }
+    Candidate& leader() { return a.elector->is_leader() ? a : b; }
+    Candidate& other() { return a.elector->is_leader() ? b : a; }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "one of two leads, renews, and stays the only one") {
+    pass(60s);
+    CHECK(a.led != b.led);
+    CHECK(lease().leaseDurationSeconds == 15);
+    CHECK(lease().leaseTransitions.value_or(0) == 0);
+    CHECK(lease().renewTime->at > lease().acquireTime->at);
+    CHECK(leader().elector->lease_outlives(10s));
+    CHECK_FALSE(leader().elector->lease_outlives(16s));
+}
+
+TEST_CASE_METHOD(Fixture, "a leader that is cut off stops before another can begin") {
+    pass(20s);
+    auto& first = leader();
+    auto& second = other();
+    first.network.cut = true;
+    pass(9s);
+    CHECK_FALSE(second.led);
+    pass(3s);
+    CHECK(first.lost);
+    CHECK_FALSE(first.elector->lease_outlives(0s));
+    pass(20s);
+    CHECK(second.led);
+    CHECK(lease().leaseTransitions == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a leader whose calls hang stops in time as well") {
+    pass(20s);
+    auto& first = leader();
+    first.network.latency = 1h;
+    pass(13s);
+    CHECK(first.lost);
+}
+
+TEST_CASE_METHOD(Fixture, "a short disturbance costs nothing") {
+    pass(20s);
+    auto& first = leader();
+    first.network.cut = true;
+    pass(6s);
+    first.network.cut = false;
+    pass(30s);
+    CHECK(first.elector->is_leader());
+    CHECK_FALSE(first.lost);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a lease that is given up is taken at once, and its holder does not count as beaten") {
+    pass(20s);
+    auto& first = leader();
+    auto& second = other();
+    test::run(context, clock, first.elector->release());
+    CHECK_FALSE(first.elector->is_leader());
+    pass(6s);
+    CHECK(second.led);
+    CHECK(lease().holderIdentity == (&second == &a ? "a" : "b"));
+    pass(30s);
+    CHECK_FALSE(first.lost);
+    CHECK_FALSE(first.elector->is_leader());
+}
+
+TEST_CASE_METHOD(Fixture, "calendar time that jumps does not move the lease") {
+    pass(20s);
+    auto& first = leader();
+    clock.shift_wall(1h);
+    pass(20s);
+    clock.shift_wall(-3h);
+    pass(20s);
+    CHECK(first.elector->is_leader());
+    CHECK_FALSE(other().led);
+}

@@ -1,0 +1,105 @@
+#include "providers/proxmox/call.hpp"
+
+#include <boost/json/serialize.hpp>
+
+#include "test/support/catch.hpp"
+
+using namespace providers::proxmox;
+using Catch::Contains;
+
+namespace {
+
+base::HttpResponse answer(int status, std::string reason, std::string body) {
+    base::HttpResponse response;
+    response.status = status;
+    response.reason = std::move(reason);
+    response.body = std::move(body);
+    return response;
+}
+
+ApiError error_of(const base::HttpResponse& response) {
+    try {
+        data_of(create_vm("pve1", 105, {}), response);
+    } catch (const ApiError& error) {
+        return error;
+    }
+    FAIL("no error");
+    throw;
+}
+
+}  // namespace
+
+TEST_CASE("Form values are encoded so that Proxmox' splitting at ; and = cannot hurt") {
+    const auto request = to_request(create_vm(
+        "pve1", 105,
+        {{"net0", "virtio,bridge=vmbr0"}, {"tags", "a;b"}, {"description", "100 % & \"x\" + ü\n"}}));
+    CHECK(request.method == "POST");
+    CHECK(request.target == "/api2/json/nodes/pve1/qemu");
+    CHECK(*request.headers.find("Content-Type") == "application/x-www-form-urlencoded");
+    CHECK(request.body ==
+          "net0=virtio%2Cbridge%3Dvmbr0&tags=a%3Bb&description=100%20%25%20%26%20%22x%22%20%2B%20%C3%BC%0A");
+}
+
+TEST_CASE("Reads and deletions carry their parameters in the query and have no body") {
+    CHECK(to_request(destroy_vm("pve1", 105)).target ==
+          "/api2/json/nodes/pve1/qemu/105?purge=1&destroy-unreferenced-disks=1");
+    CHECK(to_request(destroy_vm("pve1", 105)).body.empty());
+    CHECK(to_request(get_iso_storages("pve1")).target ==
+          "/api2/json/nodes/pve1/storage?content=iso&enabled=1");
+    CHECK(to_request(get_version()).target == "/api2/json/version");
+}
+
+TEST_CASE("UPIDs, hosts and volumes are encoded within paths") {
+    CHECK(to_request(get_task_status("pve1", "UPID:pve1:1:2:3:qmstart:105:a@pve!k:")).target ==
+          "/api2/json/nodes/pve1/tasks/UPID%3Apve1%3A1%3A2%3A3%3Aqmstart%3A105%3Aa%40pve%21k%3A/status");
+    CHECK(to_request(delete_volume("pve1", "local", "local:iso/a.iso")).target ==
+          "/api2/json/nodes/pve1/storage/local/content/local%3Aiso%2Fa.iso");
+}
+
+TEST_CASE("An upload is multipart with the file as its last part") {
+    const auto request = to_request(upload_iso("pve1", "local", "a.iso", std::string("\0\r\n--x", 6)));
+    const std::string type(*request.headers.find("Content-Type"));
+    CHECK_THAT(type, Catch::StartsWith("multipart/form-data; boundary="));
+    const auto boundary = type.substr(type.find('=') + 1);
+    CHECK(request.body == "--" + boundary +
+                              "\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\niso\r\n--" +
+                              boundary +
+                              "\r\nContent-Disposition: form-data; name=\"filename\"; filename=\"a.iso\"\r\n"
+                              "Content-Type: application/octet-stream\r\n\r\n" +
+                              std::string("\0\r\n--x", 6) + "\r\n--" + boundary + "--\r\n");
+}
+
+TEST_CASE("A success is its data, also when that is null") {
+    CHECK(data_of(get_version(), answer(200, "OK", R"({"data":{"version":"9.2"}})")).at("version") == "9.2");
+    CHECK(data_of(get_version(), answer(200, "OK", R"({"data":null})")).is_null());
+    CHECK_THROWS_WITH(data_of(get_version(), answer(200, "OK", "<html>")),
+                      Contains("not from a Proxmox API"));
+}
+
+TEST_CASE("An error says what was tried and what came back") {
+    const auto error = error_of(answer(
+        500, "unable to create VM 105 - VM 105 already exists on node 'pve2'",
+        R"({"data":null,"message":"unable to create VM 105 - VM 105 already exists on node 'pve2'\n"})"));
+    CHECK(error.kind == ErrorKind::exists);
+    CHECK(error.what() ==
+          std::string(
+              "creating VM 105 on pve1: unable to create VM 105 - VM 105 already exists on node 'pve2'"));
+}
+
+TEST_CASE("Servers before PVE 8.3 tell their reason only in the status line") {
+    CHECK(error_of(answer(500, "VM is locked (backup)", R"({"data":null})")).kind == ErrorKind::locked);
+    CHECK(error_of(answer(500, "VM is locked (backup)", "")).message == "VM is locked (backup)");
+}
+
+TEST_CASE("Wrong parameters are named, and an ID that is taken is recognised among them") {
+    const auto error = error_of(answer(
+        400, "Parameter verification failed.",
+        R"({"message":"Parameter verification failed.\n","errors":{"ostype":"value 'beos' does not have a value in the enumeration"}})"));
+    CHECK(error.kind == ErrorKind::invalid_request);
+    CHECK_THAT(error.what(), Contains("ostype: value 'beos'"));
+    CHECK(error_of(
+              answer(400, "Parameter verification failed.", R"({"errors":{"vmid":"VM 105 already exists"}})"))
+              .kind == ErrorKind::exists);
+    CHECK(error_of(answer(400, "Parameter verification failed.", R"({"errors":{"upid":"no such task"}})"))
+              .kind == ErrorKind::no_such_task);
+}

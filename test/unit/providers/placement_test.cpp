@@ -1,0 +1,217 @@
+#include "providers/proxmox/placement.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include "providers/proxmox/vmid.hpp"
+#include "test/support/catch.hpp"
+
+using namespace providers;
+using namespace providers::proxmox;
+using api::v1alpha1::PlacementStrategy;
+using Catch::Contains;
+
+namespace {
+
+HostState host(std::string name, std::int64_t cpus = 16, std::int64_t memory_mib = 65536) {
+    HostState state;
+    state.name = std::move(name);
+    state.is_online = true;
+    state.cpus = cpus;
+    state.memory_mib = memory_mib;
+    return state;
+}
+
+Guest guest(std::int64_t vmid, std::string node, std::int64_t memory_mib, Tags tags = {}) {
+    Guest result;
+    result.vmid = vmid;
+    result.node = std::move(node);
+    result.memory_mib = memory_mib;
+    result.cpus = 2;
+    result.tags = std::move(tags);
+    result.is_running = true;
+    return result;
+}
+
+struct World {
+    Settings settings;
+    ClusterState state;
+    StartsOnBoot boot;
+    std::vector<Reservation> reservations;
+    Demand demand;
+
+    World() {
+        state.hosts = {host("a"), host("b"), host("c")};
+        demand.cpus = 2;
+        demand.memory_mib = 4096;
+    }
+    std::vector<HostRoom> all_rooms() const { return rooms(settings, state, boot, reservations); }
+    std::string choose() const {
+        const auto chosen = choose_host(settings, all_rooms(), demand);
+        const auto* none = std::get_if<InsufficientCapacity>(&chosen);
+        return none ? none->message : std::get<std::string>(chosen);
+    }
+};
+
+const Tags kOurs = {"kubenodesmith-managed"};
+
+}  // namespace
+
+TEST_CASE(
+    "What runs, starts on boot, is ours or is reserved is committed; templates and idle guests are not") {
+    World world;
+    auto idle = guest(1, "a", 1000);
+    idle.is_running = false;
+    auto boots = guest(2, "a", 2000);
+    boots.is_running = false;
+    world.boot = {2};
+    auto ours_off = guest(3, "a", 4000, kOurs);
+    ours_off.is_running = false;
+    auto of_template = guest(4, "a", 8000);
+    of_template.is_template = true;
+    auto container = guest(5, "a", 16000);
+    container.is_container = true;
+    world.state.guests = {idle, boots, ours_off, of_template, container};
+    world.reservations = {{"a", "3", 2, 4000}, {"a", "6", 3, 1000}};
+    world.settings.spec.vmMemOverheadMiB = 100;
+    const auto room = world.all_rooms()[0];
+    CHECK(room.free_memory_mib == 65536 - 2048 - 2000 - 4000 - 16000 - 1100);
+    CHECK(room.free_cpus == 64 - 1 - 2 - 2 - 2 - 3);
+    CHECK(room.machines == 2);
+}
+
+TEST_CASE(
+    "Spread takes the host with the fewest machines of ours, then the most free memory, then the name") {
+    World world;
+    CHECK(world.choose() == "a");
+    world.state.guests = {guest(1, "a", 1024, kOurs)};
+    CHECK(world.choose() == "b");
+    world.state.guests.push_back(guest(2, "b", 1024));
+    CHECK(world.choose() == "c");
+}
+
+TEST_CASE("The other strategies go by what is free after placement") {
+    World world;
+    world.state.hosts = {host("a", 32, 16384), host("b", 8, 65536), host("c", 16, 49152)};
+    world.settings.spec.placement.strategy = PlacementStrategy::MaxMemory;
+    CHECK(world.choose() == "b");
+    world.settings.spec.placement.strategy = PlacementStrategy::MaxCPU;
+    CHECK(world.choose() == "a");
+    world.settings.spec.placement.strategy = PlacementStrategy::Balanced;
+    world.state.guests = {guest(1, "a", 8192), guest(2, "b", 32768)};
+    CHECK(world.choose() == "c");
+}
+
+TEST_CASE("Round robin goes on behind the last host, over hosts that cannot take the machine") {
+    World world;
+    world.settings.spec.placement.strategy = PlacementStrategy::RoundRobin;
+    CHECK(world.choose() == "a");
+    world.demand.last_placed_host = "a";
+    CHECK(world.choose() == "b");
+    world.state.hosts[1].is_online = false;
+    CHECK(world.choose() == "c");
+    world.demand.last_placed_host = "c";
+    CHECK(world.choose() == "a");
+}
+
+TEST_CASE("Hosts that must not be used never are, and each says why") {
+    struct Row {
+        const char* why;
+        void (*spoil)(World&);
+    };
+    const Row rows[] = {
+        {"nodeWhitelist", [](World& w) { w.settings.spec.nodeWhitelist = {"b"}; }},
+        {"excludedNodes", [](World& w) { w.settings.spec.placement.excludedNodes = {"a"}; }},
+        {"evacuateNodes", [](World& w) { w.settings.spec.placement.evacuateNodes = {"a"}; }},
+        {"offline", [](World& w) { w.state.hosts[0].is_online = false; }},
+        {"maintenance", [](World& w) { w.state.hosts[0].in_maintenance = true; }},
+        {"Sys.Audit", [](World& w) { w.state.hosts[0].memory_mib = 0; }},
+        {"idle CPUs",
+         [](World& w) {
+             w.settings.spec.placement.minAvailable.cpuCores = 4;
+             w.state.hosts[0].cpu_use = 0.8;
+         }},
+        {"free memory",
+         [](World& w) {
+             w.settings.spec.placement.minAvailable.memoryMiB = 1024;
+             w.state.hosts[0].memory_used_mib = 65000;
+         }},
+        {"has 1 CPUs", [](World& w) { w.state.hosts[0].cpus = 1; }},
+        {"not zone b", [](World& w) { w.demand.zone = "b"; }},
+        {"MiB not promised", [](World& w) { w.state.guests = {guest(1, "a", 60000)}; }},
+    };
+    for (const auto& row : rows) {
+        INFO(row.why);
+        World world;
+        row.spoil(world);
+        CHECK(world.choose() == "b");
+        world.state.hosts.resize(1);
+        CHECK_THAT(world.choose(), Contains("a: ") && Contains(row.why));
+    }
+}
+
+TEST_CASE("A host where an earlier attempt failed is used last") {
+    World world;
+    world.demand.avoid_hosts = {"a"};
+    CHECK(world.choose() == "b");
+    world.state.hosts.resize(1);
+    CHECK(world.choose() == "a");
+}
+
+TEST_CASE("Overcommitment is as configured") {
+    World world;
+    world.state.hosts.resize(1);
+    world.demand.memory_mib = 100'000;
+    CHECK_THAT(world.choose(), Contains("MiB not promised"));
+    world.settings.spec.placement.memoryAllocationPercent = 200;
+    CHECK(world.choose() == "a");
+    world.settings.spec.placement.cpuAllocationPercent = 10;
+    CHECK_THAT(world.choose(), Contains("CPUs not promised"));
+}
+
+TEST_CASE("The state of a cluster is read from its resources, numbers as texts and gaps included") {
+    const auto state = parse_cluster_state(boost::json::parse(R"([
+        {"type": "qemu", "vmid": 200, "node": "b", "status": "running", "maxcpu": 4, "maxmem": 4294967296, "tags": "x;y", "name": "n"},
+        {"type": "lxc", "vmid": "100", "node": "a", "status": "unknown"},
+        {"type": "node", "node": "b", "status": "online", "maxcpu": 16, "maxmem": 68719476736, "mem": 1073741824, "cpu": 0.5},
+        {"type": "node", "node": "a", "status": "offline", "hastate": "maintenance"},
+        {"type": "storage", "storage": "local"}, {"type": "pool"}])"));
+    REQUIRE(state.hosts.size() == 2);
+    CHECK(state.hosts[0].name == "a");
+    CHECK_FALSE(state.hosts[0].is_online);
+    CHECK(state.hosts[0].in_maintenance);
+    CHECK(state.hosts[1].memory_mib == 65536);
+    CHECK(state.hosts[1].memory_used_mib == 1024);
+    REQUIRE(state.guests.size() == 2);
+    CHECK(state.find_guest(100)->is_container);
+    CHECK(state.find_guest(200)->memory_mib == 4096);
+    CHECK(state.find_guest(200)->tags == Tags{"x", "y"});
+    CHECK_FALSE(state.find_guest(101));
+}
+
+TEST_CASE("An ID of our own range is one that is free, at a place that depends on the machine") {
+    const IDRange range{1000, 1009};
+    const auto first = choose_id(range, {}, "uuid-1", true);
+    REQUIRE(first);
+    CHECK(choose_id(range, {}, "uuid-1", true) == first);
+    std::set<std::int64_t> taken;
+    for (int i = 0; i < 10; ++i) {
+        const auto id = choose_id(range, taken, "uuid-1", true);
+        REQUIRE(id);
+        CHECK(*id >= 1000);
+        CHECK(*id <= 1009);
+        CHECK(taken.insert(*id).second);
+    }
+    CHECK_FALSE(choose_id(range, taken, "uuid-1", true));
+}
+
+TEST_CASE("An ID of a shared range is the lowest that is free") {
+    CHECK(choose_id({100, 999}, {100, 101, 103}, "x", false) == 102);
+    CHECK(choose_id({100, 100}, {}, "x", true) == 100);
+    CHECK_FALSE(choose_id({100, 99}, {}, "x", true));
+}
+
+TEST_CASE("The datacenter's range of IDs has an exclusive upper end") {
+    CHECK(parse_next_id_range("lower=5000,upper=6000") == IDRange{5000, 5999});
+    CHECK(parse_next_id_range("") == IDRange{100, 999'999});
+    CHECK(parse_next_id_range("upper=200") == IDRange{100, 199});
+}

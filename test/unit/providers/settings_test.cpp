@@ -1,0 +1,182 @@
+#include "providers/proxmox/settings.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include "providers/proxmox/creation.hpp"
+#include "providers/proxmox/permissions.hpp"
+#include "providers/proxmox/vm_options.hpp"
+#include "test/support/catch.hpp"
+
+using namespace providers;
+using namespace providers::proxmox;
+using Catch::Contains;
+
+namespace {
+
+ProviderConfig config() {
+    ProviderConfig config;
+    config.namespace_ = "default";
+    config.name = "lab";
+    config.spec.proxmox.emplace();
+    config.spec.proxmox->endpoint = "https://pve1:8006/api2/json";
+    config.credentials = {{"PROXMOX_TOKEN_ID", "a@pve!k"}, {"PROXMOX_SECRET", "s3cret\n"}};
+    return config;
+}
+
+std::string complaint(const ProviderConfig& config) {
+    try {
+        make_settings(config);
+        make_client_options(config);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::map<std::string, std::string> parameters(const ProviderConfig& config) {
+    MachineSpec spec;
+    spec.identity = {
+        "cluster", "provider", "default", "workers-1", "claim", 1, "AAAAAAAA-0000-5000-8000-000000000001"};
+    spec.name = "workers-1";
+    spec.cpu_cores = 2;
+    spec.memory_mib = 2048;
+    spec.record.machine_id = "105";
+    const auto fields = blank_vm_parameters(make_settings(config), spec);
+    return {fields.begin(), fields.end()};
+}
+
+}  // namespace
+
+TEST_CASE("A good configuration gives endpoints, TLS and credentials for the client") {
+    auto good = config();
+    good.spec.proxmox->endpoints = {"https://pve2:8006", "https://pve1:8006/api2/json/"};
+    good.credentials["PROXMOX_SKIP_TLS_VERIFY"] = "true";
+    CHECK(complaint(good) == "");
+    const auto options = make_client_options(good);
+    CHECK(options.endpoints == std::vector<std::string>{"https://pve1:8006", "https://pve2:8006"});
+    CHECK(options.tls.insecure_skip_verify);
+    CHECK(options.credentials.token_secret == "s3cret");
+}
+
+TEST_CASE("What is wrong in a configuration is named by its field") {
+    struct Row {
+        const char* field;
+        void (*spoil)(ProviderConfig&);
+    };
+    const Row rows[] = {
+        {"spec.proxmox.endpoint", [](ProviderConfig& c) { c.spec.proxmox->endpoint = ""; }},
+        {"spec.proxmox.endpoint", [](ProviderConfig& c) { c.spec.proxmox->endpoint = "pve1:8006"; }},
+        {"/api2/json", [](ProviderConfig& c) { c.spec.proxmox->endpoint = "https://pve1:8006/api"; }},
+        {"managedNodeTag", [](ProviderConfig& c) { c.spec.proxmox->managedNodeTag = ""; }},
+        {"managedNodeTag", [](ProviderConfig& c) { c.spec.proxmox->managedNodeTag = "a b"; }},
+        {"vmIDRange",
+         [](ProviderConfig& c) { c.spec.proxmox->vmIDRange = api::v1alpha1::VMIDRange{200, 100}; }},
+        {"PROXMOX_SECRET is missing", [](ProviderConfig& c) { c.credentials.erase("PROXMOX_SECRET"); }},
+        {"PROXMOX_TOKEN_ID is missing", [](ProviderConfig& c) { c.credentials.clear(); }},
+        {"user@realm!name", [](ProviderConfig& c) { c.credentials["PROXMOX_TOKEN_ID"] = "a@pve"; }},
+        {"ostpye is not known", [](ProviderConfig& c) { c.spec.proxmox->vmOptions = {{"ostpye", "l26"}}; }},
+        {"net32",
+         [](ProviderConfig& c) {
+             c.spec.proxmox->networkInterfaces = {{"net32", "virtio", "vmbr0", {}, ""}};
+         }},
+        {"macPrefix",
+         [](ProviderConfig& c) {
+             c.spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr0", {}, "01:00"}};
+         }},
+        {"bridge",
+         [](ProviderConfig& c) { c.spec.proxmox->networkInterfaces = {{"net0", "virtio", "", {}, ""}}; }},
+    };
+    for (const auto& row : rows) {
+        INFO(row.field);
+        auto wrong = config();
+        row.spoil(wrong);
+        CHECK_THAT(complaint(wrong), Contains(row.field) && !Contains("s3cret"));
+    }
+}
+
+TEST_CASE("Options are known by name and index") {
+    for (const auto* name :
+         {"scsi0", "scsi30", "net31", "ide3", "agent", "efidisk0", "serial0", "virtiofs9"}) {
+        INFO(name);
+        CHECK(is_vm_option(name));
+    }
+    for (const auto* name : {"scsi31", "scsi", "net01", "ide4", "disk0", "", "scsi0x"}) {
+        INFO(name);
+        CHECK_FALSE(is_vm_option(name));
+    }
+}
+
+TEST_CASE("Values of options become what Proxmox' forms want") {
+    const auto fields =
+        checked_vm_options({{"onboot", true}, {"balloon", 0}, {"cpu", "host"}, {"name", "x"}});
+    CHECK(fields == base::FormFields{{"balloon", "0"}, {"cpu", "host"}, {"onboot", "1"}});
+    CHECK_THROWS_WITH(checked_vm_options({{"cpu", "a"}, {"cpu", "b"}}), Contains("twice"));
+    CHECK_THROWS_WITH(checked_vm_options({{"lock", "backup"}}), Contains("lock"));
+    CHECK_THROWS_WITH(checked_vm_options({{"cpu", boost::json::array{}}}),
+                      Contains("a string, a number or a boolean"));
+}
+
+TEST_CASE("A blank VM has the user's options and, above them, ours") {
+    auto with = config();
+    with.spec.proxmox->vmOptions = {{"tags", "mine"}, {"smbios1", "manufacturer=x"}, {"memory", 1},
+                                    {"cores", 99},    {"description", "note"},       {"net0", "e1000"},
+                                    {"start", 1}};
+    with.spec.proxmox->vmMemOverheadMiB = 100;
+    with.spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr1", 7, ""},
+                                            {"net1", "virtio", "vmbr2", {}, "02:AA"}};
+    with.spec.proxmox->resourcePool = "kube";
+    const auto made = parameters(with);
+    CHECK(made.at("vmid") == "105");
+    CHECK(made.at("name") == "workers-1");
+    CHECK(made.at("tags") == "kubenodesmith-managed;mine");
+    CHECK(made.at("smbios1") == "manufacturer=x,uuid=aaaaaaaa-0000-5000-8000-000000000001");
+    CHECK(made.at("memory") == "2148");
+    CHECK(made.at("cores") == "2");
+    CHECK(made.at("net0") == "virtio,bridge=vmbr1,tag=7");
+    CHECK_THAT(made.at("net1"), Catch::Matches("virtio=02:AA(:[0-9A-F]{2}){4},bridge=vmbr2"));
+    CHECK(made.at("pool") == "kube");
+    CHECK_THAT(made.at("description"), Catch::StartsWith("{\"kubenodesmith\":") && Catch::EndsWith("\nnote"));
+    CHECK_FALSE(made.contains("start"));
+}
+
+TEST_CASE("A MAC address is the same for the same machine and interface only") {
+    CHECK(mac_address("BC:24:11", "u", "net0") == mac_address("BC:24:11", "u", "net0"));
+    CHECK(mac_address("BC:24:11", "u", "net0") != mac_address("BC:24:11", "u", "net1"));
+    CHECK(mac_address("BC:24:11", "u", "net0") != mac_address("BC:24:11", "v", "net0"));
+    CHECK_THAT(mac_address("", "u", "net0"), Catch::Matches("[0-9A-F][26AE](:[0-9A-F]{2}){5}"));
+}
+
+TEST_CASE("The name of a boot image tells whose it is") {
+    MachineIdentity identity;
+    identity.system_uuid = "AAAA-1";
+    CHECK(boot_image_name(identity) == "kubenodesmith-aaaa-1.iso");
+    CHECK(boot_image_uuid(boot_image_name(identity)) == "aaaa-1");
+    CHECK(boot_image_uuid("debian.iso").empty());
+}
+
+TEST_CASE("Rights on a deeper path replace those from above") {
+    const auto permissions = Permissions::parse(boost::json::parse(
+        R"({"/": {"Sys.Audit": 1, "Sys.Console": 0}, "/vms": {"VM.Audit": 1}, "/vms/100": {"VM.PowerMgmt": 1}})"));
+    CHECK(permissions.has("/nodes/pve1", "Sys.Audit"));
+    CHECK_FALSE(permissions.has("/nodes/pve1", "Sys.Console"));
+    CHECK(permissions.has("/", "Sys.Console"));
+    CHECK(permissions.has("/vms/101", "VM.Audit"));
+    CHECK_FALSE(permissions.has("/vms/100", "VM.Audit"));
+    CHECK_FALSE(permissions.has("/vms/101", "Sys.Audit"));
+}
+
+TEST_CASE("What a configuration needs decides which privileges are missed") {
+    auto with = config();
+    with.spec.proxmox->vmOptions = {{"scsi0", "ceph:10"}, {"ciuser", "x"}};
+    with.spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr0", {}, ""}};
+    const auto missing = list_text(missing_privileges(make_settings(with), Permissions(), 9));
+    for (const auto* part :
+         {"VM.Allocate on /vms", "Datastore.AllocateSpace on /storage/ceph", "VM.Config.Cloudinit on /vms",
+          "VM.Config.Network on /vms", "SDN.Use on /sdn/zones/localnetwork/vmbr0", "Sys.Audit on /nodes"}) {
+        CHECK_THAT(missing, Contains(part));
+    }
+    CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), 7)), !Contains("SDN.Use"));
+    with.spec.proxmox->resourcePool = "kube";
+    CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), 9)),
+               Contains("VM.Allocate on /pool/kube"));
+}

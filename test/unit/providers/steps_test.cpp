@@ -1,0 +1,155 @@
+// Every row of the two decision tables.
+#include "providers/proxmox/ensure_step.hpp"
+#include "providers/proxmox/remove_step.hpp"
+#include "test/support/catch.hpp"
+
+using namespace providers::proxmox;
+using Catch::Contains;
+
+namespace {
+
+TaskStatus task(TaskOutcome outcome, std::string exit_status = {}) {
+    return {outcome, std::move(exit_status), false};
+}
+
+Look look(Presence presence, Ownership ownership = Ownership::ours, const std::string& lock = {}) {
+    Look result;
+    result.presence = presence;
+    result.ownership = ownership;
+    result.host = "pve1";
+    result.vmid = 105;
+    if (!lock.empty()) result.config.options["lock"] = lock;
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("After a task: what follows its end") {
+    struct Row {
+        const char* type;
+        TaskStatus status;
+        bool wants_image;
+        EnsureStep step;
+    };
+    using enum TaskOutcome;
+    const Row rows[] = {
+        {"qmcreate", task(running), true, EnsureStep::follow_task},
+        {"qmcreate", task(succeeded), true, EnsureStep::upload_image},
+        {"qmcreate", task(succeeded), false, EnsureStep::start},
+        {"qmcreate", task(unknown), false, EnsureStep::look},
+        {"qmcreate", task(failed, "unable to create VM 105: config file already exists"), false,
+         EnsureStep::choose_another_id},
+        {"qmcreate", task(failed, "can't lock file '/x' - got timeout"), false, EnsureStep::retry_later},
+        {"qmcreate", task(failed, "no space"), false, EnsureStep::fail},
+        {"imgcopy", task(succeeded), true, EnsureStep::attach_and_start},
+        {"imgcopy", task(failed, "no space"), true, EnsureStep::fail},
+        {"imgcopy", task(unknown), true, EnsureStep::look},
+        {"qmstart", task(running), true, EnsureStep::follow_task},
+        {"qmstart", task(succeeded), true, EnsureStep::finish},
+        {"qmstart", task(failed, "VM 105 already running"), true, EnsureStep::look},
+        {"qmstart", task(failed, "MAX 2 vcpus allowed per VM on this node"), true, EnsureStep::fail},
+        {"qmstart", task(unknown), true, EnsureStep::look},
+        {"qmstop", task(succeeded), true, EnsureStep::look},
+        {"", task(unknown), true, EnsureStep::look},
+    };
+    for (const auto& row : rows) {
+        INFO(row.type << " " << row.status.exit_status);
+        CHECK(after_task(row.type, row.status, row.wants_image).step == row.step);
+    }
+}
+
+TEST_CASE("After a look: what a machine lacks to run") {
+    struct Row {
+        const char* name;
+        EnsureObservation seen;
+        EnsureStep step;
+    };
+    const auto seen = [](Look what, auto change) {
+        EnsureObservation observation;
+        observation.look = std::move(what);
+        change(observation);
+        return observation;
+    };
+    const auto nothing = [](EnsureObservation&) {};
+    const auto stale = [](EnsureObservation& o) { o.lock_is_stale = true; };
+    const Row rows[] = {
+        {"absent", seen(look(Presence::absent), nothing), EnsureStep::create},
+        {"hidden", seen(look(Presence::hidden), nothing), EnsureStep::create},
+        {"hidden for ever", seen(look(Presence::hidden), [](auto& o) { o.sees_own = false; }),
+         EnsureStep::retry_later},
+        {"host down", seen(look(Presence::host_down), nothing), EnsureStep::retry_later},
+        {"foreign", seen(look(Presence::present, Ownership::foreign), nothing),
+         EnsureStep::choose_another_id},
+        {"contradictory", seen(look(Presence::present, Ownership::contradictory), nothing), EnsureStep::fail},
+        {"half made", seen(look(Presence::present, Ownership::half_made, "create"), nothing),
+         EnsureStep::find_creation},
+        {"half made for long", seen(look(Presence::present, Ownership::half_made, "create"), stale),
+         EnsureStep::choose_another_id},
+        {"ours, under creation", seen(look(Presence::present, Ownership::ours, "create"), nothing),
+         EnsureStep::find_creation},
+        {"ours, creation died", seen(look(Presence::present, Ownership::ours, "create"), stale),
+         EnsureStep::fail},
+        {"ours, backed up", seen(look(Presence::present, Ownership::ours, "backup"), nothing),
+         EnsureStep::retry_later},
+        {"ours, running", seen(look(Presence::present), [](auto& o) { o.is_running = true; }),
+         EnsureStep::finish},
+        {"ours, stopped", seen(look(Presence::present), nothing), EnsureStep::start},
+        {"ours, image missing", seen(look(Presence::present), [](auto& o) { o.wants_image = true; }),
+         EnsureStep::upload_image},
+        {"ours, image there",
+         seen(look(Presence::present), [](auto& o) { o.wants_image = o.has_image = true; }),
+         EnsureStep::start},
+    };
+    for (const auto& row : rows) {
+        INFO(row.name);
+        CHECK(after_look(row.seen).step == row.step);
+    }
+    auto made_template = seen(look(Presence::present), nothing);
+    made_template.look.config.options["template"] = "1";
+    CHECK(after_look(made_template).reason == "IsTemplate");
+}
+
+TEST_CASE("A removal touches only what is proven, and says what stands in its way") {
+    struct Row {
+        const char* name;
+        RemoveObservation seen;
+        RemoveStep step;
+        std::string reason;
+    };
+    const auto seen = [](Look what, bool running = false, bool stale = false, bool searched = false) {
+        return RemoveObservation{std::move(what), "", running, stale, searched};
+    };
+    const Row rows[] = {
+        {"absent", seen(look(Presence::absent)), RemoveStep::gone, ""},
+        {"hidden", seen(look(Presence::hidden)), RemoveStep::blocked, "MissingPrivileges"},
+        {"host down", seen(look(Presence::host_down)), RemoveStep::blocked, "HostUnreachable"},
+        {"running", seen(look(Presence::present), true), RemoveStep::stop, ""},
+        {"stopped", seen(look(Presence::present)), RemoveStep::destroy, ""},
+        {"foreign", seen(look(Presence::present, Ownership::foreign), true), RemoveStep::search_elsewhere,
+         ""},
+        {"foreign, ours nowhere", seen(look(Presence::present, Ownership::foreign), true, false, true),
+         RemoveStep::gone, ""},
+        {"contradictory", seen(look(Presence::present, Ownership::contradictory)), RemoveStep::blocked,
+         "OwnershipMismatch"},
+        {"half made", seen(look(Presence::present, Ownership::half_made, "create")), RemoveStep::wait, ""},
+        {"half made for long", seen(look(Presence::present, Ownership::half_made, "create"), false, true),
+         RemoveStep::blocked, "Locked"},
+        {"being destroyed", seen(look(Presence::present, Ownership::ours, "destroyed")), RemoveStep::wait,
+         ""},
+        {"backed up", seen(look(Presence::present, Ownership::ours, "backup"), true), RemoveStep::blocked,
+         "Locked"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.name);
+        CHECK(next_removal_step(row.seen).step == row.step);
+        CHECK(next_removal_step(row.seen).reason == row.reason);
+    }
+    auto stuck = seen(look(Presence::present, Ownership::ours, "clone"), false, true);
+    CHECK_THAT(next_removal_step(stuck).message, Contains("qm unlock 105"));
+    auto guarded = seen(look(Presence::present), true);
+    guarded.look.config.options["protection"] = "1";
+    CHECK(next_removal_step(guarded).reason == "ProtectionEnabled");
+    auto made_template = seen(look(Presence::present));
+    made_template.look.config.options["template"] = "1";
+    CHECK(next_removal_step(made_template).step == RemoveStep::blocked);
+}

@@ -1,0 +1,147 @@
+// Hosts that die, statistics that lag, trouble on demand, the same run twice.
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "test/support/catch.hpp"
+#include "test/unit/proxmox_simulator/driver.hpp"
+
+namespace proxmox_simulator::test {
+namespace {
+
+json::value resource(Driver& driver, const std::string& id) {
+    const auto list = driver.get("/cluster/resources").data();
+    for (const auto& entry : list.as_array()) {
+        if (entry.at("id").as_string() == id) return entry;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("the resource list shows a new machine's state only after the next broadcast") {
+    Driver driver;
+    driver.wait(11s);
+    driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100&name=w&tags=x"));
+    auto early = resource(driver, "qemu/100");
+    CHECK(early.at("status") == "unknown");
+    CHECK_FALSE(early.as_object().contains("name"));
+    CHECK(early.at("tags") == "x");
+    driver.wait(10s);
+    CHECK(resource(driver, "qemu/100").at("name") == "w");
+}
+
+TEST_CASE(
+    "a dead host is missed after seconds, its machines stay listed as running, calls to it end in 595") {
+    Driver driver;
+    driver.finish(driver.post("/nodes/zagato/qemu", "vmid=100"));
+    driver.finish(driver.post("/nodes/zagato/qemu/100/status/start"));
+    driver.wait(11s);
+    driver.cluster().power_off_host("zagato");
+    CHECK(resource(driver, "node/zagato").at("status") == "online");
+    driver.wait(8s);
+    CHECK(resource(driver, "node/zagato").at("status") == "offline");
+    CHECK(resource(driver, "qemu/100").at("status") == "running");
+    auto first = driver.get("/nodes/zagato/qemu/100/status/current");
+    CHECK(first.status == 595);
+    CHECK(first.took == 14s);
+    CHECK(driver.get("/nodes/zagato/status").took == 3s);
+    CHECK(driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=101")) == "OK");
+}
+
+TEST_CASE("without quorum one can read but not write") {
+    Driver driver;
+    driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100"));
+    driver.cluster().power_off_host("porsche");
+    driver.cluster().power_off_host("zagato");
+    driver.wait(8s);
+    CHECK(driver.get("/nodes/alfaromeo/qemu/100/config").status == 200);
+    CHECK(driver.post("/nodes/alfaromeo/qemu", "vmid=101").reason == "cluster not ready - no quorum?");
+    CHECK(driver.put("/nodes/alfaromeo/qemu/100/config", "description=z")
+              .reason.ends_with("Permission denied"));
+}
+
+TEST_CASE("a worker on a host that loses power is gone and its machine's lock stays") {
+    Driver driver;
+    auto answer = driver.post("/nodes/zagato/qemu", "vmid=100");
+    driver.wait(50ms);
+    driver.cluster().power_off_host("zagato");
+    driver.wait(1s);
+    driver.cluster().power_on_host("zagato");
+    CHECK(driver.finish(answer) == "unexpected status");
+    CHECK(driver.get("/nodes/zagato/qemu/100/config").data().at("lock") == "create");
+}
+
+TEST_CASE("machines that start on boot come back with their host") {
+    Driver driver;
+    driver.finish(driver.post("/nodes/zagato/qemu", "vmid=100&onboot=1"));
+    driver.finish(driver.post("/nodes/zagato/qemu", "vmid=101"));
+    for (const char* vmid : {"100", "101"})
+        driver.finish(driver.post("/nodes/zagato/qemu/" + std::string(vmid) + "/status/start"));
+    driver.cluster().power_off_host("zagato");
+    driver.cluster().power_on_host("zagato");
+    CHECK(driver.world().machines.at(100).running);
+    CHECK_FALSE(driver.world().machines.at(101).running);
+}
+
+TEST_CASE("a lost connection is told from a request that never arrived") {
+    Driver driver;
+    RequestFault fault;
+    fault.lose_connection = true;
+    SECTION("before the effect") {
+        driver.simulator.faults().add("POST", ".*", fault);
+        CHECK(driver.post("/nodes/alfaromeo/qemu", "vmid=100").lost);
+        CHECK_FALSE(driver.world().machines.contains(100));
+    }
+    SECTION("after the effect") {
+        fault.moment = Moment::after_effect;
+        driver.simulator.faults().add("POST", ".*", fault);
+        CHECK(driver.post("/nodes/alfaromeo/qemu", "vmid=100").lost);
+        CHECK(driver.world().machines.contains(100));
+    }
+}
+
+TEST_CASE("work goes on when the client has hung up or the proxy has given up") {
+    Driver driver;
+    driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100"));
+    driver.world().durations.request = 40s;
+    auto answer = driver.post("/nodes/alfaromeo/qemu", "vmid=101");
+    CHECK(answer.status == 596);
+    CHECK(answer.took == 30s);
+    driver.wait(15s);
+    CHECK(driver.world().machines.contains(101));
+}
+
+TEST_CASE("a hanging task ends when it is aborted") {
+    Driver driver;
+    driver.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
+    auto answer = driver.post("/nodes/alfaromeo/qemu", "vmid=100");
+    driver.wait(1h);
+    auto& task = *driver.cluster().tasks.all().back();
+    CHECK(task.is_running());
+    driver.cluster().tasks.interrupt(task);
+    CHECK(driver.finish(answer) == "received interrupt");
+}
+
+TEST_CASE("a full storage refuses uploads and disks") {
+    Driver driver;
+    auto& storage = driver.world().storages.at("shared");
+    storage.foreign_used[""] = storage.total;
+    auto end = driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100&scsi0=shared%3A1"));
+    CHECK(end.ends_with("No space left on device"));
+}
+
+TEST_CASE("the same seed gives the same run") {
+    auto run = [](std::uint64_t seed) {
+        Driver driver(default_world(), seed);
+        driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100&net0=virtio%2Cbridge%3Dvmbr0"));
+        driver.finish(driver.post("/nodes/alfaromeo/qemu/100/status/start"));
+        driver.wait(15s);
+        return json::serialize(driver.get("/nodes/alfaromeo/qemu/100/config").data()) +
+               json::serialize(driver.get("/cluster/resources").data()) +
+               json::serialize(driver.get("/nodes/alfaromeo/tasks").data());
+    };
+    CHECK(run(1) == run(1));
+    CHECK(run(1) != run(2));
+}
+
+}  // namespace proxmox_simulator::test

@@ -1,0 +1,216 @@
+// Short ways to write down clusters.
+#pragma once
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/names.hpp"
+#include "scheduling/solver.hpp"
+
+namespace builders {
+
+inline api::Quantity quantity(const std::string& text) {
+    return api::Quantity::parse(text);
+}
+
+struct PodBuilder {
+    api::Pod pod;
+
+    explicit PodBuilder(const std::string& name, const std::string& cpu = "1",
+                        const std::string& memory = "1Gi") {
+        pod.metadata.name = name;
+        pod.metadata.namespace_ = "default";
+        pod.metadata.uid = "uid-" + name;
+        pod.spec.containers.emplace_back();
+        requests({{"cpu", cpu}, {"memory", memory}});
+    }
+    PodBuilder& requests(const std::map<std::string, std::string>& amounts) {
+        for (const auto& [name, amount] : amounts)
+            pod.spec.containers[0].resources.requests[name] = quantity(amount);
+        return *this;
+    }
+    PodBuilder& label(const std::string& key, const std::string& value) {
+        pod.metadata.labels[key] = value;
+        return *this;
+    }
+    PodBuilder& select(const std::string& key, const std::string& value) {
+        pod.spec.nodeSelector[key] = value;
+        return *this;
+    }
+    PodBuilder& priority(std::int32_t value) {
+        pod.spec.priority = value;
+        return *this;
+    }
+    PodBuilder& tolerate(const std::string& key) {
+        auto& toleration = pod.spec.tolerations.emplace_back();
+        toleration.key = key;
+        toleration.operator_ = api::TolerationOperator::Exists;
+        return *this;
+    }
+    // One more alternative: each requirement of `term` must hold.
+    PodBuilder& require(std::vector<api::SelectorRequirement> term) {
+        auto& node = affinity().nodeAffinity;
+        if (!node) node.emplace();
+        auto& required = node->requiredDuringSchedulingIgnoredDuringExecution;
+        if (!required) required.emplace();
+        required->nodeSelectorTerms.emplace_back().matchExpressions = std::move(term);
+        return *this;
+    }
+    PodBuilder& owner(const std::string& kind, const std::string& uid) {
+        auto& reference = pod.metadata.ownerReferences.emplace_back();
+        reference.kind = kind;
+        reference.name = uid;
+        reference.uid = uid;
+        reference.controller = true;
+        return *this;
+    }
+    api::Affinity& affinity() {
+        if (!pod.spec.affinity) pod.spec.affinity.emplace();
+        return *pod.spec.affinity;
+    }
+    operator std::shared_ptr<const api::Pod>() const { return std::make_shared<api::Pod>(pod); }
+};
+
+inline api::SelectorRequirement in(const std::string& key, std::vector<std::string> values) {
+    return {key, api::SelectorOperator::In, std::move(values)};
+}
+inline api::SelectorRequirement not_in(const std::string& key, std::vector<std::string> values) {
+    return {key, api::SelectorOperator::NotIn, std::move(values)};
+}
+
+inline api::Taint taint(const std::string& key, std::string_view effect = api::taints::kNoSchedule) {
+    api::Taint taint;
+    taint.key = key;
+    taint.effect = effect;
+    return taint;
+}
+
+// A ready node of 4 CPUs, 8 GiB and 110 pods unless told otherwise.
+inline scheduling::Node node(const std::string& name, const std::string& cpu = "4",
+                             const std::string& memory = "8Gi") {
+    auto object = std::make_shared<api::Node>();
+    object->metadata.name = name;
+    object->metadata.labels[std::string(api::labels::kHostname)] = name;
+    object->status.allocatable = {
+        {"cpu", quantity(cpu)}, {"memory", quantity(memory)}, {"pods", quantity("110")}};
+    scheduling::Node node;
+    node.node = object;
+    return node;
+}
+inline api::Node& edit(scheduling::Node& node) {
+    return const_cast<api::Node&>(*node.node);
+}
+
+// Flexible machines of 1 to 16 CPUs and 1 to 64 GiB without any system reserve, at one place without bounds.
+inline scheduling::Pool pool(const std::string& name) {
+    scheduling::Pool pool;
+    pool.namespace_ = "default";
+    pool.name = name;
+    pool.labels[std::string(api::labels::kPool)] = name;
+    pool.flexible.cpuCores = {1, 16, 1};
+    pool.flexible.memoryMiB = {1024, 65536, 512};
+    pool.reserved = {0, 0};
+    pool.places.push_back({0, "host-a", {{std::string(api::labels::kZone), "host-a"}}});
+    return pool;
+}
+
+inline scheduling::Place place(const std::string& name) {
+    return {name, {}, {}, {}};
+}
+
+// One pool "small" at one place.
+inline scheduling::Snapshot snapshot() {
+    scheduling::Snapshot snapshot;
+    snapshot.places.push_back(place("host-a"));
+    snapshot.pools.push_back(pool("small"));
+    return snapshot;
+}
+
+// What the claim's Node will be, while it is coming.
+inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const scheduling::Result& result,
+                                    std::size_t index) {
+    const auto& claim = result.claims[index];
+    const auto& pool = snapshot.pools[claim.pool];
+    auto node = builders::node("machine-" + std::to_string(index));
+    auto& object = edit(node);
+    for (const auto& [key, value] : pool.labels) object.metadata.labels[key] = value;
+    for (const auto& place : pool.places)
+        if (place.place == claim.place)
+            for (const auto& [key, value] : place.labels) object.metadata.labels[key] = value;
+    object.spec.taints = pool.taints;
+    std::int64_t pods = pool.pods_per_node;
+    for (const auto& shape : pool.shapes)
+        if (shape.name == claim.shape) pods = shape.pods;
+    object.status.allocatable = pool.extended_resources;
+    object.status.allocatable["cpu"] =
+        api::Quantity::of_milli(claim.cpu_cores * 1000 - pool.reserved.cpuMillicores);
+    object.status.allocatable["memory"] =
+        api::Quantity::of_mebibytes(claim.memory_mib - pool.reserved.memoryMiB);
+    object.status.allocatable["pods"] = api::Quantity::of(pods);
+    node.availability = scheduling::Availability::coming;
+    node.pool = claim.pool;
+    for (const auto* pod : claim.pods) node.bought_for.push_back(pod->metadata.uid);
+    return node;
+}
+
+// The cluster a moment later: pods that fit on ready nodes are there, what was bought is on its way and used
+// up what it takes, and only the pods that it was bought for wait.
+inline scheduling::Snapshot after(scheduling::Snapshot snapshot, const scheduling::Result& result) {
+    std::set<const api::Pod*> waiting;
+    const auto pods = snapshot.pods;
+    for (const auto& placement : result.placements) {
+        const bool is_ready =
+            placement.node && snapshot.nodes[*placement.node].availability == scheduling::Availability::ready;
+        if (!is_ready) waiting.insert(placement.pod);
+        for (const auto& pod : pods)
+            if (is_ready && pod.get() == placement.pod) snapshot.nodes[*placement.node].pods.push_back(pod);
+    }
+    std::erase_if(snapshot.pods, [&](const auto& pod) { return !waiting.contains(pod.get()); });
+    for (std::size_t i = 0; i < result.claims.size(); ++i)
+        snapshot.nodes.push_back(coming_node(snapshot, result, i));
+    for (const auto& claim : result.claims) {
+        for (const auto index : snapshot.pools[claim.pool].budgets) {
+            auto& budget = snapshot.budgets[index];
+            if (budget.nodes) --*budget.nodes;
+            if (budget.cpu_cores) *budget.cpu_cores -= claim.cpu_cores;
+        }
+        auto& place = snapshot.places[claim.place];
+        if (place.free_machines) --*place.free_machines;
+        if (place.free_cpu_cores) *place.free_cpu_cores -= claim.cpu_cores;
+    }
+    return snapshot;
+}
+
+// Adds places to all pools: each is a zone and a host of its own.
+inline void add_places(scheduling::Snapshot& snapshot, const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+        for (auto& pool : snapshot.pools)
+            pool.places.push_back({snapshot.places.size(), name, {{std::string(api::labels::kZone), name}}});
+        snapshot.places.push_back(place(name));
+    }
+}
+
+// The names of the pods on each new claim.
+inline std::vector<std::vector<std::string>> pods_by_claim(const scheduling::Result& result) {
+    std::vector<std::vector<std::string>> names;
+    for (const auto& claim : result.claims) {
+        names.emplace_back();
+        for (const auto* pod : claim.pods) names.back().push_back(pod->metadata.name);
+    }
+    return names;
+}
+
+// The node or "claim N" that the pod was placed on, "" if it was not.
+inline std::string target_of(const scheduling::Snapshot& snapshot, const scheduling::Result& result,
+                             const std::string& pod) {
+    for (const auto& placement : result.placements) {
+        if (placement.pod->metadata.name != pod) continue;
+        if (placement.node) return snapshot.nodes[*placement.node].node->metadata.name;
+        return "claim " + std::to_string(*placement.claim);
+    }
+    return {};
+}
+
+}  // namespace builders

@@ -1,0 +1,34 @@
+// The judge's own picture of a cluster: nodes with labels, taints, free resources, and the pods on them.
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scheduling/solver.hpp"
+
+namespace checker {
+
+struct CheckedNode {
+    std::string name;
+    api::StringMap labels;
+    std::vector<api::Taint> taints;
+    std::map<std::string, __int128> free;  // in thousandths
+    bool limits_everything = true;         // false: resources that are not named are unbounded storage
+    std::vector<const api::Pod*> pods;
+};
+
+struct CheckedCluster {
+    const scheduling::Snapshot& snapshot;
+    std::deque<CheckedNode> nodes;
+    std::deque<api::Pod> made_pods;  // of DaemonSets
+};
+
+// Requests in thousandths, by the documented rule.
+std::map<std::string, __int128> requests_of(const api::Pod& pod);
+
+// Why the kube-scheduler would not put the pod on the node now; empty: it would.
+std::string refusal(const CheckedCluster& cluster, const CheckedNode& node, const api::Pod& pod);
+
+}  // namespace checker

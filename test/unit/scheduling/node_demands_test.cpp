@@ -1,0 +1,135 @@
+// nodeSelector, node affinity and taints; and what people are told.
+#include "test/support/catch.hpp"
+#include "test/unit/scheduling/builders.hpp"
+
+using namespace builders;
+using scheduling::solve;
+
+namespace {
+
+std::string reason_for(scheduling::Snapshot cluster, const PodBuilder& pod) {
+    cluster.pods = {pod};
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    REQUIRE(result.unplaced[0].reasons.size() == 1);
+    return result.unplaced[0].reasons[0];
+}
+
+bool fits(scheduling::Snapshot cluster, const PodBuilder& pod) {
+    cluster.pods = {pod};
+    return solve(cluster).unplaced.empty();
+}
+
+}  // namespace
+
+TEST_CASE("a pod too large for any machine is told the difference") {
+    auto cluster = snapshot();
+    cluster.pools[0].flexible.cpuCores.max = 4;
+    cluster.pools[0].reserved = {100, 256};
+    CHECK(reason_for(cluster, PodBuilder("a", "6")) ==
+          "pool small: needs 6 CPUs, largest machine offers 3.9 after system reserve");
+    cluster.pools[0].flexible.memoryMiB.max = 8192;
+    CHECK(reason_for(cluster, PodBuilder("a", "1", "10Gi")) ==
+          "pool small: needs 10 GiB, largest machine offers 7.75 GiB after system reserve");
+}
+
+TEST_CASE("without a pool the reason says so") {
+    auto cluster = snapshot();
+    cluster.pools.clear();
+    CHECK(reason_for(cluster, PodBuilder("a")) == "there is no pool that could buy a node");
+}
+
+TEST_CASE("a node selector is met by the labels of pool and place") {
+    auto cluster = snapshot();
+    cluster.pools[0].labels["disk"] = "ssd";
+    add_places(cluster, {"host-b"});
+    CHECK(fits(cluster, PodBuilder("a").select("disk", "ssd")));
+    CHECK(reason_for(cluster, PodBuilder("a").select("disk", "hdd")) ==
+          "pool small: its nodes have no label disk=hdd");
+
+    cluster.pods = {PodBuilder("a").select("topology.kubernetes.io/zone", "host-b")};
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].zone == "host-b");
+    CHECK(result.claims[0].place == 1);
+}
+
+TEST_CASE("pods that want different zones do not share a machine, undecided ones join either") {
+    auto cluster = snapshot();
+    add_places(cluster, {"host-b"});
+    const std::string zone(api::labels::kZone);
+    cluster.pods = {PodBuilder("undecided", "3"), PodBuilder("in-a", "2").select(zone, "host-a"),
+                    PodBuilder("in-b", "1").select(zone, "host-b")};
+    const auto result = solve(cluster);
+    CHECK(pods_by_claim(result) == std::vector<std::vector<std::string>>{{"undecided", "in-a"}, {"in-b"}});
+    CHECK(result.claims[0].zone == "host-a");
+    CHECK(result.claims[1].zone == "host-b");
+}
+
+TEST_CASE("the name of a node to come is unlike any other") {
+    auto cluster = snapshot();
+    const std::string hostname(api::labels::kHostname);
+    CHECK_FALSE(fits(cluster, PodBuilder("a").select(hostname, "node-1")));
+    CHECK(fits(cluster, PodBuilder("a").require({not_in(hostname, {"node-1"})})));
+    CHECK(fits(cluster, PodBuilder("a").require({{hostname, api::SelectorOperator::Exists, {}}})));
+    CHECK_FALSE(
+        fits(cluster, PodBuilder("a").require({{hostname, api::SelectorOperator::DoesNotExist, {}}})));
+}
+
+TEST_CASE("terms of required node affinity are alternatives, requirements within one are not") {
+    auto cluster = snapshot();
+    cluster.pools[0].labels["disk"] = "ssd";
+    cluster.pools[0].labels["cores"] = "8";
+    CHECK(fits(cluster, PodBuilder("a").require({in("disk", {"hdd"})}).require({in("disk", {"ssd"})})));
+    CHECK_FALSE(fits(cluster, PodBuilder("a").require({in("disk", {"ssd"}), in("cores", {"4"})})));
+    CHECK(fits(cluster, PodBuilder("a").require({{"cores", api::SelectorOperator::Gt, {"7"}}})));
+    CHECK_FALSE(fits(cluster, PodBuilder("a").require({{"cores", api::SelectorOperator::Lt, {"8"}}})));
+    CHECK(fits(cluster, PodBuilder("a").require({{"gpu", api::SelectorOperator::DoesNotExist, {}}})));
+    CHECK(reason_for(cluster, PodBuilder("a").require({in("disk", {"hdd"})})) ==
+          "pool small: its nodes do not match the required node affinity");
+    CHECK_FALSE(fits(cluster, PodBuilder("a").require({})));
+}
+
+TEST_CASE("the field metadata.name finds a node that exists") {
+    auto cluster = snapshot();
+    cluster.nodes = {node("one"), node("two")};
+    auto pod = PodBuilder("a").require({});
+    pod.pod.spec.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution->nodeSelectorTerms[0]
+        .matchFields = {in("metadata.name", {"two"})};
+    cluster.pods = {pod};
+    CHECK(target_of(cluster, solve(cluster), "a") == "two");
+}
+
+TEST_CASE("taints keep pods away that do not tolerate them") {
+    auto cluster = snapshot();
+    cluster.pools[0].taints = {taint("dedicated")};
+    CHECK(reason_for(cluster, PodBuilder("a")) ==
+          "pool small: has taint dedicated:NoSchedule, which the pod does not tolerate");
+    CHECK(fits(cluster, PodBuilder("a").tolerate("dedicated")));
+    cluster.nodes = {node("cordoned")};
+    edit(cluster.nodes[0]).spec.unschedulable = true;
+    cluster.pools.clear();
+    CHECK_FALSE(fits(cluster, PodBuilder("a")));
+    CHECK(fits(cluster, PodBuilder("a").tolerate("node.kubernetes.io/unschedulable")));
+}
+
+TEST_CASE("tolerations compare key, value and effect") {
+    auto cluster = snapshot();
+    auto dedicated = taint("dedicated", api::taints::kNoExecute);
+    dedicated.value = "db";
+    cluster.pools[0].taints = {dedicated};
+    auto pod = PodBuilder("a");
+    auto& toleration = pod.pod.spec.tolerations.emplace_back();
+    toleration.key = "dedicated";
+    toleration.value = "web";
+    CHECK_FALSE(fits(cluster, pod));
+    toleration.value = "db";
+    CHECK(fits(cluster, pod));
+    toleration.effect = "NoSchedule";
+    CHECK_FALSE(fits(cluster, pod));
+    toleration.effect = "NoExecute";
+    CHECK(fits(cluster, pod));
+    toleration = {};
+    toleration.operator_ = api::TolerationOperator::Exists;
+    CHECK(fits(cluster, pod));
+}

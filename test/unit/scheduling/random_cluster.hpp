@@ -1,0 +1,40 @@
+// Small random clusters that use every kind of constraint; the same seed gives the same cluster. The objects
+// are valid Kubernetes objects, so that a real API server takes them.
+#pragma once
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "scheduling/snapshot.hpp"
+
+namespace random_cluster {
+
+// Kinds of constraints, to be combined at random or singled out.
+enum class Feature {
+    resources,
+    node_selector,
+    node_affinity,
+    taints,
+    zone_spread,
+    host_spread,
+    pod_affinity,
+    pod_anti_affinity,
+    preferences,
+    host_ports,
+    priority,
+    daemon_sets,
+};
+inline constexpr int kFeatures = 12;
+
+struct Options {
+    std::vector<Feature> features;  // empty: a random choice
+    std::size_t most_pods = 40;
+    std::size_t most_nodes = 6;
+    bool has_limits = true;  // budgets and bounded places
+};
+
+scheduling::Snapshot make(std::uint64_t seed, const Options& options = {});
+const char* name_of(Feature feature);
+
+}  // namespace random_cluster

@@ -1,0 +1,103 @@
+#include "test/support/catch.hpp"
+#include "test/unit/scheduling/builders.hpp"
+
+using namespace builders;
+using scheduling::simulate_removal;
+
+namespace {
+
+using Reasons = std::vector<std::string>;
+
+PodBuilder web(const std::string& name, const std::string& cpu = "1") {
+    return PodBuilder(name, cpu).owner("ReplicaSet", "r");
+}
+
+// Two nodes of 4 CPUs in pool small.
+scheduling::Snapshot two_nodes() {
+    auto cluster = snapshot();
+    cluster.nodes = {node("a"), node("b")};
+    for (auto& each : cluster.nodes) each.pool = 0;
+    return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("a node can go when its pods fit on the others") {
+    auto cluster = two_nodes();
+    cluster.nodes[0].pods = {web("w"), PodBuilder("agent").owner("DaemonSet", "d")};
+    const auto removal = simulate_removal(cluster, {{0}});
+    CHECK(removal.possible);
+    REQUIRE(removal.moves.size() == 1);
+    CHECK(removal.moves[0].pod->metadata.name == "w");
+    CHECK(removal.moves[0].node == 1);
+    CHECK(removal.replacements.empty());
+}
+
+TEST_CASE("a node stays when a pod of its would have no place") {
+    auto cluster = two_nodes();
+    cluster.pools[0].closed = "is paused";
+    cluster.nodes[0].pods = {web("w", "2")};
+    cluster.nodes[1].pods = {web("x", "3")};
+    const auto removal = simulate_removal(cluster, {{0}, 1});
+    CHECK_FALSE(removal.possible);
+    CHECK(removal.reasons == Reasons{"pod default/w fits no other node; pool small: is paused"});
+}
+
+TEST_CASE("a smaller machine may replace nodes if that is asked for") {
+    auto cluster = two_nodes();
+    cluster.nodes[0].pods = {web("w")};
+    cluster.nodes[1].pods = {web("x")};
+    auto removal = simulate_removal(cluster, {{0, 1}, 1});
+    CHECK(removal.possible);
+    REQUIRE(removal.replacements.size() == 1);
+    CHECK(removal.replacements[0].cpu_cores == 2);
+    removal = simulate_removal(cluster, {{0, 1}, 0});
+    CHECK_FALSE(removal.possible);
+    CHECK(removal.reasons == Reasons{"1 machine would have to be bought instead, 0 may be"});
+}
+
+TEST_CASE("pods are not moved onto nodes that are still coming") {
+    auto cluster = two_nodes();
+    cluster.nodes[0].pods = {web("w")};
+    cluster.nodes[1].availability = scheduling::Availability::coming;
+    CHECK_FALSE(simulate_removal(cluster, {{0}}).possible);
+}
+
+TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and of no other") {
+    auto cluster = two_nodes();
+    cluster.nodes[1].pods = {web("x", "3")};
+    cluster.pods = {web("waiting", "4")};
+    const auto removal = simulate_removal(cluster, {{0}});
+    CHECK(removal.reasons == Reasons{"pod default/waiting waits and fits on a"});
+    cluster.pods = {web("waiting", "5")};
+    CHECK(simulate_removal(cluster, {{0}}).possible);
+}
+
+TEST_CASE("minimal nodes and spare room hold nodes") {
+    auto cluster = two_nodes();
+    cluster.pools[0].min_nodes = 2;
+    CHECK_FALSE(simulate_removal(cluster, {{0}}).possible);
+    cluster.pools[0].min_nodes = 1;
+    CHECK(simulate_removal(cluster, {{0}}).possible);
+    cluster.pools[0].spare.cpu_cores = 5;
+    CHECK_FALSE(simulate_removal(cluster, {{0}}).possible);
+    cluster.pools[0].spare.cpu_cores = 4;
+    CHECK(simulate_removal(cluster, {{0}}).possible);
+    cluster.pools[0].closed = "is paused";
+    cluster.pools[0].spare.cpu_cores = 5;
+    CHECK(simulate_removal(cluster, {{0}, 1}).reasons ==
+          Reasons{"it is needed for minimal nodes or spare room, and no other machine can be bought"});
+}
+
+TEST_CASE("what remains keeps the share of headroom free") {
+    auto cluster = two_nodes();
+    cluster.nodes[0].pods = {web("w")};
+    cluster.nodes[1].pods = {web("x", "2")};
+    scheduling::RemovalRequest request;
+    request.nodes = {0};
+    request.headroom_percent = 25;
+    CHECK(simulate_removal(cluster, request).possible);
+    request.headroom_percent = 26;
+    CHECK(simulate_removal(cluster, request).reasons ==
+          Reasons{"less than 26 % of pool small would be left free"});
+}
