@@ -1,14 +1,14 @@
+# Paths below the source folder do not count, so that every clone shares the cache.
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_BINARY_DIR} ${CCACHE})
+    CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime
+    CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()
 
 add_library(project_options INTERFACE)
 target_compile_options(project_options INTERFACE
-  -Wall -Wextra -Werror -Wshadow -Wconversion -Wnon-virtual-dtor -Wno-missing-field-initializers
-  -Xclang -fno-pch-timestamp)
+  -Wall -Wextra -Werror -Wshadow -Wconversion -Wnon-virtual-dtor -Wno-missing-field-initializers)
 target_include_directories(project_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_options(project_options INTERFACE -fuse-ld=lld -Wl,--gc-sections)
 
