@@ -113,7 +113,7 @@ def test_deleting_a_pool_removes_its_machines(clean):
     stack.cluster.kubectl("delete", "deployment", "shop", "--wait=false")
     stack.cluster.kubectl("-n", NAMESPACE, "delete", "nspool", "workers", "--timeout=60s")
     assert not stack.claims() and not stack.proxmox.machines()
-    wait_for("no node", lambda: not stack.nodes(), 10)
+    wait_for("no node", lambda: not stack.nodes(), 30)
 
 
 def test_a_budget_without_slack_holds_the_drain_until_it_gives_way(clean):

@@ -25,7 +25,7 @@ class Simulator:
         self.port = int(self.ready["url"].rsplit(":", 1)[1])
 
     def _wait_until_ready(self):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if (self.folder / "ready.json").exists():
                 return json.loads((self.folder / "ready.json").read_text())

@@ -1,6 +1,7 @@
 """proxmoxer, an independent client, drives machines through their lives."""
 
 import io
+import time
 
 import pytest
 from proxmoxer import ProxmoxAPI, ResourceException
@@ -80,21 +81,31 @@ def test_a_template_is_cloned_configured_and_asked(api):
     assert api.pools.get(poolid="kubernetes")[0]["members"] == []
 
 
+def poll(what, ask, seconds=30):
+    """Asks until the answer is not None; the simulated guest needs some time, on a busy machine more."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        answer = ask()
+        if answer is not None:
+            return answer
+        time.sleep(0.05)
+    raise TimeoutError(f"{what} did not come within {seconds} s")
+
+
 def wait_for_agent(machine):
-    for _ in range(50):
+    def interfaces():
         try:
             return machine.agent("network-get-interfaces").get()["result"]
         except ResourceException as error:
             assert "QEMU guest agent is not running" in str(error)
-    raise TimeoutError("the guest agent never answered")
+    return poll("the guest agent's answer", interfaces)
 
 
 def wait_for_exit(machine, pid):
-    for _ in range(50):
+    def ended():
         status = machine.agent("exec-status").get(pid=pid)
-        if status["exited"]:
-            return status
-    raise TimeoutError("the command never ended")
+        return status if status["exited"] else None
+    return poll("the command's end", ended)
 
 
 def test_tickets_work_as_well(simulator):
