@@ -82,6 +82,7 @@ inline constexpr std::string_view kDrained = "Drained";
 inline constexpr std::string_view kVolumesDetached = "VolumesDetached";
 inline constexpr std::string_view kMachineDeleted = "MachineDeleted";
 inline constexpr std::string_view kAdopted = "Adopted";
+inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair tried it
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";

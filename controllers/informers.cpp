@@ -73,6 +73,7 @@ void for_all(MaybeConst& i, Function each) {
     each(i.storage_classes);
     each(i.csi_nodes);
     each(i.volume_attachments);
+    each(i.pod_disruption_budgets);
     each(i.providers);
     each(i.pools);
     each(i.claims);
@@ -93,6 +94,7 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
       storage_classes(client, clock, random, executor),
       csi_nodes(client, clock, random, executor),
       volume_attachments(client, clock, random, executor),
+      pod_disruption_budgets(client, clock, random, executor),
       providers(client, clock, random, executor),
       pools(client, clock, random, executor),
       claims(client, clock, random, executor),

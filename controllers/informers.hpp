@@ -44,6 +44,7 @@ public:
     kube::Informer<api::StorageClass> storage_classes;
     kube::Informer<api::CSINode> csi_nodes;
     kube::Informer<api::VolumeAttachment> volume_attachments;
+    kube::Informer<api::PodDisruptionBudget> pod_disruption_budgets;
     kube::Informer<api::v1alpha1::NodeSmithProvider> providers;
     kube::Informer<api::v1alpha1::NodeSmithPool> pools;
     kube::Informer<api::v1alpha1::NodeSmithClaim> claims;

@@ -67,6 +67,7 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
         ProviderHost host;
         host.name = offering.name;
         host.online = offering.usable;
+        host.evacuating = offering.evacuate;
         host.cpuCores = offering.cpu_cores;
         host.memoryMiB = offering.memory_mib;
         host.freeCPUCores = offering.free_cpu_cores;

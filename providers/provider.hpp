@@ -132,6 +132,8 @@ struct RemovalBlocked {
 };
 using RemoveResult = std::variant<Gone, RemovalInProgress, RemovalBlocked>;
 
+enum class Power { off, on };
+
 struct HostOffering {
     std::string name;
     std::string zone;
@@ -194,6 +196,10 @@ public:
     // Hosts and what they can still give; may be served from a cache of at most 10 s.
     virtual asio::awaitable<std::vector<HostOffering>> offerings() = 0;
     virtual asio::awaitable<Health> check() = 0;
+    // Takes the machine one step nearer to being switched off (hard) or on. True when it is, else call again.
+    // Never touches what does not prove to be this machine.
+    virtual asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record,
+                                               Power power) = 0;
     // After the Node registered: detach and delete boot data. True when nothing is left of it.
     virtual asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) = 0;
 };

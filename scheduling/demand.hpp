@@ -12,6 +12,7 @@ struct Demand {
     const api::Pod* pod = nullptr;
     ClassId pod_class = 0;
     bool is_displaced = false;  // it runs, on a leaving node
+    bool can_wait = true;       // for a node that is still coming
     // The order: more important pods first, then those that need machines of their own (others fill these up
     // afterwards), then larger, then older ones; last a number made from the UID, so that the order of the
     // snapshot does not matter.

@@ -181,12 +181,11 @@ std::size_t Placer::place_among(Plan& plan, std::size_t from, std::size_t to, Ba
     return find(required, from, to);
 }
 
-// A displaced pod runs: it may wait for a machine that replaces its node, not for one that may not come.
 std::size_t Placer::place_on_node(const Demand& demand) {
     auto& plan = plans_.of(demand.pod_class);
     const auto slot = place_as_decided(demand, plan);
     if (slot != kNone) return slot;
-    return place_among(plan, 0, demand.is_displaced ? rows_.ready() : rows_.nodes(), Basis::existing);
+    return place_among(plan, 0, demand.can_wait ? rows_.nodes() : rows_.ready(), Basis::existing);
 }
 
 std::size_t Placer::place_or_buy(Attempt& attempt, std::size_t from) {
@@ -227,7 +226,7 @@ std::size_t Placer::place(const Demand& demand) {
     const auto& required = plans_.variant(plan, 0);
     if (plan.has_failed && plan.failed_at == state_of(required)) return kNone;
 
-    const auto coming = demand.is_displaced ? rows_.nodes() : rows_.ready();
+    const auto coming = demand.can_wait ? rows_.ready() : rows_.nodes();
     slot = place_among(plan, 0, rows_.ready(), Basis::existing);
     if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
     if (slot == kNone) slot = buy_for(plan, coming);

@@ -28,6 +28,10 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers)
       placer_(snapshot, classes_, rows_, daemons_),
       pods_on_(rows_.nodes()) {
     for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;
+    // A displaced pod runs: where its node's removal is judged it has a place or it has none. Where machines
+    // are bought, one that is coming serves it; otherwise each look would buy another.
+    if (buyers == Buyers::displaced_pods)
+        for (auto& demand : demand_) demand.can_wait = !demand.is_displaced;
 }
 
 Result Solve::run() {

@@ -46,7 +46,7 @@ BOOST_DESCRIBE_ENUM(ProviderType, proxmox, redfish)
 BOOST_DESCRIBE_STRUCT(ProviderSpec, (),
                       (type, credentialsSecretRef, additionalSettings, orphanGracePeriod, proxmox, redfish))
 BOOST_DESCRIBE_STRUCT(ProviderHost, (),
-                      (name, online, cpuCores, memoryMiB, freeCPUCores, freeMemoryMiB, machines))
+                      (name, online, evacuating, cpuCores, memoryMiB, freeCPUCores, freeMemoryMiB, machines))
 BOOST_DESCRIBE_STRUCT(ProviderStatus, (),
                       (observedGeneration, conditions, endpoint, version, machines, hosts))
 BOOST_DESCRIBE_STRUCT(NodeSmithProvider, (), (metadata, spec, status))

@@ -21,6 +21,7 @@ struct ProviderSpec {
 struct ProviderHost {
     std::string name;
     bool online = false;
+    bool evacuating = false;  // nodes on it shall leave
     std::int64_t cpuCores = 0;
     std::int64_t memoryMiB = 0;
     std::int64_t freeCPUCores = 0;

@@ -4,6 +4,7 @@
 
 #include "providers/proxmox/ensurer.hpp"
 #include "providers/proxmox/health.hpp"
+#include "providers/proxmox/power_switch.hpp"
 #include "providers/proxmox/releaser.hpp"
 #include "providers/proxmox/remover.hpp"
 
@@ -25,7 +26,8 @@ public:
           placer_(settings_, client_, view_, environment.clock),
           ensurer_(settings_, client_, view_, machines_, images_, placer_, tasks_, environment.clock),
           remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
-          releaser_(settings_, client_, machines_) {}
+          releaser_(settings_, client_, machines_),
+          power_switch_(settings_, client_, machines_) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         co_return co_await ensurer_.ensure(std::move(spec));
@@ -35,6 +37,10 @@ public:
     }
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
         co_return co_await releaser_.release(std::move(identity), std::move(record));
+    }
+    asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record,
+                                       Power power) override {
+        co_return co_await power_switch_.turn(std::move(identity), std::move(record), power);
     }
     asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) override;
     asio::awaitable<std::vector<Machine>> list() override;
@@ -60,6 +66,7 @@ private:
     Ensurer ensurer_;
     Remover remover_;
     Releaser releaser_;
+    PowerSwitch power_switch_;
 };
 
 asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,

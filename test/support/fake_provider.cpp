@@ -164,7 +164,27 @@ public:
         co_return true;
     }
 
+    asio::awaitable<bool> switch_power(providers::MachineIdentity identity, providers::MachineRecord,
+                                       providers::Power power) override {
+        co_await begin("switch_power");
+        auto* machine = cloud_.find(identity);
+        if (!machine) throw providers::ProviderError("switching the power: there is no such machine");
+        const bool was_so = switch_now(*machine, power);
+        end("switch_power");
+        co_return was_so;
+    }
+
 private:
+    bool switch_now(CloudMachine& machine, providers::Power power) {
+        using providers::MachineState;
+        if (power == providers::Power::on) {
+            if (machine.state == MachineState::stopped) cloud_.start(machine);
+            return machine.state == MachineState::running;
+        }
+        const bool was_off = machine.state == MachineState::stopped;
+        machine.state = MachineState::stopped;
+        return was_off;
+    }
     asio::awaitable<void> begin(std::string method) {
         co_await cloud_.clock().sleep_for(kLatency);
         if (calls_) calls_->before(method);

@@ -63,6 +63,17 @@ TEST_CASE("pods are not moved onto nodes that are still coming") {
     CHECK_FALSE(simulate_removal(cluster, {{0}}).possible);
 }
 
+TEST_CASE("a machine that is coming for the pods of a leaving node is not bought again") {
+    auto cluster = two_nodes();
+    cluster.nodes[0].pods = {web("w")};
+    cluster.nodes[0].availability = scheduling::Availability::leaving;
+    cluster.nodes[1].availability = scheduling::Availability::coming;
+    const auto result = scheduling::solve(cluster);
+    CHECK(result.claims.empty());
+    REQUIRE(result.placements.size() == 1);
+    CHECK(result.placements[0].node == 1);
+}
+
 TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and of no other") {
     auto cluster = two_nodes();
     cluster.nodes[1].pods = {web("x", "3")};
