@@ -64,6 +64,48 @@ public:
     virtual asio::awaitable<std::string> iso_image(MachineRecord placed) = 0;
 };
 
+// What the guest is told by the hypervisor's own means (Proxmox' cloud-init drive). Empty: as the image has
+// it.
+struct GuestSettings {
+    std::string user;
+    std::vector<std::string> ssh_authorized_keys;  // "type key comment"
+    bool upgrade_packages = false;
+    std::string address;  // with prefix length: 10.0.4.50/24; empty: DHCP
+    std::string gateway;
+    std::vector<std::string> nameservers;
+    std::vector<std::string> search_domains;
+};
+// Makes them when the backend needs them.
+class GuestSettingsSource {
+public:
+    GuestSettingsSource() = default;
+    GuestSettingsSource(const GuestSettingsSource&) = delete;
+    GuestSettingsSource& operator=(const GuestSettingsSource&) = delete;
+    virtual ~GuestSettingsSource() = default;
+    virtual asio::awaitable<GuestSettings> guest_settings() = 0;
+};
+
+// What is run in a guest to make it join, given to it on the standard input of a shell.
+struct JoinScript {
+    std::string script;  // may be run again: then it tells what the first run did. Holds a secret.
+    std::vector<std::string> secrets;  // texts that must not be told on when its output is
+};
+// A join by way of the guest agent.
+class GuestJoin {
+public:
+    GuestJoin() = default;
+    GuestJoin(const GuestJoin&) = delete;
+    GuestJoin& operator=(const GuestJoin&) = delete;
+    virtual ~GuestJoin() = default;
+    // Makes it when the guest is ready for it.
+    virtual asio::awaitable<JoinScript> script(MachineRecord placed) = 0;
+
+    std::vector<std::string>
+        ready_command;            // succeeds once the guest is ready; empty: when its agent answers
+    bool accept_degraded = true;  // the output "degraded" counts as success
+    base::Duration exec_timeout = std::chrono::minutes{5};
+};
+
 struct MachineSpec {
     MachineIdentity identity;
     std::string name;  // machine name; also the Node's name where we render the join
@@ -73,8 +115,11 @@ struct MachineSpec {
     MachineRecord record;                  // as recorded in the claim so far
     std::vector<std::string> avoid_hosts;  // hosts where earlier attempts failed: used last
     std::vector<Reservation> reservations;
-    std::string last_placed_host;           // for round robin
-    BootImageSource* boot_image = nullptr;  // null: the image joins by itself; outlives the call
+    std::string last_placed_host;  // for round robin
+    // Outlive the call. Null: the image joins by itself; the guest's settings are the image's own.
+    BootImageSource* boot_image = nullptr;
+    GuestSettingsSource* guest = nullptr;
+    GuestJoin* join = nullptr;
 };
 
 enum class MachineState {
@@ -155,6 +200,10 @@ struct Health {
                           // TLSVerificationFailed
     std::string message;  // what is wrong and what would be right
     std::string version;
+    // Of backends that make machines from a template: whether it is there. Reason empty: it is, or none is
+    // configured.
+    std::string template_reason;  // TemplateNotFound, TemplateAmbiguous
+    std::string template_message;
 };
 
 // Failure of the backend that is no expected outcome; `what()` says what was tried, on what, what came back.
