@@ -22,7 +22,7 @@ std::string read(const std::filesystem::path& file) {
 }  // namespace
 
 std::filesystem::path repository() {
-    return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
+    return KUBENODESMITH_SOURCE;
 }
 
 boost::json::object load_crd(std::string_view plural) {
