@@ -1,0 +1,128 @@
+// How a claim leaves, as tables: state in, step and conditions out.
+#include "test/unit/controllers/claim_scene.hpp"
+
+namespace {
+
+using namespace test;
+
+TEST_CASE("a claim deleted before anything was launched ends at once") {
+    Scene scene;
+    SECTION("nothing begun") {}
+    SECTION("an attempt on record, but no machine placed") {
+        scene.begun();
+    }
+    scene.deleted();
+    CHECK(scene.decide().step == Step::drop_finalizer);
+}
+
+TEST_CASE("removal is taint, drain, volumes, machine, Node, token, finalizer") {
+    Scene scene;
+    scene.in_service().deleted();
+    scene.claim.status.bootstrapTokenID = "abcdef";
+    CHECK(scene.decide().step == Step::taint_node);
+    scene.tainted();
+    CHECK(scene.decide().step == Step::drain);
+    scene.set(conditions::kDrained, ConditionStatus::True, reasons::kDrained, at(10s));
+    scene.volumes = true;
+    scene.now = at(20s);
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK(scene.decide().look_again == at(130s));
+    scene.volumes = false;
+    auto removal = scene.decide();
+    CHECK(removal.step == Step::remove_machine);
+    CHECK(condition(removal.status, conditions::kVolumesDetached).status == ConditionStatus::True);
+    CHECK(condition(removal.status, conditions::kMachineDeleted).reason == reasons::kDeleting);
+    scene.claim.status = after_removal(scene.situation(), providers::Gone{});
+    CHECK(scene.decide().step == Step::delete_node);
+    scene.node.reset();
+    CHECK(scene.decide().step == Step::revoke_token);
+    scene.claim.status.bootstrapTokenID.clear();
+    CHECK(scene.decide().step == Step::drop_finalizer);
+}
+
+TEST_CASE("volumes that stay attached delay the removal only until their timeout") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    scene.set(conditions::kDrained, ConditionStatus::True, reasons::kDrained, at(0s));
+    scene.volumes = true;
+    scene.now = at(120s);
+    auto decision = scene.decide();
+    CHECK(decision.step == Step::remove_machine);
+    CHECK(condition(decision.status, conditions::kVolumesDetached).reason == reasons::kVolumeDetachTimeout);
+}
+
+TEST_CASE("R3: whatever blocks the removal keeps the claim, until the machine is gone or the user says so") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    scene.set(conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting);
+    scene.claim.status = after_removal(scene.situation(),
+                                       providers::RemovalBlocked{"HostUnreachable", "pve1 does not answer"});
+    CHECK(condition(scene.claim.status, conditions::kMachineDeleted).reason == reasons::kHostUnreachable);
+    scene.claim.status = scene.decide().status;
+    CHECK(scene.decide().step == Step::remove_machine);
+    CHECK(scene.decide().status == scene.claim.status);
+
+    SECTION("by the claim's annotation") {
+        scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+    }
+    SECTION("by the Node's out-of-service taint") {
+        scene.node->spec.taints.push_back(
+            {"node.kubernetes.io/out-of-service", "nodeshutdown", "NoExecute", std::nullopt});
+    }
+    scene.claim.status = after_removal(scene.situation(), providers::RemovalBlocked{"HostUnreachable", ""});
+    CHECK(condition(scene.claim.status, conditions::kMachineDeleted).status == ConditionStatus::True);
+    CHECK(scene.decide().step == Step::delete_node);
+}
+
+TEST_CASE("R2: a claim whose pool is gone is removed like any other") {
+    Scene scene;
+    scene.in_service().deleted();
+    scene.with_pool = false;
+    CHECK(scene.decide().step == Step::taint_node);
+    scene.tainted();
+    scene.set(conditions::kDrained, ConditionStatus::True);
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
+TEST_CASE(
+    "a machine of the Go operator is never destroyed, and the claim stays until the user says it is gone") {
+    Scene scene;
+    scene.claim.status.providerID = "proxmox://c";
+    scene.deleted();
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK(condition(scene.decide().status, conditions::kMachineDeleted).reason == reasons::kNotAdopted);
+    scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+    CHECK(scene.decide().step == Step::drop_finalizer);
+}
+
+TEST_CASE("a machine that has vanished takes no drain: the claim ends and its Node goes") {
+    Scene scene;
+    scene.in_service();
+    scene.set(conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineVanished);
+    scene.set(conditions::kDisrupted, ConditionStatus::True, reasons::kMachineVanished);
+    CHECK(scene.decide().step == Step::delete_claim);
+    scene.deleted();
+    CHECK(scene.decide().step == Step::delete_node);
+}
+
+TEST_CASE("a drain ends only after the taint had time to be seen") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    controllers::DrainProgress empty;
+    empty.done = true;
+    scene.claim.status = after_drain(scene.situation(), empty);
+    CHECK_FALSE(is_true(scene.claim, conditions::kDrained));
+    scene.now = at(2s);
+    scene.claim.status = after_drain(scene.situation(), empty);
+    CHECK(is_true(scene.claim, conditions::kDrained));
+}
+
+TEST_CASE("the deadline of a drain is the claim's own, from its deletion") {
+    Scene scene;
+    scene.in_service().deleted(at(5s));
+    CHECK_FALSE(drain_request(scene.situation()).deadline);
+    scene.claim.spec.terminationGracePeriod = api::Duration(60s);
+    CHECK(drain_request(scene.situation()).deadline == at(65s));
+}
+
+}  // namespace

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "controllers/claim/identity.hpp"
+#include "controllers/claim/lifecycle.hpp"
+#include "controllers/claim/node_changes.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+// A claim's decisions in tests: a claim at some stage of its life, and what is decided then.
+namespace test {
+
+using namespace controllers::claim;
+using namespace std::chrono_literals;
+namespace conditions = api::conditions;
+using objects::at;
+
+inline const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+
+// A claim at a stage of its life, with everything that stage has on record.
+struct Scene {
+    NodeSmithPool pool = objects::pool("p");
+    NodeSmithClaim claim = objects::bought_claim("c", pool, 1);
+    std::optional<api::Node> node;
+    std::optional<api::Node> namesake;
+    bool leftover = false;
+    bool with_pool = true;
+    bool volumes = false;
+    std::optional<Hold> hold;
+    api::Time now = at(0s);
+
+    Scene() {
+        claim.metadata.uid = kUid;
+        claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
+    }
+    Situation situation() const {
+        Situation s{claim};
+        if (with_pool) s.pool = &pool;
+        if (node) s.node = &*node;
+        if (namesake) s.namesake = &*namesake;
+        s.namesake_is_leftover = leftover;
+        s.purchase_hold = hold;
+        s.volumes_attached = volumes;
+        s.now = now;
+        return s;
+    }
+    Decision decide() const { return controllers::claim::decide(situation()); }
+    void set(std::string_view type, ConditionStatus status, std::string_view reason = "Test",
+             api::Time when = at(0s)) {
+        controllers::claim::set(claim.status, type, status, reason, "", when);
+    }
+
+    Scene& begun(std::int32_t attempt = 1) {
+        claim.status.providerRef = "proxmox";
+        claim.status.launchAttempts = attempt;
+        claim.status.systemUUID = system_uuid(kUid, attempt);
+        set(conditions::kLaunched, ConditionStatus::False, reasons::kWaiting);
+        return *this;
+    }
+    Scene& placed(std::int32_t attempt = 1) {
+        begun(attempt);
+        claim.status.host = "pve1";
+        claim.status.machineID = "101";
+        return *this;
+    }
+    Scene& launched() {
+        placed();
+        claim.status.providerID = "proxmox://lab/vms/101";
+        set(conditions::kLaunched, ConditionStatus::True);
+        return *this;
+    }
+    Scene& joined() {
+        launched();
+        node = objects::node("c");
+        node->status.nodeInfo.systemUUID = claim.status.systemUUID;
+        return *this;
+    }
+    Scene& registered() {
+        joined();
+        claim.status.nodeName = "c";
+        node->metadata.labels[std::string(api::labels::kClaim)] = "c";
+        node->metadata.labels[pool.spec.poolLabelKey] = "p";
+        set(conditions::kRegistered, ConditionStatus::True);
+        return *this;
+    }
+    Scene& in_service() {
+        registered();
+        set(conditions::kInitialized, ConditionStatus::True);
+        set(conditions::kReady, ConditionStatus::True);
+        return *this;
+    }
+    Scene& deleted(api::Time when = at(0s)) {
+        claim.metadata.deletionTimestamp = when;
+        return *this;
+    }
+    Scene& tainted() {
+        node = leaving(*node, {claim, &pool, ""});
+        return *this;
+    }
+};
+
+inline const api::Condition& condition(const ClaimStatus& status, std::string_view type) {
+    const auto* found = api::find_condition(status.conditions, type);
+    REQUIRE(found);
+    return *found;
+}
+
+}  // namespace test
