@@ -126,15 +126,15 @@ bool Placer::reserve(std::size_t slot, const Amounts& wanted) {
 
 // Changes whenever a rule that does not hold might begin to.
 std::int64_t Placer::state_of(const Variant& variant) const {
-    return variant.rules.may_change() ? topology_.state_of(variant.rules) : 0;
+    return given_up_ + (variant.rules.may_change() ? topology_.state_of(variant.rules) : 0);
 }
 
 bool Placer::may_change(ClassId id) {
-    return required(id).rules.may_change();
+    return given_up_ > 0 || required(id).rules.may_change();
 }
 
 std::size_t Placer::decided_slot(const Demand& demand) const {
-    if (demand.is_displaced || decided_.empty()) return kNone;
+    if (!demand.can_wait || decided_.empty()) return kNone;
     const auto found = decided_.find(demand.pod->metadata.uid);
     return found == decided_.end() ? kNone : found->second;
 }
@@ -142,30 +142,29 @@ std::size_t Placer::decided_slot(const Demand& demand) const {
 std::size_t Placer::place_as_decided(const Demand& demand, Plan& plan) {
     const auto slot = decided_slot(demand);
     if (slot == kNone) return kNone;
-    release(demand);
-    return place_among(plan, slot, slot + 1, Basis::existing);
+    const bool was_held = release(demand);
+    const auto placed = place_among(plan, slot, slot + 1, Basis::existing);
+    if (placed == kNone && was_held) ++given_up_;
+    return placed;
 }
 
-std::size_t Placer::place_where_decided(const Demand& demand) {
-    const auto slot = place_as_decided(demand, plans_.of(demand.pod_class));
-    if (slot == kNone) hold(demand, decided_slot(demand));
-    return slot;
-}
-
-void Placer::hold(const Demand& demand, std::size_t slot) {
+void Placer::hold_decided(const Demand& demand) {
+    const auto slot = decided_slot(demand);
+    if (slot == kNone) return;
     const auto& requests = *plans_.of(demand.pod_class).requests;
-    if (slot == kNone || !fits(requests, free_[slot])) return;
+    if (!fits(requests, free_[slot])) return;
     free_[slot] -= requests;
     room_.set(slot, room_of(free_[slot]));
     held_.emplace(demand.pod, slot);
 }
 
-void Placer::release(const Demand& demand) {
+bool Placer::release(const Demand& demand) {
     const auto held = held_.find(demand.pod);
-    if (held == held_.end()) return;
+    if (held == held_.end()) return false;
     free_[held->second] += *plans_.of(demand.pod_class).requests;
     room_.set(held->second, room_of(free_[held->second]));
     held_.erase(held);
+    return true;
 }
 
 // The kube-scheduler uses a node that fits whether or not it is the preferred kind, so nothing is bought for
@@ -205,7 +204,7 @@ void Placer::give_up_preferences(Plan& plan) {
     plan.kept = kept;
 }
 
-std::size_t Placer::buy_for(Plan& plan, std::size_t coming) {
+std::size_t Placer::buy_for(Plan& plan) {
     auto first = attempt(plan, plan.kept, Basis::potential);
     auto slot = place_or_buy(first, rows_.nodes());
     if (slot == kNone && plan.kept != 0) {
@@ -213,27 +212,50 @@ std::size_t Placer::buy_for(Plan& plan, std::size_t coming) {
         auto second = attempt(plan, plan.kept, Basis::potential);
         slot = place_or_buy(second, rows_.nodes());
     }
-    if (slot != kNone || plans_.variant(plan, 0).rules.spreads.empty()) return slot;
-    // Domains in which no machine can be had do not count.
-    auto last = attempt(plan, 0, Basis::existing);
-    return place_or_buy(last, coming);
+    return slot;
+}
+
+std::size_t Placer::place_on_ready(Plan& plan) {
+    const auto state = state_of(plans_.variant(plan, 0));
+    if (plan.no_ready_node_at == state) return kNone;
+    const auto slot = place_among(plan, 0, rows_.ready(), Basis::existing);
+    if (slot == kNone) plan.no_ready_node_at = state;
+    return slot;
+}
+
+std::size_t Placer::place_now(const Demand& demand) {
+    if (rows_.ready() == 0) return kNone;
+    auto& plan = plans_.of(demand.pod_class);
+    const auto decided = decided_slot(demand);
+    if (decided == kNone) return place_on_ready(plan);
+    return decided < rows_.ready() ? place_as_decided(demand, plan) : kNone;
 }
 
 std::size_t Placer::place(const Demand& demand) {
     auto& plan = plans_.of(demand.pod_class);
     auto slot = place_as_decided(demand, plan);
     if (slot != kNone) return slot;
-    const auto& required = plans_.variant(plan, 0);
-    if (plan.has_failed && plan.failed_at == state_of(required)) return kNone;
+    const auto state = state_of(plans_.variant(plan, 0));
+    if (plan.no_place_at == state) return kNone;
 
     const auto coming = demand.can_wait ? rows_.ready() : rows_.nodes();
-    slot = place_among(plan, 0, rows_.ready(), Basis::existing);
+    slot = place_on_ready(plan);
     if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
-    if (slot == kNone) slot = buy_for(plan, coming);
-    if (slot == kNone) {
-        plan.has_failed = true;
-        plan.failed_at = state_of(required);
-    }
+    if (slot == kNone) slot = buy_for(plan);
+    // A pod that can wait may be placed on nodes that come, too.
+    if (slot == kNone && demand.can_wait) plan.no_place_at = state;
+    return slot;
+}
+
+std::size_t Placer::place_as_last_resort(const Demand& demand) {
+    auto& plan = plans_.of(demand.pod_class);
+    const auto& required = plans_.variant(plan, 0);
+    if (required.rules.spreads.empty()) return kNone;
+    const auto state = state_of(required);
+    if (plan.no_last_resort_at == state) return kNone;
+    auto last = attempt(plan, 0, Basis::existing);
+    const auto slot = place_or_buy(last, demand.can_wait ? rows_.ready() : rows_.nodes());
+    if (slot == kNone && demand.can_wait) plan.no_last_resort_at = state;
     return slot;
 }
 

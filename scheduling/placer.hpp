@@ -23,15 +23,22 @@ public:
     // Every pod to be placed is in `classes`.
     Placer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons);
 
-    // The slot that the pod was put into, or kNone.
+    // Keeps room for the pod on the node that was bought for it, until the pod is placed.
+    void hold_decided(const Demand& demand);
+    // The slot that the pod was put into, or kNone. Among ready nodes only, and nowhere if it waits for a
+    // node that was bought for it.
+    std::size_t place_now(const Demand& demand);
+    // Anywhere, on machines that have to be bought as well.
     std::size_t place(const Demand& demand);
-    // Puts a pod on the node that was bought for it, or nowhere: kNone. If it cannot be there yet because of
-    // pods that are still to be placed, its room is held until place() is called for it.
-    std::size_t place_where_decided(const Demand& demand);
-    // A slot among the nodes, without buying anything.
+    // As place(), for pods with spread constraints: domains in which no machine could be had do not count. To
+    // be tried when everybody else is placed, for who opens such a domain narrows where these pods may be.
+    std::size_t place_as_last_resort(const Demand& demand);
+    // Among the nodes, without buying anything.
     std::size_t place_on_node(const Demand& demand);
     // Whether a pod that found no place may find one once others are placed.
     bool may_change(ClassId id);
+    // How often room that was held for a pod became free because the pod cannot be there.
+    std::int64_t given_up() const { return given_up_; }
 
     // Indices into Snapshot::pools.
     const std::vector<std::size_t>& pool_order() const { return pool_order_; }
@@ -68,13 +75,13 @@ private:
     void note_purposes();
     std::size_t decided_slot(const Demand& demand) const;
     std::size_t place_as_decided(const Demand& demand, Plan& plan);
-    void hold(const Demand& demand, std::size_t slot);
-    void release(const Demand& demand);
+    bool release(const Demand& demand);
+    std::size_t place_on_ready(Plan& plan);
     void settle_purchases(const Rules& rules);
     std::size_t place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis);
     std::size_t place_or_buy(Attempt& attempt, std::size_t from);
     void give_up_preferences(Plan& plan);
-    std::size_t buy_for(Plan& plan, std::size_t coming);
+    std::size_t buy_for(Plan& plan);
     std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
     bool try_node(Attempt& attempt, std::size_t slot);
     bool try_purchase(Attempt& attempt, std::size_t slot);
@@ -101,8 +108,9 @@ private:
     std::vector<std::size_t> pool_order_;
     std::unordered_map<std::string_view, std::size_t> decided_;  // slots, by the UIDs of pods they are for
     std::unordered_map<const api::Pod*, std::size_t> held_;      // slots where room is held for pods
-    RoomTree room_;                                              // by slot
-    std::vector<const BitSet*> blocked_;                         // of the attempt under way
+    std::int64_t given_up_ = 0;
+    RoomTree room_;                       // by slot
+    std::vector<const BitSet*> blocked_;  // of the attempt under way
 };
 
 }  // namespace scheduling

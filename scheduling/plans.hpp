@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -40,8 +41,10 @@ struct Plan {
     std::size_t preferences = 0;
     Kept kept = 0;  // what could be kept up to now; what was given up is not tried again
     std::map<Kept, Variant> variants;
-    bool has_failed = false;  // with the state of the counters being...
-    std::int64_t failed_at = 0;
+    // In which state of the counters no ready node was found, and no place at all.
+    std::optional<std::int64_t> no_ready_node_at;
+    std::optional<std::int64_t> no_place_at;
+    std::optional<std::int64_t> no_last_resort_at;
 };
 
 class Plans {

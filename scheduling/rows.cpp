@@ -48,10 +48,16 @@ std::vector<std::size_t> Rows::in_order() const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < snapshot_.nodes.size(); ++i)
         if (snapshot_.nodes[i].availability != Availability::leaving) order.push_back(i);
+    // Of those that come the oldest first, so that what was planned for them before younger ones were bought
+    // is planned again.
     const auto key = [&](std::size_t i) {
         const auto& node = snapshot_.nodes[i];
-        return std::tuple(node.availability == Availability::coming,
-                          std::string_view(node.node->metadata.name), i);
+        const auto& metadata = node.node->metadata;
+        const bool is_coming = node.availability == Availability::coming;
+        const auto age = is_coming && metadata.creationTimestamp
+                             ? metadata.creationTimestamp->at.time_since_epoch().count()
+                             : 0;
+        return std::tuple(is_coming, age, std::string_view(metadata.name), i);
     };
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     return order;

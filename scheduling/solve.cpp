@@ -44,25 +44,38 @@ Result Solve::run() {
     return std::move(result_);
 }
 
-// Pods go first to nodes that were bought for them. A pod that found no place because of pods that come later
-// in the order (its affinity, a spread) is tried again as long as that helps.
-void Solve::place_all() {
-    std::vector<const Demand*> waiting;
-    for (const auto& demand : demand_)
-        if (!note(demand, placer_.place_where_decided(demand))) waiting.push_back(&demand);
-    std::erase_if(waiting, [&](const Demand* demand) { return try_to_place(*demand); });
-    for (auto before = waiting.size() + 1; waiting.size() < before;) {
-        before = waiting.size();
+// A pod that found no place because of pods that come later in the order (its affinity, a spread) is tried
+// again as long as that helps.
+template <class Place>
+void Solve::place_until_stuck(std::vector<const Demand*>& waiting, const Place& place) {
+    bool is_first_round = true;
+    for (bool goes_on = true; goes_on; is_first_round = false) {
+        const auto before = std::pair(waiting.size(), placer_.given_up());
         std::erase_if(waiting, [&](const Demand* demand) {
-            return placer_.may_change(demand->pod_class) && try_to_place(*demand);
+            return (is_first_round || placer_.may_change(demand->pod_class)) && note(*demand, place(*demand));
         });
+        goes_on = before != std::pair(waiting.size(), placer_.given_up());
     }
-    for (const auto* demand : waiting) refuse(*demand);
 }
 
-bool Solve::try_to_place(const Demand& demand) {
-    const bool may_buy = buyers_ == Buyers::everybody || demand.is_displaced;
-    return note(demand, may_buy ? placer_.place(demand) : placer_.place_on_node(demand));
+// The kube-scheduler uses nodes that are ready while those that are bought are still on their way. So what
+// fits there is placed before anything is planned for later, and counts in what is planned.
+void Solve::place_all() {
+    std::vector<const Demand*> waiting;
+    for (const auto& demand : demand_) waiting.push_back(&demand);
+    for (const auto* demand : waiting) placer_.hold_decided(*demand);
+    place_until_stuck(waiting, [&](const Demand& demand) { return placer_.place_now(demand); });
+    const auto place_later = [&](const Demand& demand) {
+        const bool may_buy = buyers_ == Buyers::everybody || demand.is_displaced;
+        return may_buy ? placer_.place(demand) : placer_.place_on_node(demand);
+    };
+    place_until_stuck(waiting, place_later);
+    place_until_stuck(waiting, [&](const Demand& demand) {
+        const bool may_buy = buyers_ == Buyers::everybody || demand.is_displaced;
+        const auto slot = place_later(demand);
+        return slot != kNone || !may_buy ? slot : placer_.place_as_last_resort(demand);
+    });
+    for (const auto* demand : waiting) refuse(*demand);
 }
 
 bool Solve::note(const Demand& demand, std::size_t slot) {

@@ -30,7 +30,8 @@ public:
 
 private:
     void place_all();
-    bool try_to_place(const Demand& demand);
+    template <class Place>
+    void place_until_stuck(std::vector<const Demand*>& waiting, const Place& place);
     // False for kNone.
     bool note(const Demand& demand, std::size_t slot);
     void refuse(const Demand& demand);

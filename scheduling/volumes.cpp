@@ -178,14 +178,16 @@ std::set<Attachment>& AttachLimits::attached(std::size_t row) {
 }
 
 bool AttachLimits::hold(std::size_t row, const std::vector<Attachment>& wanted) {
-    if (row >= rows_.nodes() || !rows_.node(row).csi) return true;
-    auto after = attached(row);
-    after.insert(wanted.begin(), wanted.end());
+    if (wanted.empty() || row >= rows_.nodes() || !rows_.node(row).csi) return true;
+    const auto& before = attached(row);
     for (const auto& driver : rows_.node(row).csi->spec.drivers) {
         if (!driver.allocatable || !driver.allocatable->count) continue;
-        const auto count = std::count_if(after.begin(), after.end(),
-                                         [&](const Attachment& each) { return each.driver == driver.name; });
-        if (count > *driver.allocatable->count) return false;
+        const auto is_of_driver = [&](const Attachment& each) { return each.driver == driver.name; };
+        const auto more = std::count_if(wanted.begin(), wanted.end(), [&](const Attachment& each) {
+            return is_of_driver(each) && !before.contains(each);
+        });
+        const auto count = std::count_if(before.begin(), before.end(), is_of_driver) + more;
+        if (more > 0 && count > *driver.allocatable->count) return false;
     }
     return true;
 }

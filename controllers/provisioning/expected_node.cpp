@@ -53,6 +53,8 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     api::Node result;
     if (node) result = *node;
     if (!node) result.metadata.name = claim.metadata.name;
+    // Its age in plans is that of the purchase.
+    result.metadata.creationTimestamp = claim.metadata.creationTimestamp;
     const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider)};
     for (const auto& [key, value] : claim::node_labels(origin)) result.metadata.labels[key] = value;
     // A wish for a zone will be kept, but the claim's status tells the zone only when the machine is placed.

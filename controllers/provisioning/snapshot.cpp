@@ -4,6 +4,7 @@
 #include <set>
 
 #include "controllers/claim/node_changes.hpp"
+#include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/scale_down_decision.hpp"
 
 namespace controllers::provisioning {
@@ -238,6 +239,7 @@ private:
             if (!node && !can_be_waited_for(claim, provider, now_)) return;
             auto expected = expected_node(claim, pool.get(), provider, node.get());
             add_node(std::make_shared<const api::Node>(std::move(expected)), Availability::coming, &claim);
+            world_.snapshot.nodes.back().bought_for = bought_for(claim);
             auto& startup = world_.snapshot.nodes.back().startup_taints;
             if (pool) startup = pool->spec.machineTemplate.startupTaints;
             startup.insert(startup.end(), claim.spec.startupTaints.begin(), claim.spec.startupTaints.end());

@@ -135,6 +135,7 @@ inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const 
     const auto& pool = snapshot.pools[claim.pool];
     auto node = builders::node("machine-" + std::to_string(index));
     auto& object = edit(node);
+    object.metadata.creationTimestamp = api::Time::parse("2026-01-01T00:00:00Z");
     for (const auto& [key, value] : pool.labels) object.metadata.labels[key] = value;
     for (const auto& place : pool.places)
         if (place.place == claim.place)

@@ -50,6 +50,7 @@ private:
             node = &cluster_.nodes.emplace_back();
             node->name = each.node->metadata.name;
             node->labels = each.node->metadata.labels;
+            node->csi = each.csi.get();
             for (const auto& [name, quantity] : each.node->status.allocatable)
                 node->free[name] = quantity.milli();
             for (const auto& taint : each.node->spec.taints) {
@@ -81,7 +82,7 @@ private:
             pod.metadata.namespace_ = set->metadata.namespace_;
             pod.metadata.labels = set->spec.template_.metadata.labels;
             pod.spec = set->spec.template_.spec;
-            CheckedNode bare{node.name, node.labels, node.taints, requests_of(pod), true, {}};
+            CheckedNode bare{node.name, node.labels, node.taints, requests_of(pod), true, {}, nullptr};
             const CheckedCluster empty{snapshot_, {}, {}};
             if (refusal(empty, bare, pod).empty())
                 take(node, cluster_.made_pods.emplace_back(std::move(pod)));

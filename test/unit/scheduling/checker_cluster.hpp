@@ -17,6 +17,7 @@ struct CheckedNode {
     std::map<std::string, __int128> free;  // in thousandths
     bool limits_everything = true;         // false: resources that are not named are unbounded storage
     std::vector<const api::Pod*> pods;
+    const api::CSINode* csi = nullptr;  // what limits its volumes
 };
 
 struct CheckedCluster {
@@ -27,6 +28,9 @@ struct CheckedCluster {
 
 // Requests in thousandths, by the documented rule.
 std::map<std::string, __int128> requests_of(const api::Pod& pod);
+
+// As refusal(), for the pod's volumes only.
+std::string volume_refusal(const CheckedCluster& cluster, const CheckedNode& node, const api::Pod& pod);
 
 // Why the kube-scheduler would not put the pod on the node now; empty: it would.
 std::string refusal(const CheckedCluster& cluster, const CheckedNode& node, const api::Pod& pod);

@@ -203,6 +203,8 @@ Amounts requests_of(const api::Pod& pod) {
     }
     for (const auto& [name, amount] : sidecars) running[name] += amount;
     raise(running, peak);
+    if (pod.spec.resources)
+        for (const auto& [name, quantity] : pod.spec.resources->requests) running[name] = quantity.milli();
     add(running, pod.spec.overhead);
     running["pods"] = 1000;
     return running;
@@ -214,6 +216,7 @@ std::string refusal(const CheckedCluster& cluster, const CheckedNode& node, cons
     if (auto text = resource_refusal(node, pod); !text.empty()) return text;
     for (const auto* other : node.pods)
         if (ports_clash(*other, pod)) return "has the host port in use";
+    if (auto text = volume_refusal(cluster, node, pod); !text.empty()) return text;
     if (auto text = affinity_refusal(cluster, node, pod); !text.empty()) return text;
     if (auto text = anti_affinity_refusal(cluster, node, pod); !text.empty()) return text;
     for (const auto& constraint : pod.spec.topologySpreadConstraints) {

@@ -2,7 +2,6 @@
 // are valid Kubernetes objects, so that a real API server takes them.
 #pragma once
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -24,17 +23,24 @@ enum class Feature {
     host_ports,
     priority,
     daemon_sets,
+    node_fields,
+    extended_resources,
+    volumes,
 };
-inline constexpr int kFeatures = 12;
+inline constexpr int kFeatures = 15;
+inline constexpr const char* kVolumeDriver = "csi.test";
 
 struct Options {
     std::vector<Feature> features;  // empty: a random choice
     std::size_t most_pods = 40;
     std::size_t most_nodes = 6;
     bool has_limits = true;  // budgets and bounded places
+    std::string prefix;      // of the names of nodes and zones
 };
 
 scheduling::Snapshot make(std::uint64_t seed, const Options& options = {});
+// The kinds of constraints that make() uses.
+std::vector<Feature> features_of(std::uint64_t seed, const Options& options = {});
 const char* name_of(Feature feature);
 
 }  // namespace random_cluster
