@@ -1,4 +1,5 @@
 #include "controllers/control_plane.hpp"
+#include "scheduling/text.hpp"
 
 namespace controllers {
 
@@ -72,9 +73,8 @@ ConditionUpdate resolve_pools(const ControlPlaneFacts& facts) {
         if (manager && api::key_of(*manager) != api::key_of(facts.object)) continue;
         if (auto problem = problem_of(*pool, facts.providers)) return std::move(*problem);
     }
-    const auto count = std::to_string(facts.managed_pools);
-    const auto message =
-        listed.empty() ? std::string("no pools are listed in spec.pools") : count + " pools are managed";
+    const auto message = listed.empty() ? std::string("no pools are listed in spec.pools")
+                                        : "managing " + scheduling::counted(facts.managed_pools, "pool");
     return condition(api::conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
 }
 

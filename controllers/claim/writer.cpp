@@ -110,11 +110,6 @@ void Writer::announce(const NodeSmithClaim& before, const NodeSmithClaim& after)
         const auto type = event_type(condition);
         if (!type) continue;
         events_.event(kube::target_of(after), *type, condition.reason, condition.message);
-        base::log::info("Claim changed", {{"claim", api::key_of(after).str()},
-                                          {"condition", condition.type},
-                                          {"status", api::to_string(condition.status)},
-                                          {"reason", condition.reason},
-                                          {"message", condition.message}});
     }
 }
 

@@ -85,9 +85,6 @@ asio::awaitable<void> Orders::create(PoolPointer pool, Line line) {
     informers_.claims.observe(std::move(*made));
     events_.event(about, kube::EventType::normal, "Created",
                   "a machine with " + size_of(line.purchase) + " is bought " + explain(line.purchase));
-    base::log::info("Created claim", {{"claim", api::key_of(wanted).str()},
-                                      {"pool", api::key_of(*pool).str()},
-                                      {"why", explain(line.purchase)}});
 }
 
 }  // namespace controllers::provisioning
