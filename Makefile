@@ -45,14 +45,17 @@ test: setup ## Run all tests (does the missing parts of setup first)
 
 .PHONY: bench
 bench: build ## Run the benchmarks
-	@for program in $(BUILD)/bin/bench-*; do echo "== $$program"; "$$program"; done
+	@for program in $(filter-out %/bench-load %/bench-informer,$(wildcard $(BUILD)/bin/bench-*)); do \
+	  echo "== $$program"; "$$program"; done
+	@echo "== $(BUILD)/bin/bench-informer, on a test control plane"
+	@$(PYTHON) test/controlplane/cluster.py --state build/bench-cluster exec bench/informer/run.sh $(BUILD)/bin
 
 .PHONY: lint
 lint: build ## Check format, clang-tidy, layers, coroutines and shell scripts (FILES="..." limits the C++ files)
 	clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
 	python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
-	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck hack/*.sh .ci/run; fi
+	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
 	printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet
 
 .PHONY: format
