@@ -48,6 +48,8 @@ double cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+constexpr base::Duration kSilence = std::chrono::minutes{1};
+
 class Stopwatch {
 public:
     double seconds() const {
@@ -59,7 +61,7 @@ private:
 };
 
 awaitable<std::size_t> download(kube::Client& client, std::string target) {
-    auto stream = co_await client.open(target, std::chrono::minutes{1});
+    auto stream = co_await client.open(target, kSilence);
     if (stream->head().status != 200) throw std::runtime_error("GET " + target + " was refused");
     std::size_t bytes = 0;
     for (;;) {
