@@ -7,6 +7,9 @@
 #include <stdexcept>
 
 #include "api/time.hpp"
+#include "operator/explain/command.hpp"
+#include "operator/migrate/command.hpp"
+#include "operator/plan/command.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -97,6 +100,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     app.require_subcommand(0, 1);
     app.fallthrough();
     app.add_subcommand("run", "Run the operator (the default)");
+    migrate::add_command(app, result.command);
+    add_plan_command(app, result.command);
+    add_explain_command(app, result.command);
     auto* show_version = app.add_subcommand("version", "Print the version");
     try {
         app.parse(argc, argv);
@@ -136,7 +142,11 @@ std::optional<BindAddress> parse_bind_address(const std::string& flag, const std
 }
 
 std::string version() {
-    return "kubenodesmith " KUBENODESMITH_VERSION;
+    return "kubenodesmith " + version_number();
+}
+
+std::string version_number() {
+    return KUBENODESMITH_VERSION;
 }
 
 }  // namespace kubenodesmith

@@ -1,6 +1,7 @@
 // The command line as values. Names that the Go project KubeNodeSmith had mean the same here.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,13 +29,16 @@ struct Options {
     int concurrent_claims = 16;
 };
 
-// What the command line asks for: run with options, or print a text and exit with a code.
+// What the command line asks for: run the operator with options, run another command, or print a text and
+// exit with a code.
 struct Exit {
     int code = 0;
     std::string text;
 };
 struct CommandLine {
     Options options;
+    // Another command than the operator, or empty; returns the exit code.
+    std::function<int(const kube::ConfigOptions&)> command;
     std::optional<Exit> exit;
 };
 CommandLine parse_command_line(int argc, const char* const* argv);
@@ -47,6 +51,7 @@ struct BindAddress {
 std::optional<BindAddress> parse_bind_address(const std::string& flag,
                                               const std::string& text);  // nullopt: "0"
 
-std::string version();
+std::string version();         // "kubenodesmith 1.2.3"
+std::string version_number();  // "1.2.3"
 
 }  // namespace kubenodesmith

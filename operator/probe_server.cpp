@@ -34,12 +34,11 @@ base::HttpResponse probe(const base::HttpRequest& request, const std::function<R
     return state.ready ? text(200, "ok") : text(503, "not ready: " + state.message);
 }
 
-base::HttpResponse observe(const base::HttpRequest& request, const base::MetricsRegistry& metrics,
+base::HttpResponse observe(const base::HttpRequest& request, const std::function<std::string()>& metrics,
                            const std::function<std::string()>& state) {
     auto path = path_of(request);
     if (!is_read(request)) return text(405, "only GET");
-    if (path == "/metrics")
-        return answer(200, "text/plain; version=0.0.4; charset=utf-8", metrics.exposition());
+    if (path == "/metrics") return answer(200, "text/plain; version=0.0.4; charset=utf-8", metrics());
     if (path == "/debug/state") return answer(200, "application/json", state());
     return text(404, "not found; there are /metrics and /debug/state");
 }
@@ -56,9 +55,9 @@ base::HttpHandler make_probe_handler(std::function<Readiness()> readiness) {
     };
 }
 
-base::HttpHandler make_metrics_handler(const base::MetricsRegistry& metrics,
+base::HttpHandler make_metrics_handler(std::function<std::string()> metrics,
                                        std::function<std::string()> state) {
-    return [&metrics, state = std::move(state)](const base::HttpRequest& request) {
+    return [metrics = std::move(metrics), state = std::move(state)](const base::HttpRequest& request) {
         return reply(observe(request, metrics, state));
     };
 }

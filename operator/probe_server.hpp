@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/http_server.hpp"
-#include "base/metrics.hpp"
 
 namespace kubenodesmith {
 
@@ -16,8 +15,8 @@ struct Readiness {
 
 // Answers /healthz (the loop runs) and /readyz (caches are synced).
 base::HttpHandler make_probe_handler(std::function<Readiness()> readiness);
-// Answers /metrics (Prometheus text) and /debug/state (JSON).
-base::HttpHandler make_metrics_handler(const base::MetricsRegistry& metrics,
+// Answers /metrics (`metrics`: Prometheus text) and /debug/state (`state`: JSON).
+base::HttpHandler make_metrics_handler(std::function<std::string()> metrics,
                                        std::function<std::string()> state);
 
 }  // namespace kubenodesmith

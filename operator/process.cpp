@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "operator/operator.hpp"
+#include "operator/process_metrics.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -55,8 +56,10 @@ public:
           operator_(environment(config), settings_of(options, config.namespace_, *random_)) {
         serve("--health-probe-bind-address", options.health_address,
               make_probe_handler([this] { return operator_.readiness(); }));
-        serve("--metrics-bind-address", options.metrics_address,
-              make_metrics_handler(operator_.metrics(), [this] { return operator_.debug_state(); }));
+        serve(
+            "--metrics-bind-address", options.metrics_address,
+            make_metrics_handler([this] { return operator_.metrics().exposition() + metrics_.exposition(); },
+                                 [this] { return operator_.debug_state(); }));
     }
 
     int run() {
@@ -121,6 +124,9 @@ private:
     base::TaskGroup servers_;
     asio::signal_set signals_;
     Operator operator_;
+    base::MetricsRegistry metrics_;  // of this process
+    std::unique_ptr<base::MetricsRegistry::Hook> process_metrics_ =
+        add_process_metrics(metrics_, version_number());
     bool stopping_ = false;
     int exit_code_ = kFailed;
 };

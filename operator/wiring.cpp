@@ -12,6 +12,7 @@
 #include "controllers/provisioning/reconciler.hpp"
 #include "controllers/reservations.hpp"
 #include "controllers/scale_down.hpp"
+#include "operator/cluster_metrics.hpp"
 #include "operator/debug_state.hpp"
 
 namespace kubenodesmith {
@@ -52,7 +53,9 @@ struct Wiring::Objects {
               informers, client, clock(), *events, metrics,
               [this](const std::string& node) { return provisioning.why_needed(node); },
               [this] { return may_mutate(); }),
-          garbage(informers, client, clock(), *events, metrics, instances) {
+          garbage(informers, client, clock(), *events, metrics, instances),
+          cluster_metrics(
+              informers, clock(), metrics, [this] { return leading; }, settings.election.lease.name) {
         add("controlplane", control_planes, 1);
         add("provider", providers, 4);
         add("pool", pools, 1);
@@ -98,6 +101,7 @@ struct Wiring::Objects {
     controllers::ClaimReconciler claims;
     controllers::ScaleDownReconciler scale_down;
     controllers::GarbageCollector garbage;
+    ClusterMetrics cluster_metrics;
     std::vector<std::unique_ptr<kube::Controller>> controllers;
 };
 

@@ -1,0 +1,95 @@
+#include "operator/cluster_metrics.hpp"
+
+#include <utility>
+
+namespace kubenodesmith {
+
+ClusterMetrics::ClusterMetrics(controllers::Informers& informers, base::Clock& clock,
+                               base::MetricsRegistry& registry, std::function<bool()> leading,
+                               const std::string& lease)
+    : informers_(informers),
+      clock_(clock),
+      leading_(std::move(leading)),
+      // client-go's name for it.
+      leader_(
+          registry.gauge("leader_election_master_status", "1 if this process leads", {"name"}).with({lease})),
+      unschedulable_(
+          registry.gauge("kubenodesmith_pods_unschedulable", "Pods that the scheduler found no node for")
+              .with({})),
+      waited_(registry
+                  .histogram("kubenodesmith_pod_unschedulable_to_running_seconds",
+                             "Time from when a pod was seen unschedulable until it ran, whatever made it run",
+                             {1, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800, 3600})
+                  .with({})),
+      pool_nodes_(
+          registry.gauge("kubenodesmith_pool_nodes",
+                         "Nodes of the pool by state: ready, unready, or pending (bought, not joined)",
+                         {"namespace", "pool", "state"})),
+      host_free_(registry.gauge("kubenodesmith_provider_host_free",
+                                "Room left on a host by what is committed: cpu_cores or memory_mib",
+                                {"namespace", "provider", "host", "resource"})),
+      host_machines_(registry.gauge("kubenodesmith_provider_host_machines", "Our machines on a host",
+                                    {"namespace", "provider", "host"})),
+      exposition_(registry.before_exposition([this] { update(); })) {
+    informers_.pods.on_change(
+        [this](const api::Pod* before, const api::Pod* after) { on_pod(before, after); });
+}
+
+void ClusterMetrics::Series::set(base::LabelValues labels, double value) {
+    family_.with(labels).set(value);
+    now_.insert(std::move(labels));
+}
+
+void ClusterMetrics::Series::drop_others() {
+    for (const auto& labels : before_) {
+        if (!now_.contains(labels)) family_.remove(labels);
+    }
+    before_ = std::exchange(now_, {});
+}
+
+void ClusterMetrics::update() {
+    leader_.set(leading_() ? 1 : 0);
+    unschedulable_.set(static_cast<double>(
+        informers_.pods.store().by_index(controllers::kPodsUnschedulable, "true").size()));
+    for (const auto& [key, pool] : informers_.pools.store().all()) {
+        const auto& status = pool->status;
+        const auto set = [&, &name = key](const char* state, std::int64_t count) {
+            pool_nodes_.set({name.namespace_, name.name, state}, static_cast<double>(count));
+        };
+        set("ready", status.readyNodes);
+        set("unready", status.nodes - status.readyNodes);
+        set("pending", status.pendingNodes);
+    }
+    for (const auto& [key, provider] : informers_.providers.store().all()) {
+        for (const auto& host : provider->status.hosts) {
+            const base::LabelValues labels{key.namespace_, key.name, host.name};
+            auto with_resource = [&labels](const char* resource) {
+                auto all = labels;
+                all.emplace_back(resource);
+                return all;
+            };
+            host_free_.set(with_resource("cpu_cores"), static_cast<double>(host.freeCPUCores));
+            host_free_.set(with_resource("memory_mib"), static_cast<double>(host.freeMemoryMiB));
+            host_machines_.set(labels, static_cast<double>(host.machines));
+        }
+    }
+    pool_nodes_.drop_others();
+    host_free_.drop_others();
+    host_machines_.drop_others();
+}
+
+void ClusterMetrics::on_pod(const api::Pod* before, const api::Pod* after) {
+    const auto& pod = after ? *after : *before;
+    const auto& uid = pod.metadata.uid;
+    if (after && controllers::is_unschedulable(*after)) {
+        unschedulable_since_.try_emplace(uid, clock_.now());
+        return;
+    }
+    const auto known = unschedulable_since_.find(uid);
+    if (known == unschedulable_since_.end()) return;
+    const bool runs = after && after->status.phase == api::PodPhase::Running;
+    if (runs) waited_.observe(std::chrono::duration<double>(clock_.now() - known->second).count());
+    if (runs || !after) unschedulable_since_.erase(known);
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,52 @@
+// Metrics of what the caches show: pods that wait, Nodes of pools, room on hosts, and who leads.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/metrics.hpp"
+#include "controllers/informers.hpp"
+
+namespace kubenodesmith {
+
+class ClusterMetrics {
+public:
+    // All must outlive this. Made before the informers run: it listens to pods.
+    ClusterMetrics(controllers::Informers& informers, base::Clock& clock, base::MetricsRegistry& registry,
+                   std::function<bool()> leading, const std::string& lease);
+
+private:
+    // A gauge whose set of series follows the objects: what is not set again is taken away.
+    class Series {
+    public:
+        explicit Series(base::Family<base::Gauge>& family) : family_(family) {}
+        void set(base::LabelValues labels, double value);
+        void drop_others();
+
+    private:
+        base::Family<base::Gauge>& family_;
+        std::set<base::LabelValues> before_;
+        std::set<base::LabelValues> now_;
+    };
+
+    void update();
+    void on_pod(const api::Pod* before, const api::Pod* after);
+
+    controllers::Informers& informers_;
+    base::Clock& clock_;
+    std::function<bool()> leading_;
+    base::Gauge& leader_;
+    base::Gauge& unschedulable_;
+    base::Histogram& waited_;
+    Series pool_nodes_;
+    Series host_free_;
+    Series host_machines_;
+    std::map<std::string, base::TimePoint> unschedulable_since_;  // by pod UID, until it runs or is gone
+    std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
+};
+
+}  // namespace kubenodesmith

@@ -1,0 +1,64 @@
+#include "operator/explain/command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "operator/explain/explain.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+struct Request {
+    std::string kind;
+    std::string name;
+    std::string namespace_;
+    std::vector<std::string> files;
+};
+
+api::ObjectKey key_of(const Request& request) {
+    const auto slash = request.name.find('/');
+    if (slash != std::string::npos) return {request.name.substr(0, slash), request.name.substr(slash + 1)};
+    return {request.namespace_, request.name};
+}
+
+std::string explain(ClusterView& view, const Request& request) {
+    auto key = key_of(request);
+    if (request.kind == "node") return explain_node(view, key.name);
+    if (request.kind == "claim") return explain_claim(view, key);
+    if (key.namespace_.empty()) key.namespace_ = "default";
+    return explain_pod(view, key);
+}
+
+int run(const Request& request, const kube::ConfigOptions& cluster) {
+    try {
+        const auto view = ClusterView::open(request.files, cluster);
+        std::cout << explain(*view, request);
+        return 0;
+    } catch (const std::exception& error) {
+        std::cerr << "explain: " << error.what() << "\n";
+        return 2;
+    }
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen) {
+    auto request = std::make_shared<Request>();
+    auto* command =
+        app.add_subcommand("explain", "Say why a pod waits, why a node stays, or what a claim waits for");
+    command->add_option("kind", request->kind, "pod, node or claim")
+        ->required()
+        ->check(CLI::IsMember({"pod", "node", "claim"}));
+    command->add_option("name", request->name, "Its name, or namespace/name")->required();
+    command->add_option("-n,--namespace", request->namespace_,
+                        "Namespace; default: of a pod default, of a claim the only one that has it");
+    command->add_option(
+        "-f,--file", request->files,
+        "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input");
+    command->callback([&chosen, request] {
+        chosen = [request](const kube::ConfigOptions& cluster) { return run(*request, cluster); };
+    });
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,18 @@
+// kubenodesmith explain pod|node|claim NAME
+#pragma once
+
+#include <functional>
+
+#include "kube/config.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace kubenodesmith {
+
+// Adds the subcommand; when it is chosen, `chosen` becomes what to run. Exit codes: 0, or 2 with a message on
+// standard error.
+void add_explain_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen);
+
+}  // namespace kubenodesmith

@@ -1,0 +1,195 @@
+#include "operator/explain/explain.hpp"
+
+#include <algorithm>
+
+#include "controllers/claim/state.hpp"
+#include "controllers/drain.hpp"
+#include "controllers/fleet.hpp"
+#include "controllers/provisioning/claim_factory.hpp"
+#include "operator/plan/plan.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+using api::ConditionStatus;
+using api::v1alpha1::NodeSmithClaim;
+namespace conditions = api::conditions;
+
+constexpr std::size_t kMostEvents = 5;
+constexpr std::string_view kComponent = "kubenodesmith";
+
+std::string ago(std::optional<api::Time> when, api::Time now) {
+    if (!when) return "some time ago";
+    const auto seconds = std::max<std::int64_t>(0, (now.at - when->at).count());
+    if (seconds < 120) return std::to_string(seconds) + " s ago";
+    if (seconds < 7200) return std::to_string(seconds / 60) + " min ago";
+    return std::to_string(seconds / 3600) + " h ago";
+}
+
+std::optional<api::Time> time_of(const api::Event& event) {
+    return event.lastTimestamp ? event.lastTimestamp : event.metadata.creationTimestamp;
+}
+
+bool is_ours(const api::Event& event) {
+    return event.source.component == kComponent || event.reportingComponent == kComponent;
+}
+
+// What the operator said of an object, the latest first.
+std::string events_about(const ClusterView& view, std::string_view kind, const api::ObjectKey& key) {
+    std::vector<const api::Event*> found;
+    for (const auto& event : view.events()) {
+        const auto& about = event.involvedObject;
+        const bool same_namespace = key.namespace_.empty() || about.namespace_ == key.namespace_;
+        if (is_ours(event) && about.kind == kind && about.name == key.name && same_namespace) {
+            found.push_back(&event);
+        }
+    }
+    std::sort(found.begin(), found.end(),
+              [](const auto* a, const auto* b) { return time_of(*a) > time_of(*b); });
+    std::string text;
+    for (std::size_t i = 0; i < found.size() && i < kMostEvents; ++i) {
+        text += "  " + ago(time_of(*found[i]), view.now()) + ": " + found[i]->reason + ": " +
+                found[i]->message + "\n";
+    }
+    return text.empty() ? "" : "The operator said:\n" + text;
+}
+
+std::string size_of(const NodeSmithClaim& claim) {
+    return claim.status.size.empty() ? "" : " (" + claim.status.size + ")";
+}
+
+std::string state_of(const NodeSmithClaim& claim) {
+    std::string phase = "Pending";
+    if (claim.status.phase) phase = std::string(controllers::claim::to_string(*claim.status.phase));
+    auto text = "claim " + api::key_of(claim).str() + size_of(claim) + " is " + phase;
+    for (const auto& condition : claim.status.conditions) {
+        const bool settled = condition.status == ConditionStatus::True;
+        if (settled || condition.type == conditions::kReady || condition.message.empty()) continue;
+        return text + ": " + condition.message;
+    }
+    return text;
+}
+
+const api::Condition* scheduled(const api::Pod& pod) {
+    return api::find_condition(pod.status.conditions, conditions::kPodScheduled);
+}
+
+std::string state_of(const api::Pod& pod) {
+    const auto name = "Pod " + api::key_of(pod).str();
+    if (!pod.spec.nodeName.empty()) return name + " is on node " + pod.spec.nodeName + ".\n";
+    if (pod.metadata.deletionTimestamp) return name + " is being deleted.\n";
+    const auto* condition = scheduled(pod);
+    if (!condition) return name + " was not looked at by the scheduler yet.\n";
+    return name + " waits. The scheduler says: " + condition->message + "\n";
+}
+
+std::string purchases_for(ClusterView& view, const api::Pod& pod) {
+    std::string text;
+    for (const auto& [key, claim] : view.informers().claims.store().all()) {
+        const auto uids = controllers::provisioning::bought_for(*claim);
+        if (std::find(uids.begin(), uids.end(), pod.metadata.uid) == uids.end()) continue;
+        text += "Bought for it: " + state_of(*claim) + ".\n";
+    }
+    return text;
+}
+
+std::string condition_line(const api::Condition& condition, api::Time now) {
+    auto text = "  " + condition.type + "=" + std::string(api::to_string(condition.status));
+    if (!condition.reason.empty() && condition.reason != condition.type)
+        text += " (" + condition.reason + ")";
+    if (condition.lastTransitionTime) text += ", since " + ago(condition.lastTransitionTime, now);
+    return text + (condition.message.empty() ? "" : ": " + condition.message) + "\n";
+}
+
+std::string machine_of(const NodeSmithClaim& claim) {
+    const auto& status = claim.status;
+    std::string text;
+    if (!status.machineID.empty()) text += "Machine " + status.machineID;
+    if (!status.host.empty()) text += (text.empty() ? "Host " : " on host ") + status.host;
+    if (!status.nodeName.empty()) text += (text.empty() ? "Node " : ", node ") + status.nodeName;
+    if (!status.taskRef.empty()) text += (text.empty() ? "Task " : ", task ") + status.taskRef;
+    return text.empty() ? "" : text + ".\n";
+}
+
+std::string purpose_of(ClusterView& view, const NodeSmithClaim& claim) {
+    const auto uids = controllers::provisioning::bought_for(claim);
+    if (uids.empty()) return "";
+    std::string names;
+    for (const auto& [key, pod] : view.informers().pods.store().all()) {
+        if (std::find(uids.begin(), uids.end(), pod->metadata.uid) == uids.end()) continue;
+        names += (names.empty() ? "" : ", ") + key.str();
+    }
+    const auto count = std::to_string(uids.size());
+    return "Bought for " + count + (uids.size() == 1 ? " pod" : " pods") +
+           (names.empty() ? ", of which none is left" : ", of which are left: " + names) + ".\n";
+}
+
+std::shared_ptr<const NodeSmithClaim> find_claim(ClusterView& view, const api::ObjectKey& key) {
+    const auto& store = view.informers().claims.store();
+    if (!key.namespace_.empty()) {
+        if (auto claim = store.get(key)) return claim;
+        throw ViewError("there is no claim " + key.str());
+    }
+    const auto found = store.by_index(controllers::kClaimsByName, key.name);
+    if (found.empty()) throw ViewError("there is no claim " + key.name);
+    if (found.size() > 1)
+        throw ViewError("several namespaces have a claim " + key.name + "; give --namespace");
+    return found.front();
+}
+
+std::string ownership_of(ClusterView& view, const std::string& node) {
+    const auto claims = view.informers().claims.store().by_index(controllers::kClaimsByNode, node);
+    if (claims.empty()) return "It belongs to no claim, so the operator leaves it alone.\n";
+    const auto& claim = *claims.front();
+    return "It belongs to " + state_of(claim) + ", pool " + claim.spec.poolRef + ".\n" + machine_of(claim);
+}
+
+}  // namespace
+
+std::string explain_pod(ClusterView& view, const api::ObjectKey& key) {
+    const auto pod = view.informers().pods.store().get(key);
+    if (!pod) throw ViewError("there is no pod " + key.str() + " that has not ended");
+    auto text = state_of(*pod);
+    if (controllers::is_unschedulable(*pod)) {
+        text += purchases_for(view, *pod);
+        for (const auto& waiting : make_plan(view).pods) {
+            if (waiting.pod == key) text += "By what is known now: " + sentence_of(waiting) + ".\n";
+        }
+    }
+    return text + events_about(view, "Pod", key);
+}
+
+std::string explain_node(ClusterView& view, const std::string& name) {
+    const auto node = view.informers().nodes.store().get({"", name});
+    if (!node) throw ViewError("there is no node " + name);
+    auto text = "Node " + name + (controllers::is_ready(*node) ? " is ready" : " is not ready");
+    std::size_t movable = 0;
+    for (const auto& pod : view.informers().pods.store().by_index(controllers::kPodsByNode, name)) {
+        if (controllers::is_drainable(*pod)) ++movable;
+    }
+    text += " and carries " + std::to_string(movable) + (movable == 1 ? " pod" : " pods") +
+            " that would have to move.\n" + ownership_of(view, name);
+    for (const auto& removal : make_plan(view).nodes) {
+        if (removal.node == name) text += "By what is known now: " + sentence_of(removal) + ".\n";
+    }
+    return text + events_about(view, "Node", {"", name});
+}
+
+std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
+    const auto claim = find_claim(view, key);
+    const auto& status = claim->status;
+    auto text = "Of pool " + claim->spec.poolRef + ": " + state_of(*claim) + ".\n" +
+                purpose_of(view, *claim) + machine_of(*claim);
+    if (status.lastFailure) {
+        text += "Attempt " + std::to_string(status.launchAttempts) + " failed " +
+                ago(status.lastFailure->time, view.now()) + ": " + status.lastFailure->message + "\n";
+    }
+    if (status.nextRetryTime && *status.nextRetryTime > view.now()) {
+        text += "The next attempt is not before " + status.nextRetryTime->str() + ".\n";
+    }
+    if (!status.conditions.empty()) text += "Conditions:\n";
+    for (const auto& condition : status.conditions) text += condition_line(condition, view.now());
+    return text + events_about(view, "NodeSmithClaim", api::key_of(*claim));
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,17 @@
+// Why a pod waits, why a node stays, what a claim waits for: in sentences.
+#pragma once
+
+#include <string>
+
+#include "api/meta.hpp"
+#include "operator/plan/cluster_view.hpp"
+
+namespace kubenodesmith {
+
+// All throw ViewError if there is no such object.
+std::string explain_pod(ClusterView& view, const api::ObjectKey& key);
+std::string explain_node(ClusterView& view, const std::string& name);
+// An empty namespace means: the only claim of that name in any.
+std::string explain_claim(ClusterView& view, const api::ObjectKey& key);
+
+}  // namespace kubenodesmith

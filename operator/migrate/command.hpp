@@ -1,0 +1,18 @@
+// kubenodesmith migrate SOURCE FILE
+#pragma once
+
+#include <functional>
+
+#include "kube/config.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace kubenodesmith::migrate {
+
+// Adds the subcommand; when it is chosen, `chosen` becomes what to run, which returns the exit code:
+// 0, or 1 with a message on standard error.
+void add_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen);
+
+}  // namespace kubenodesmith::migrate

@@ -1,0 +1,40 @@
+// The resources that a migration writes, while they are being put together.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "operator/migrate/report.hpp"
+
+namespace kubenodesmith::migrate {
+
+// Providers, pools and Secrets by the name that the source has for them ("" where it has one without a name).
+struct Draft {
+    std::map<std::string, api::v1alpha1::NodeSmithProvider> providers;
+    std::map<std::string, api::v1alpha1::NodeSmithPool> pools;
+    api::v1alpha1::NodeSmithControlPlane control_plane;  // written once into each namespace that has pools
+    std::map<std::string, std::map<std::string, std::string>> secrets;  // name -> key -> value
+
+    api::v1alpha1::NodeSmithProvider& provider(const std::string& name = "") { return providers[name]; }
+    api::v1alpha1::NodeSmithPool& pool(const std::string& name = "") { return pools[name]; }
+    // spec.proxmox of a provider, made when it is first asked for.
+    api::v1alpha1::ProxmoxSpec& proxmox(const std::string& name = "");
+    api::v1alpha1::Template& template_of(const std::string& name = "");
+    api::v1alpha1::CloudInit& cloud_init(const std::string& name = "");
+    // spec.bootstrap of a pool, made when it is first asked for.
+    api::v1alpha1::Bootstrap& bootstrap(const std::string& name = "");
+};
+
+// The resources as YAML documents. Fields that have their default are left out. Secrets are among them only
+// if asked for, with their values in plain text.
+std::string yaml_of(const Draft& draft, bool with_secrets);
+
+// How to make a Secret that yaml_of left out; holds its keys, not its values.
+std::string instruction_for(const std::string& namespace_, const std::string& name,
+                            const std::map<std::string, std::string>& values);
+
+}  // namespace kubenodesmith::migrate

@@ -1,0 +1,206 @@
+#include "operator/plan/cluster_view.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "api/json.hpp"
+#include "api/yaml.hpp"
+#include "base/task_group.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+
+constexpr base::Duration kPatience = std::chrono::seconds{30};
+
+std::unique_ptr<base::HttpTransport> connect_to_server(asio::any_io_executor executor, base::Clock& clock,
+                                                       const kube::ConfigOptions& options) {
+    return kube::make_transport(std::move(executor), clock, kube::load_config(options));
+}
+
+// For pictures from files: there is nobody to ask.
+class NoServer final : public base::HttpTransport {
+public:
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest) override {
+        return refuse<base::HttpResponse>();
+    }
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest) override {
+        return refuse<std::unique_ptr<base::HttpStream>>();
+    }
+
+private:
+    template <class T>
+    static asio::awaitable<T> refuse() {
+        throw base::TransportError("there is no API server in a picture from files", false);
+        co_return T();
+    }
+};
+
+std::unique_ptr<base::HttpTransport> connect_to_nothing(asio::any_io_executor, base::Clock&,
+                                                        const kube::ConfigOptions&) {
+    return std::make_unique<NoServer>();
+}
+
+// What the scheduler would have said of a pod that is only planned.
+void mark_planned(api::Pod& pod) {
+    if (pod.metadata.uid.empty()) pod.metadata.uid = api::key_of(pod).str();
+    const bool has_status = !pod.status.conditions.empty() || pod.status.phase != api::PodPhase::Pending;
+    if (has_status || !pod.spec.nodeName.empty()) return;
+    api::Condition scheduled;
+    scheduled.type = api::conditions::kPodScheduled;
+    scheduled.status = api::ConditionStatus::False;
+    scheduled.reason = api::reasons::kUnschedulable;
+    scheduled.message = "the pod is only planned";
+    pod.status.conditions.push_back(std::move(scheduled));
+}
+
+template <class T>
+void complete(T&) {}
+template <>
+void complete(api::Pod& pod) {
+    if (pod.metadata.namespace_.empty()) pod.metadata.namespace_ = "default";
+    mark_planned(pod);
+}
+
+bool has_text(const json::object& document, std::string_view key, std::string_view text) {
+    const auto* value = document.if_contains(key);
+    return value && value->is_string() && value->get_string() == text;
+}
+
+template <class T>
+bool is_a(const json::object& document) {
+    return has_text(document, "kind", T::kResource.kind) &&
+           has_text(document, "apiVersion", T::kResource.api_version());
+}
+
+template <class T>
+bool take_into(kube::Informer<T>& informer, const json::object& document) {
+    if (!is_a<T>(document)) return false;
+    auto object = api::decode<T>(document);
+    complete(object);
+    informer.observe(std::move(object));
+    return true;
+}
+
+std::string name_of(const json::object& document) {
+    std::string name = "document";
+    if (const auto* kind = document.if_contains("kind"); kind && kind->is_string()) name = kind->get_string();
+    const auto* metadata = document.if_contains("metadata");
+    if (!metadata || !metadata->is_object()) return name;
+    const auto* text = metadata->get_object().if_contains("name");
+    if (text && text->is_string()) name += " " + std::string(text->get_string());
+    return name;
+}
+
+std::string read_file(const std::string& file) {
+    std::ostringstream text;
+    if (file == "-") {
+        text << std::cin.rdbuf();
+        return text.str();
+    }
+    std::ifstream stream(file);
+    if (stream) text << stream.rdbuf();
+    if (!stream) throw ViewError("cannot read " + file);
+    return text.str();
+}
+
+}  // namespace
+
+std::unique_ptr<ClusterView> ClusterView::open(const std::vector<std::string>& files,
+                                               const kube::ConfigOptions& options) {
+    if (files.empty()) return live(options);
+    std::vector<std::string> texts;
+    for (const auto& file : files) texts.push_back(read_file(file));
+    return from_texts(texts, api::Time(std::chrono::system_clock::now()));
+}
+
+ClusterView::ClusterView(Connect connect, const kube::ConfigOptions& options)
+    : clock_(base::make_steady_clock(loop_.get_executor())),
+      random_(base::make_system_random()),
+      client_(connect(loop_.get_executor(), *clock_, options), *clock_, metrics_),
+      informers_(client_, *clock_, *random_, loop_.get_executor()),
+      now_(clock_->wall_now()) {}
+
+std::unique_ptr<ClusterView> ClusterView::live(const kube::ConfigOptions& options) {
+    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_server, options));
+    view->read();
+    return view;
+}
+
+std::unique_ptr<ClusterView> ClusterView::from_texts(const std::vector<std::string>& texts, api::Time now) {
+    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_nothing, {}));
+    view->now_ = now;
+    for (const auto& text : texts) {
+        try {
+            for (const auto& document : api::parse_yaml_documents(text)) view->take(document);
+        } catch (const api::YamlError& error) {
+            throw ViewError(error.what());
+        }
+    }
+    return view;
+}
+
+void ClusterView::read() {
+    std::exception_ptr failure;
+    asio::co_spawn(loop_, read_all(), [&failure](const std::exception_ptr& error) { failure = error; });
+    loop_.run();
+    if (failure) std::rethrow_exception(failure);
+    now_ = api::Time(clock_->wall_now());
+}
+
+// One list of each kind; the watches that follow are cut.
+asio::awaitable<void> ClusterView::read_all() {
+    // Asked first, as it fails at once and says why where an informer would try again for ever.
+    try {
+        kube::ListOptions all;
+        events_ = co_await client_.list<api::Event>(all);
+        co_await client_.list<api::v1alpha1::NodeSmithPool>(all);
+    } catch (const kube::ApiError& error) {
+        const std::string hint =
+            error.is_not_found() ? " (are the CRDs installed? kubectl apply -k crds)" : "";
+        throw ViewError(std::string(error.what()) + hint);
+    } catch (const base::TransportError& error) {
+        throw ViewError(error.what());
+    }
+    base::TaskGroup group(loop_.get_executor());
+    informers_.spawn_all(group);
+    const auto deadline = clock_->now() + kPatience;
+    const bool in_time = co_await base::run_before(*clock_, deadline, informers_.wait_synced());
+    group.stop();
+    co_await group.join();
+    if (!in_time)
+        throw ViewError("the API server did not give every kind within 30 s; see the warnings above");
+}
+
+void ClusterView::take(const json::value& document) {
+    const auto* object = document.if_object();
+    if (!object) throw ViewError("expected Kubernetes objects, as kubectl get -o yaml prints them");
+    if (const auto* items = object->if_contains("items"); items && items->is_array()) {
+        for (const auto& item : items->get_array()) take(item);
+        return;
+    }
+    try {
+        if (is_a<api::Event>(*object)) events_.push_back(api::decode<api::Event>(*object));
+        auto& i = informers_;
+        [[maybe_unused]] const bool known =
+            take_into(i.pods, *object) || take_into(i.nodes, *object) || take_into(i.daemon_sets, *object) ||
+            take_into(i.namespaces, *object) || take_into(i.persistent_volumes, *object) ||
+            take_into(i.persistent_volume_claims, *object) || take_into(i.storage_classes, *object) ||
+            take_into(i.csi_nodes, *object) || take_into(i.volume_attachments, *object) ||
+            take_into(i.pod_disruption_budgets, *object) || take_into(i.providers, *object) ||
+            take_into(i.pools, *object) || take_into(i.claims, *object) ||
+            take_into(i.control_planes, *object) || take_into(i.hosts, *object);
+    } catch (const api::DecodeError& error) {
+        throw ViewError(name_of(*object) + ": " + error.what());
+    }
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,66 @@
+// What the operator would do now, decided by its own code, without doing it.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/meta.hpp"
+#include "operator/plan/cluster_view.hpp"
+
+namespace kubenodesmith {
+
+struct PlannedPurchase {
+    api::ObjectKey pool;
+    std::int64_t cpuCores = 0;
+    std::int64_t memoryMiB = 0;
+    std::string zone;
+    std::vector<api::ObjectKey> pods;
+    std::string reason;  // if it is not for pods
+};
+
+// A pod that waits for the scheduler.
+struct WaitingPod {
+    enum class Outlook { purchase, node, coming_node, nothing };
+    api::ObjectKey pod;
+    Outlook outlook = Outlook::nothing;
+    std::string node;  // where it fits, for node and coming_node; the pool's name for purchase
+    std::vector<std::string> reasons;  // why not, for nothing
+};
+
+struct PlannedRemoval {
+    std::string node;
+    api::ObjectKey claim;
+    bool empty = false;                // no pod that would have to move
+    bool possible = false;             // its pods fit elsewhere and nothing needs it
+    std::vector<std::string> reasons;  // why it is kept
+};
+
+// A pool that may not buy now.
+struct ClosedPool {
+    api::ObjectKey pool;
+    std::string message;
+};
+
+struct Plan {
+    std::vector<PlannedPurchase> purchases;
+    std::vector<WaitingPod> pods;
+    std::vector<PlannedRemoval> nodes;
+    std::vector<ClosedPool> closed_pools;
+    std::vector<std::string> cuts;  // limits that make a purchase smaller than the demand
+
+    // Something would be bought, or an empty node removed.
+    bool changes_something() const;
+};
+
+Plan make_plan(ClusterView& view);
+
+// One line each, for people.
+std::string sentence_of(const PlannedPurchase& purchase);
+std::string sentence_of(const WaitingPod& pod);
+std::string sentence_of(const PlannedRemoval& node);
+std::string table_of(const Plan& plan);
+boost::json::object json_of(const Plan& plan);
+
+}  // namespace kubenodesmith

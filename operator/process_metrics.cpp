@@ -1,0 +1,59 @@
+#include "operator/process_metrics.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace kubenodesmith {
+namespace {
+
+// Of the whole process, in bytes; 0 if it cannot be read. proc(5): the second field of statm, in pages.
+double resident_bytes() {
+    std::ifstream statm("/proc/self/statm");
+    double all = 0;
+    double resident = 0;
+    statm >> all >> resident;
+    return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+double cpu_seconds() {
+    rusage usage{};
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double open_files() {
+    std::error_code error;
+    const std::filesystem::directory_iterator files("/proc/self/fd", error);
+    return error ? 0 : static_cast<double>(std::distance(begin(files), end(files)));
+}
+
+}  // namespace
+
+std::unique_ptr<base::MetricsRegistry::Hook> add_process_metrics(base::MetricsRegistry& registry,
+                                                                 const std::string& version) {
+    registry.gauge("kubenodesmith_build_info", "1, labelled with what was built", {"version"})
+        .with({version})
+        .set(1);
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    registry.gauge("process_start_time_seconds", "When the process began, in seconds since 1970")
+        .with({})
+        .set(std::chrono::duration<double>(now).count());
+    auto& memory = registry.gauge("process_resident_memory_bytes", "Memory in use").with({});
+    auto& files = registry.gauge("process_open_fds", "Open files and sockets").with({});
+    auto& cpu = registry.counter("process_cpu_seconds_total", "CPU time spent").with({});
+    return registry.before_exposition([&memory, &files, &cpu] {
+        memory.set(resident_bytes());
+        files.set(open_files());
+        cpu.add(cpu_seconds() - cpu.value());
+    });
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,86 @@
+#include "operator/explain/explain.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/plan/picture.hpp"
+
+using namespace kubenodesmith;
+using namespace test;
+using Catch::Contains;
+
+namespace {
+
+const std::string kCluster(kPool);
+
+std::string event(const std::string& kind, const std::string& namespace_, const std::string& name,
+                  const std::string& reason) {
+    return "{apiVersion: v1, kind: Event, metadata: {name: " + reason + ", namespace: x}, reason: " + reason +
+           ", message: because, lastTimestamp: 2026-03-01T11:59:30Z, source: {component: kubenodesmith}, "
+           "involvedObject: {kind: " +
+           kind + ", namespace: " + namespace_ + ", name: " + name + "}}";
+}
+
+}  // namespace
+
+TEST_CASE("a pod that waits is explained with what the scheduler says and what would be bought") {
+    const auto view =
+        picture({kCluster, std::string(kPendingPod), event("Pod", "shop", "saw", "NoNodeForPod"),
+                 event("Pod", "shop", "other", "SomethingElse")});
+    const auto text = explain_pod(*view, {"shop", "saw"});
+    CHECK_THAT(text, Contains("Pod shop/saw waits. The scheduler says: 0/1 nodes are available"));
+    CHECK_THAT(text, Contains("a machine of pool tools would be bought"));
+    CHECK_THAT(text, Contains("30 s ago: NoNodeForPod: because"));
+    CHECK_THAT(text, !Contains("SomethingElse"));
+}
+
+TEST_CASE("a pod that waits names the claim that was bought for it, and what that waits for") {
+    std::string coming = node_in_service();
+    coming = coming.substr(0, coming.find("---"));
+    coming.replace(coming.find("phase: Ready"), 12, "phase: Registering");
+    coming = coming.substr(0, coming.find("  nodeName")) +
+             "  conditions:\n  - {type: Launched, status: \"True\", reason: Launched}\n"
+             "  - {type: Registered, status: \"False\", reason: NodeNotFound, message: waiting for the "
+             "machine to join}\n";
+    const auto view = picture({kCluster, std::string(kPendingPod), coming});
+    const auto text = explain_pod(*view, {"shop", "saw"});
+    CHECK_THAT(text, Contains("Bought for it: claim ours/tools-aaaaa (4c/8Gi) is Registering: "
+                              "waiting for the machine to join"));
+    CHECK_THAT(text, Contains("waits for node tools-aaaaa, which is coming"));
+}
+
+TEST_CASE("a node is explained with its claim, what it carries and why it is kept") {
+    const auto view = picture({kCluster, node_in_service(), running_pod()});
+    const auto text = explain_node(*view, "tools-aaaaa");
+    CHECK_THAT(text, Contains("Node tools-aaaaa is ready and carries 1 pod that would have to move"));
+    CHECK_THAT(text, Contains("claim ours/tools-aaaaa (4c/8Gi) is Ready, pool tools"));
+    CHECK_THAT(text, Contains("Machine 1001 on host ford"));
+    CHECK_THAT(text, Contains("keep node tools-aaaaa"));
+
+    const auto foreign = picture({"{apiVersion: v1, kind: Node, metadata: {name: other}}"});
+    CHECK_THAT(explain_node(*foreign, "other"), Contains("belongs to no claim"));
+}
+
+TEST_CASE("a claim is explained with its phase, purpose, conditions and failures") {
+    std::string failed = node_in_service();
+    failed = failed.substr(0, failed.find("---"));
+    failed.replace(
+        failed.find("status:\n"), 8,
+        "status:\n  launchAttempts: 2\n  nextRetryTime: 2026-03-01T12:05:00Z\n"
+        "  lastFailure: {reason: ProvisioningFailed, message: no space left, time: 2026-03-01T11:50:00Z}\n");
+    const auto view = picture({kCluster, failed, std::string(kPendingPod),
+                               event("NodeSmithClaim", "ours", "tools-aaaaa", "Created")});
+    const auto text = explain_claim(*view, {"", "tools-aaaaa"});
+    CHECK_THAT(text, Contains("Of pool tools: claim ours/tools-aaaaa"));
+    CHECK_THAT(text, Contains("Bought for 1 pod, of which are left: shop/saw"));
+    CHECK_THAT(text, Contains("Attempt 2 failed 10 min ago: no space left"));
+    CHECK_THAT(text, Contains("The next attempt is not before 2026-03-01T12:05:00Z"));
+    CHECK_THAT(text, Contains("Initialized=True"));
+    CHECK_THAT(text, Contains("Created: because"));
+}
+
+TEST_CASE("what is not there is said") {
+    const auto view = picture({kCluster});
+    CHECK_THROWS_WITH(explain_pod(*view, {"shop", "saw"}), Contains("no pod shop/saw"));
+    CHECK_THROWS_WITH(explain_node(*view, "x"), Contains("no node x"));
+    CHECK_THROWS_WITH(explain_claim(*view, {"ours", "x"}), Contains("no claim ours/x"));
+    CHECK_THROWS_WITH(explain_claim(*view, {"", "x"}), Contains("no claim x"));
+}

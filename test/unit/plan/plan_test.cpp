@@ -1,0 +1,106 @@
+#include "operator/plan/plan.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/plan/picture.hpp"
+
+using namespace kubenodesmith;
+using namespace test;
+
+namespace {
+
+Plan plan_of(const std::vector<std::string>& texts) {
+    return make_plan(*picture(texts));
+}
+
+const std::string kCluster(kPool);
+
+}  // namespace
+
+TEST_CASE("for a pod that waits a machine is planned, sized to the pod") {
+    const auto plan = plan_of({kCluster, std::string(kPendingPod)});
+    REQUIRE(plan.purchases.size() == 1);
+    const auto& purchase = plan.purchases.front();
+    CHECK(purchase.pool == api::ObjectKey{"ours", "tools"});
+    CHECK(purchase.cpuCores == 3);
+    CHECK(purchase.memoryMiB >= 3 * 1024 + 256);
+    CHECK(purchase.pods == std::vector<api::ObjectKey>{{"shop", "saw"}});
+    REQUIRE(plan.pods.size() == 1);
+    CHECK(plan.pods.front().outlook == WaitingPod::Outlook::purchase);
+    CHECK(plan.changes_something());
+    CHECK_THAT(table_of(plan),
+               Catch::Contains("buy in pool ours/tools: 3 CPUs") && Catch::Contains("for shop/saw"));
+}
+
+TEST_CASE("a pod that is not applied yet is planned for like one that waits") {
+    const auto plan = plan_of({kCluster, R"({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new"},
+         "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "of no matter"}}]})"});
+    REQUIRE(plan.purchases.size() == 1);
+    CHECK(plan.purchases.front().pods == std::vector<api::ObjectKey>{{"default", "new"}});
+}
+
+TEST_CASE("a pod that no machine helps is told why, and nothing changes") {
+    std::string pod(kPendingPod);
+    pod.replace(pod.find("cpu: \"2\""), 8, "cpu: 500");
+    const auto plan = plan_of({kCluster, pod});
+    CHECK(plan.purchases.empty());
+    CHECK_FALSE(plan.changes_something());
+    REQUIRE(plan.pods.size() == 1);
+    CHECK(plan.pods.front().outlook == WaitingPod::Outlook::nothing);
+    CHECK_THAT(table_of(plan),
+               Catch::Contains("pod shop/saw waits, and nothing would be bought: pool tools"));
+}
+
+TEST_CASE("a pool that may not buy is named with the reason") {
+    std::string paused(kCluster);
+    paused.replace(paused.find("pools: [\"*\"]"), 12, "pools: [\"*\"], mode: Paused");
+    const auto plan = plan_of({paused, std::string(kPendingPod)});
+    CHECK(plan.purchases.empty());
+    REQUIRE(plan.closed_pools.size() == 1);
+    CHECK_THAT(plan.closed_pools.front().message, Catch::Contains("control plane main is paused"));
+}
+
+TEST_CASE("an empty node would go, one with pods that fit nowhere else would stay") {
+    const auto empty = plan_of({kCluster, node_in_service()});
+    REQUIRE(empty.nodes.size() == 1);
+    CHECK(empty.nodes.front().empty);
+    CHECK(empty.nodes.front().possible);
+    CHECK(empty.changes_something());
+    CHECK_THAT(table_of(empty), Catch::Contains("remove node tools-aaaaa"));
+
+    const auto used = plan_of({kCluster, node_in_service(), running_pod()});
+    REQUIRE(used.nodes.size() == 1);
+    CHECK_FALSE(used.nodes.front().empty);
+    CHECK_FALSE(used.nodes.front().possible);
+    CHECK_FALSE(used.changes_something());
+    CHECK_THAT(table_of(used), Catch::Contains("keep node tools-aaaaa: pod shop/lathe"));
+}
+
+TEST_CASE("minNodes and pods that must not be disrupted keep a node") {
+    std::string wanted(kCluster);
+    wanted.replace(wanted.find("minNodes: 0"), 11, "minNodes: 1");
+    const auto minimum = plan_of({wanted, node_in_service()});
+    REQUIRE(minimum.nodes.size() == 1);
+    CHECK_FALSE(minimum.nodes.front().possible);
+
+    const auto shielded =
+        plan_of({kCluster, node_in_service(), running_pod("kubenodesmith.io/do-not-disrupt: \"true\"")});
+    REQUIRE(shielded.nodes.size() == 1);
+    CHECK_THAT(table_of(shielded), Catch::Contains("pod shop/lathe must not be disrupted"));
+}
+
+TEST_CASE("the plan is JSON for programs") {
+    const auto json = json_of(plan_of({kCluster, std::string(kPendingPod)}));
+    CHECK(json.at("changes").as_bool());
+    CHECK(json.at("purchases").as_array().front().at("pool").as_string() == "ours/tools");
+    CHECK(json.at("pods").as_array().front().at("outlook").as_string() == "Purchase");
+    CHECK(json.at("nodes").as_array().empty());
+}
+
+TEST_CASE("a file that cannot be read as objects says which") {
+    CHECK_THROWS_WITH(picture({"just text"}), Catch::Contains("expected Kubernetes objects"));
+    CHECK_THROWS_WITH(picture({"a: ["}), Catch::Contains("line"));
+    CHECK_THROWS_WITH(picture({"{apiVersion: v1, kind: Pod, metadata: {name: odd}, spec: {containers: 7}}"}),
+                      Catch::Contains("Pod odd"));
+}
