@@ -1,18 +1,19 @@
 # Build with Debian 12's packages, ship only the binary and the shared libraries that it links.
 FROM debian:12 AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-    clang-19 lld-19 cmake ninja-build libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev \
-    libssl-dev libyaml-cpp-dev libspdlog-dev catch2 libarchive-dev zlib1g-dev libcli11-dev binutils
+    clang-19 lld-19 cmake ninja-build libboost1.81-dev libboost-container1.81-dev libboost-json1.81-dev libboost-url1.81-dev \
+    libssl-dev libyaml-cpp-dev libspdlog-dev catch2 libarchive-dev zlib1g-dev libcli11-dev binutils ca-certificates openssl
 WORKDIR /source
 COPY . .
 RUN cmake --preset release && cmake --build --preset release --target kubenodesmith
-RUN mkdir -p /image/etc/ssl/certs /image/usr/bin && strip -o /image/usr/bin/kubenodesmith build/release/bin/kubenodesmith \
-    && ldd build/release/bin/kubenodesmith | awk '/=> \//{print $3} /ld-linux/{print $1}' \
-       | xargs -I{} cp --parents -L {} /image/ \
-    && cp /usr/lib/ssl/openssl.cnf /image/etc/ssl/ \
-    && printf 'nonroot:x:65532:65532::/:/sbin/nologin\n' > /image/etc/passwd
+RUN hack/image_root.sh build/release/bin/kubenodesmith /image
 
 FROM scratch
+ARG VERSION=development
+LABEL org.opencontainers.image.title=kubenodesmith \
+      org.opencontainers.image.version=$VERSION \
+      org.opencontainers.image.licenses=MIT \
+      org.opencontainers.image.description="A node autoscaler for Kubernetes on your own hardware"
 COPY --from=build /image/ /
 USER 65532:65532
 ENTRYPOINT ["/usr/bin/kubenodesmith"]

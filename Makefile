@@ -11,6 +11,7 @@ IMG ?= kubenodesmith:latest
 CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
 KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
 PYTHON := build/venv/bin/python
+VERSION = $(shell sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
 
 ##@ Build and test
@@ -57,6 +58,10 @@ lint: build ## Check format, clang-tidy, layers, coroutines and shell scripts (F
 	python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
 	printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet
+
+.PHONY: docs
+docs: python ## Write docs/api.md anew from the CRDs
+	$(PYTHON) hack/api_reference.py
 
 .PHONY: format
 format: ## Format the C++ and Go sources in place
@@ -110,7 +115,15 @@ undeploy: ## Remove the operator; CRDs, objects, machines and the namespace stay
 
 .PHONY: docker-build
 docker-build: ## Build the operator's image (IMG=registry/name:tag)
-	$(CONTAINER) build -t "$(IMG)" .
+	$(CONTAINER) build --build-arg VERSION="$(VERSION)" -t "$(IMG)" .
+
+.PHONY: image
+image: ## Build the same image without a container engine, with its bill of materials, into build/image
+	cmake --preset release >/dev/null && cmake --build --preset release --parallel $(JOBS) --target kubenodesmith
+	rm -rf build/image && mkdir -p build/image
+	hack/image_root.sh build/release/bin/kubenodesmith build/image/root
+	python3 hack/oci_image.py build/image/root "$(VERSION)" "build/image/kubenodesmith-$(VERSION).tar"
+	python3 hack/sbom.py build/release/bin/kubenodesmith "$(VERSION)" > "build/image/kubenodesmith-$(VERSION).spdx.json"
 
 .PHONY: docker-push
 docker-push: ## Push the operator's image (IMG=registry/name:tag)

@@ -51,3 +51,5 @@ build kubernetes "$module" "$version" "${commands[@]}"
 build testnode "$module" "$version" testnode=./cmd/testnode
 build etcd "$module/etcd" "" etcd=go.etcd.io/etcd/server/v3
 build kwok "$module/kwok" "" kwok=sigs.k8s.io/kwok/cmd/kwok
+helm=$(awk '$1 == "helm.sh/helm/v3" { print $2; exit }' "$module/helm/go.mod")
+build helm "$module/helm" "-X helm.sh/helm/v3/internal/version.version=$helm" helm=helm.sh/helm/v3/cmd/helm

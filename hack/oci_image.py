@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Packs a root folder as an image without a container engine: oci_image.py ROOT VERSION ARCHIVE
+
+The archive is an OCI image layout (`docker load`, `podman load`, `ctr images import`, `skopeo copy oci-archive:…` take it).
+The same folder gives the same bytes. https://github.com/opencontainers/image-spec
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import sys
+import tarfile
+from pathlib import Path
+
+NAME = "kubenodesmith"
+# The same for every build: an image is what it holds, not when it was made.
+EPOCH = "1970-01-01T00:00:00Z"
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def clean(entry):
+    entry.uid = entry.gid = entry.mtime = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+def layer_of(root):
+    """The folder as a tar, in the order of its names."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for path in sorted(Path(root).rglob("*")):
+            tar.add(path, arcname=path.relative_to(root).as_posix(), recursive=False, filter=clean)
+    return buffer.getvalue()
+
+
+def digest(data):
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def config_of(layer, version):
+    labels = {"org.opencontainers.image.title": NAME, "org.opencontainers.image.version": version,
+              "org.opencontainers.image.licenses": "MIT",
+              "org.opencontainers.image.description": "A node autoscaler for Kubernetes on your own hardware"}
+    return {"created": EPOCH, "architecture": ARCHITECTURES[os.uname().machine], "os": "linux",
+            "config": {"User": "65532:65532", "Entrypoint": ["/usr/bin/kubenodesmith"], "Labels": labels},
+            "rootfs": {"type": "layers", "diff_ids": [digest(layer)]},
+            "history": [{"created": EPOCH, "created_by": "hack/oci_image.py"}]}
+
+
+def archive(root, version, target):
+    layer = layer_of(root)
+    blobs = {}
+
+    def blob(data, media_type, **more):
+        blobs[digest(data)] = data
+        return {"mediaType": media_type, "digest": digest(data), "size": len(data), **more}
+
+    packed = gzip.compress(layer, 9, mtime=0)
+    config = json.dumps(config_of(layer, version), sort_keys=True).encode()
+    manifest = json.dumps({
+        "schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": blob(config, "application/vnd.oci.image.config.v1+json"),
+        "layers": [blob(packed, "application/vnd.oci.image.layer.v1.tar+gzip")]}, sort_keys=True).encode()
+    index = json.dumps({
+        "schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
+        "manifests": [blob(manifest, "application/vnd.oci.image.manifest.v1+json",
+                           annotations={"org.opencontainers.image.ref.name": f"{NAME}:{version}",
+                                        "io.containerd.image.name": f"docker.io/library/{NAME}:{version}"})]}, sort_keys=True).encode()
+    files = {"oci-layout": b'{"imageLayoutVersion": "1.0.0"}', "index.json": index,
+             **{"blobs/" + name.replace(":", "/"): data for name, data in blobs.items()}}
+    with tarfile.open(target, "w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, data in sorted(files.items()):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return len(layer), len(packed)
+
+
+def main():
+    if len(sys.argv) != 4:
+        print(__doc__, file=sys.stderr)
+        return 2
+    size, packed = archive(*sys.argv[1:])
+    print(f"{sys.argv[3]}: {size / 1e6:.1f} MB, packed {packed / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Lists what the image is made of, as SPDX 2.3 JSON on standard output: sbom.py PROGRAM VERSION
+
+Shared libraries are those that the program links, each with the Debian package that it comes from. What is linked statically
+(cmake/dependencies.cmake) is listed by its development package.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+
+STATIC = ["libboost1.81-dev", "libboost-json1.81-dev", "libboost-url1.81-dev", "libboost-container1.81-dev", "libyaml-cpp-dev",
+          "libspdlog-dev", "libfmt-dev", "libcli11-dev"]
+
+
+def output(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+
+def package_of(file):
+    """Debian merges /lib into /usr/lib, and its database knows only one of the names."""
+    for name in (file, file.removeprefix("/usr"), "/usr" + file):
+        done = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return done.stdout.split(":")[0].split(",")[0]
+    raise SystemExit(f"sbom: no Debian package has {file}")
+
+
+def entry(name):
+    version, source = output("dpkg-query", "-W", "-f", "${Version} ${source:Package}", name).split()
+    return {"SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name), "name": name, "versionInfo": version,
+            "supplier": "Organization: Debian", "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
+            "sourceInfo": f"Debian source package {source}",
+            "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                              "referenceLocator": f"pkg:deb/debian/{name}@{version}?distro=bookworm"}]}
+
+
+def main():
+    program, version = sys.argv[1:]
+    libraries = re.findall(r"(?:=> |^\s*)(/\S+)", output("ldd", program), re.MULTILINE)
+    shared = sorted({package_of(library) for library in libraries} | {"ca-certificates"})
+    with open(program, "rb") as file:
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+    ours = {"SPDXID": "SPDXRef-kubenodesmith", "name": "kubenodesmith", "versionInfo": version, "licenseDeclared": "MIT",
+            "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
+            "checksums": [{"algorithm": "SHA256", "checksumValue": checksum}]}
+    packages = {name: entry(name) for name in [*shared, *STATIC]}
+    links = [("DYNAMIC_LINK", name) for name in shared] + [("STATIC_LINK", name) for name in STATIC]
+    document = {
+        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"kubenodesmith-{version}",
+        "documentNamespace": f"https://kubenodesmith.parawell.cloud/spdx/{version}/{checksum}",
+        "creationInfo": {"created": "1970-01-01T00:00:00Z", "creators": ["Tool: hack/sbom.py"]},
+        "packages": [ours, *packages.values()],
+        "relationships": [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": ours["SPDXID"]}]
+        + [{"spdxElementId": ours["SPDXID"], "relationshipType": how, "relatedSpdxElement": packages[name]["SPDXID"]} for how, name in links]}
+    json.dump(document, sys.stdout, indent=1)
+    print()
+
+
+if __name__ == "__main__":
+    main()

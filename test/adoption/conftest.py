@@ -1,0 +1,36 @@
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def tool(name):
+    """A program of the test control plane."""
+    for folder in (os.environ.get("CONTROLPLANE_BIN"), ROOT / "build/controlplane/bin"):
+        if folder and (Path(folder) / name).exists():
+            return Path(folder) / name
+    pytest.fail(f"{name} is missing: run make setup")
+
+
+def optional_tool(name):
+    """A program that is no part of make setup; the test is skipped where it is not installed."""
+    return shutil.which(name) or pytest.skip(f"{name} is not installed")
+
+
+def run(*argv, **options):
+    done = subprocess.run([str(a) for a in argv], capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, f"{' '.join(str(a) for a in argv)}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def objects(text):
+    return [document for document in yaml.safe_load_all(text) if document]
+
+
+def kustomize(folder):
+    return objects(run(tool("kubectl"), "kustomize", ROOT / folder))

@@ -1,0 +1,75 @@
+"""The image: small, nothing but the program and what it links, and it runs from its own root."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, run
+
+PROGRAM = Path(os.environ.get("KUBENODESMITH_BIN") or ROOT / "build/release/bin") / "kubenodesmith"
+LARGEST = 30_000_000
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("image") / "root"
+    run(ROOT / "hack/image_root.sh", PROGRAM, folder)
+    return folder
+
+
+def files_of(root):
+    return {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file() and not path.is_symlink()}
+
+
+def test_it_holds_one_program_and_no_shell(root):
+    files = files_of(root)
+    programs = {name for name, path in files.items() if os.access(path, os.X_OK) and ".so" not in path.name}
+    assert programs == {"usr/bin/kubenodesmith"}
+    rest = set(files) - programs - {name for name in files if ".so" in name}
+    assert rest == {"etc/passwd", "etc/ssl/openssl.cnf", "etc/ssl/certs/ca-certificates.crt"}
+    assert sum(path.stat().st_size for path in files.values()) < LARGEST
+
+
+def test_it_runs_from_its_own_root(root):
+    in_root = ["unshare", "--user", "--map-root-user", f"--root={root}"]
+    if subprocess.run(["unshare", "--user", "--map-root-user", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("user namespaces are not allowed here")
+    version = run(*in_root, "/usr/bin/kubenodesmith", "version").strip()
+    assert version.startswith("kubenodesmith ")
+    # It finds its certificates and its configuration, and says what is missing: a cluster.
+    done = subprocess.run([*in_root, "/usr/bin/kubenodesmith"], capture_output=True, text=True, check=False, env={"HOME": "/", "PATH": os.environ["PATH"]})
+    assert done.returncode == 2 and "Wrong cluster configuration" in done.stderr
+
+
+def blob(archive, descriptor):
+    data = archive.extractfile("blobs/" + descriptor["digest"].replace(":", "/")).read()
+    assert len(data) == descriptor["size"] and "sha256:" + hashlib.sha256(data).hexdigest() == descriptor["digest"]
+    return data
+
+
+def test_the_archive_is_an_image_and_the_same_each_time(root, tmp_path):
+    first, second = tmp_path / "1.tar", tmp_path / "2.tar"
+    for target in (first, second):
+        run(sys.executable, ROOT / "hack/oci_image.py", root, "1.2.3", target)
+    assert first.read_bytes() == second.read_bytes()
+    with tarfile.open(first) as archive:
+        index = json.load(archive.extractfile("index.json"))
+        manifest = json.loads(blob(archive, index["manifests"][0]))
+        config = json.loads(blob(archive, manifest["config"]))
+        blob(archive, manifest["layers"][0])
+    assert config["config"]["User"] == "65532:65532"
+    assert config["config"]["Labels"]["org.opencontainers.image.version"] == "1.2.3"
+
+
+def test_the_bill_of_materials_names_every_library():
+    document = json.loads(run(sys.executable, ROOT / "hack/sbom.py", PROGRAM, "1.2.3"))
+    names = {package["name"] for package in document["packages"]}
+    assert {"kubenodesmith", "libc6", "libssl3", "libstdc++6", "libboost-json1.81-dev"} <= names
+    known = {package["SPDXID"] for package in document["packages"]} | {document["SPDXID"]}
+    assert {link["relatedSpdxElement"] for link in document["relationships"]} <= known

@@ -1,0 +1,88 @@
+"""What config/ and charts/ hold is complete, agrees with each other, and asks for no more than it needs."""
+
+import yaml
+
+from conftest import ROOT, kustomize, objects, run, tool
+
+CHART = ROOT / "charts/kubenodesmith"
+NAMESPACE = "kubenodesmith-system"
+
+
+def by_kind(documents, *kinds):
+    return {(d["kind"], d["metadata"].get("namespace"), d["metadata"]["name"]): d for d in documents if d["kind"] in kinds}
+
+
+def template(*flags):
+    return objects(run(tool("helm"), "template", "kubenodesmith", CHART, "--namespace", NAMESPACE, "--include-crds", "--kube-version=v1.36.0", *flags))
+
+
+def test_the_chart_has_no_faults():
+    run(tool("helm"), "lint", "--strict", CHART)
+
+
+def test_the_chart_installs_the_crds_of_this_repository():
+    wanted = {d["metadata"]["name"]: d for d in kustomize("crds")}
+    got = {d["metadata"]["name"]: d for d in template() if d["kind"] == "CustomResourceDefinition"}
+    assert got == wanted
+
+
+def test_chart_and_kustomize_grant_the_same_rights():
+    kinds = ("ClusterRole", "Role")
+    chart, config = by_kind(template(), *kinds), by_kind(kustomize("config/default"), *kinds)
+    assert {key: role["rules"] for key, role in chart.items()} == {key: role["rules"] for key, role in config.items()}
+    bindings = ("ClusterRoleBinding", "RoleBinding")
+    chart, config = by_kind(template(), *bindings), by_kind(kustomize("config/default"), *bindings)
+    what = lambda all_bindings: {key: (b["roleRef"], b["subjects"]) for key, b in all_bindings.items()}
+    assert what(chart) == what(config)
+
+
+def without_identity(deployment):
+    """The pod's own settings, without image and labels, which the two ways of installing choose for themselves."""
+    pod = deployment["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    container.pop("image")
+    container.pop("imagePullPolicy", None)
+    container["args"] = sorted(a for a in container["args"] if a != "--log-level=info")
+    term = pod["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"][0]["podAffinityTerm"]
+    term.pop("labelSelector")
+    return {"replicas": deployment["spec"]["replicas"], "pod": pod}
+
+
+def test_chart_and_kustomize_run_the_same_deployment():
+    chart = by_kind(template(), "Deployment")
+    config = by_kind(kustomize("config/default"), "Deployment")
+    (ours,), (theirs,) = chart.values(), config.values()
+    assert without_identity(ours) == without_identity(theirs)
+
+
+def test_the_values_of_the_chart_do_what_they_say():
+    on = template("--set", "metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true,"
+                  "networkPolicy.enabled=true,image.tag=v9,replicas=3,nameOverride=smith,serviceAccount.create=false,"
+                  "serviceAccount.name=mine", "--set-json", 'extraArgs=["--max-concurrent-claims=4"]')
+    kinds = {d["kind"] for d in on}
+    assert {"ServiceMonitor", "PrometheusRule", "ConfigMap", "NetworkPolicy"} <= kinds
+    assert "ServiceAccount" not in kinds
+    (deployment,) = (d for d in on if d["kind"] == "Deployment")
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
+    assert container["image"] == "kubenodesmith:v9"
+    assert "--max-concurrent-claims=4" in container["args"]
+    assert deployment["metadata"]["name"] == "smith" and deployment["spec"]["replicas"] == 3
+    assert deployment["spec"]["template"]["spec"]["serviceAccountName"] == "mine"
+    rules = next(d for d in on if d["kind"] == "PrometheusRule")
+    assert rules["spec"] == yaml.safe_load((ROOT / "config/prometheus/rules.yaml").read_text())["spec"]
+    off = template("--set", "rbac.create=false,rbac.userRoles=false,priorityClass.create=false,podDisruptionBudget.enabled=false")
+    assert not {"Role", "ClusterRole", "PriorityClass", "PodDisruptionBudget"} & {d["kind"] for d in off}
+    pod = next(d for d in off if d["kind"] == "Deployment")["spec"]["template"]["spec"]
+    assert "priorityClassName" not in pod
+
+
+def test_every_optional_folder_of_config_builds():
+    for folder in ("config/prometheus", "config/grafana", "config/network-policy"):
+        assert kustomize(folder)
+
+
+def test_the_chart_has_the_version_of_the_program():
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    project = next(line for line in (ROOT / "CMakeLists.txt").read_text().splitlines() if line.startswith("project("))
+    version = project.split("VERSION ")[1].split()[0]
+    assert chart["version"] == chart["appVersion"] == version

@@ -1,0 +1,54 @@
+"""Alerts, dashboard and documentation speak of metrics that exist, and of all of them."""
+
+import json
+import re
+import shutil
+
+import yaml
+
+from conftest import ROOT, optional_tool, run
+
+RULES = ROOT / "config/prometheus/rules.yaml"
+DASHBOARD = ROOT / "config/grafana/kubenodesmith.json"
+# A metric is made by counter(), gauge() or histogram() of a registry, or by a helper that takes the name.
+MADE = re.compile(r'(?:counter|gauge|histogram)\(\s*(?:client, )?"([a-z][a-z0-9_]+)"')
+NAME = re.compile(r"\b((?:kubenodesmith|workqueue|rest_client|controller_runtime|leader_election|process)_[a-z0-9_]+)\b")
+
+
+def made():
+    files = (f for folder in ("base", "kube", "controllers", "providers", "operator") for f in (ROOT / folder).rglob("*.cpp"))
+    return {name for file in files for name in MADE.findall(file.read_text())}
+
+
+def documented():
+    rows = [line for line in (ROOT / "docs/metrics.md").read_text().splitlines() if line.startswith("| `")]
+    return {row.split("`")[1] for row in rows}
+
+
+def used(expression):
+    without_suffix = re.sub(r"_(bucket|sum|count)\b", "", expression)
+    return set(NAME.findall(without_suffix))
+
+
+def expressions_of(panels):
+    return [target["expr"] for panel in panels for target in panel["targets"]]
+
+
+def test_every_metric_is_documented_and_every_documented_one_exists():
+    assert made() == documented()
+
+
+def test_alerts_and_dashboard_use_metrics_that_exist():
+    rules = [rule for group in yaml.safe_load(RULES.read_text())["spec"]["groups"] for rule in group["rules"]]
+    expressions = [rule["expr"] for rule in rules] + expressions_of(json.loads(DASHBOARD.read_text())["panels"])
+    names = set().union(*(used(expression) for expression in expressions))
+    assert names and names <= made()
+
+
+def test_the_alerts_fire_when_they_should(tmp_path):
+    promtool = optional_tool("promtool")
+    spec = yaml.safe_load(RULES.read_text())["spec"]
+    (tmp_path / "rules.generated.yaml").write_text(yaml.safe_dump(spec))
+    shutil.copy(ROOT / "test/adoption/prometheus_rules_test.yaml", tmp_path)
+    run(promtool, "check", "rules", tmp_path / "rules.generated.yaml")
+    run(promtool, "test", "rules", tmp_path / "prometheus_rules_test.yaml")
