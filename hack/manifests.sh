@@ -14,12 +14,14 @@ fi
 if [[ ${image##*/} == *:* ]]; then
     tag=${image##*:} image=${image%:*}
 fi
+# Quoted, as a tag may look like a number.
+tag_field=${tag:+", newTag: \"$tag\""}
 overlay=build/deploy
 mkdir -p "$overlay"
 cat >"$overlay/kustomization.yaml" <<EOF
 resources: [../../config/default]
 images:
-  - {name: kubenodesmith, newName: "$image"${tag:+, newTag: "$tag"}${digest:+, digest: "$digest"}}
+  - {name: kubenodesmith, newName: "$image"${tag_field}${digest:+, digest: $digest}}
 EOF
 
 filter=(cat)

@@ -141,7 +141,7 @@ std::string ownership_of(ClusterView& view, const std::string& node) {
     const auto claims = view.informers().claims.store().by_index(controllers::kClaimsByNode, node);
     if (claims.empty()) return "It belongs to no claim, so the operator leaves it alone.\n";
     const auto& claim = *claims.front();
-    return "It belongs to " + state_of(claim) + ", pool " + claim.spec.poolRef + ".\n" + machine_of(claim);
+    return "It is of pool " + claim.spec.poolRef + ": " + state_of(claim) + ".\n" + machine_of(claim);
 }
 
 }  // namespace

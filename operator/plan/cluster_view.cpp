@@ -52,8 +52,9 @@ std::unique_ptr<base::HttpTransport> connect_to_nothing(asio::any_io_executor, b
 // What the scheduler would have said of a pod that is only planned.
 void mark_planned(api::Pod& pod) {
     if (pod.metadata.uid.empty()) pod.metadata.uid = api::key_of(pod).str();
-    const bool has_status = !pod.status.conditions.empty() || pod.status.phase != api::PodPhase::Pending;
+    const bool has_status = !pod.status.conditions.empty() || pod.status.phase != api::PodPhase::Unknown;
     if (has_status || !pod.spec.nodeName.empty()) return;
+    pod.status.phase = api::PodPhase::Pending;
     api::Condition scheduled;
     scheduled.type = api::conditions::kPodScheduled;
     scheduled.status = api::ConditionStatus::False;

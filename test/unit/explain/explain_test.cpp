@@ -51,7 +51,7 @@ TEST_CASE("a node is explained with its claim, what it carries and why it is kep
     const auto view = picture({kCluster, node_in_service(), running_pod()});
     const auto text = explain_node(*view, "tools-aaaaa");
     CHECK_THAT(text, Contains("Node tools-aaaaa is ready and carries 1 pod that would have to move"));
-    CHECK_THAT(text, Contains("claim ours/tools-aaaaa (4c/8Gi) is Ready, pool tools"));
+    CHECK_THAT(text, Contains("It is of pool tools: claim ours/tools-aaaaa (4c/8Gi) is Ready"));
     CHECK_THAT(text, Contains("Machine 1001 on host ford"));
     CHECK_THAT(text, Contains("keep node tools-aaaaa"));
 

@@ -1,0 +1,168 @@
+"""As an administrator tries it: installed by kustomize, run as its own ServiceAccount, asked for its plans and reasons."""
+
+import collections
+import json
+import os
+import subprocess
+
+import pytest
+import yaml
+
+import manifests
+from stack import BIN, ROOT, Operator, Stack, running_pods, wait_for
+
+SYSTEM = "kubenodesmith-system"
+USER = f"system:serviceaccount:{SYSTEM}:kubenodesmith"
+
+# Rights that this test does not happen to use, and what they are for.
+SELDOM = {
+    ("", "events", "patch"): "the same Event said again",
+    ("", "nodes", "get"): "asked again before a Node that vanished counts as deleted",
+    ("", "pods", "delete"): "a drain whose deadline has come",
+    ("kubenodesmith.parawell.cloud", "nodesmithclaims", "get"): "read back when a create was not answered, and for orphans",
+    ("kubenodesmith.parawell.cloud", "nodesmithpools/finalizers", "update"): "asked for by admission, never sent",
+    ("kubenodesmith.parawell.cloud", "nodesmithhosts", "patch"): "bare metal",
+    ("kubenodesmith.parawell.cloud", "nodesmithhosts/status", "patch"): "bare metal",
+}
+
+
+def service_account_kubeconfig(stack):
+    config = yaml.safe_load(stack.cluster.kubeconfig.read_text())
+    token = stack.cluster.kubectl("create", "token", "kubenodesmith", "-n", SYSTEM).strip()
+    config["users"] = [{"name": "operator", "user": {"token": token}}]
+    for context in config["contexts"]:
+        context["context"]["user"] = "operator"
+    file = stack.folder / "operator.kubeconfig"
+    file.write_text(yaml.safe_dump(config))
+    return file
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    with Stack(tmp_path_factory.mktemp("stack")) as running:
+        kubectl = running.cluster.program("kubectl")
+        made = subprocess.run([ROOT / "hack/manifests.sh", kubectl, "registry.example/kubenodesmith:1"],
+                              capture_output=True, text=True, check=True).stdout
+        running.install_crds()
+        running.cluster.kubectl("apply", "--server-side", "-f", "-", stdin=made)
+        # There is no kubelet to run the image: the operator runs beside the cluster, as the same ServiceAccount.
+        running.cluster.kubectl("scale", "deployment/kubenodesmith", "-n", SYSTEM, "--replicas=0")
+        running.operator = Operator(running.folder, service_account_kubeconfig(running))
+        running.operator.start("--leader-elect", f"--leader-election-namespace={SYSTEM}").wait_ready()
+        yield running
+
+
+def program(stack, *argv):
+    return subprocess.run([BIN / "kubenodesmith", "--kubeconfig", stack.cluster.kubeconfig, *argv],
+                          capture_output=True, text=True, check=False)
+
+
+def audit(stack):
+    """What the operator asked the API server for."""
+    lines = (stack.cluster.state / "logs/audit.log").read_text().splitlines()
+    events = (json.loads(line) for line in lines if line.endswith("}"))
+    return [e for e in events if e["user"]["username"] == USER]
+
+
+def requests_of(events):
+    for event in events:
+        about = event.get("objectRef", {})
+        if "resource" not in about:
+            continue
+        resource = about["resource"] + ("/" + about["subresource"] if "subresource" in about else "")
+        yield about.get("apiGroup", ""), resource, event["verb"], about.get("namespace", "")
+
+
+def test_before_anything_is_bought_the_plan_says_what_would_be(stack):
+    stack.apply(*manifests.everything(stack.proxmox), manifests.control_plane(mode="Observe"))
+    stack.cluster.kubectl("wait", "--for=condition=Ready", "nsprovider/proxmox", "nspool/workers", "-n", manifests.NAMESPACE, "--timeout=30s")
+    assert program(stack, "plan").returncode == 0
+    stack.apply(manifests.deployment("shop", 2))
+    wait_for("the scheduler's verdict", lambda: "Unschedulable" in json.dumps(stack.pods()))
+
+    def planned():
+        done = program(stack, "plan", "-o", "json")
+        return done if done.returncode == 1 else None
+    plan = json.loads(wait_for("a plan", planned).stdout)
+    assert {purchase["pool"] for purchase in plan["purchases"]} == {"kubenodesmith/workers"}
+    assert not stack.claims() and not stack.proxmox.machines()
+
+
+def test_a_pod_that_waits_is_explained(stack):
+    name = stack.pods()[0]["metadata"]["name"]
+    done = program(stack, "explain", "pod", name)
+    assert done.returncode == 0, done.stderr
+    assert "The scheduler says" in done.stdout and "a machine of pool workers would be bought" in done.stdout
+    missing = program(stack, "explain", "claim", "nobody")
+    assert missing.returncode == 2 and "there is no claim nobody" in missing.stderr
+
+
+def test_it_buys_and_explains_what_it_bought(stack):
+    stack.apply(manifests.control_plane())
+    wait_for("running pods", lambda: len(running_pods(stack.pods())) == 2)
+    claim = stack.claims()[0]["metadata"]["name"]
+    stack.cluster.kubectl("wait", "--for=condition=Ready", f"nsclaim/{claim}", "-n", manifests.NAMESPACE, "--timeout=30s")
+    about_claim = program(stack, "explain", "claim", claim).stdout
+    assert "is Ready" in about_claim and "Bought for" in about_claim
+    about_node = program(stack, "explain", "node", claim).stdout
+    assert f"claim kubenodesmith/{claim}" in about_node and "By what is known now" in about_node
+
+
+def test_metrics_tell_what_happened(stack):
+    samples = stack.operator.metrics()
+    assert samples['leader_election_master_status{name="12c57729.kubenodesmith.parawell.cloud"}'] == 1
+    assert samples["kubenodesmith_pod_unschedulable_to_running_seconds_count"] == 2
+    assert samples['kubenodesmith_pool_nodes{namespace="kubenodesmith",pool="workers",state="ready"}'] == len(stack.nodes())
+    assert any(series.startswith("kubenodesmith_provider_host_free{") for series in samples)
+    assert samples["process_resident_memory_bytes"] > 1e6
+    promtool = os.environ.get("PROMTOOL")
+    if promtool:
+        text = stack.operator.get("/metrics")
+        done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 3), done.stdout + done.stderr
+
+
+def test_helm_installs_the_same_into_a_namespace_of_its_own(stack):
+    helm = stack.cluster.program("helm")
+    environment = {**os.environ, "KUBECONFIG": str(stack.cluster.kubeconfig), "HELM_CACHE_HOME": str(stack.folder / "helm")}
+
+    def run(*argv):
+        done = subprocess.run([helm, *argv], env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+    run("install", "second", ROOT / "charts/kubenodesmith", "--namespace", "by-helm", "--create-namespace", "--set", "replicas=0")
+    deployment = json.loads(stack.cluster.kubectl("get", "deployment", "second", "-n", "by-helm", "-o", "json"))
+    assert deployment["spec"]["template"]["spec"]["serviceAccountName"] == "second"
+    can = lambda verb, what: stack.cluster.kubectl("auth", "can-i", verb, what, "--as=system:serviceaccount:by-helm:second", "--all-namespaces", check=False).stdout.strip()
+    assert can("create", "nodesmithclaims.kubenodesmith.parawell.cloud") == "yes"
+    assert can("list", "secrets") == "no"
+    run("uninstall", "second", "--namespace", "by-helm")
+    assert stack.claims(), "removing a release removes no object of ours"
+
+
+def test_removal_needs_no_further_rights(stack):
+    stack.cluster.kubectl("delete", "nsclaim", stack.claims()[0]["metadata"]["name"], "-n", manifests.NAMESPACE, "--wait=false")
+    wait_for("a drained node's successor", lambda: len(running_pods(stack.pods())) == 2 and all(
+        "deletionTimestamp" not in c["metadata"] for c in stack.claims()), 60)
+    stack.cluster.kubectl("delete", "deployment", "shop", "-n", "default")
+    stack.cluster.kubectl("delete", "nspool", "workers", "-n", manifests.NAMESPACE, "--wait=false")
+    wait_for("the end of the pool and its machines", lambda: not (stack.claims() or stack.proxmox.machines()), 60)
+    wait_for("the pool's end", lambda: not stack.objects("nodesmithpools"))
+
+
+def test_nothing_was_forbidden_and_every_right_is_used(stack):
+    assert stack.operator.stop() == 0
+    events = audit(stack)
+    forbidden = [(e["verb"], e["requestURI"]) for e in events if e["responseStatus"]["code"] == 403]
+    assert not forbidden
+    used = collections.Counter(requests_of(events))
+    roles = yaml.safe_load_all((ROOT / "config/rbac/role.yaml").read_text())
+    unused = []
+    for role in roles:
+        namespace = role["metadata"].get("namespace")
+        for rule in role["rules"]:
+            for right in [(g, r, v) for g in rule["apiGroups"] for r in rule["resources"] for v in rule["verbs"]]:
+                seen = any(key[:3] == right and (not namespace or key[3] == namespace) for key in used)
+                if not seen and right not in SELDOM:
+                    unused.append((role["metadata"]["name"], *right))
+    assert not unused, "rights that nothing uses"
