@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/gate.hpp"
 #include "providers/proxmox/call.hpp"
-#include "providers/proxmox/gate.hpp"
 
 namespace providers::proxmox {
 
@@ -75,7 +75,7 @@ private:
     ProviderEnvironment& environment_;
     std::vector<Endpoint> endpoints_;
     std::size_t current_ = 0;  // the endpoint that answered last
-    Gate reads_, changes_, log_ins_;
+    base::Gate reads_, changes_, log_ins_;
     std::optional<Ticket> ticket_;
     std::optional<base::TimePoint> refused_until_;
     std::string refusal_;

@@ -49,7 +49,7 @@ private:
     const Settings& settings_;
     Client& client_;
     base::Clock& clock_;
-    Gate fetches_;
+    base::Gate fetches_;
     Cached<StatePointer> state_;
     Cached<Permissions> permissions_;
     Cached<IDRange> id_range_;

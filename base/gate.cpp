@@ -1,8 +1,8 @@
-#include "providers/proxmox/gate.hpp"
+#include "base/gate.hpp"
 
-namespace providers::proxmox {
+namespace base {
 
-boost::asio::awaitable<Gate::Pass> Gate::enter(std::string key) {
+asio::awaitable<Gate::Pass> Gate::enter(std::string key) {
     while (under_way_[key] >= limit_) co_await changed_.wait();
     ++under_way_[key];
     co_return Pass(*this, std::move(key));
@@ -14,4 +14,4 @@ void Gate::leave(const std::string& key) {
     changed_.notify_all();
 }
 
-}  // namespace providers::proxmox
+}  // namespace base

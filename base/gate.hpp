@@ -1,13 +1,15 @@
 // Bounds how many calls are under way per key; further ones wait their turn. Single-threaded.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <map>
 #include <string>
 
 #include "base/event.hpp"
 
-namespace providers::proxmox {
+namespace base {
 
 class Gate {
 public:
@@ -28,10 +30,9 @@ public:
         std::string key_;
     };
 
-    Gate(boost::asio::any_io_executor executor, std::size_t limit)
-        : limit_(limit), changed_(std::move(executor)) {}
+    Gate(asio::any_io_executor executor, std::size_t limit) : limit_(limit), changed_(std::move(executor)) {}
 
-    boost::asio::awaitable<Pass> enter(std::string key);
+    asio::awaitable<Pass> enter(std::string key);
 
 private:
     void leave(const std::string& key);
@@ -41,4 +42,4 @@ private:
     base::Event changed_;
 };
 
-}  // namespace providers::proxmox
+}  // namespace base
