@@ -141,6 +141,8 @@ struct Machine {
     std::int64_t memory_mib = 0;
     std::vector<std::string> addresses;
     std::string message;  // what is being waited for, for people: "waiting for task qmcreate on host pve1"
+    // Bare metal: identity.system_uuid is the hardware's own, and a lock on the host is the mark.
+    bool is_bare_metal = false;
     base::Duration retry_after{};  // when to call again; 0: nothing to wait for
 };
 
@@ -222,6 +224,25 @@ public:
     using ProviderError::ProviderError;
 };
 
+// What one look at a host through its BMC has shown.
+struct HostReport {
+    bool reachable = false;
+    bool authenticated = false;
+    std::string reason;   // CamelCase if something is wrong: Unreachable, Unauthorized, LicenseRequired, ...
+    std::string message;  // what is wrong and what would be right
+    base::Duration retry_after{};  // when a failed look is worth repeating; 0: as usual
+    std::string power_state;       // as the BMC says it; empty: unknown
+    std::string health;
+    std::string system_uuid;  // lower case, as the BMC writes it; empty: it has none that identifies
+    std::string serial_number;
+    std::vector<std::string> macs;
+    std::int64_t cpu_cores = 0;  // logical processors; 0: unknown (never booted since it was unplugged)
+    std::int64_t memory_mib = 0;
+    std::optional<std::int64_t> power_watts;
+};
+
+class HostInventory;
+
 // Every method may throw ProviderError; cancelling half-way leaves an outcome that the next call reads back.
 class Provider {
 public:
@@ -251,6 +272,11 @@ public:
                                                Power power) = 0;
     // After the Node registered: detach and delete boot data. True when nothing is left of it.
     virtual asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) = 0;
+    // Bare metal only: looks at one NodeSmithHost through its BMC; nullopt: this backend
+    // has no hosts. Never throws ProviderError: what is wrong is in the report.
+    virtual asio::awaitable<std::optional<HostReport>> examine_host(std::string /*host*/) {
+        co_return std::nullopt;
+    }
 };
 
 // What a backend is made from. References outlive the provider.
@@ -271,6 +297,7 @@ struct ProviderEnvironment {
     std::function<std::unique_ptr<base::HttpTransport>(base::HttpClientOptions)> connect;
     // True while a mutating request may start: the leader lease outlives connecting and writing it.
     std::function<bool()> may_mutate;
+    HostInventory* hosts = nullptr;  // for backends of bare metal; outlives the provider
 };
 
 // Throws std::invalid_argument naming the field and what would be right, CredentialsError if that is a key of

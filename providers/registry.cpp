@@ -3,6 +3,7 @@
 
 #include "providers/provider.hpp"
 #include "providers/proxmox/proxmox_provider.hpp"
+#include "providers/redfish/redfish_provider.hpp"
 
 namespace providers {
 
@@ -11,7 +12,7 @@ std::unique_ptr<Provider> make_provider(ProviderConfig config, ProviderEnvironme
         case api::v1alpha1::ProviderType::proxmox:
             return proxmox::make_proxmox_provider(std::move(config), environment);
         case api::v1alpha1::ProviderType::redfish:
-            throw std::invalid_argument("spec.type: redfish is not supported yet; use proxmox");
+            return redfish::make_redfish_provider(std::move(config), environment);
     }
     throw std::invalid_argument("spec.type: unknown");
 }

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
         {"yaml", fuzz::yaml},
         {"kubeconfig", fuzz::kubeconfig},
         {"proxmox_response", fuzz::proxmox_response},
+        {"redfish_response", fuzz::redfish_response},
         {"property_string", fuzz::property_string},
         {"template_text", fuzz::template_text},
         {"url", fuzz::url},

@@ -15,6 +15,7 @@ void duration(std::string_view input);
 void yaml(std::string_view input);
 void kubeconfig(std::string_view input);
 void proxmox_response(std::string_view input);
+void redfish_response(std::string_view input);
 void property_string(std::string_view input);
 void template_text(std::string_view input);
 void url(std::string_view input);

@@ -1,0 +1,189 @@
+#include "providers/redfish/redfish_provider.hpp"
+
+#include "api/names.hpp"
+#include "base/uuid.hpp"
+#include "providers/redfish/examiner.hpp"
+#include "providers/redfish/selection.hpp"
+#include "providers/redfish/sleeper.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+class RedfishProvider final : public Provider {
+public:
+    RedfishProvider(ProviderConfig config, ProviderEnvironment& environment)
+        : settings_(make_settings(config)),
+          inventory_(*environment.hosts),
+          fleet_(settings_, inventory_, environment),
+          binding_(settings_, inventory_, environment.clock),
+          waker_(settings_, fleet_, binding_, progress_, environment.clock),
+          sleeper_(settings_, fleet_, binding_, progress_, environment.clock),
+          examiner_(settings_, fleet_, environment.clock) {}
+
+    asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
+        co_return co_await waker_.ensure(std::move(spec));
+    }
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record) override {
+        co_return co_await sleeper_.remove(std::move(identity), std::move(record));
+    }
+    asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
+        co_return co_await sleeper_.release(std::move(identity), std::move(record));
+    }
+    asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) override;
+    asio::awaitable<std::vector<Machine>> list() override;
+    asio::awaitable<std::vector<HostOffering>> offerings() override;
+    asio::awaitable<Health> check() override;
+    asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power) override;
+    asio::awaitable<bool> discard_boot_image(MachineIdentity, MachineRecord) override { co_return true; }
+    asio::awaitable<std::optional<HostReport>> examine_host(std::string host) override;
+
+private:
+    std::vector<HostPointer> hosts() { return inventory_.hosts(settings_.namespace_, settings_.name); }
+    Machine machine_of(const NodeSmithHost& host, MachineIdentity identity) const;
+
+    Settings settings_;
+    HostInventory& inventory_;
+    Fleet fleet_;
+    Binding binding_;
+    ProgressBook progress_;
+    Waker waker_;
+    Sleeper sleeper_;
+    Examiner examiner_;
+};
+
+Machine RedfishProvider::machine_of(const NodeSmithHost& host, MachineIdentity identity) const {
+    Machine machine;
+    machine.identity = std::move(identity);
+    machine.name = host.spec.nodeName.empty() ? host.metadata.name : host.spec.nodeName;
+    machine.record.host = host.metadata.name;
+    machine.record.machine_id = host.metadata.name;
+    machine.provider_id = settings_.provider_id(host.metadata.name);
+    machine.state = is_on(host) ? MachineState::running : MachineState::stopped;
+    machine.is_bare_metal = true;
+    if (host.status.capacity) {
+        machine.cpu_cores = host.status.capacity->cpuCores;
+        machine.memory_mib = host.status.capacity->memoryMiB;
+    }
+    return machine;
+}
+
+asio::awaitable<std::vector<Machine>> RedfishProvider::list() {
+    std::vector<Machine> machines;
+    for (const auto& host : hosts()) {
+        if (!host->status.claimRef) continue;
+        MachineIdentity identity;
+        identity.cluster_id = settings_.cluster_id;
+        identity.provider_uid = settings_.uid;
+        identity.claim_namespace = settings_.namespace_;
+        identity.claim_name = host->status.claimRef->name;
+        identity.claim_uid = host->status.claimRef->uid;
+        identity.system_uuid = host->status.systemUUID;
+        machines.push_back(machine_of(*host, std::move(identity)));
+    }
+    co_return machines;
+}
+
+// A claim whose host knows nothing of it: the host's object was restored from an older backup if the machine
+// is on and has the claim's identity. Then the claim gets its lock back.
+asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity identity, MachineRecord record) {
+    if (record.machine_id.empty()) co_return std::nullopt;
+    const auto host = co_await binding_.read(record.machine_id);
+    if (!host) co_return std::nullopt;
+    if (is_bound_to(*host, identity)) co_return machine_of(*host, std::move(identity));
+    if (host->status.claimRef) co_return std::nullopt;
+    const auto station = co_await fleet_.station(*host);
+    const auto visit = co_await station->bmc.visit();
+    const auto system = co_await station->hardware.system();
+    const bool is_it = system.power == PowerState::on && base::same_uuid(system.uuid, identity.system_uuid);
+    if (!is_it) co_return std::nullopt;
+    auto taken = co_await binding_.take(*host, identity);
+    if (taken) taken = co_await binding_.enter(*taken, HostPhase::Joining, "was found on");
+    if (!taken) throw ProviderError("host " + record.machine_id + " was changed meanwhile");
+    co_return machine_of(*taken, std::move(identity));
+}
+
+asio::awaitable<bool> RedfishProvider::switch_power(MachineIdentity identity, MachineRecord record,
+                                                    Power power) {
+    const auto name = record.machine_id;
+    const auto host = co_await binding_.read(name);
+    if (!host || !is_bound_to(*host, identity))
+        throw ProviderError("host " + name + " is not reserved for claim " + identity.claim_name);
+    const auto station = co_await fleet_.station(*host);
+    const auto visit = co_await station->bmc.visit();
+    const auto system = co_await station->hardware.system();
+    if (!base::same_uuid(system.uuid, identity.system_uuid))
+        throw ProviderError("the BMC of host " + name + " speaks for system UUID " + system.uuid +
+                            " instead of " + identity.system_uuid);
+    const auto wanted = power == Power::on ? PowerState::on : PowerState::off;
+    if (system.power == wanted) co_return true;
+    const bool is_changing =
+        system.power == PowerState::powering_on || system.power == PowerState::powering_off;
+    if (is_changing) co_return false;
+    const auto goal = power == Power::on ? PowerGoal::on : PowerGoal::off_by_force;
+    co_await station->hardware.reset(system, goal);
+    co_return false;
+}
+
+asio::awaitable<std::vector<HostOffering>> RedfishProvider::offerings() {
+    co_await fleet_.forget_missing();
+    std::vector<HostOffering> offerings;
+    for (const auto& host : hosts()) {
+        HostOffering offering;
+        offering.name = host->metadata.name;
+        offering.zone = host->metadata.name;
+        const auto why = why_unusable(*host, settings_);
+        offering.usable = !why;
+        offering.why_not = why.value_or("");
+        offering.evacuate = host->spec.maintenance;
+        offering.machines = host->status.claimRef ? 1 : 0;
+        if (host->status.capacity) {
+            offering.cpu_cores = host->status.capacity->cpuCores;
+            offering.memory_mib = host->status.capacity->memoryMiB;
+        }
+        if (offering.usable) {
+            offering.free_cpu_cores = offering.cpu_cores;
+            offering.free_memory_mib = offering.memory_mib;
+        }
+        offerings.push_back(std::move(offering));
+    }
+    co_return offerings;
+}
+
+// The hosts are examined one by one elsewhere; the provider is well if any of them answers.
+asio::awaitable<Health> RedfishProvider::check() {
+    Health health;
+    health.credentials_ok = true;
+    std::size_t reachable = 0;
+    const auto all = hosts();
+    for (const auto& host : all) {
+        if (api::is_true(host->status.conditions, api::conditions::kReachable)) ++reachable;
+    }
+    health.reachable = reachable > 0;
+    if (health.reachable) co_return health;
+    health.reason = all.empty() ? "NoHosts" : std::string(api::reasons::kUnreachable);
+    health.message = all.empty() ? "no NodeSmithHost of this namespace has spec.providerRef " + settings_.name
+                                 : "none of the " + std::to_string(all.size()) +
+                                       " BMCs answers; the conditions of the NodeSmithHosts tell why";
+    co_return health;
+}
+
+asio::awaitable<std::optional<HostReport>> RedfishProvider::examine_host(std::string name) {
+    for (const auto& host : hosts()) {
+        if (host->metadata.name != name) continue;
+        auto report = co_await examiner_.examine(*host);
+        co_return report;
+    }
+    HostReport missing;
+    missing.reason = "NoHost";
+    co_return missing;
+}
+
+}  // namespace
+
+std::unique_ptr<Provider> make_redfish_provider(ProviderConfig config, ProviderEnvironment& environment) {
+    if (!environment.hosts) throw std::invalid_argument("spec.type: redfish needs NodeSmithHosts");
+    return std::make_unique<RedfishProvider>(std::move(config), environment);
+}
+
+}  // namespace providers::redfish

@@ -1,0 +1,150 @@
+// One simulated BMC with the system behind it. A core without I/O: requests and answers are values, time
+// comes from a clock. An independent judge: it refuses what Redfish (DSP0266) or the vendor it plays would
+// refuse.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/http.hpp"
+#include "test/simulators/redfish/profile.hpp"
+
+namespace redfish_simulator {
+
+namespace json = boost::json;
+
+enum class Power { off, powering_on, on, powering_off };
+
+struct Media {
+    std::string image;
+    bool inserted = false;
+    std::optional<base::TimePoint> ejected_at;
+};
+
+// What happened, for tests: "POST /redfish/v1/..." and its status.
+struct Exchange {
+    std::string method;
+    std::string target;
+    std::string body;
+    int status = 0;
+};
+
+class Bmc {
+public:
+    Bmc(Profile profile, base::Clock& clock);
+
+    base::HttpResponse handle(const base::HttpRequest& request);
+
+    Profile& profile() { return profile_; }
+    // ---- the world
+    Power power();
+    void set_power(Power power);  // somebody at the front panel
+    // What the system booted from last: Hdd, Pxe, UefiHttp, Cd, UsbCd; empty: it never did.
+    const std::string& booted_from() const { return booted_from_; }
+    int boots() const { return boots_; }
+    std::string boot_target() const { return boot_target_; }
+    std::string boot_enabled() const { return boot_enabled_; }
+    Media& media(const std::string& slot) { return media_[slot]; }
+    std::size_t sessions() const { return sessions_.size(); }
+    // A session that nobody uses any more.
+    void leak_session(const std::string& context);
+    void expire_sessions() { sessions_.clear(); }
+    bool is_locked_out() const { return wrong_passwords_ >= profile_.lock_out_after; }
+    std::size_t wrong_passwords() const { return wrong_passwords_; }
+    int erased_drives() const { return static_cast<int>(erased_.size()); }
+    const std::vector<Exchange>& exchanges() const { return exchanges_; }
+    void keep_exchanges(bool keep) { keeps_exchanges_ = keep; }
+    std::size_t count(const std::string& method, const std::string& part) const;
+    // Called whenever the system has come on or gone off.
+    std::function<void(Power)> on_change;
+
+private:
+    using Response = base::HttpResponse;
+    struct Session {
+        std::string token;
+        std::string context;
+        base::TimePoint used;
+    };
+    struct Task {
+        base::TimePoint ends;
+        std::string drive;
+        bool vanished = false;
+    };
+
+    Response dispatch(const base::HttpRequest& request, std::string target);
+    std::optional<Response> refuse_stranger(const base::HttpRequest& request, const std::string& target);
+    Response get(const std::string& target);
+    Response post(const std::string& target, const json::object& body, bool has_body);
+    Response patch(const base::HttpRequest& request, const std::string& target, const json::object& body);
+    Response create_session(const json::object& body);
+    Response delete_session(const std::string& target);
+
+    // Power (power.cpp)
+    void settle();
+    Response reset(const json::object& body);
+    void begin(Power transition, Duration takes);
+    void finish_boot();
+    std::string power_text();
+    std::vector<std::string> reset_types() const;
+
+    // Documents (documents.cpp)
+    std::optional<json::object> document(const std::string& target);
+    json::object service_root() const;
+    json::object system_document(int index);
+    json::object boot_document(bool on_settings) const;
+    json::object collection(const std::string& target, const std::vector<std::string>& members) const;
+    std::string etag_of(const std::string& target) const;
+
+    // Boot and media (media.cpp)
+    Response patch_boot(const json::object& body, bool on_settings);
+    std::optional<json::object> media_document(const std::string& target);
+    Response insert(const std::string& slot, const json::object& body);
+    Response eject(const std::string& slot, bool has_body);
+    Response patch_media(const std::string& slot, const json::object& body);
+    const Slot* slot_of(const std::string& target) const;
+    std::string media_base() const;
+
+    // Drives and tasks (tasks.cpp)
+    std::optional<json::object> storage_document(const std::string& target);
+    Response erase(const std::string& drive);
+    Response task(const std::string& target);
+
+    Response answer(int status, json::object body) const;
+    Response error(int status, const std::string& id, const std::string& message) const;
+    static Response empty(int status);
+    std::string location(const std::string& path) const;
+    base::TimePoint now() const { return clock_.now(); }
+
+    Profile profile_;
+    base::Clock& clock_;
+    base::TimePoint started_;
+    std::map<std::string, Session> sessions_;  // by target
+    int serial_ = 0;
+    std::size_t wrong_passwords_ = 0;
+    Power power_ = Power::off;
+    std::optional<base::TimePoint> settles_;
+    std::optional<base::TimePoint> falls_;
+    base::TimePoint off_since_{};
+    base::TimePoint on_since_{};
+    std::string remembered_power_;
+    base::TimePoint remembered_at_{};
+    std::string boot_target_ = "None";
+    std::string boot_enabled_ = "Disabled";
+    std::string boot_mode_ = "UEFI";
+    std::string http_uri_;
+    std::string booted_from_;
+    int boots_ = 0;
+    int boot_version_ = 1;
+    std::map<std::string, Media> media_;
+    std::map<std::string, Task> tasks_;
+    std::set<std::string> erased_;
+    bool keeps_exchanges_ = true;
+    std::vector<Exchange> exchanges_;
+};
+
+}  // namespace redfish_simulator

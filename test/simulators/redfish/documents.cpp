@@ -1,0 +1,172 @@
+// What a simulated BMC shows.
+#include <algorithm>
+#include <charconv>
+
+#include "test/simulators/redfish/bmc.hpp"
+
+namespace redfish_simulator {
+
+namespace {
+
+constexpr const char* kRoot = "/redfish/v1";
+const std::string kSystems = std::string(kRoot) + "/Systems";
+const std::string kManager = std::string(kRoot) + "/Managers/BMC";
+
+json::object link(const std::string& target) {
+    json::object result;
+    result["@odata.id"] = target;
+    return result;
+}
+
+json::array texts(const std::vector<std::string>& values) {
+    json::array result;
+    for (const auto& value : values) result.emplace_back(value);
+    return result;
+}
+
+std::size_t skip_of(const std::string& target) {
+    const auto at = target.find("$skip=");
+    std::size_t skip = 0;
+    if (at != std::string::npos) std::from_chars(target.data() + at + 6, target.data() + target.size(), skip);
+    return skip;
+}
+
+std::string system_path(int index) {
+    return kSystems + "/Blade" + std::to_string(index);
+}
+
+}  // namespace
+
+json::object Bmc::service_root() const {
+    json::object root;
+    root["@odata.id"] = std::string(kRoot) + "/";
+    root["RedfishVersion"] = "1.18.0";
+    root["Vendor"] = profile_.vendor;
+    root["Systems"] = link(kSystems);
+    root["Managers"] = link(std::string(kRoot) + "/Managers");
+    if (profile_.has_sessions) {
+        root["SessionService"] = link(std::string(kRoot) + "/SessionService");
+        if (profile_.links_sessions) {
+            json::object links;
+            links["Sessions"] = link(std::string(kRoot) + "/SessionService/Sessions");
+            root["Links"] = std::move(links);
+        }
+    }
+    return root;
+}
+
+json::object Bmc::collection(const std::string& target, const std::vector<std::string>& members) const {
+    const auto path = target.substr(0, target.find('?'));
+    const auto skip = skip_of(target);
+    const auto size = profile_.page_size == 0 ? members.size() : profile_.page_size;
+    json::object result;
+    json::array shown;
+    for (auto i = skip; i < std::min(members.size(), skip + size); ++i) shown.push_back(link(members[i]));
+    result["@odata.id"] = path;
+    result["Members@odata.count"] = members.size();
+    result["Members"] = std::move(shown);
+    if (skip + size < members.size())
+        result["Members@odata.nextLink"] = path + "?$skip=" + std::to_string(skip + size);
+    return result;
+}
+
+json::object Bmc::boot_document(bool on_settings) const {
+    json::object boot;
+    const bool shown = profile_.boot_on_settings == on_settings;
+    if (!shown) return boot;
+    boot["BootSourceOverrideTarget"] = boot_target_;
+    boot["BootSourceOverrideEnabled"] = boot_enabled_;
+    if (profile_.reports_mode) boot["BootSourceOverrideMode"] = boot_mode_;
+    std::vector<std::string> targets{"None", "Pxe", "Hdd", "UefiHttp", "Cd"};
+    if (profile_.boots_usb_cd) targets.emplace_back("UsbCd");
+    boot["BootSourceOverrideTarget@Redfish.AllowableValues"] = texts(targets);
+    return boot;
+}
+
+json::object Bmc::system_document(int index) {
+    const auto path = system_path(index);
+    json::object system;
+    system["@odata.id"] = path;
+    system["Id"] = "Blade" + std::to_string(index);
+    system["Manufacturer"] = profile_.manufacturer;
+    system["Model"] = profile_.model;
+    // The second and later systems are neighbours that always are off.
+    system["UUID"] =
+        index == 1 ? profile_.uuid : "00000000-0000-0000-0000-00000000000" + std::to_string(index);
+    system["SerialNumber"] = "S" + profile_.uuid.substr(0, 8);
+    system["PowerState"] = index == 1 ? power_text() : "Off";
+    system["Status"] = json::object{{"State", "Enabled"}, {"Health", "OK"}};
+    if (profile_.tells_processors) {
+        system["ProcessorSummary"] =
+            json::object{{"Count", 2}, {"LogicalProcessorCount", profile_.processors}};
+    } else {
+        system["ProcessorSummary"] = json::object{{"Count", 2}, {"LogicalProcessorCount", nullptr}};
+        system["Processors"] = link(path + "/Processors");
+    }
+    system["MemorySummary"] = json::object{{"TotalSystemMemoryGiB", profile_.memory_gib}};
+    system["Boot"] = boot_document(false);
+    if (profile_.boot_on_settings)
+        system["@Redfish.Settings"] = json::object{{"SettingsObject", link(path + "/Settings")}};
+    json::object reset;
+    reset["target"] = path + "/Actions/ComputerSystem.Reset";
+    if (profile_.resets_in_action_info) {
+        reset["@Redfish.ActionInfo"] = path + "/ResetActionInfo";
+    } else {
+        reset["ResetType@Redfish.AllowableValues"] = texts(reset_types());
+    }
+    system["Actions"] = json::object{{"#ComputerSystem.Reset", std::move(reset)}};
+    system["EthernetInterfaces"] = link(path + "/EthernetInterfaces");
+    system["Storage"] = link(path + "/Storage");
+    if (!profile_.media_on_manager) system["VirtualMedia"] = link(media_base());
+    system["Links"] = json::object{{"ManagedBy", json::array{link(kManager)}}};
+    return system;
+}
+
+std::optional<json::object> Bmc::document(const std::string& target) {
+    const auto query = target.find('?');
+    auto path = target.substr(0, query);
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    const auto paged = query == std::string::npos ? path : path + target.substr(query);
+    if (path == kRoot) return service_root();
+    if (path == kSystems) {
+        std::vector<std::string> systems;
+        for (int i = 1; i <= profile_.systems; ++i) systems.push_back(system_path(i));
+        return collection(paged, systems);
+    }
+    for (int i = 1; i <= profile_.systems; ++i) {
+        if (path == system_path(i)) return system_document(i);
+    }
+    const auto base = system_path(1);
+    if (path == base + "/Settings" && profile_.boot_on_settings)
+        return json::object{{"@odata.id", path}, {"Boot", boot_document(true)}};
+    if (path == base + "/ResetActionInfo") {
+        json::object parameter{{"Name", "ResetType"}, {"AllowableValues", texts(reset_types())}};
+        return json::object{{"@odata.id", path}, {"Parameters", json::array{std::move(parameter)}}};
+    }
+    if (path == base + "/EthernetInterfaces") return collection(paged, {path + "/1", path + "/2"});
+    if (path == base + "/EthernetInterfaces/1") return json::object{{"MACAddress", "52:54:00:AA:BB:01"}};
+    if (path == base + "/EthernetInterfaces/2") return json::object{{"MACAddress", ""}};
+    if (path == base + "/Processors") return collection(paged, {path + "/1", path + "/2"});
+    if (path.starts_with(base + "/Processors/"))
+        return json::object{{"ProcessorType", "CPU"}, {"TotalThreads", profile_.processors / 2}};
+    if (path == kManager) {
+        json::object manager{{"@odata.id", path}};
+        if (profile_.media_on_manager) manager["VirtualMedia"] = link(media_base());
+        return manager;
+    }
+    if (path == std::string(kRoot) + "/SessionService/Sessions" && profile_.has_sessions) {
+        std::vector<std::string> members;
+        for (const auto& [session, data] : sessions_) members.push_back(session);
+        return collection(paged, members);
+    }
+    if (const auto session = sessions_.find(path); session != sessions_.end())
+        return json::object{{"@odata.id", path}, {"Context", session->second.context}};
+    if (auto media = media_document(path)) return media;
+    return storage_document(path);
+}
+
+std::string Bmc::etag_of(const std::string& target) const {
+    return "\"" + std::to_string(boot_version_) + "-" + std::to_string(target.size()) + "\"";
+}
+
+}  // namespace redfish_simulator

@@ -1,0 +1,236 @@
+// Two operators that both believe they lead, BMCs with every habit and fault, calls that are cut off
+// anywhere: whatever happens no host has two claims, no claim two hosts, nothing foreign is touched, and in
+// the end every host is off and free. REDFISH_SEEDS=20000 runs more seeds, REDFISH_FIRST_SEED=n begins
+// elsewhere.
+#include <cstdlib>
+#include <set>
+
+#include "base/task_group.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using namespace redfish_tests;
+using redfish_simulator::Power;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr int kHosts = 3;
+constexpr int kClaims = 3;
+
+std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+class Chaos {
+public:
+    explicit Chaos(std::uint64_t seed) : random_(base::make_seeded_random(seed)), world_(some_spec()) {
+        for (int i = 0; i < kHosts; ++i) world_.add(name_of(i), some_profile(i));
+        // One more that is somebody else's.
+        auto& foreign = world_.add("foreign", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3fff"});
+        foreign.set_power(Power::on);
+        auto& object = world_.host("foreign");
+        object.status.powerState = "On";
+        api::set_condition(object.status.conditions,
+                           {"Ready", api::ConditionStatus::False, "Foreign", "is on", {}}, {});
+        for (auto& operator_ : operators_)
+            operator_ = providers::redfish::make_redfish_provider(world_.config, world_.environment);
+        for (int i = 0; i < kClaims; ++i) claims_.push_back(world_.claim("c" + std::to_string(i)));
+        wanted_.assign(kClaims, true);
+    }
+
+    void trouble() {
+        for (int step = 0; step < 60; ++step) {
+            if (chance(10)) flip_cable();
+            if (chance(8)) wanted_[below(kClaims)] = false;
+            if (chance(10)) restart(below(2));
+            act(below(2), below(kClaims), chance(25));
+            check();
+            world_.pass(seconds{static_cast<int>(below(20))});
+        }
+    }
+
+    // Everybody is well again and every claim is to end.
+    bool settle() {
+        for (int i = 0; i < kHosts; ++i) {
+            world_.network.plug_in("https://" + name_of(i));
+            auto& profile = world_.bmc(name_of(i)).profile();
+            profile.sticks_powering_on = profile.falls_back = false;
+            profile.lost_credentials = 0;
+        }
+        wanted_.assign(kClaims, false);
+        for (int step = 0; step < 4000; ++step) {
+            act(0, static_cast<std::size_t>(step % kClaims), false);
+            check();
+            if (is_over()) return true;
+            world_.pass(seconds{2});
+        }
+        return false;
+    }
+
+    std::string state() {
+        std::string text;
+        for (const auto& [name, host] : world_.inventory.objects)
+            text += name + ": " + (host.status.claimRef ? host.status.claimRef->name : "free") + ", power " +
+                    std::to_string(static_cast<int>(world_.bmc(name).power())) + "; ";
+        for (const auto& claim : claims_) text += claim.identity.claim_name + ": " + claim.outcome + "; ";
+        return text;
+    }
+
+private:
+    static std::string name_of(int index) { return std::string(1, static_cast<char>('a' + index)); }
+    std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_->below(bound)); }
+    bool chance(std::size_t percent) { return below(100) < percent; }
+
+    api::v1alpha1::RedfishSpec some_spec() {
+        api::v1alpha1::RedfishSpec spec;
+        spec.boot.imageURL = "https://images.example/x.iso";
+        using api::v1alpha1::BootMethod;
+        const BootMethod methods[] = {BootMethod::Disk, BootMethod::PXE, BootMethod::VirtualMedia};
+        spec.boot.method = methods[below(3)];
+        if (chance(30)) spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+        return spec;
+    }
+
+    Profile some_profile(int index) {
+        Profile profile;
+        profile.uuid = "4c4c4544-0042-3510-8054-b4c04f4d313" + std::to_string(index);
+        profile.has_sessions = chance(70);
+        profile.session_limit = 1 + below(4);
+        profile.session_timeout = chance(50) ? base::Duration(minutes{30}) : base::Duration(seconds{20});
+        profile.latency = std::chrono::milliseconds{20 + 400 * static_cast<int>(below(5))};
+        profile.error_is_object = chance(30);
+        profile.resets_in_action_info = chance(30);
+        profile.no_graceful_shutdown = chance(20);
+        profile.power_on = seconds{static_cast<int>(1 + below(30))};
+        profile.power_off = seconds{static_cast<int>(1 + below(15))};
+        profile.shutdown = seconds{static_cast<int>(1 + below(100))};
+        profile.ignores_shutdown = chance(20);
+        profile.sticks_powering_on = chance(10);
+        profile.falls_back = chance(10);
+        profile.conflict_after_off = chance(30) ? seconds{40} : seconds{0};
+        profile.complains_if_already = chance(40);
+        profile.remembers_power = chance(40) ? seconds{static_cast<int>(below(60))} : seconds{0};
+        profile.drops_second_reset = chance(30);
+        profile.boot_on_settings = chance(20);
+        profile.wants_full_boot = chance(20);
+        profile.only_continuous = chance(20);
+        profile.weak_header = chance(20);
+        profile.demands_tag = chance(20);
+        profile.vanishing_tasks = static_cast<int>(below(2));
+        return profile;
+    }
+
+    void flip_cable() {
+        const auto url = "https://" + name_of(static_cast<int>(below(kHosts)));
+        chance(50) ? world_.network.unplug(url) : world_.network.plug_in(url);
+    }
+    void restart(std::size_t which) {
+        operators_[which].reset();
+        operators_[which] = providers::redfish::make_redfish_provider(world_.config, world_.environment);
+    }
+
+    asio::awaitable<void> call(std::size_t which, std::size_t index) {
+        auto& claim = claims_[index];
+        const auto record = claim.record;
+        auto identity = claim.identity;
+        auto* provider = operators_[which].get();
+        std::string outcome;
+        if (wanted_[index] && !failed_.contains(index)) {
+            providers::MachineSpec spec;
+            spec.identity = identity;
+            spec.cpu_cores = 1;
+            spec.memory_mib = 1024;
+            spec.record = record;
+            const auto result = co_await provider->ensure(std::move(spec));
+            const auto* machine = std::get_if<providers::Machine>(&result);
+            if (std::holds_alternative<providers::AttemptFailed>(result)) failed_.insert(index);
+            if (!machine) co_return;
+            if (machine->state != providers::MachineState::placed)
+                identity.system_uuid = machine->identity.system_uuid;
+            // The claim's status is written only as it was read.
+            if (claim.record != record) co_return;
+            claim.record = machine->record;
+            claim.identity = identity;
+        } else if (!gone_.contains(index)) {
+            const auto result = co_await provider->remove(identity, record);
+            if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result))
+                claim.outcome = blocked->reason + ": " + blocked->message;
+            if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result))
+                claim.outcome = busy->message;
+            if (!std::holds_alternative<providers::Gone>(result)) co_return;
+            if (claim.record != record) co_return;
+            gone_.insert(index);
+        }
+    }
+
+    asio::awaitable<bool> cut(std::size_t which, std::size_t index, base::TimePoint deadline) {
+        co_await base::run_before(world_.clock, deadline, call(which, index));
+        co_return true;
+    }
+
+    void act(std::size_t which, std::size_t index, bool is_cut_off) {
+        const auto time = is_cut_off ? base::Duration(std::chrono::milliseconds{100 * below(40)})
+                                     : base::Duration(minutes{10});
+        try {
+            world_.run(cut(which, index, world_.clock.now() + time));
+        } catch (const providers::ProviderError&) {
+            world_.pass(seconds{1});
+        }
+    }
+
+    void check() {
+        std::set<std::string> owners;
+        for (const auto& [name, host] : world_.inventory.objects) {
+            const auto owner = host.status.claimRef ? host.status.claimRef->uid : std::string();
+            if (!owner.empty() && !owners.insert(owner).second)
+                throw std::runtime_error(owner + " has two hosts");
+            auto& before = owners_[name];
+            if (!before.empty() && !owner.empty() && before != owner)
+                throw std::runtime_error(name + " was taken from " + before);
+            before = owner;
+            const auto& exchanges = world_.bmc(name).exchanges();
+            for (auto& at = seen_[name]; at < exchanges.size(); ++at) {
+                const bool is_reset = exchanges[at].target.find("Reset") != std::string::npos;
+                if (is_reset && exchanges[at].method == "POST" && name == "foreign")
+                    throw std::runtime_error("a foreign host was reset");
+            }
+        }
+        if (world_.bmc("foreign").power() != Power::on) throw std::runtime_error("a foreign host is off");
+    }
+
+    bool is_over() {
+        for (int i = 0; i < kHosts; ++i) {
+            if (world_.host(name_of(i)).status.claimRef) return false;
+            if (world_.bmc(name_of(i)).power() != Power::off) return false;
+        }
+        return true;
+    }
+
+    std::unique_ptr<base::Random> random_;
+    World world_;
+    std::unique_ptr<providers::Provider> operators_[2];
+    std::vector<World::Claim> claims_;
+    std::vector<bool> wanted_;
+    std::set<std::size_t> failed_;
+    std::set<std::size_t> gone_;
+    std::map<std::string, std::string> owners_;
+    std::map<std::string, std::size_t> seen_;
+};
+
+}  // namespace
+
+TEST_CASE("whatever happens, hosts have one claim each and end off and free") {
+    const auto first = number_from("REDFISH_FIRST_SEED", 1);
+    const auto count = number_from("REDFISH_SEEDS", 300);
+    for (auto seed = first; seed < first + count; ++seed) {
+        INFO("seed " << seed);
+        Chaos chaos(seed);
+        REQUIRE_NOTHROW(chaos.trouble());
+        const bool is_settled = chaos.settle();
+        INFO(chaos.state());
+        REQUIRE(is_settled);
+    }
+}

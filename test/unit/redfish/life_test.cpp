@@ -1,0 +1,265 @@
+// A host's life with a claim: chosen, taken, woken, put to sleep, given back.
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using namespace redfish_tests;
+using redfish_simulator::Power;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+TEST_CASE("a claim wakes a host and gives it back off") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    CHECK(bmc.power() == Power::on);
+    CHECK(claim.record.machine_id == "a");
+    CHECK(claim.identity.system_uuid == bmc.profile().uuid);
+    CHECK(world.host("a").status.claimRef->uid == "uid-of-claim-c");
+    CHECK(world.host("a").status.phase == HostPhase::Joining);
+    world.joined("a");
+    world.pass(minutes{10});
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::off);
+    CHECK_FALSE(world.host("a").status.claimRef);
+    CHECK(world.host("a").status.failures == 0);
+    CHECK(bmc.count("POST", "Reset") == 2);
+}
+
+TEST_CASE("nothing is asked of a host before the claim knows its identity") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    world.ensure(claim);
+    CHECK_FALSE(world.host("a").status.claimRef);
+    const auto result = world.ensure(claim);
+    CHECK(std::get<providers::Machine>(result).state == providers::MachineState::creating);
+    CHECK(world.host("a").status.phase == HostPhase::Reserved);
+    CHECK(bmc.exchanges().empty());
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.exchanges().empty());
+    CHECK_FALSE(world.host("a").status.claimRef);
+}
+
+TEST_CASE("two claims that chose the same host do not both get it") {
+    World world;
+    world.add("a");
+    auto first = world.claim("first");
+    auto second = world.claim("second");
+    world.ensure(first);
+    world.ensure(second);
+    REQUIRE(first.record.machine_id == second.record.machine_id);
+    REQUIRE(world.wake(first));
+    CHECK_FALSE(world.wake(second));
+    CHECK(world.host("a").status.claimRef->name == "first");
+    CHECK(second.outcome.find("in use by claim first") != std::string::npos);
+    world.add("b", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3133"});
+    REQUIRE(world.wake(second));
+    CHECK(second.record.machine_id == "b");
+}
+
+TEST_CASE("an operator that dies anywhere goes on where it was") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    for (int i = 0; i < 200 && claim.outcome != "running"; ++i) {
+        const auto result = world.ensure(claim);
+        const auto* machine = std::get_if<providers::Machine>(&result);
+        if (machine && machine->state == providers::MachineState::running) claim.outcome = "running";
+        world.restart();
+        world.pass(seconds{1});
+    }
+    REQUIRE(claim.outcome == "running");
+    world.joined("a");
+    bool gone = false;
+    for (int i = 0; i < 2000 && !gone; ++i) {
+        gone = std::holds_alternative<providers::Gone>(world.remove(claim));
+        if (i % 100 == 99) world.restart();
+        world.pass(seconds{1});
+    }
+    CHECK(gone);
+    CHECK(bmc.power() == Power::off);
+}
+
+TEST_CASE("a host that is on without a claim is left alone") {
+    World world;
+    auto& bmc = world.add("a");
+    bmc.set_power(Power::on);
+    auto claim = world.claim("c");
+    world.ensure(claim);
+    // The reconciler noticed meanwhile.
+    world.host("a").status.powerState = "On";
+    api::set_condition(world.host("a").status.conditions,
+                       {"Ready", api::ConditionStatus::False, "Foreign", "is on", {}}, {});
+    CHECK_FALSE(world.wake(claim));
+    // The claim never had it, so there is nothing to remove.
+    CHECK(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::on);
+    CHECK(bmc.count("POST", "Reset") == 0);
+}
+
+TEST_CASE("a machine that is not the claim's is never turned off") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    bmc.profile().uuid = "99999999-0042-3510-8054-b4c04f4d3132";
+    CHECK_FALSE(world.put_to_sleep(claim));
+    CHECK(claim.outcome.find("OwnershipMismatch") == 0);
+    CHECK(bmc.power() == Power::on);
+    SECTION("the same UUID in the other byte order is the same machine") {
+        bmc.profile().uuid = "44454c4c-4200-1035-8054-b4c04f4d3132";
+        CHECK(world.put_to_sleep(claim));
+    }
+}
+
+TEST_CASE("a host that hangs on its way up fails the attempt and is tried later and later") {
+    World world;
+    world.add("a", {.sticks_powering_on = true});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK(claim.outcome.find("PowerOnFailed") == 0);
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(world.host("a").status.failures == 1);
+    CHECK(world.host("a").status.nextRetryTime);
+    CHECK(world.bmc("a").power() == Power::off);
+}
+
+TEST_CASE("a host that goes on and off again fails at once") {
+    World world;
+    world.add("a", {.falls_back = true, .remembers_power = seconds{0}});
+    world.bmc("a").profile().power_on = seconds{60};
+    auto claim = world.claim("c");
+    world.wake(claim, minutes{5});
+    world.pass(seconds{30});
+    // It had been seen on; a look while the attempt is still open says what happened.
+    const auto result = world.ensure(claim);
+    const auto* failed = std::get_if<providers::AttemptFailed>(&result);
+    REQUIRE(failed);
+    CHECK(failed->message.find("off again") != std::string::npos);
+}
+
+TEST_CASE("a system that does not shut down is cut off after its time, and not before") {
+    api::v1alpha1::RedfishSpec spec;
+    World world(spec);
+    world.add("a", {.ignores_shutdown = true});
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    world.joined("a");
+    world.pass(minutes{5});
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{2}));
+    CHECK(world.bmc("a").power() == Power::on);
+    CHECK(world.put_to_sleep(claim, minutes{3}));
+    CHECK(world.bmc("a").power() == Power::off);
+}
+
+TEST_CASE("with GracefulOnly nothing is ever cut off") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.powerOff.mode = api::v1alpha1::PowerOffMode::GracefulOnly;
+    World world(spec);
+    world.add("a", {.ignores_shutdown = true});
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    world.joined("a");
+    world.pass(minutes{5});
+    CHECK_FALSE(world.put_to_sleep(claim, minutes{60}));
+    CHECK(world.bmc("a").power() == Power::on);
+}
+
+TEST_CASE("hosts are chosen for the least waste, or by priority, or spread") {
+    const auto chosen = [](api::v1alpha1::RedfishSpec spec) {
+        World world(std::move(spec));
+        world.add("big", {.processors = 64, .memory_gib = 512});
+        world.add("small", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3133"});
+        world.add("used", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3134"});
+        world.host("big").spec.priority = 5;
+        world.host("big").metadata.labels["rack"] = "2";
+        world.host("small").metadata.labels["rack"] = "1";
+        world.host("used").metadata.labels["rack"] = "1";
+        world.host("used").status.claimRef = api::v1alpha1::ClaimReference{"other", "uid"};
+        auto claim = world.claim("c");
+        world.ensure(claim);
+        return claim.record.machine_id;
+    };
+    api::v1alpha1::RedfishSpec spec;
+    CHECK(chosen(spec) == "small");
+    spec.selection = api::v1alpha1::HostSelection::Priority;
+    CHECK(chosen(spec) == "big");
+    spec.selection = api::v1alpha1::HostSelection::Spread;
+    spec.spreadLabel = "rack";
+    CHECK(chosen(spec) == "big");
+}
+
+TEST_CASE("no more hosts are turned on at a time than the fuse bears") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.concurrency.powerOnsPerGroup = 1;
+    spec.concurrency.groupLabel = "circuit";
+    World world(spec);
+    world.add("a", {.power_on = seconds{50}});
+    world.add("b", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3133", .power_on = seconds{50}});
+    for (const auto* name : {"a", "b"}) world.host(name).metadata.labels["circuit"] = "x";
+    auto first = world.claim("first");
+    auto second = world.claim("second");
+    CHECK_FALSE(world.wake(first, seconds{20}));
+    CHECK_FALSE(world.wake(second, seconds{10}));
+    CHECK(second.outcome.find("powerOnsPerGroup") != std::string::npos);
+    CHECK(world.wake(first));
+    CHECK(world.wake(second));
+}
+
+TEST_CASE("a process that may not lead any more changes nothing") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    world.ensure(claim);
+    world.ensure(claim);
+    world.may_mutate = false;
+    CHECK_THROWS_AS(world.ensure(claim), providers::FencedError);
+    CHECK(bmc.power() == Power::off);
+}
+
+TEST_CASE("a host whose object was restored from an older backup is the claim's again") {
+    World world;
+    world.add("a");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    world.host("a").status.claimRef.reset();
+    const auto machine = world.run(world.provider->get(claim.identity, claim.record));
+    REQUIRE(machine);
+    CHECK(world.host("a").status.claimRef->uid == claim.identity.claim_uid);
+    world.bmc("a").set_power(Power::off);
+    world.host("a").status.claimRef.reset();
+    CHECK_FALSE(world.run(world.provider->get(claim.identity, claim.record)));
+}
+
+TEST_CASE("a host's drives are erased before it is anybody's again") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
+    World world(spec);
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    world.joined("a");
+    world.pass(minutes{5});
+    SECTION("all of them") {
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK(bmc.erased_drives() == 2);
+    }
+    SECTION("a task that vanished proves nothing and is begun again") {
+        bmc.profile().vanishing_tasks = 1;
+        REQUIRE(world.put_to_sleep(claim));
+        CHECK(bmc.erased_drives() == 2);
+    }
+    SECTION("an erasure that fails keeps the host from everybody") {
+        bmc.profile().erase_fails = true;
+        CHECK_FALSE(world.put_to_sleep(claim));
+        CHECK(world.host("a").status.claimRef);
+        CHECK(world.host("a").status.phase == HostPhase::Wiping);
+    }
+    SECTION("a drive that cannot be erased is said, not passed over") {
+        bmc.profile().can_erase = false;
+        CHECK_FALSE(world.put_to_sleep(claim));
+        CHECK(claim.outcome.find("WipeUnsupported") == 0);
+        CHECK(world.host("a").status.claimRef);
+    }
+}

@@ -1,0 +1,162 @@
+#include "test/unit/redfish/world.hpp"
+
+namespace redfish_tests {
+
+std::vector<providers::HostPointer> Inventory::hosts(const std::string&, const std::string&) {
+    std::vector<providers::HostPointer> all;
+    for (const auto& [name, object] : objects) all.push_back(std::make_shared<const NodeSmithHost>(object));
+    return all;
+}
+
+asio::awaitable<std::optional<NodeSmithHost>> Inventory::read(std::string, std::string name) {
+    const auto found = objects.find(name);
+    if (found == objects.end()) co_return std::nullopt;
+    co_return found->second;
+}
+
+asio::awaitable<std::optional<NodeSmithHost>> Inventory::write(NodeSmithHost before,
+                                                               providers::HostStatus status) {
+    const auto found = objects.find(before.metadata.name);
+    if (found == objects.end()) co_return std::nullopt;
+    if (found->second.metadata.resourceVersion != before.metadata.resourceVersion) co_return std::nullopt;
+    found->second.status = std::move(status);
+    found->second.metadata.resourceVersion = std::to_string(++writes);
+    co_return found->second;
+}
+
+asio::awaitable<std::map<std::string, std::string>> Inventory::secret(std::string, std::string name) {
+    const auto found = secrets.find(name);
+    if (found == secrets.end()) throw providers::CredentialsError("there is no Secret " + name);
+    co_return found->second;
+}
+
+World::World(api::v1alpha1::RedfishSpec spec)
+    : environment{context.get_executor(),
+                  clock,
+                  *random,
+                  metrics,
+                  [this](base::HttpClientOptions options) { return network.connect(options); },
+                  [this] { return may_mutate; },
+                  &inventory} {
+    config.namespace_ = "default";
+    config.name = "rack";
+    config.uid = "uid-of-the-provider";
+    config.cluster_id = "uid-of-the-cluster";
+    config.spec.type = api::v1alpha1::ProviderType::redfish;
+    config.spec.redfish = std::move(spec);
+    config.spec.credentialsSecretRef = api::v1alpha1::SecretReference{"bmc", ""};
+    config.credentials = {{"username", "admin"}, {"password", Profile{}.password}};
+    restart();
+}
+
+void World::restart() {
+    provider.reset();
+    provider = providers::redfish::make_redfish_provider(config, environment);
+}
+
+Bmc& World::add(const std::string& name, Profile profile) {
+    NodeSmithHost host;
+    host.metadata.name = name;
+    host.metadata.namespace_ = "default";
+    host.metadata.uid = "uid-of-" + name;
+    host.metadata.resourceVersion = std::to_string(++inventory.writes);
+    host.spec.providerRef = "rack";
+    host.spec.bmc.address = "https://" + name;
+    host.status.phase = HostPhase::Available;
+    host.status.powerState = "Off";
+    host.status.systemUUID = profile.uuid;
+    host.status.capacity = api::v1alpha1::HostCapacity{
+        profile.processors, static_cast<std::int64_t>(profile.memory_gib * 1024), {}};
+    api::set_condition(host.status.conditions,
+                       {std::string(api::conditions::kReady), api::ConditionStatus::True, "Ready", "", {}},
+                       api::Time(clock.wall_now()));
+    inventory.objects[name] = host;
+    return network.add("https://" + name, std::move(profile));
+}
+
+World::Claim World::claim(const std::string& name, std::int64_t cpus, std::int64_t memory_mib) {
+    Claim claim;
+    claim.identity.cluster_id = config.cluster_id;
+    claim.identity.provider_uid = config.uid;
+    claim.identity.claim_namespace = "default";
+    claim.identity.claim_name = name;
+    claim.identity.claim_uid = "uid-of-claim-" + name;
+    claim.identity.system_uuid = "11111111-2222-5333-8444-555555555555";
+    sizes[claim.identity.claim_uid] = {cpus, memory_mib};
+    return claim;
+}
+
+providers::EnsureResult World::ensure(Claim& claim) {
+    providers::MachineSpec spec;
+    spec.identity = claim.identity;
+    spec.name = claim.identity.claim_name;
+    std::tie(spec.cpu_cores, spec.memory_mib) = sizes[claim.identity.claim_uid];
+    spec.record = claim.record;
+    auto result = run(provider->ensure(std::move(spec)));
+    if (const auto* machine = std::get_if<providers::Machine>(&result)) {
+        claim.record = machine->record;
+        if (machine->state != providers::MachineState::placed)
+            claim.identity.system_uuid = machine->identity.system_uuid;
+    }
+    return result;
+}
+
+providers::RemoveResult World::remove(Claim& claim) {
+    return run(provider->remove(claim.identity, claim.record));
+}
+
+bool World::wake(Claim& claim, base::Duration limit) {
+    const auto deadline = clock.now() + limit;
+    while (clock.now() < deadline) {
+        const auto result = ensure(claim);
+        base::Duration wait{};
+        if (const auto* machine = std::get_if<providers::Machine>(&result)) {
+            claim.outcome = machine->message;
+            wait = machine->retry_after;
+            if (machine->state == providers::MachineState::running) {
+                claim.outcome = "running";
+                return true;
+            }
+        } else if (const auto* busy = std::get_if<providers::NotReady>(&result)) {
+            claim.outcome = busy->message;
+            wait = busy->retry_after;
+        } else if (const auto* full = std::get_if<providers::InsufficientCapacity>(&result)) {
+            claim.outcome = full->message;
+            return false;
+        } else if (const auto* failed = std::get_if<providers::AttemptFailed>(&result)) {
+            claim.outcome = failed->reason + ": " + failed->message;
+            return false;
+        }
+        pass(std::max<base::Duration>(wait, std::chrono::milliseconds{10}));
+    }
+    return false;
+}
+
+bool World::put_to_sleep(Claim& claim, base::Duration limit) {
+    const auto deadline = clock.now() + limit;
+    while (clock.now() < deadline) {
+        const auto result = remove(claim);
+        if (std::holds_alternative<providers::Gone>(result)) return true;
+        base::Duration wait{};
+        if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
+            claim.outcome = busy->message;
+            wait = busy->retry_after;
+        } else if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) {
+            claim.outcome = blocked->reason + ": " + blocked->message;
+            wait = blocked->retry_after;
+        }
+        pass(std::max<base::Duration>(wait, std::chrono::milliseconds{10}));
+    }
+    return false;
+}
+
+void World::joined(const std::string& name) {
+    host(name).status.phase = HostPhase::InUse;
+    host(name).metadata.resourceVersion = std::to_string(++inventory.writes);
+}
+
+providers::HostReport World::examine(const std::string& name) {
+    return *run(provider->examine_host(name));
+}
+
+}  // namespace redfish_tests

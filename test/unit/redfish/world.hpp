@@ -1,0 +1,84 @@
+// A Redfish provider with its hosts in memory: simulated BMCs, an inventory with compare-and-swap, virtual
+// time. The world outlives the process: restart() makes a new provider that knows nothing.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/names.hpp"
+#include "base/random.hpp"
+#include "providers/host_inventory.hpp"
+#include "providers/redfish/redfish_provider.hpp"
+#include "test/simulators/redfish/transport.hpp"
+#include "test/support/run_coroutine.hpp"
+
+namespace redfish_tests {
+
+namespace asio = boost::asio;
+using api::v1alpha1::HostPhase;
+using providers::NodeSmithHost;
+using redfish_simulator::Bmc;
+using redfish_simulator::Profile;
+
+class Inventory final : public providers::HostInventory {
+public:
+    std::vector<providers::HostPointer> hosts(const std::string&, const std::string&) override;
+    asio::awaitable<std::optional<NodeSmithHost>> read(std::string namespace_, std::string name) override;
+    asio::awaitable<std::optional<NodeSmithHost>> write(NodeSmithHost before,
+                                                        providers::HostStatus status) override;
+    asio::awaitable<std::map<std::string, std::string>> secret(std::string namespace_,
+                                                               std::string name) override;
+
+    std::map<std::string, NodeSmithHost> objects;
+    std::map<std::string, std::map<std::string, std::string>> secrets;
+    int writes = 0;
+};
+
+struct World {
+    explicit World(api::v1alpha1::RedfishSpec spec = {});
+
+    // A host that is known and free, and the BMC behind it.
+    Bmc& add(const std::string& name, Profile profile = {});
+    NodeSmithHost& host(const std::string& name) { return inventory.objects.at(name); }
+    Bmc& bmc(const std::string& name) { return network.at("https://" + name); }
+    void restart();
+
+    // As the claim reconciler does: each step's outcome is recorded and the next one follows.
+    struct Claim {
+        providers::MachineIdentity identity;
+        providers::MachineRecord record;
+        std::string outcome;  // "running", or the reason and message of what ended it
+    };
+    Claim claim(const std::string& name, std::int64_t cpus = 1, std::int64_t memory_mib = 1024);
+    providers::EnsureResult ensure(Claim& claim);
+    providers::RemoveResult remove(Claim& claim);
+    // Until it runs or the attempt failed. True: it runs.
+    bool wake(Claim& claim, base::Duration limit = std::chrono::minutes{20});
+    // Until it is gone or blocked for longer than the limit. True: it is gone.
+    bool put_to_sleep(Claim& claim, base::Duration limit = std::chrono::minutes{30});
+    // What the host reconciler writes when the claim's Node has registered.
+    void joined(const std::string& host);
+    providers::HostReport examine(const std::string& host);
+    void pass(base::Duration duration) { clock.run_for(context, duration); }
+    template <class T>
+    T run(asio::awaitable<T> work) {
+        return test::run(context, clock, std::move(work));
+    }
+
+    asio::io_context context;
+    base::VirtualClock clock;
+    redfish_simulator::Network network{clock};
+    Inventory inventory;
+    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    base::MetricsRegistry metrics;
+    bool may_mutate = true;
+    providers::ProviderEnvironment environment;
+    providers::ProviderConfig config;
+    std::unique_ptr<providers::Provider> provider;
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> sizes;  // of claims, by UID
+};
+
+}  // namespace redfish_tests
