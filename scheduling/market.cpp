@@ -32,6 +32,9 @@ std::size_t Market::budget_in_the_way(const Pool& pool, const Take& take) const 
 
 bool Market::place_holds(std::size_t index, const Take& take) const {
     const auto& place = places_[index];
+    const bool is_part = take.machines > 0 &&
+                         (take.cpu_cores != place.free_cpu_cores || take.memory_mib != place.free_memory_mib);
+    if (place.is_whole && is_part) return false;
     return allows(place.free_machines, take.machines) && allows(place.free_cpu_cores, take.cpu_cores) &&
            allows(place.free_memory_mib, take.memory_mib);
 }

@@ -20,6 +20,8 @@ struct Place {
     std::optional<std::int64_t> free_cpu_cores;
     std::optional<std::int64_t> free_memory_mib;
     std::optional<std::int64_t> free_machines;
+    // A machine here is the whole of it (bare metal): of exactly the size that is free.
+    bool is_whole = false;
 };
 
 // A limit that several purchases share: a pool's, a ControlPlane's, or a pause between purchases. Holds what
