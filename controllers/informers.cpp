@@ -1,5 +1,9 @@
 #include "controllers/informers.hpp"
 
+#include <algorithm>
+
+#include "base/uuid.hpp"
+
 namespace controllers {
 
 namespace {
@@ -56,6 +60,12 @@ void index_ours(Informers& informers) {
     claims.add_index(kClaimsBySystemUuid,
                      [](const NodeSmithClaim& claim) { return only(lower(claim.status.systemUUID)); });
     claims.add_index(kClaimsByName, [](const NodeSmithClaim& claim) { return only(claim.metadata.name); });
+    auto& hosts = informers.hosts.store();
+    hosts.add_index(kHostsByProvider, [](const NodeSmithHost& host) {
+        return reference(host.metadata.namespace_, host.spec.providerRef);
+    });
+    hosts.add_index(kHostsBySystemUuid,
+                    [](const NodeSmithHost& host) { return only(uuid_key(host.status.systemUUID)); });
     informers.pools.store().add_index(kPoolsByProvider, [](const NodeSmithPool& pool) {
         return reference(pool.metadata.namespace_, pool.spec.providerRef);
     });
@@ -118,6 +128,11 @@ bool Informers::synced() const {
     bool all = true;
     for_all(*this, [&all](const auto& informer) { all = all && informer.synced(); });
     return all;
+}
+
+std::string uuid_key(const std::string& system_uuid) {
+    if (system_uuid.empty()) return {};
+    return std::min(lower(system_uuid), base::byte_swapped(system_uuid));
 }
 
 bool is_unschedulable(const api::Pod& pod) {

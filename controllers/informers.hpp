@@ -29,6 +29,8 @@ inline constexpr const char* kClaimsByNode = "node";               // status.nod
 inline constexpr const char* kClaimsBySystemUuid = "system-uuid";  // status.systemUUID, lower case
 inline constexpr const char* kClaimsByName = "name";               // metadata.name, in all namespaces
 inline constexpr const char* kPoolsByProvider = "provider";        // namespace/providerRef
+inline constexpr const char* kHostsByProvider = "provider";        // namespace/providerRef
+inline constexpr const char* kHostsBySystemUuid = "system-uuid";   // status.systemUUID, by uuid_key()
 inline constexpr const char* kVolumeAttachmentsByNode = "node";    // spec.nodeName
 
 class Informers {
@@ -55,6 +57,9 @@ public:
     asio::awaitable<void> wait_synced();
     bool synced() const;
 };
+
+// One of the two byte orders in which firmware writes a UUID: equal for both.
+std::string uuid_key(const std::string& system_uuid);
 
 // The scheduler has said that no node fits: phase Pending, no nodeName, PodScheduled=False/Unschedulable,
 // not being deleted. https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-conditions

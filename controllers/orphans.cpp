@@ -21,6 +21,7 @@ bool runs_on(const api::Node& node, const Machine& machine) {
 // What follows from its mark and its own UUID agree. A clone of one of our machines carries the mark and the
 // tags, but a UUID of its own: it is somebody else's.
 bool is_proven(const Machine& machine) {
+    if (machine.is_bare_metal) return true;  // the lock on its host is ours alone to write
     const auto& identity = machine.identity;
     try {
         return claim::same_uuid(identity.system_uuid,
@@ -54,6 +55,8 @@ bool host_is_in_service(const api::Node& node, const std::vector<providers::Host
 
 bool belongs_to(const Machine& machine, const NodeSmithClaim& claim) {
     const auto& identity = machine.identity;
+    if (machine.is_bare_metal)
+        return identity.claim_uid == claim.metadata.uid && claim.status.host == machine.record.host;
     return identity.claim_uid == claim.metadata.uid &&
            claim::same_uuid(identity.system_uuid, claim.status.systemUUID);
 }

@@ -8,6 +8,7 @@ namespace controllers {
 
 using api::ConditionStatus;
 using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithProvider;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
@@ -22,6 +23,11 @@ constexpr base::Duration kMachinesSettle = std::chrono::seconds{2};
 // What decides about a machine's place: a change of anything else in a claim says nothing about hosts.
 bool same_machine(const NodeSmithClaim& a, const NodeSmithClaim& b) {
     return a.status.host == b.status.host && a.status.machineID == b.status.machineID;
+}
+
+// A provider of bare metal is ready if any of its hosts can be reached.
+bool is_reachable(const NodeSmithHost& host) {
+    return api::is_true(host.status.conditions, conditions::kReachable);
 }
 
 // Our own writes of status must not make us look again.
@@ -53,6 +59,12 @@ void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
         const auto& claim = after ? *after : *before;
         if (claim.status.providerRef.empty()) return;
         const kube::ObjectKey provider(claim.metadata.namespace_, claim.status.providerRef);
+        if (informers_.providers.store().get(provider)) queue.add_after(provider, kMachinesSettle);
+    });
+    informers_.hosts.on_change([this, &queue](const NodeSmithHost* before, const NodeSmithHost* after) {
+        if (before && after && is_reachable(*before) == is_reachable(*after)) return;
+        const auto& host = after ? *after : *before;
+        const kube::ObjectKey provider(host.metadata.namespace_, host.spec.providerRef);
         if (informers_.providers.store().get(provider)) queue.add_after(provider, kMachinesSettle);
     });
 }

@@ -79,11 +79,6 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
     return hosts;
 }
 
-std::string endpoint_of(const NodeSmithProvider& provider, const ProviderStatus& status) {
-    if (provider.spec.proxmox) return provider.spec.proxmox->endpoint;
-    return std::to_string(status.hosts.size()) + " hosts";
-}
-
 }  // namespace
 
 ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExamination& examination,
@@ -98,11 +93,13 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
     // While a provider does not answer, what was last known is more useful than nothing.
     if (examination.good()) {
         status.version = examination.health.version;
-        status.hosts = hosts_of(examination.hosts);
         status.machines = 0;
-        for (const auto& host : status.hosts) status.machines += host.machines;
+        for (const auto& host : examination.hosts) status.machines += host.machines;
+        // Bare-metal hosts have objects of their own; a thousand of them would make this one unwieldy.
+        status.hosts = provider.spec.redfish ? std::vector<ProviderHost>() : hosts_of(examination.hosts);
+        if (provider.spec.redfish) status.endpoint = std::to_string(examination.hosts.size()) + " hosts";
     }
-    status.endpoint = endpoint_of(provider, status);
+    if (provider.spec.proxmox) status.endpoint = provider.spec.proxmox->endpoint;
     return status;
 }
 

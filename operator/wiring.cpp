@@ -6,6 +6,8 @@
 #include "controllers/control_plane.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/garbage_collection.hpp"
+#include "controllers/host.hpp"
+#include "controllers/host_inventory.hpp"
 #include "controllers/pool.hpp"
 #include "controllers/provider.hpp"
 #include "controllers/provider_instances.hpp"
@@ -20,6 +22,8 @@ namespace {
 
 // The time within which a mutating request is connected and written (its answer may take longer).
 constexpr auto kTimeToWrite = std::chrono::seconds{5};
+// BMCs take seconds to answer; how many are asked at a time is bounded by each provider as well.
+constexpr int kConcurrentHosts = 64;
 
 }  // namespace
 
@@ -32,12 +36,14 @@ struct Wiring::Objects {
           elector(kube::make_leader_elector(client, clock(), random(), settings.election)),
           events(kube::make_event_writer(client, clock(), random(), executor(), "kubenodesmith")),
           informers(client, clock(), random(), executor()),
+          host_inventory(informers, client),
           provider_environment{executor(),
                                clock(),
                                random(),
                                metrics,
                                environment.connect_provider,
-                               [this] { return may_mutate(); }},
+                               [this] { return may_mutate(); },
+                               &host_inventory},
           instances(informers, client, provider_environment),
           reservations(informers, client, clock()),
           drainer(informers, client, clock()),
@@ -53,6 +59,7 @@ struct Wiring::Objects {
               informers, client, clock(), *events, metrics,
               [this](const std::string& node) { return provisioning.why_needed(node); },
               [this] { return may_mutate(); }),
+          hosts(informers, client, clock(), random(), *events, metrics, instances),
           garbage(informers, client, clock(), *events, metrics, instances),
           cluster_metrics(
               informers, clock(), metrics, [this] { return leading; }, settings.election.lease.name) {
@@ -62,6 +69,7 @@ struct Wiring::Objects {
         add("provisioning", provisioning, 1);
         add("claim", claims, settings.concurrent_claims);
         add("scaledown", scale_down, 1);
+        add("host", hosts, kConcurrentHosts);
         add("garbagecollection", garbage, 4);
     }
 
@@ -89,6 +97,7 @@ struct Wiring::Objects {
     std::unique_ptr<kube::LeaderElector> elector;
     std::unique_ptr<kube::EventWriter> events;
     controllers::Informers informers;
+    controllers::KubernetesHostInventory host_inventory;
     providers::ProviderEnvironment provider_environment;
     controllers::ProviderInstances instances;
     controllers::Reservations reservations;
@@ -100,6 +109,7 @@ struct Wiring::Objects {
     controllers::ProvisioningReconciler provisioning;
     controllers::ClaimReconciler claims;
     controllers::ScaleDownReconciler scale_down;
+    controllers::HostReconciler hosts;
     controllers::GarbageCollector garbage;
     ClusterMetrics cluster_metrics;
     std::vector<std::unique_ptr<kube::Controller>> controllers;

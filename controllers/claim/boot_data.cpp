@@ -169,6 +169,13 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
         return Hold{reason,
                     "bootstrap.method GuestAgent is not available for this provider: use CloudInit or None"};
     }
+    const bool is_bare_metal = observation.provider && observation.provider->spec.redfish;
+    if (wanted.method == BootstrapMethod::CloudInit && is_bare_metal) {
+        return Hold{
+            reason,
+            "bootstrap.method CloudInit is not available for bare metal: use None and images that join "
+            "by themselves"};
+    }
     if (wanted.method == BootstrapMethod::CloudInit && wanted.delivery == BootstrapDelivery::HTTP) {
         return Hold{reason, "bootstrap.delivery HTTP is not available: use ISO"};
     }

@@ -6,6 +6,7 @@
 
 #include "api/node.hpp"
 #include "api/v1alpha1/claim.hpp"
+#include "base/uuid.hpp"
 #include "providers/provider.hpp"
 
 namespace controllers::claim {
@@ -17,10 +18,8 @@ using api::v1alpha1::NodeSmithClaim;
 // number as name (RFC 4122 section 4.3), lower case. Throws std::invalid_argument if claim_uid is no UUID.
 std::string system_uuid(std::string_view claim_uid, std::int64_t attempt);
 
-// Equal ignoring case, also if one side has the first three fields in the other byte order: some firmware
-// and BMCs disagree on it (Supermicro X11; DSP0134 section 7.2.1 tells the two orders).
-bool same_uuid(std::string_view a, std::string_view b);
-std::string byte_swapped(std::string_view uuid);
+using base::byte_swapped;
+using base::same_uuid;
 
 // The identity of the claim's present attempt. provider_uid is that of the NodeSmithProvider.
 providers::MachineIdentity identity_of(const NodeSmithClaim& claim, const std::string& cluster_id,

@@ -68,6 +68,9 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     status.host = machine.record.host;
     status.machineID = machine.record.machine_id;
     status.taskRef = machine.record.task;
+    // Hardware brings its own identity; it is the claim's once the host is.
+    const bool has_own_uuid = machine.is_bare_metal && machine.state != providers::MachineState::placed;
+    if (has_own_uuid) status.systemUUID = machine.identity.system_uuid;
     if (!machine.zone.empty()) status.zone = machine.zone;
     if (!machine.addresses.empty()) status.addresses = machine.addresses;
     auto where = "machine " + status.machineID + " on host " + status.host;

@@ -45,6 +45,7 @@ void merge(api::StringMap& into, const api::StringMap& wanted) {
 
 std::string zone_label(const api::v1alpha1::NodeSmithProvider* provider) {
     if (provider && provider->spec.proxmox) return provider->spec.proxmox->placement.zoneLabel;
+    if (provider && provider->spec.redfish) return {};
     return std::string(labels::kZone);
 }
 
@@ -72,6 +73,7 @@ std::string render(const std::string& text, const NodeSmithClaim& claim) {
 
 api::StringMap node_labels(const NodeOrigin& origin) {
     api::StringMap wanted;
+    if (origin.host) wanted = origin.host->labels;
     if (origin.pool) render_into(wanted, origin.pool->spec.machineTemplate.labels, origin.claim);
     render_into(wanted, origin.claim.spec.labels, origin.claim);
     const auto& status = origin.claim.status;
@@ -92,6 +94,7 @@ api::Node registered(const api::Node& node, const NodeOrigin& origin) {
         add_taints(result.spec.taints, machine.taints);
         if (!told_of_taints) add_taints(result.spec.taints, machine.startupTaints);
     }
+    if (origin.host) add_taints(result.spec.taints, origin.host->taints);
     add_taints(result.spec.taints, origin.claim.spec.taints);
     if (!told_of_taints) add_taints(result.spec.taints, origin.claim.spec.startupTaints);
     const bool cloud_controller =

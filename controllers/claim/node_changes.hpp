@@ -5,19 +5,21 @@
 #include <string>
 
 #include "api/node.hpp"
+#include "api/v1alpha1/host.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "controllers/claim/state.hpp"
 
 namespace controllers::claim {
 
-// What a Node gets from its claim and pool.
+// What a Node gets from its claim and pool, and from its bare-metal host.
 struct NodeOrigin {
     const NodeSmithClaim& claim;
     const NodeSmithPool* pool = nullptr;
     std::string zone_label;  // key of the label that names the zone; "" = none
+    const api::v1alpha1::HostSpec* host = nullptr;
 };
 
-// The key of the label that gets a machine's zone.
+// The key of the label that gets a machine's zone. Bare-metal hosts bring their own labels.
 std::string zone_label(const api::v1alpha1::NodeSmithProvider* provider);
 
 // Replaces {{ .Host }} {{ .Pool }} {{ .Provider }} {{ .Claim }} {{ .Zone }}; anything else stays as it is.

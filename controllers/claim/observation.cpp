@@ -76,7 +76,7 @@ Situation Observation::situation() const {
 }
 
 NodeOrigin Observation::origin() const {
-    return {*claim, pool.get(), zone_label(provider.get())};
+    return {*claim, pool.get(), zone_label(provider.get()), host ? &host->spec : nullptr};
 }
 
 Observation Observation::with(ClaimPointer written) const {
@@ -92,6 +92,8 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
     auto provider = claim->status.providerRef;
     if (provider.empty() && result.pool) provider = result.pool->spec.providerRef;
     result.provider = informers.providers.store().get({namespace_, provider});
+    if (result.provider && result.provider->spec.redfish)
+        result.host = informers.hosts.store().get({namespace_, claim->status.host});
     result.node = find_node(informers, claim->status);
     auto named = informers.nodes.store().get({"", claim->metadata.name});
     if (named && named != result.node) {

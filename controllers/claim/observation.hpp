@@ -16,7 +16,8 @@ struct Observation {
     ClaimPointer claim;
     std::shared_ptr<const NodeSmithPool> pool;
     std::shared_ptr<const api::v1alpha1::NodeSmithProvider> provider;
-    NodePointer node;      // runs on the claim's machine
+    std::shared_ptr<const api::v1alpha1::NodeSmithHost> host;  // of bare metal, once it is chosen
+    NodePointer node;                                          // runs on the claim's machine
     NodePointer namesake;  // has the claim's name, but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;

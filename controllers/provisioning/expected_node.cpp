@@ -49,19 +49,21 @@ api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSm
 }  // namespace
 
 api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
-                        const NodeSmithProvider* provider, const api::Node* node) {
+                        const NodeSmithProvider* provider, const api::Node* node,
+                        const api::v1alpha1::HostSpec* host) {
     api::Node result;
     if (node) result = *node;
     if (!node) result.metadata.name = claim.metadata.name;
     // Its age in plans is that of the purchase.
     result.metadata.creationTimestamp = claim.metadata.creationTimestamp;
-    const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider)};
+    const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider), host};
     for (const auto& [key, value] : claim::node_labels(origin)) result.metadata.labels[key] = value;
     // A wish for a zone will be kept, but the claim's status tells the zone only when the machine is placed.
     if (!origin.zone_label.empty() && claim.status.zone.empty() && !claim.spec.zone.empty())
         result.metadata.labels[origin.zone_label] = claim.spec.zone;
     add_kubelet_labels(result.metadata.labels, result.metadata.name, pool);
     if (pool) add_taints(result.spec.taints, pool->spec.machineTemplate.taints);
+    if (host) add_taints(result.spec.taints, host->taints);
     add_taints(result.spec.taints, claim.spec.taints);
     // A young Node has no figures yet, or none for what a device plugin will add.
     for (const auto& [name, amount] : expected_allocatable(claim, pool)) {

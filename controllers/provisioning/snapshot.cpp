@@ -32,7 +32,10 @@ const NodeSmithProvider* provider_of(const Informers& informers, const NodeSmith
 // Builds a World; the indices of pools, places and budgets are those of the snapshot.
 class Builder {
 public:
-    Builder(const Informers& informers, api::Time now) : informers_(informers), now_(now) {}
+    Builder(const Informers& informers, api::Time now) : informers_(informers), now_(now) {
+        for (const auto& [key, claim] : informers_.claims.store().all())
+            if (!claim->status.host.empty()) candidates_.insert({key.namespace_, claim->status.host});
+    }
 
     void add_pool(PoolSupply supply) {
         const auto& pool = *supply.pool;
@@ -43,7 +46,10 @@ public:
         entry.weight = pool.spec.weight;
         entry.closed = supply.gate.open ? std::string() : supply.gate.message;
         describe_machines(entry, pool);
-        add_places(entry, pool, provider);
+        if (provider && provider->spec.redfish)
+            add_hosts(entry, pool, *provider);
+        else
+            add_places(entry, pool, provider);
         add_budgets(entry, supply);
         entry.min_nodes = pool.spec.limits.minNodes;
         const auto& headroom = pool.spec.scaleUp.headroom;
@@ -60,9 +66,10 @@ public:
                 claim->status.machineID.empty() && is_coming(*claim) && ledger::is_admitted(*claim);
             const auto pool = pool_indices_.find({key.namespace_, claim->spec.poolRef});
             if (!unplaced || pool == pool_indices_.end()) continue;
-            auto* place = likely_place(world_.snapshot.pools[pool->second], claim->spec.zone);
-            if (!place) continue;
             const auto size = ledger::size_of(claim->spec, world_.pools[pool->second].pool.get());
+            auto* place = likely_place(world_.snapshot.pools[pool->second], claim->spec.zone, size);
+            if (!place) continue;
+            if (place->is_whole) place->free_machines = 0;
             place->free_cpu_cores = std::max<std::int64_t>(0, *place->free_cpu_cores - size.cpuCores);
             place->free_memory_mib = std::max<std::int64_t>(0, *place->free_memory_mib - size.memoryMiB);
         }
@@ -92,12 +99,16 @@ public:
     World take() { return std::move(world_); }
 
 private:
-    // In the zone, or else where most memory is free.
-    scheduling::Place* likely_place(const scheduling::Pool& pool, const std::string& zone) {
+    // In the zone, or else where most memory is free; a host that is used as a whole if it has the size.
+    scheduling::Place* likely_place(const scheduling::Pool& pool, const std::string& zone,
+                                    const api::v1alpha1::Size& size) {
         scheduling::Place* likely = nullptr;
         for (const auto& candidate : pool.places) {
             auto& place = world_.snapshot.places[candidate.place];
             if (!zone.empty() && candidate.zone != zone) continue;
+            const bool fits = place.free_machines.value_or(1) > 0 && place.free_cpu_cores == size.cpuCores &&
+                              place.free_memory_mib == size.memoryMiB;
+            if (place.is_whole && !fits) continue;
             if (!likely || place.free_memory_mib > likely->free_memory_mib) likely = &place;
         }
         return likely;
@@ -117,12 +128,13 @@ private:
 
     // The labels of a Node of the pool: those that are the same everywhere, or all of them on one host.
     api::StringMap labels_at(const NodeSmithPool& pool, const NodeSmithProvider* provider,
-                             const api::v1alpha1::ProviderHost* host) {
+                             const std::string* host, const api::v1alpha1::HostSpec* metal = nullptr) {
         NodeSmithClaim sample;
         sample.spec.poolRef = pool.metadata.name;
         sample.status.providerRef = pool.spec.providerRef;
-        if (host) sample.status.host = sample.status.zone = host->name;
-        const claim::NodeOrigin origin{sample, &pool, host ? claim::zone_label(provider) : std::string()};
+        if (host) sample.status.host = sample.status.zone = *host;
+        const claim::NodeOrigin origin{sample, &pool, host ? claim::zone_label(provider) : std::string(),
+                                       metal};
         auto labels = claim::node_labels(origin);
         for (const auto& [key, text] : pool.spec.machineTemplate.labels) {
             const bool by_host =
@@ -153,8 +165,52 @@ private:
                 place.free_memory_mib = host.freeMemoryMiB;
                 world_.snapshot.places.push_back(std::move(place));
             }
-            entry.places.push_back({known->second, host.name, labels_at(pool, provider, &host)});
+            entry.places.push_back({known->second, host.name, labels_at(pool, provider, &host.name)});
         }
+    }
+
+    // Bare metal is bought as it stands: each free host is one place for one machine of exactly its size.
+    void add_hosts(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider& provider) {
+        entry.shapes.clear();
+        std::set<std::pair<std::int64_t, std::int64_t>> sizes;
+        for (const auto& host :
+             informers_.hosts.store().by_index(kHostsByProvider, api::key_of(provider).str())) {
+            if (!is_offered(*host, pool, provider)) continue;
+            const auto& capacity = *host->status.capacity;
+            const auto [known, is_new] =
+                place_indices_.emplace(api::key_of(*host).str(), world_.snapshot.places.size());
+            if (is_new) {
+                scheduling::Place place;
+                place.name = host->metadata.name;
+                place.free_cpu_cores = capacity.cpuCores;
+                place.free_memory_mib = capacity.memoryMiB;
+                place.free_machines = 1;
+                place.is_whole = true;
+                world_.snapshot.places.push_back(std::move(place));
+            }
+            const auto& name = host->metadata.name;
+            entry.places.push_back({known->second, name, labels_at(pool, &provider, &name, &host->spec)});
+            const bool is_new_size = sizes.emplace(capacity.cpuCores, capacity.memoryMiB).second;
+            if (is_new_size)
+                entry.shapes.push_back({std::to_string(capacity.cpuCores) + "c", capacity.cpuCores,
+                                        capacity.memoryMiB, scheduling::kDefaultPodsPerNode});
+        }
+    }
+
+    bool is_offered(const api::v1alpha1::NodeSmithHost& host, const NodeSmithPool& pool,
+                    const NodeSmithProvider& provider) const {
+        const auto& selector = provider.spec.redfish->hostSelector;
+        if (selector && !api::matches(*selector, host.metadata.labels)) return false;
+        const auto& status = host.status;
+        const bool is_free = api::is_true(status.conditions, api::conditions::kReady) && !status.claimRef &&
+                             status.capacity && !candidates_.contains(api::key_of(host));
+        if (!is_free) return false;
+        // The pool's pods must be able to count on running there.
+        const auto& tolerated = pool.spec.machineTemplate.taints;
+        return std::all_of(host.spec.taints.begin(), host.spec.taints.end(), [&](const api::Taint& taint) {
+            return std::any_of(tolerated.begin(), tolerated.end(),
+                               [&](const api::Taint& other) { return api::same_taint(other, taint); });
+        });
     }
 
     void add_budgets(scheduling::Pool& entry, const PoolSupply& supply) {
@@ -237,7 +293,9 @@ private:
         } else {
             const auto* provider = pool ? provider_of(informers_, *pool) : nullptr;
             if (!node && !can_be_waited_for(claim, provider, now_)) return;
-            auto expected = expected_node(claim, pool.get(), provider, node.get());
+            const auto host = informers_.hosts.store().get({claim.metadata.namespace_, claim.status.host});
+            auto expected =
+                expected_node(claim, pool.get(), provider, node.get(), host ? &host->spec : nullptr);
             add_node(std::make_shared<const api::Node>(std::move(expected)), Availability::coming, &claim);
             world_.snapshot.nodes.back().bought_for = bought_for(claim);
             auto& startup = world_.snapshot.nodes.back().startup_taints;
@@ -264,6 +322,7 @@ private:
     const Informers& informers_;
     api::Time now_;
     World world_;
+    std::set<kube::ObjectKey> candidates_;  // NodeSmithHosts that a claim has or is about to take
     std::map<kube::ObjectKey, std::size_t> pool_indices_;
     std::map<std::string, std::size_t> place_indices_;
     std::map<kube::ObjectKey, std::vector<std::size_t>> manager_budgets_;

@@ -43,9 +43,11 @@ World build_world(const Informers& informers, std::vector<PoolSupply> supplies, 
                   api::Time now);
 
 // The Node that the claim will become: as it is, if it is there already, with what it will still get.
-// `pool` and `provider` may be null. Its name is the claim's, unless it has another one already.
+// `pool`, `provider` and `host` (of bare metal) may be null. Its name is the claim's, unless it has another
+// one already.
 api::Node expected_node(const api::v1alpha1::NodeSmithClaim& claim, const api::v1alpha1::NodeSmithPool* pool,
-                        const api::v1alpha1::NodeSmithProvider* provider, const api::Node* node);
+                        const api::v1alpha1::NodeSmithProvider* provider, const api::Node* node,
+                        const api::v1alpha1::HostSpec* host = nullptr);
 
 // A claim that will surely be refused or cannot be carried out now is no Node to wait for.
 bool can_be_waited_for(const api::v1alpha1::NodeSmithClaim& claim,

@@ -41,6 +41,13 @@ bool same_provider(const NodeSmithProvider& a, const NodeSmithProvider& b) {
                api::is_true(b.status.conditions, conditions::kReady);
 }
 
+bool same_host(const api::v1alpha1::NodeSmithHost& a, const api::v1alpha1::NodeSmithHost& b) {
+    return a.spec == b.spec && a.metadata.labels == b.metadata.labels &&
+           a.status.capacity == b.status.capacity && a.status.claimRef == b.status.claimRef &&
+           api::is_true(a.status.conditions, conditions::kReady) ==
+               api::is_true(b.status.conditions, conditions::kReady);
+}
+
 kube::ObjectKey the_key() {
     return {"", "provisioning"};
 }
@@ -70,6 +77,7 @@ void ProvisioningReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.nodes.on_change(unless<api::Node>(same_node, again));
     informers_.pools.on_change(unless<NodeSmithPool>(same_pool, again));
     informers_.providers.on_change(unless<NodeSmithProvider>(same_provider, again));
+    informers_.hosts.on_change(unless<api::v1alpha1::NodeSmithHost>(same_host, again));
     informers_.control_planes.on_change(
         unless<NodeSmithControlPlane>([](const auto& a, const auto& b) { return a.spec == b.spec; }, again));
     informers_.daemon_sets.on_change(

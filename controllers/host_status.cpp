@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/uuid.hpp"
+#include "controllers/host.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::v1alpha1::HostCapacity;
+using api::v1alpha1::HostPhase;
+using api::v1alpha1::HostStatus;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithHost;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+// A Node tells a little less memory than its firmware, and half of the processors where threads are switched
+// off; anything else means that the machine was changed.
+constexpr double kLeastOfMemory = 0.85;
+constexpr double kLeastOfCores = 0.5;
+
+struct Verdict {
+    HostPhase phase;
+    std::string reason;  // empty: the host can be given to a claim
+    std::string message;
+};
+
+void set(HostStatus& status, std::string_view type, ConditionStatus value, std::string_view reason,
+         std::string message, const HostFacts& facts) {
+    api::ConditionUpdate update;
+    update.type = type;
+    update.status = value;
+    update.reason = reason;
+    update.message = std::move(message);
+    update.observedGeneration = facts.host.metadata.generation;
+    api::set_condition(status.conditions, update, facts.now);
+}
+
+bool is_adoptable(const NodeSmithHost& host) {
+    const auto* annotation = api::find(host.metadata.annotations, api::annotations::kAdopt);
+    return annotation && *annotation == "true";
+}
+
+std::int64_t whole(const api::ResourceList& list, const std::string& name) {
+    const auto found = list.find(name);
+    if (found == list.end()) return 0;
+    const auto milli = found->second.milli();
+    return name == "memory" ? milli / 1000 / (1024 * 1024) : milli / 1000;
+}
+
+// What is known, unless the BMC's figure shows that it is no longer true.
+std::int64_t known_or(std::int64_t known, std::int64_t told, double least) {
+    const bool is_plausible =
+        known <= told && static_cast<double>(known) >= least * static_cast<double>(told);
+    return is_plausible ? known : told;
+}
+
+// spec.capacity, then what its Node said when it last was one, then what the BMC says.
+std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
+    HostCapacity capacity = facts.host.status.capacity.value_or(HostCapacity{});
+    if (facts.report && facts.report->reachable && facts.report->cpu_cores > 0 &&
+        facts.report->memory_mib > 0) {
+        capacity.cpuCores = known_or(capacity.cpuCores, facts.report->cpu_cores, kLeastOfCores);
+        capacity.memoryMiB = known_or(capacity.memoryMiB, facts.report->memory_mib, kLeastOfMemory);
+    }
+    if (facts.claim && whole(facts.claim->status.capacity, "cpu") > 0) {
+        capacity.cpuCores = whole(facts.claim->status.capacity, "cpu");
+        capacity.memoryMiB = whole(facts.claim->status.capacity, "memory");
+    }
+    if (const auto& wanted = facts.host.spec.capacity) {
+        if (wanted->cpuCores > 0) capacity.cpuCores = wanted->cpuCores;
+        if (wanted->memoryMiB > 0) capacity.memoryMiB = wanted->memoryMiB;
+        capacity.extended = wanted->extended;
+    }
+    if (capacity == HostCapacity{}) return std::nullopt;
+    return capacity;
+}
+
+void observe(HostStatus& status, const HostFacts& facts) {
+    if (!facts.report) return;
+    const auto& report = *facts.report;
+    const bool answered = report.reachable && report.authenticated && report.reason.empty();
+    set(status, conditions::kReachable, report.reachable ? ConditionStatus::True : ConditionStatus::False,
+        report.reachable ? std::string(reasons::kReachable) : report.reason,
+        report.reachable ? "the BMC answers" : report.message, facts);
+    if (report.reachable)
+        set(status, conditions::kAuthenticated,
+            report.authenticated ? ConditionStatus::True : ConditionStatus::False,
+            report.authenticated ? "Authenticated" : report.reason,
+            report.authenticated ? "the BMC accepts the credentials" : report.message, facts);
+    if (!answered) return;
+    status.powerState = report.power_state;
+    status.health = report.health;
+    status.serialNumber = report.serial_number;
+    status.macs = report.macs;
+    status.powerWatts = report.power_watts;
+    // While a claim has it the host is the machine that the claim took.
+    if (!facts.claim || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
+    const bool is_critical = report.health == "Critical";
+    set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
+        is_critical ? "Critical" : std::string(reasons::kHealthy),
+        report.health.empty() ? "the BMC tells nothing of its health" : "its health is " + report.health,
+        facts);
+}
+
+void verify_identity(HostStatus& status, const HostFacts& facts) {
+    if (!facts.report || !facts.report->reachable || !facts.report->reason.empty()) return;
+    const auto& told = facts.report->system_uuid;
+    const auto& pinned = facts.host.spec.systemUUID;
+    const auto refuse = [&](std::string_view reason, std::string message) {
+        set(status, conditions::kIdentityVerified, ConditionStatus::False, reason, std::move(message), facts);
+    };
+    if (told.empty()) return refuse("NoSystemUUID", "the BMC tells no system UUID that identifies the host");
+    if (!pinned.empty() && !base::same_uuid(told, pinned))
+        return refuse("SystemUUIDMismatch",
+                      "the BMC tells system UUID " + told + ", spec.systemUUID is " + pinned);
+    if (facts.claim && !base::same_uuid(told, status.systemUUID))
+        return refuse("SystemUUIDMismatch",
+                      "the BMC tells system UUID " + told + ", the host was taken as " + status.systemUUID);
+    if (!facts.twin.empty())
+        return refuse("DuplicateHost", "NodeSmithHost " + facts.twin + " is the same machine (system UUID " +
+                                           told + "): delete one of them");
+    set(status, conditions::kIdentityVerified, ConditionStatus::True, "Verified",
+        "its system UUID is " + told, facts);
+}
+
+HostPhase phase_with_claim(const HostFacts& facts, HostPhase phase) {
+    if (phase == HostPhase::PoweringOff || phase == HostPhase::Wiping) return phase;
+    if (!facts.claim) return phase;
+    const auto& claim = *facts.claim;
+    const bool registered = api::is_true(claim.status.conditions, conditions::kRegistered);
+    const bool leaves =
+        claim.metadata.deletionTimestamp || api::is_true(claim.status.conditions, conditions::kDisrupted);
+    if (registered && leaves) return HostPhase::Draining;
+    if (registered) return HostPhase::InUse;
+    return phase;
+}
+
+std::string name_of(HostPhase phase) {
+    switch (phase) {
+        case HostPhase::InUse:
+            return "InUse";
+        case HostPhase::Draining:
+            return "Draining";
+        case HostPhase::Joining:
+            return "Joining";
+        case HostPhase::PoweringOn:
+            return "PoweringOn";
+        case HostPhase::PoweringOff:
+            return "PoweringOff";
+        case HostPhase::Wiping:
+            return "Wiping";
+        default:
+            return "Reserved";
+    }
+}
+
+Verdict judge_claimed(const HostFacts& facts) {
+    const auto before = facts.host.status.phase.value_or(HostPhase::Reserved);
+    const auto phase = phase_with_claim(facts, before);
+    const auto* ready = api::find_condition(facts.host.status.conditions, conditions::kReady);
+    if (phase == before && ready && ready->reason == name_of(phase))
+        return {phase, ready->reason, ready->message};
+    const auto& name = facts.host.status.claimRef->name;
+    if (phase == HostPhase::InUse) return {phase, name_of(phase), "serves claim " + name};
+    if (phase == HostPhase::Draining) return {phase, name_of(phase), "claim " + name + " is leaving"};
+    return {phase, name_of(phase), "claim " + name + " has it"};
+}
+
+Verdict judge_free(const HostFacts& facts, const HostStatus& status) {
+    const auto& host = facts.host;
+    if (host.spec.maintenance) return {HostPhase::Maintenance, "Maintenance", "is in maintenance"};
+    if (!facts.report) {
+        const auto* ready = api::find_condition(host.status.conditions, conditions::kReady);
+        const bool is_known = ready && host.status.phase && host.status.phase != HostPhase::Discovering;
+        if (!is_known) return {HostPhase::Discovering, "Discovering", "its BMC is being asked"};
+    }
+    for (const auto type : {conditions::kReachable, conditions::kAuthenticated, conditions::kIdentityVerified,
+                            conditions::kHealthy}) {
+        const auto* condition = api::find_condition(status.conditions, type);
+        if (condition && condition->status == ConditionStatus::False)
+            return {HostPhase::Quarantined, condition->reason, condition->message};
+    }
+    if (facts.report && !facts.report->reason.empty())
+        return {HostPhase::Quarantined, facts.report->reason, facts.report->message};
+    // A twin that is discovered at the same time must have had the chance to see it.
+    if (status.systemUUID != host.status.systemUUID || status.systemUUID.empty())
+        return {HostPhase::Discovering, "Discovering", "its identity is being compared with other hosts'"};
+    if (status.nextRetryTime && facts.now < *status.nextRetryTime)
+        return {HostPhase::Quarantined, "BackingOff",
+                "did not become a Node " + std::to_string(status.failures) +
+                    " times in a row; it is tried again at " + status.nextRetryTime->str()};
+    if (status.powerState == "On" && !is_adoptable(host)) {
+        const auto whose = facts.node.empty() ? "somebody else uses it" : "it runs Node " + facts.node;
+        return {HostPhase::Foreign, "Foreign",
+                "is on though no claim has it (" + whose +
+                    "): it is left alone; turn it off, or annotate it with " +
+                    std::string(api::annotations::kAdopt) + "=true to let claims have it as it is"};
+    }
+    if (status.powerState != "Off" && status.powerState != "On")
+        return {HostPhase::Discovering, "Discovering",
+                status.powerState.empty() ? "its power state is not known" : "it is " + status.powerState};
+    const auto& capacity = status.capacity;
+    if (!capacity || capacity->cpuCores == 0 || capacity->memoryMiB == 0)
+        return {HostPhase::Quarantined, "CapacityUnknown",
+                "its BMC does not tell cores and memory; set spec.capacity"};
+    return {HostPhase::Available, "", "can be given to a claim"};
+}
+
+// How long it took from being taken to being a Node, smoothed.
+void learn_wake_time(HostStatus& status, const HostFacts& facts) {
+    const auto* taken = api::find_condition(facts.host.status.conditions, conditions::kReady);
+    const auto* joined = api::find_condition(facts.claim->status.conditions, conditions::kRegistered);
+    if (!taken || !taken->lastTransitionTime || !joined || !joined->lastTransitionTime) return;
+    if (taken->status != ConditionStatus::False) return;
+    const auto took = std::chrono::duration_cast<std::chrono::seconds>(joined->lastTransitionTime->at -
+                                                                       taken->lastTransitionTime->at)
+                          .count();
+    if (took <= 0) return;
+    status.wakeSeconds = status.wakeSeconds ? (*status.wakeSeconds * 3 + took) / 4 : took;
+}
+
+}  // namespace
+
+HostStatus next_host_status(const HostFacts& facts) {
+    auto status = facts.host.status;
+    status.observedGeneration = facts.host.metadata.generation;
+    observe(status, facts);
+    verify_identity(status, facts);
+    status.capacity = next_capacity(facts);
+    const auto verdict = status.claimRef ? judge_claimed(facts) : judge_free(facts, status);
+    if (verdict.phase == HostPhase::InUse && facts.host.status.phase != HostPhase::InUse) {
+        learn_wake_time(status, facts);
+        status.failures = 0;
+        status.nextRetryTime.reset();
+    }
+    status.phase = verdict.phase;
+    set(status, conditions::kReady, verdict.reason.empty() ? ConditionStatus::True : ConditionStatus::False,
+        verdict.reason.empty() ? std::string(reasons::kReady) : verdict.reason, verdict.message, facts);
+    return status;
+}
+
+}  // namespace controllers

@@ -1,0 +1,198 @@
+// What a NodeSmithHost says of itself follows from its BMC's report, its claim and its neighbours.
+#include "controllers/host.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+using namespace controllers;
+using api::ConditionStatus;
+using api::v1alpha1::HostPhase;
+using api::v1alpha1::HostStatus;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithHost;
+
+namespace {
+
+const std::string kUuid = "4c4c4544-0042-3510-8054-b4c04f4d3132";
+
+struct Case {
+    Case() {
+        host.metadata.name = "a";
+        host.metadata.namespace_ = "default";
+        report.reachable = true;
+        report.authenticated = true;
+        report.power_state = "Off";
+        report.health = "OK";
+        report.system_uuid = kUuid;
+        report.cpu_cores = 16;
+        report.memory_mib = 65536;
+    }
+    // What stands in the status after the host was looked at for the second time.
+    HostStatus settled() {
+        host.status = next();
+        host.status = next();
+        return host.status;
+    }
+    HostStatus next() const {
+        HostFacts facts{host};
+        facts.report = &report;
+        facts.claim = claim ? &*claim : nullptr;
+        facts.twin = twin;
+        facts.node = node;
+        facts.now = objects::at(now);
+        return next_host_status(facts);
+    }
+    void take(HostPhase phase) {
+        settled();
+        claim.emplace();
+        claim->metadata.name = "c";
+        claim->metadata.uid = "uid-of-c";
+        host.status.claimRef = api::v1alpha1::ClaimReference{"c", "uid-of-c"};
+        host.status.phase = phase;
+        objects::set_condition(host.status.conditions, "Ready", ConditionStatus::False, objects::at(now),
+                               "Joining");
+    }
+    std::string reason() { return api::find_condition(host.status.conditions, "Ready")->reason; }
+
+    NodeSmithHost host;
+    providers::HostReport report;
+    std::optional<NodeSmithClaim> claim;
+    std::string twin;
+    std::string node;
+    std::chrono::seconds now{100};
+};
+
+}  // namespace
+
+TEST_CASE("a host that was examined can be given to a claim once its identity was compared") {
+    Case c;
+    CHECK(c.next().phase == HostPhase::Discovering);
+    const auto status = c.settled();
+    CHECK(status.phase == HostPhase::Available);
+    CHECK(api::is_true(status.conditions, "Ready"));
+    CHECK(status.systemUUID == kUuid);
+    CHECK(status.capacity->cpuCores == 16);
+}
+
+TEST_CASE("a second look that shows nothing new changes nothing") {
+    Case c;
+    const auto before = c.settled();
+    c.now += std::chrono::hours{1};
+    CHECK(c.next() == before);
+}
+
+TEST_CASE("what is wrong with a host keeps it from claims and says why") {
+    Case c;
+    SECTION("no answer") {
+        c.report.reachable = false;
+        c.report.authenticated = false;
+        c.report.reason = "Unreachable";
+        c.settled();
+        CHECK(c.reason() == "Unreachable");
+    }
+    SECTION("refused credentials") {
+        c.report.authenticated = false;
+        c.report.reason = "Unauthorized";
+        c.settled();
+        CHECK(c.reason() == "Unauthorized");
+        CHECK(api::is_true(c.host.status.conditions, "Reachable"));
+    }
+    SECTION("no UUID that identifies") {
+        c.report.system_uuid.clear();
+        c.settled();
+        CHECK(c.reason() == "NoSystemUUID");
+    }
+    SECTION("another UUID than the pinned one") {
+        c.host.spec.systemUUID = "99999999-0042-3510-8054-b4c04f4d3132";
+        c.settled();
+        CHECK(c.reason() == "SystemUUIDMismatch");
+    }
+    SECTION("listed twice") {
+        c.twin = "default/older";
+        c.settled();
+        CHECK(c.reason() == "DuplicateHost");
+    }
+    SECTION("broken") {
+        c.report.health = "Critical";
+        c.settled();
+        CHECK(c.reason() == "Critical");
+    }
+    SECTION("failed before") {
+        c.host.status.failures = 3;
+        c.host.status.nextRetryTime = objects::at(std::chrono::hours{1});
+        c.settled();
+        CHECK(c.reason() == "BackingOff");
+        c.now = std::chrono::hours{2};
+        c.settled();
+        CHECK(c.reason() == "Ready");
+    }
+    SECTION("no figures") {
+        c.report.cpu_cores = 0;
+        c.settled();
+        CHECK(c.reason() == "CapacityUnknown");
+    }
+    CHECK(c.host.status.phase != std::optional(HostPhase::InUse));
+}
+
+TEST_CASE("the pinned UUID may be written in the other byte order") {
+    Case c;
+    c.host.spec.systemUUID = "44454c4c-4200-1035-8054-b4c04f4d3132";
+    CHECK(c.settled().phase == HostPhase::Available);
+}
+
+TEST_CASE("a host that is on and nobody's is left alone unless the user says otherwise") {
+    Case c;
+    c.report.power_state = "On";
+    c.node = "worker-7";
+    CHECK(c.settled().phase == HostPhase::Foreign);
+    CHECK(api::find_condition(c.host.status.conditions, "Ready")->message.find("worker-7") !=
+          std::string::npos);
+    c.host.metadata.annotations["kubenodesmith.io/adopt"] = "true";
+    CHECK(c.settled().phase == HostPhase::Available);
+}
+
+TEST_CASE("capacity is what the user says, else what the Node said, else what the BMC says") {
+    Case c;
+    c.take(HostPhase::Joining);
+    c.claim->status.capacity = {{"cpu", api::Quantity::of(16)},
+                                {"memory", api::Quantity::of_mebibytes(64000)}};
+    CHECK(c.settled().capacity->memoryMiB == 64000);
+    c.claim.reset();
+    c.host.status.claimRef.reset();
+    CHECK(c.settled().capacity->memoryMiB == 64000);
+    SECTION("memory was added") {
+        c.report.memory_mib = 131072;
+        CHECK(c.settled().capacity->memoryMiB == 131072);
+    }
+    SECTION("the user knows better") {
+        c.host.spec.capacity = api::v1alpha1::HostCapacity{8, 0, {}};
+        CHECK(c.settled().capacity->cpuCores == 8);
+        CHECK(c.host.status.capacity->memoryMiB == 64000);
+    }
+}
+
+TEST_CASE("a host follows its claim, and learns how long it takes to wake") {
+    Case c;
+    c.take(HostPhase::Joining);
+    c.now += std::chrono::seconds{180};
+    CHECK(c.next().phase == HostPhase::Joining);
+    objects::set_condition(c.claim->status.conditions, "Registered", ConditionStatus::True,
+                           objects::at(c.now));
+    c.host.status.failures = 2;
+    c.settled();
+    CHECK(c.host.status.phase == HostPhase::InUse);
+    CHECK(c.host.status.wakeSeconds == 180);
+    CHECK(c.host.status.failures == 0);
+    c.claim->metadata.deletionTimestamp = objects::at(c.now);
+    CHECK(c.settled().phase == HostPhase::Draining);
+    c.host.status.phase = HostPhase::PoweringOff;
+    CHECK(c.settled().phase == HostPhase::PoweringOff);
+}
+
+TEST_CASE("the board of a reserved host was replaced: the host is no longer who it was") {
+    Case c;
+    c.take(HostPhase::InUse);
+    c.report.system_uuid = "99999999-0042-3510-8054-b4c04f4d3132";
+    c.settled();
+    CHECK(c.host.status.systemUUID == kUuid);
+    CHECK(api::find_condition(c.host.status.conditions, "IdentityVerified")->reason == "SystemUUIDMismatch");
+}
