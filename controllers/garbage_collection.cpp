@@ -164,12 +164,26 @@ asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings f
     }
 }
 
+// One machine that cannot be looked at (its host is down, its mark was edited) must not hide all others.
+asio::awaitable<bool> GarbageCollector::verified_gone(Backend backend, providers::MachineIdentity identity,
+                                                      providers::MachineRecord record) {
+    try {
+        const auto machine = co_await backend->get(identity, record);
+        co_return !machine;
+    } catch (const providers::ProviderError& error) {
+        base::log::debug(
+            "Cannot tell whether a machine exists",
+            {{"claim", identity.claim_name}, {"machine", record.machine_id}, {"error", error.what()}});
+        co_return false;
+    }
+}
+
 asio::awaitable<void> GarbageCollector::end_bereft_claims(ProviderObject object, Backend backend,
                                                           std::vector<providers::Machine> machines) {
     for (const auto& claim : bereft(machines, api::key_of(*object), informers_)) {
         const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
-        const auto machine = co_await backend->get(identity, claim::record_of(claim->status));
-        if (machine) continue;
+        const bool is_gone = co_await verified_gone(backend, identity, claim::record_of(claim->status));
+        if (!is_gone) continue;
         auto after = *claim;
         const api::Time now(clock_.wall_now());
         const auto what = "machine " + claim->status.machineID + " on host " + claim->status.host +

@@ -36,6 +36,8 @@ private:
     asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,
                                                std::vector<providers::Machine> machines);
     asio::awaitable<void> remove(ProviderObject object, Backend backend, providers::Machine machine);
+    asio::awaitable<bool> verified_gone(Backend backend, providers::MachineIdentity identity,
+                                        providers::MachineRecord record);
     asio::awaitable<void> end_bereft_claims(ProviderObject object, Backend backend,
                                             std::vector<providers::Machine> machines);
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,

@@ -25,6 +25,7 @@ json::array remove_finalizer_patch(const api::ObjectMeta& metadata, std::string_
 // Returns whether anything was written. Throws ApiError 409 if `before` is no longer current.
 template <api::Kind T>
 asio::awaitable<bool> write_status(kube::Client& client, kube::Informer<T>& informer, T before, T after) {
+    if (before.status == after.status) co_return false;
     auto patch = kube::difference(before, after, kube::Lock::resource_version);
     if (!patch) co_return false;
     T written = co_await client.patch_status<T>(api::key_of(before), std::move(*patch));

@@ -10,6 +10,9 @@ namespace conditions = api::conditions;
 
 namespace {
 
+// Nobody tells a claim that another one has left a place within the limits.
+constexpr api::Duration kRoomRetry(std::chrono::seconds{30});
+
 Decision waiting(const Situation& s, std::string_view reason, std::string message,
                  std::optional<api::Time> until = std::nullopt) {
     Decision decision{Step::nothing, s.claim.status, until};
@@ -111,7 +114,11 @@ Decision decide_launch(const Situation& s) {
         if (!s.pool) return waiting(s, reasons::kPoolMissing, "there is no pool " + s.claim.spec.poolRef);
         if (s.pool->metadata.deletionTimestamp)
             return waiting(s, reasons::kWaiting, "the pool is being deleted");
-        if (s.purchase_hold) return waiting(s, s.purchase_hold->reason, s.purchase_hold->message);
+        if (s.purchase_hold) {
+            const bool is_full = s.purchase_hold->reason == reasons::kLimitExceeded;
+            return waiting(s, s.purchase_hold->reason, s.purchase_hold->message,
+                           is_full ? std::optional(later(s.now, kRoomRetry)) : std::nullopt);
+        }
         if (!ledger::is_admitted(s.claim)) return {Step::admit, status, std::nullopt};
     }
     if (!status.systemUUID.empty()) return {Step::launch, status, std::nullopt};

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "controllers/claim/identity.hpp"
+#include "controllers/claim/limit_hold.hpp"
 #include "controllers/membership.hpp"
 
 namespace controllers::claim {
@@ -101,7 +102,10 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
         result.namesake_is_leftover = is_of_earlier_attempt(*named, *claim);
     }
     if (result.node) result.volumes_attached = has_attached_volumes(informers, result.node->metadata.name);
-    if (result.pool) result.purchase_hold = purchase_hold(informers, *result.pool);
+    if (result.pool) {
+        result.purchase_hold = purchase_hold(informers, *result.pool);
+        if (!result.purchase_hold) result.purchase_hold = limit_hold(informers, *claim, *result.pool);
+    }
     result.claim = std::move(claim);
     result.now = now;
     return result;

@@ -65,6 +65,7 @@ asio::awaitable<ClaimPointer> Writer::record(ClaimPointer claim, ClaimStatus sta
     auto after = *claim;
     after.status = std::move(status);
     after.status.phase = phase_of(after);
+    if (after.status == claim->status) co_return claim;
     auto patch = kube::difference(*claim, after, kube::Lock::resource_version);
     if (!patch) co_return claim;
     auto answer = co_await client_.patch_status<NodeSmithClaim>(api::key_of(*claim), std::move(*patch));

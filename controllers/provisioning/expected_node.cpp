@@ -80,11 +80,23 @@ bool lacks_room(const NodeSmithClaim& claim) {
            launched->reason == api::reasons::kInsufficientCapacity;
 }
 
+bool is_held_up(const NodeSmithClaim& claim) {
+    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
+    const bool limited = launched && launched->status != api::ConditionStatus::True &&
+                         launched->reason == api::reasons::kLimitExceeded;
+    // The machine of a failed attempt that does not go: locked, not provably ours, on a dead host.
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    const bool stuck = deleted && deleted->status == api::ConditionStatus::False &&
+                       deleted->reason != api::reasons::kAttemptFailed &&
+                       deleted->reason != api::reasons::kDeleting;
+    return limited || stuck || lacks_room(claim);
+}
+
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now) {
     const auto state = state_of(claim);
     if (state == ClaimState::deleting || state == ClaimState::failed) return false;
     if (api::is_true(claim.status.conditions, conditions::kLaunched)) return true;
-    if (!ledger::is_admitted(claim) || lacks_room(claim)) return false;
+    if (!ledger::is_admitted(claim) || is_held_up(claim)) return false;
     if (!provider) return false;
     const auto* ready = api::find_condition(provider->status.conditions, conditions::kReady);
     const bool away = ready && ready->status != api::ConditionStatus::True;

@@ -54,5 +54,8 @@ bool can_be_waited_for(const api::v1alpha1::NodeSmithClaim& claim,
                        const api::v1alpha1::NodeSmithProvider* provider, api::Time now);
 // Its machine finds no room at the provider.
 bool lacks_room(const api::v1alpha1::NodeSmithClaim& claim);
+// Its machine finds no room at the provider, the limits were lowered below it, or the machine of its last
+// attempt cannot be removed.
+bool is_held_up(const api::v1alpha1::NodeSmithClaim& claim);
 
 }  // namespace controllers::provisioning

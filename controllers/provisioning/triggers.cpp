@@ -19,7 +19,7 @@ namespace {
 // What of a claim alters a decision; its progress from step to step does not.
 auto essence(const NodeSmithClaim& claim) {
     return std::tuple(state_of(claim), is_staying(claim), ledger::is_admitted(claim), lacks_room(claim),
-                      api::is_true(claim.status.conditions, conditions::kLaunched),
+                      is_held_up(claim), api::is_true(claim.status.conditions, conditions::kLaunched),
                       api::is_true(claim.status.conditions, conditions::kInitialized));
 }
 

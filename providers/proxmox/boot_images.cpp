@@ -82,7 +82,13 @@ asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecor
     }
     const auto look = co_await machines_.find(identity, record);
     if (look.presence == Presence::absent) co_return true;
-    if (look.presence != Presence::present || look.ownership != Ownership::ours) co_return false;
+    if (look.presence != Presence::present) {
+        throw ProviderError(
+            "taking the boot image out of VM " + record.machine_id + " on " + look.host + ": " +
+            (look.presence == Presence::hidden ? "the token lacks VM.Audit on it" : "the host is down"));
+    }
+    // Nothing that we may touch.
+    if (look.ownership != Ownership::ours) co_return true;
     const auto drive = drive_with_file(look.config, boot_image_name(identity));
     std::string volume;
     if (drive) {

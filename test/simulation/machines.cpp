@@ -80,9 +80,18 @@ Administrators::Administrators(proxmox::Simulator& simulator, Guests& guests, si
 std::vector<int> Administrators::marked() const {
     std::vector<int> ids;
     for (const auto& [vmid, machine] : world().machines) {
-        if (!untouchable_.contains(vmid) && read_mark(machine)) ids.push_back(vmid);
+        if (!untouchable_.contains(vmid) && mark_of(machine)) ids.push_back(vmid);
     }
     return ids;
+}
+
+const std::optional<Mark>& Administrators::mark_of(const proxmox::Machine& machine) const {
+    static const std::optional<Mark> kNone;
+    auto description = machine.config.find("description");
+    if (description == machine.config.end()) return kNone;
+    auto& known = marks_[machine.vmid];
+    if (known.description != description->second) known = {description->second, read_mark(machine)};
+    return known.mark;
 }
 
 void Administrators::destroy(int vmid) {

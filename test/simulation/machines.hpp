@@ -41,6 +41,8 @@ public:
 
     // Machines with a mark that nobody tampered with, in the order of their VMIDs.
     std::vector<int> marked() const;
+    // read_mark(), remembered as long as the description stays the same.
+    const std::optional<Mark>& mark_of(const proxmox::Machine& machine) const;
     void destroy(int vmid);
     void stop(int vmid);
     // From now on the machine cannot be proven to be the operator's.
@@ -67,6 +69,11 @@ private:
     std::map<int, base::TimePoint> untouchable_;
     std::set<std::string> meddled_;
     std::map<std::string, std::uint64_t> sizes_;  // of storages that are full now
+    struct ReadMark {
+        std::string description;
+        std::optional<Mark> mark;
+    };
+    mutable std::map<int, ReadMark> marks_;  // by VMID
 };
 
 }  // namespace simulation

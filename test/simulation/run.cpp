@@ -11,8 +11,12 @@ bool run_for(World& world, std::vector<std::unique_ptr<Invariant>>& invariants,
              const std::vector<Violation>& violations, base::Duration duration) {
     auto until = world.now() + duration;
     while (world.now() < until && violations.empty()) {
+        const auto before = world.changes();
         world.run_for(std::chrono::seconds{1});
-        for (auto& invariant : invariants) invariant->each_second();
+        for (auto& invariant : invariants) {
+            if (world.changes() != before) invariant->after_change();
+            invariant->each_second();
+        }
     }
     return violations.empty();
 }

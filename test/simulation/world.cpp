@@ -63,10 +63,13 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
     proxmox.cluster().faults = &proxmox_faults;
     proxmox.observe([this](const proxmox::RequestRecord& record) {
         if (record.method != "GET") {
+            ++changes_;
             trace.line("proxmox", record.method, " ", record.path, " -> ", record.status, " ", record.reason);
         }
         for (const auto& observer : proxmox_observers_) observer(record);
     });
+    view.subscribe<NodeSmithClaim>([this](const auto*, const auto*) { ++changes_; });
+    guests.subscribe([this](PowerEvent, const proxmox::MachineView&) { ++changes_; });
     network.on_api_request = [this](const Process& process, const auto& request, const auto& response) {
         if (request.method != "GET" && request.target.find("/leases/") == std::string::npos) {
             trace.line(process.name(), request.method, " ", request.target, " -> ", response.status, " ",

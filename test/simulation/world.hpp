@@ -42,6 +42,9 @@ public:
     void observe(ProxmoxObserver observer) { proxmox_observers_.push_back(std::move(observer)); }
     void observe(ApiObserver observer) { api_observers_.push_back(std::move(observer)); }
 
+    // How often claims changed, machines changed their state, and Proxmox was asked to change something.
+    std::uint64_t changes() const { return changes_; }
+
     // Ends everything that still runs in the background; call before destruction.
     void shut_down();
 
@@ -66,6 +69,7 @@ public:
 private:
     void populate();
 
+    std::uint64_t changes_ = 0;
     std::vector<ProxmoxObserver> proxmox_observers_;
     std::vector<ApiObserver> api_observers_;
 };

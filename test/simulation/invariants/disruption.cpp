@@ -38,7 +38,7 @@ private:
     bool was_forced(const proxmox::MachineView& machine) const {
         auto found = world_.proxmox.cluster().world.machines.find(machine.vmid);
         if (found == world_.proxmox.cluster().world.machines.end()) return false;
-        auto mark = read_mark(found->second);
+        const auto& mark = world_.administrators.mark_of(found->second);
         const auto* claim = mark ? world_.view.claim_by_uid(mark->claim_uid) : nullptr;
         if (!claim) return false;
         const auto* pool = world_.view.find<NodeSmithPool>({claim->metadata.namespace_, claim->spec.poolRef});

@@ -36,6 +36,8 @@ public:
 
     // Every virtual second.
     virtual void each_second() {}
+    // After each virtual second in which a claim or a machine changed.
+    virtual void after_change() {}
     // Two hours after the last trouble.
     virtual void at_rest() {}
     // One hour later.

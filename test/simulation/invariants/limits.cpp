@@ -2,6 +2,7 @@
 // says. A user who lowers a limit below what exists makes no violation; buying more then would.
 #include <deque>
 #include <map>
+#include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
 
@@ -72,8 +73,11 @@ private:
     Figures last_;
 };
 
+// Has a machine, or may have one, or is going to have one: between two attempts a claim keeps its place.
 bool may_have_machine(const NodeSmithClaim& claim) {
-    if (api::is_true(claim.status.conditions, api::conditions::kMachineDeleted)) return false;
+    const auto& conditions = claim.status.conditions;
+    const bool ends = claim.metadata.deletionTimestamp || api::is_true(conditions, api::conditions::kFailed);
+    if (ends && api::is_true(conditions, api::conditions::kMachineDeleted)) return false;
     // One that a user applied waits for its place; once it has tried, it may have a machine.
     return !claim.spec.idempotencyKey.empty() || !claim.status.machineID.empty() ||
            claim.status.launchAttempts > 0;
@@ -95,7 +99,7 @@ public:
         });
     }
 
-    void each_second() override { check_machines(); }
+    void after_change() override { check_machines(); }
 
 private:
     void learn(const NodeSmithPool& pool) {
@@ -138,13 +142,20 @@ private:
         judge(by_claims_, used, "claims");
     }
 
-    // Machines whose claim is gone are no pool's any more.
+    // Machines that exist, and those that have their place on a host and may be made at any moment. Machines
+    // whose claim is gone are no pool's any more.
     void check_machines() {
-        std::map<std::string, Figures> used;
+        std::set<std::string> with_machine;  // UIDs of claims
         for (auto vmid : world_.administrators.marked()) {
-            auto mark = read_mark(world_.proxmox.cluster().world.machines.at(vmid));
-            const auto* claim = world_.view.claim_by_uid(mark->claim_uid);
-            if (!claim) continue;
+            const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
+            with_machine.insert(world_.administrators.mark_of(machine)->claim_uid);
+        }
+        std::map<std::string, Figures> used;
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
+            if (claim->status.machineID.empty() && !with_machine.contains(claim->metadata.uid)) continue;
+            if (api::is_true(claim->status.conditions, api::conditions::kMachineDeleted) &&
+                !with_machine.contains(claim->metadata.uid))
+                continue;
             const auto& size = claim->spec.requirements;
             for (const auto& name : {claim->spec.poolRef, std::string()}) {
                 used[name] += {1, size.cpuCores, size.memoryMiB};

@@ -14,10 +14,11 @@ class OneMachinePerClaim final : public Invariant {
 public:
     using Invariant::Invariant;
 
-    void each_second() override {
+    void after_change() override {
         std::map<std::string, int> machine_of;
         for (auto vmid : world_.administrators.marked()) {
-            auto mark = read_mark(world_.proxmox.cluster().world.machines.at(vmid));
+            const auto& mark =
+                world_.administrators.mark_of(world_.proxmox.cluster().world.machines.at(vmid));
             auto [other, first] = machine_of.emplace(mark->claim_uid, vmid);
             if (first) continue;
             stage_.violate("one machine per claim", "machines " + std::to_string(other->second) + " and " +
@@ -30,7 +31,7 @@ public:
     void at_rest() override {
         for (auto vmid : world_.administrators.marked()) {
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
-            auto mark = read_mark(machine);
+            const auto& mark = world_.administrators.mark_of(machine);
             if (world_.view.claim_by_uid(mark->claim_uid) || world_.view.node_of_machine(uuid_of(machine)))
                 continue;
             stage_.violate("no orphans", "machine " + std::to_string(vmid) + " of claim " + mark->claim_uid +
@@ -76,7 +77,8 @@ private:
         if (stage_.deeds.claims_without_finalizer.contains(claim.metadata.uid)) return;
         if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
         for (auto vmid : world_.administrators.marked()) {
-            auto mark = read_mark(world_.proxmox.cluster().world.machines.at(vmid));
+            const auto& mark =
+                world_.administrators.mark_of(world_.proxmox.cluster().world.machines.at(vmid));
             if (mark->claim_uid != claim.metadata.uid) continue;
             stage_.violate(
                 "no claim goes before its machine",

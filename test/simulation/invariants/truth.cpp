@@ -29,7 +29,7 @@ private:
     const proxmox::Machine* machine_of(const NodeSmithClaim& claim) const {
         for (auto vmid : world_.administrators.marked()) {
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
-            if (read_mark(machine)->claim_uid == claim.metadata.uid) return &machine;
+            if (world_.administrators.mark_of(machine)->claim_uid == claim.metadata.uid) return &machine;
         }
         return nullptr;
     }

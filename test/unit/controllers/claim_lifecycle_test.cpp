@@ -326,6 +326,26 @@ TEST_CASE("a claim that a user made waits for room within the limits") {
     CHECK(world.run_until([&] { return world.ready(); }, 1min));
 }
 
+// Found by the simulation.
+TEST_CASE("a limit that was lowered holds back claims without a machine, the younger ones first") {
+    World world;
+    world.buy("c");
+    world.run(1s);
+    world.buy("d");
+    for (int i = 0; i < 2; ++i) world.cloud.next_ensure.push_back(providers::InsufficientCapacity{"full"});
+    Process process(world);
+    world.run(5s);
+    world.server.edit<NodeSmithPool>({"default", "p"},
+                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 1; });
+    REQUIRE(world.run_until([&] { return world.ready("c"); }));
+    world.run(5min);
+    CHECK(world.cloud.created() == 1);
+    CHECK(world.reason(conditions::kLaunched, "d") == "LimitExceeded");
+    world.server.edit<NodeSmithPool>({"default", "p"},
+                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 2; });
+    CHECK(world.run_until([&] { return world.ready("d"); }));
+}
+
 TEST_CASE("claims that are placed at the same moment get different machines") {
     World world;
     Process process(world);

@@ -63,6 +63,27 @@ TEST_CASE("a clone of one of our machines, with its mark but a UUID of its own, 
     CHECK(orphans_found(world)->status == api::ConditionStatus::False);
 }
 
+// Every other question after a single machine fails.
+class HalfBlind final : public fake::ProviderCalls {
+    void before(const std::string& method) override {
+        if (method == "get" && ++questions_ % 2 == 1) throw providers::ProviderError("the host is down");
+    }
+    int questions_ = 0;
+};
+
+// Found by the simulation.
+TEST_CASE("a machine that cannot be looked at does not hide the others") {
+    World world;
+    HalfBlind calls;
+    world.buy("c");
+    world.buy("d");
+    Process process(world, nullptr, &calls);
+    REQUIRE(world.run_until([&] { return world.ready("c") && world.ready("d"); }));
+    world.cloud.destroy(world.claim("c")->status.machineID);
+    world.cloud.destroy(world.claim("d")->status.machineID);
+    CHECK(world.run_until([&] { return world.gone("d"); }, 10min));
+}
+
 TEST_CASE("a process that starts anew begins to count anew") {
     World world;
     world.cloud.plant(lost_machine());

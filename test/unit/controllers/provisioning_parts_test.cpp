@@ -4,6 +4,7 @@
 #include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/predictions.hpp"
+#include "controllers/provisioning/snapshot.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
@@ -226,6 +227,24 @@ TEST_CASE(
     CHECK(world.judge_at(790s).added.size() == 1);
     CHECK(world.verdict().wrong == 2);
     CHECK(world.verdict().retry_at == objects::at(790s + 20min));
+}
+
+// Found by the simulation.
+TEST_CASE("a claim that cannot go on is no Node to wait for") {
+    auto pool = objects::pool("p");
+    api::v1alpha1::NodeSmithProvider provider;
+    const auto waits = [&](std::string_view type, std::string_view reason) {
+        auto claim = objects::bought_claim("c", pool, 1);
+        controllers::claim::set(claim.status, type, api::ConditionStatus::False, reason, "", objects::at(0s));
+        return can_be_waited_for(claim, &provider, objects::at(1h));
+    };
+    CHECK(waits(api::conditions::kLaunched, api::reasons::kWaiting));
+    CHECK_FALSE(waits(api::conditions::kLaunched, api::reasons::kInsufficientCapacity));
+    CHECK_FALSE(waits(api::conditions::kLaunched, api::reasons::kLimitExceeded));
+    CHECK(waits(api::conditions::kMachineDeleted, api::reasons::kAttemptFailed));
+    CHECK(waits(api::conditions::kMachineDeleted, api::reasons::kDeleting));
+    CHECK_FALSE(waits(api::conditions::kMachineDeleted, "OwnershipMismatch"));
+    CHECK_FALSE(waits(api::conditions::kMachineDeleted, "HostUnreachable"));
 }
 
 TEST_CASE("what was learned of a pod is forgotten when it waits no more") {
