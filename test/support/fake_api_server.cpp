@@ -1,15 +1,23 @@
 #include "test/support/fake_api_server.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "test/support/fake_api_rules.hpp"
 #include "test/support/fake_api_watch.hpp"
 
 namespace fake {
 namespace {
+
+constexpr auto kCollectionTime = std::chrono::seconds{1};
+
+base::HttpResponse response_of(const Refusal& refusal) {
+    return status_response(refusal.code, refusal.reason, refusal.what(), refusal.details);
+}
 
 class Answer final : public base::HttpStream {
 public:
@@ -51,8 +59,14 @@ public:
         }
         auto target = parse_target(request.target);
         bool watch = target && target->flag("watch");
-        if (watch) co_return server_.watch(*target, request);
-        co_return make_answer(server_.handle(request));
+        if (!watch) co_return make_answer(server_.handle(request));
+        std::optional<base::HttpResponse> refused;
+        try {
+            co_return server_.watch(*target, request);
+        } catch (const Refusal& refusal) {
+            refused = response_of(refusal);
+        }
+        co_return make_answer(std::move(*refused));
     }
 
 private:
@@ -82,8 +96,8 @@ std::unique_ptr<base::HttpStream> make_answer(base::HttpResponse response) {
 base::HttpResponse status_response(int code, const std::string& reason, const std::string& message,
                                    const json::object& details) {
     json::object status{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object{}},
-                        {"status", "Failure"}, {"message", message}, {"reason", reason},
-                        {"code", code}};
+                        {"status", "Failure"}, {"message", message}, {"code", code}};
+    if (!reason.empty()) status["reason"] = reason;
     if (!details.empty()) status["details"] = details;
     base::HttpResponse response;
     response.status = code;
@@ -107,7 +121,10 @@ std::unique_ptr<base::HttpTransport> ApiServer::connect(Interference* interferen
 }
 
 std::unique_ptr<WatchStream> ApiServer::watch(const Target& target, const base::HttpRequest& request) {
-    return std::make_unique<WatchStream>(*this, target, request.timeout);
+    auto kind = kind_of(target, options_.custom_resources);
+    auto selector = selector_of(target, kind);
+    return std::make_unique<WatchStream>(*this, target, std::move(kind), std::move(selector),
+                                         request.timeout);
 }
 
 void ApiServer::cut_watches() {
@@ -134,7 +151,7 @@ base::HttpResponse ApiServer::handle(const base::HttpRequest& request) {
         response.body = json::serialize(kinds ? *kinds : respond(*target, request, response.status));
         response.headers.set("Content-Type", "application/json");
     } catch (const Refusal& refusal) {
-        response = status_response(refusal.code, refusal.reason, refusal.what(), refusal.details);
+        response = response_of(refusal);
     }
     log(request, response.status);
     return response;
@@ -167,6 +184,12 @@ void ApiServer::on_change(const Change& change) {
     for (auto* watch : watches_) watch->offer(change);
     for (const auto& observer : observers_) observer(change);
     if (change.key.resource == "pods") schedule_pod_end(change);
+    if (!change.before && change.last.at("metadata").as_object().contains("ownerReferences")) {
+        // The garbage collector looks for the owners of what is new.
+        auto errand = "collect " + metadata_text(change.last, "uid");
+        auto run = [this, errand] { collect(store_, endings_.extract(errand).mapped().key); };
+        endings_[errand] = {change.key, clock_.call_at(clock_.now() + kCollectionTime, std::move(run))};
+    }
 }
 
 void ApiServer::schedule_pod_end(const Change& change) {
