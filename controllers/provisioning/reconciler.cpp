@@ -213,19 +213,12 @@ std::map<std::string, int> ProvisioningReconciler::purchases_last_hour(api::Time
     return purchases;
 }
 
-std::vector<std::string> ProvisioningReconciler::why_needed(const std::string& node) {
+World ProvisioningReconciler::world_for_removals() {
     const auto now = api::Time(clock_.wall_now());
     auto pods = pods_that_keep_nodes(unschedulable_pods(), informers_.pools.store().all(),
                                      informers_.nodes.store().all());
-    auto supplies = look_at_pools(informers_, reservations_, creations_, now);
-    const auto world = build_world(informers_, std::move(supplies), std::move(pods), now);
-    scheduling::RemovalRequest request;
-    for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i)
-        if (world.snapshot.nodes[i].node->metadata.name == node) request.nodes.push_back(i);
-    if (request.nodes.empty()) return {};
-    const auto removal = scheduling::simulate_removal(world.snapshot, request);
-    if (removal.possible) return {};
-    return removal.reasons;
+    return build_world(informers_, look_at_pools(informers_, reservations_, creations_, now), std::move(pods),
+                       now);
 }
 
 PodPointers ProvisioningReconciler::unschedulable_pods() const {

@@ -4,7 +4,7 @@
 
 #include "controllers/drain.hpp"
 #include "controllers/provisioning/reconciler.hpp"
-#include "controllers/scale_down_decision.hpp"
+#include "controllers/disruption/state.hpp"
 
 namespace controllers::provisioning {
 
@@ -18,7 +18,7 @@ namespace {
 
 // What of a claim alters a decision; its progress from step to step does not.
 auto essence(const NodeSmithClaim& claim) {
-    return std::tuple(state_of(claim), is_staying(claim), ledger::is_admitted(claim), lacks_room(claim),
+    return std::tuple(state_of(claim), disruption::is_staying(claim), ledger::is_admitted(claim), lacks_room(claim),
                       api::is_true(claim.status.conditions, conditions::kLaunched),
                       api::is_true(claim.status.conditions, conditions::kInitialized));
 }
