@@ -50,8 +50,8 @@ void measure(const char* situation, const scheduling::Snapshot& snapshot, std::s
     const auto found = find_consolidation(removals, snapshot, search);
     std::size_t pods = 0;
     for (const auto& node : snapshot.nodes) pods += node.pods.size();
-    std::printf("situation=%s nodes=%zu pods=%zu most_nodes=%zu removed=%zu refused=%zu cpu_seconds=%.6f\n", situation,
-                snapshot.nodes.size(), pods, most_nodes, found.nodes.size(), found.refused.size(),
+    std::printf("situation=%s nodes=%zu pods=%zu most_nodes=%zu removed=%zu refused=%zu cpu_seconds=%.6f\n",
+                situation, snapshot.nodes.size(), pods, most_nodes, found.nodes.size(), found.refused.size(),
                 cpu_seconds() - begun);
 }
 

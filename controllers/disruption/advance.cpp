@@ -39,7 +39,8 @@ asio::awaitable<void> DisruptionReconciler::advance(Pass& pass) {
     std::vector<Member> prepared;
     const auto members = pass.view.members;
     for (const auto& member : members) {
-        if (under_way(*member.claim)) co_await prepare(pass, member, prepared);
+        if (under_way(*member.claim) && !deleted_.contains(member.claim->metadata.uid))
+            co_await prepare(pass, member, prepared);
     }
     for (const auto kind : {Kind::Unhealthy, Kind::Evacuation, Kind::Empty, Kind::Drifted, Kind::Expired,
                             Kind::Underutilized}) {
@@ -105,15 +106,16 @@ asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Membe
         verdict = judge_departure(solver_, pass.world->snapshot, places, kind);
     }
     for (const auto& member : group) {
-        const auto waits_until = claim::later(decided_at(*member.claim),
-                                              replacement_timeout(pass.view.pool->spec.scaleUp));
-        const bool is_late = waits_until <= pass.view.now;
+        const auto waits_until =
+            claim::later(decided_at(*member.claim), replacement_timeout(pass.view.pool->spec.scaleUp));
+        const auto& failed = pass.view.pool->status.lastScaleFailureTime;
+        const bool is_late = waits_until <= pass.view.now || (failed && decided_at(*member.claim) < *failed);
         if (verdict.outlook == Outlook::impossible) {
             co_await undo(member, {"Needed", verdict.message, std::nullopt});
             pass.again = base::Duration::zero();
         } else if (verdict.outlook == Outlook::wait && is_late) {
-            co_await undo(member, {std::string(kReplacementTimeout), "no machine came in time for its pods",
-                                   std::nullopt});
+            co_await undo(member,
+                          {std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt});
             pass.again = base::Duration::zero();
         } else if (verdict.outlook == Outlook::wait) {
             pass.again = sooner(pass.again, kReplacementPoll);
@@ -201,7 +203,7 @@ asio::awaitable<void> DisruptionReconciler::undo(Member member, Blocker why) {
     undone_.with({member.claim->metadata.namespace_, pool, why.reason}).add();
     events_.event(kube::target_of(*member.node), kube::EventType::normal, "RemovalUndone",
                   "the node stays: " + why.message);
-    refused_[member.claim->metadata.uid] = clock_.now();
+    refused_[member.claim->metadata.uid] = {clock_.now(), why.message};
     // The taint goes in the next pass, by the same rule that mends a crash between the two.
     co_await set_disrupted(member.claim, api::ConditionStatus::False, why.reason,
                            "the node stays: " + why.message);
@@ -218,8 +220,10 @@ asio::awaitable<void> DisruptionReconciler::remove(View view, Member member) {
     kube::Preconditions same;
     same.uid = member.claim->metadata.uid;
     co_await client_.remove<NodeSmithClaim>(api::key_of(*member.claim), std::move(same));
+    deleted_.insert(member.claim->metadata.uid);
     if (view.manager) removals_[api::key_of(*view.manager)].push_back(clock_.now());
-    removed_.with({view.pool->metadata.namespace_, view.pool->metadata.name, std::string(name_of(kind))}).add();
+    removed_.with({view.pool->metadata.namespace_, view.pool->metadata.name, std::string(name_of(kind))})
+        .add();
     events_.event(kube::target_of(*member.node), kube::EventType::normal, "RemovingNode",
                   std::string(name_of(kind)) + ": the node is drained and its claim " +
                       member.claim->metadata.name + " is deleted");

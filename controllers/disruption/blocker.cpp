@@ -10,12 +10,10 @@ namespace reasons = api::reasons;
 
 namespace {
 
-constexpr std::array kNames{std::pair{Kind::Empty, reasons::kEmpty},
-                            std::pair{Kind::Underutilized, reasons::kUnderutilized},
-                            std::pair{Kind::Drifted, reasons::kDrifted},
-                            std::pair{Kind::Expired, reasons::kExpired},
-                            std::pair{Kind::Unhealthy, reasons::kUnhealthy},
-                            std::pair{Kind::Evacuation, reasons::kEvacuation}};
+constexpr std::array kNames{
+    std::pair{Kind::Empty, reasons::kEmpty},         std::pair{Kind::Underutilized, reasons::kUnderutilized},
+    std::pair{Kind::Drifted, reasons::kDrifted},     std::pair{Kind::Expired, reasons::kExpired},
+    std::pair{Kind::Unhealthy, reasons::kUnhealthy}, std::pair{Kind::Evacuation, reasons::kEvacuation}};
 
 }  // namespace
 

@@ -127,17 +127,19 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
     if (auto delay = within_a_delay(facts, kind, now)) return delay;
     const auto most = facts.pool.spec.scaleDown.maxConcurrent;
     if (most > 0 && facts.leaving >= most)
-        return blocker("MaxConcurrent",
-                       std::to_string(most) + " nodes of the pool may leave at a time (scaleDown.maxConcurrent)");
+        return blocker(
+            "MaxConcurrent",
+            std::to_string(most) + " nodes of the pool may leave at a time (scaleDown.maxConcurrent)");
     // What is broken is no disruption of what is whole.
     const auto disrupted = facts.leaving + (kind == Kind::Unhealthy ? 0 : facts.not_ready);
     if (auto budget = budget_blocker(facts.pool.spec.disruption, kind, {facts.in_service, disrupted}, now))
         return budget;
     const auto rate = facts.manager->spec.rateLimits.maxRemovalsPerHour;
     if (rate > 0 && facts.removals_last_hour >= rate)
-        return blocker("RateLimited",
-                       std::to_string(rate) + " nodes may be removed in an hour (rateLimits.maxRemovalsPerHour)",
-                       Time(now.at + std::chrono::minutes{1}));
+        return blocker(
+            "RateLimited",
+            std::to_string(rate) + " nodes may be removed in an hour (rateLimits.maxRemovalsPerHour)",
+            Time(now.at + std::chrono::minutes{1}));
     return std::nullopt;
 }
 

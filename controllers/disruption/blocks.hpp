@@ -1,5 +1,5 @@
-// What stands against a disruption: wishes of users, delays, counts. Pure. That pods must find another place is
-// judged by simulation (simulation.hpp).
+// What stands against a disruption: wishes of users, delays, counts. Pure. That pods must find another place
+// is judged by simulation (simulation.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct PoolFacts {
     const api::v1alpha1::NodeSmithPool& pool;
     const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: not managed
     Fleet manager_fleet;                                            // of all pools of the manager
-    std::int64_t in_service = 0;          // nodes of the pool that were in service, leaving ones included
-    std::int64_t staying = 0;             // of these, Ready and not leaving
-    std::int64_t leaving = 0;             // being removed, for whatever reason
-    std::int64_t not_ready = 0;           // of the nodes that stay
-    std::int64_t removals_last_hour = 0;  // of the manager
+    std::int64_t in_service = 0;            // nodes of the pool that were in service, leaving ones included
+    std::int64_t staying = 0;               // of these, Ready and not leaving
+    std::int64_t leaving = 0;               // being removed, for whatever reason
+    std::int64_t not_ready = 0;             // of the nodes that stay
+    std::int64_t removals_last_hour = 0;    // of the manager
     std::optional<api::Time> last_failure;  // when a removal in this pool was last given up for failure
 };
 // What forbids disruption in the pool whether or not one is under way: wishes and health.

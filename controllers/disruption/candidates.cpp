@@ -63,8 +63,8 @@ void judge_expiry(Candidacies& result, const NodeFacts& facts, api::Time now) {
     if (const auto end = end_of(facts.claim.metadata.creationTimestamp, *wish.duration, now)) {
         look_at(result, end);
     } else {
-        result.list.push_back({Kind::Expired, "the node is older than " + wish.duration->str() +
-                                                  " (disruption.expireAfter)"});
+        result.list.push_back(
+            {Kind::Expired, "the node is older than " + wish.duration->str() + " (disruption.expireAfter)"});
     }
 }
 
@@ -121,7 +121,8 @@ std::string drift_of(const NodeSmithPool& pool, const std::string& template_hash
         return "the pool's machineTemplate, bootstrap or providerRef is another one now";
     for (const auto& [key, value] : claim::node_labels({claim, &pool, ""})) {
         const auto* found = api::find(node.metadata.labels, key);
-        if (!found || *found != value) return "the node's label " + key + " is not \"" + value + "\" any more";
+        if (!found || *found != value)
+            return "the node's label " + key + " is not \"" + value + "\" any more";
     }
     const auto& wanted = claim.spec.requirements.cpuCores;
     const auto has = node.status.capacity.find("cpu");

@@ -19,8 +19,8 @@ struct NodeFacts {
     const api::Node& node;
     std::int64_t evictable_pods = 0;  // on it, ending ones included
     double utilization_percent = 0;
-    std::string evacuated;        // why its host is being evacuated; empty: it is not
-    std::string drift;            // how it differs from what would be made now; empty: it does not
+    std::string evacuated;         // why its host is being evacuated; empty: it is not
+    std::string drift;             // how it differs from what would be made now; empty: it does not
     bool machine_stopped = false;  // by its provider
 };
 
@@ -29,7 +29,7 @@ struct Candidacy {
     std::string why;  // "the node is empty"
 };
 struct Candidacies {
-    std::vector<Candidacy> list;           // the most urgent first
+    std::vector<Candidacy> list;          // the most urgent first
     std::optional<api::Time> look_again;  // when time alone would make another one
 };
 // Only of nodes that were in service.

@@ -63,7 +63,8 @@ private:
             return std::nullopt;
         }
         if (!saves_enough(capacity_of(snapshot_, nodes), removal.replacements)) {
-            why = "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) + " %";
+            why =
+                "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) + " %";
             return std::nullopt;
         }
         if (!removal.replacements.empty() || search_.headroom_percent <= 0) return removal;

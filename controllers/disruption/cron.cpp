@@ -19,9 +19,7 @@ struct Field {
 
 const std::array<Field, 5>& fields() {
     static const std::array<Field, 5> kFields{
-        Field{"minute", 0, 59},
-        Field{"hour", 0, 23},
-        Field{"day of month", 1, 31},
+        Field{"minute", 0, 59}, Field{"hour", 0, 23}, Field{"day of month", 1, 31},
         Field{"month",
               1,
               12,
@@ -111,8 +109,9 @@ CronSchedule CronSchedule::parse(std::string_view text) {
     for (const auto part : split(expanded(text), ' '))
         if (!part.empty()) parts.push_back(part);
     if (parts.size() != fields().size())
-        throw std::invalid_argument("schedule: \"" + std::string(text) +
-                                    "\" must have five fields such as \"0 9 * * 1-5\", or be @daily and the like");
+        throw std::invalid_argument(
+            "schedule: \"" + std::string(text) +
+            "\" must have five fields such as \"0 9 * * 1-5\", or be @daily and the like");
     CronSchedule schedule;
     schedule.minutes_ = set_of<60>(fields()[0], parts[0]);
     schedule.hours_ = set_of<24>(fields()[1], parts[1]);

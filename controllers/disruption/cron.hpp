@@ -1,5 +1,5 @@
-// Cron expressions of five fields in UTC, as in a budget's schedule: minute, hour, day of month, month, day of
-// week; lists, ranges, steps and names. If both days are restricted, either serves (crontab(5)).
+// Cron expressions of five fields in UTC, as in a budget's schedule: minute, hour, day of month, month, day
+// of week; lists, ranges, steps and names. If both days are restricted, either serves (crontab(5)).
 #pragma once
 
 #include <bitset>

@@ -26,8 +26,9 @@ asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
     const auto choices = choose(pass);
     for (const auto& choice : choices) {
         if (pass.view.observes()) {
-            announcer_.say(kube::target_of(*choice.member.node), kube::EventType::normal, "WouldRemove",
-                           choice.candidacy.why + " and would be removed if the control plane's mode were Active");
+            announcer_.say(
+                kube::target_of(*choice.member.node), kube::EventType::normal, "WouldRemove",
+                choice.candidacy.why + " and would be removed if the control plane's mode were Active");
             continue;
         }
         if (choice.candidacy.kind == Kind::Unhealthy && has_a_second_chance(pass.view, choice.member))
@@ -54,7 +55,8 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
             stays_.erase(member.node->metadata.name);
             continue;
         }
-        queue.push_back({rank(found.list.front().kind), member.utilization_percent, &member, std::move(found)});
+        queue.push_back(
+            {rank(found.list.front().kind), member.utilization_percent, &member, std::move(found)});
     }
     const auto order = [](const Entry& entry) {
         const auto& claim = *entry.member->claim;
@@ -107,22 +109,23 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     if (auto why = pool_blocker(facts, kind, view.now)) return why;
     if (kind == Kind::Unhealthy || kind == Kind::Underutilized) return std::nullopt;
 
-    const auto& uid = member.claim->metadata.uid;
-    const auto refused = refused_.find(uid);
-    const bool is_known = kind != Kind::Empty && refused != refused_.end() &&
-                          clock_.now() < refused->second + kRefusalLasts;
-    if (is_known) {
-        pass.again = sooner(pass.again, refused->second + kRefusalLasts - clock_.now());
-        const auto stay = stays_.find(member.node->metadata.name);
-        if (stay != stays_.end()) return stay->second.blocker;
-    }
+    if (const auto* refusal = kind == Kind::Empty ? nullptr : refusal_of(pass, member))
+        return Blocker{"Needed", refusal->message, std::nullopt};
     const auto place = place_in_world(pass, member);
     if (!place) return std::nullopt;
     const auto verdict = judge_departure(solver_, pass.world->snapshot, {*place}, kind);
     plan = verdict.message;
     if (verdict.outlook != Outlook::impossible) return std::nullopt;
-    refused_[uid] = clock_.now();
+    refused_[member.claim->metadata.uid] = {clock_.now(), verdict.message};
     return Blocker{"Needed", verdict.message, std::nullopt};
+}
+
+const DisruptionReconciler::Refusal* DisruptionReconciler::refusal_of(Pass& pass,
+                                                                      const Member& member) const {
+    const auto refused = refused_.find(member.claim->metadata.uid);
+    if (refused == refused_.end() || refused->second.at + kRefusalLasts <= clock_.now()) return nullptr;
+    pass.again = sooner(pass.again, refused->second.at + kRefusalLasts - clock_.now());
+    return &refused->second;
 }
 
 std::size_t DisruptionReconciler::how_many_may_begin(const View& view, Kind kind) {
@@ -142,11 +145,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     Search search;
     std::map<std::size_t, const Member*> members;
     for (const auto& member : idle) {
-        const auto refused = refused_.find(member.claim->metadata.uid);
-        if (refused != refused_.end() && clock_.now() < refused->second + kRefusalLasts) {
-            pass.again = sooner(pass.again, refused->second + kRefusalLasts - clock_.now());
-            continue;
-        }
+        if (refusal_of(pass, member)) continue;
         const auto place = place_in_world(pass, member);
         if (!place) continue;
         search.candidates.push_back(*place);
@@ -160,7 +159,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     const auto found = find_consolidation(removals, pass.world->snapshot, search);
 
     for (const auto& [node, why] : found.refused) {
-        refused_[members.at(node)->claim->metadata.uid] = clock_.now();
+        refused_[members.at(node)->claim->metadata.uid] = {clock_.now(), why};
         say_stay(pass, *members.at(node), Kind::Underutilized, {"Needed", why, std::nullopt});
     }
     if (found.nodes.empty()) {
@@ -172,13 +171,14 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     for (const auto node : found.nodes) {
         const auto& member = *members.at(node);
         stays_.erase(member.node->metadata.name);
-        choices.push_back({member,
-                           {Kind::Underutilized,
-                            "less than " + std::to_string(view.pool->spec.scaleDown.utilizationThresholdPercent) +
-                                " % of the node is in use"},
-                           bought == 0 ? "its pods fit on other nodes"
-                                       : "a smaller machine takes the pods of " +
-                                             std::to_string(found.nodes.size()) + " nodes"});
+        choices.push_back(
+            {member,
+             {Kind::Underutilized, "less than " +
+                                       std::to_string(view.pool->spec.scaleDown.utilizationThresholdPercent) +
+                                       " % of the node is in use"},
+             bought == 0
+                 ? "its pods fit on other nodes"
+                 : "a smaller machine takes the pods of " + std::to_string(found.nodes.size()) + " nodes"});
     }
     return choices;
 }

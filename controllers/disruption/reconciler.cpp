@@ -48,15 +48,14 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
     const auto add_all = [this, &queue] {
         for (const auto& [key, pool] : informers_.pools.store().all()) queue.add(key);
     };
-    informers_.pods.on_change(
-        [add_pool_of_node, add_all](const api::Pod* before, const api::Pod* after) {
-            const auto& pod = after ? *after : *before;
-            if (!pod.spec.nodeName.empty() && is_drainable(pod)) add_pool_of_node(pod.spec.nodeName);
-            // A pod that waits no more may have kept an empty node.
-            const bool waited = before && is_unschedulable(*before);
-            const bool waits = after && is_unschedulable(*after);
-            if (waited != waits) add_all();
-        });
+    informers_.pods.on_change([add_pool_of_node, add_all](const api::Pod* before, const api::Pod* after) {
+        const auto& pod = after ? *after : *before;
+        if (!pod.spec.nodeName.empty() && is_drainable(pod)) add_pool_of_node(pod.spec.nodeName);
+        // A pod that waits no more may have kept an empty node.
+        const bool waited = before && is_unschedulable(*before);
+        const bool waits = after && is_unschedulable(*after);
+        if (waited != waits) add_all();
+    });
     informers_.nodes.on_change([this, add_pool_of_node](const api::Node* before, const api::Node* after) {
         const bool same = before && after && is_ready(*before) == is_ready(*after) &&
                           before->spec == after->spec && before->metadata.labels == after->metadata.labels &&
@@ -70,15 +69,19 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
         const auto& claim = after ? *after : *before;
         queue.add({claim.metadata.namespace_, claim.spec.poolRef});
         if (after) return;
-        for (auto* times : {&tainted_, &refused_, &asked_}) times->erase(claim.metadata.uid);
+        tainted_.erase(claim.metadata.uid);
+        refused_.erase(claim.metadata.uid);
+        asked_.erase(claim.metadata.uid);
+        deleted_.erase(claim.metadata.uid);
         switched_off_.erase(claim.metadata.uid);
     });
     informers_.pools.on_change([&queue](const NodeSmithPool* before, const NodeSmithPool* after) {
         queue.add(api::key_of(after ? *after : *before));
     });
-    informers_.providers.on_change([add_all](const NodeSmithProvider* before, const NodeSmithProvider* after) {
-        if (!before || !after || before->status.hosts != after->status.hosts) add_all();
-    });
+    informers_.providers.on_change(
+        [add_all](const NodeSmithProvider* before, const NodeSmithProvider* after) {
+            if (!before || !after || before->status.hosts != after->status.hosts) add_all();
+        });
     informers_.control_planes.on_change(
         [add_all](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
             if (!before || !after || before->spec != after->spec) add_all();
@@ -128,8 +131,8 @@ asio::awaitable<void> DisruptionReconciler::note_use(View view) {
         if (was_empty && !after.status.emptySince) announcer_.settle(member.node->metadata.uid);
         // Without a lock if no list is touched: nobody else writes these times.
         const bool same = after.status.conditions == member.claim->status.conditions;
-        auto patch = kube::difference(*member.claim, after,
-                                      same ? kube::Lock::none : kube::Lock::resource_version);
+        auto patch =
+            kube::difference(*member.claim, after, same ? kube::Lock::none : kube::Lock::resource_version);
         if (!patch) continue;
         NodeSmithClaim written =
             co_await client_.patch_status<NodeSmithClaim>(api::key_of(after), std::move(*patch));

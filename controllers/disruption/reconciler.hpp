@@ -1,13 +1,15 @@
-// Lets nodes leave as carefully as they came. One disruption is: decided (condition Disrupted with its kind), the
-// node tainted, its pods' next places awaited (provisioning buys what is missing, because the node counts as
-// leaving), looked at again after a pause by live reads, drained, and its claim deleted; or all of it undone.
-// Every step can be found again after a crash, in the claim's status and the Node's taint. One key per pool.
+// Lets nodes leave as carefully as they came. One disruption is: decided (condition Disrupted with its kind),
+// the node tainted, its pods' next places awaited (provisioning buys what is missing, because the node counts
+// as leaving), looked at again after a pause by live reads, drained, and its claim deleted; or all of it
+// undone. Every step can be found again after a crash, in the claim's status and the Node's taint. One key
+// per pool.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -131,7 +133,8 @@ private:
     // ---- repair (repair.cpp)
     // Asks providers whether machines of Nodes that are not Ready are switched off.
     asio::awaitable<void> look_at_machines(View view);
-    // Whether the pool wants its power switched off and on before it is replaced, and that was not tried lately.
+    // Whether the pool wants its power switched off and on before it is replaced, and that was not tried
+    // lately.
     static bool has_a_second_chance(const View& view, const Member& member);
     asio::awaitable<void> begin_power_cycle(View view, Member member);
     asio::awaitable<void> advance_power_cycles(Pass& pass);
@@ -160,9 +163,17 @@ private:
     std::map<std::string, Stay> stays_;
     std::map<std::string, base::TimePoint> tainted_;  // by claim UID: when this process first saw it so
     std::map<kube::ObjectKey, std::deque<base::TimePoint>> removals_;  // by manager
-    std::map<std::string, base::TimePoint> refused_;  // by claim UID: when consolidation found no place
-    std::map<std::string, base::TimePoint> asked_;    // by claim UID: when its machine was last looked at
-    std::map<std::string, bool> switched_off_;        // by claim UID
+    // By claim UID: what was found in the way of its leaving, so that it is not tried again at once.
+    struct Refusal {
+        base::TimePoint at;
+        std::string message;
+    };
+    std::map<std::string, Refusal> refused_;
+    // While it holds; sets when to look again.
+    const Refusal* refusal_of(Pass& pass, const Member& member) const;
+    std::map<std::string, base::TimePoint> asked_;  // by claim UID: when its machine was last looked at
+    std::map<std::string, bool> switched_off_;      // by claim UID
+    std::set<std::string> deleted_;                 // UIDs of claims that the stores may still show as live
 };
 
 }  // namespace controllers::disruption

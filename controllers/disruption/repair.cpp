@@ -35,7 +35,8 @@ asio::awaitable<void> DisruptionReconciler::look_at_machines(View view) {
         const auto& claim = *member.claim;
         const auto& uid = claim.metadata.uid;
         const auto since = not_ready_since(*member.node);
-        const bool concerns = since && since->at + kPatience <= view.now.at && !claim.metadata.deletionTimestamp;
+        const bool concerns =
+            since && since->at + kPatience <= view.now.at && !claim.metadata.deletionTimestamp;
         if (!concerns) switched_off_.erase(uid);
         const auto asked = asked_.find(uid);
         if (!concerns || (asked != asked_.end() && clock_.now() < asked->second + kAskAgain)) continue;
@@ -61,7 +62,8 @@ asio::awaitable<void> DisruptionReconciler::look_at_machines(View view) {
 bool DisruptionReconciler::has_a_second_chance(const View& view, const Member& member) {
     if (view.pool->spec.disruption.repair.action != RepairAction::PowerCycleThenReplace) return false;
     const auto* tried = api::find_condition(member.claim->status.conditions, conditions::kPowerCycled);
-    return !tried || !tried->lastTransitionTime || tried->lastTransitionTime->at + kChanceLasts <= view.now.at;
+    return !tried || !tried->lastTransitionTime ||
+           tried->lastTransitionTime->at + kChanceLasts <= view.now.at;
 }
 
 asio::awaitable<void> DisruptionReconciler::begin_power_cycle(View view, Member member) {
@@ -85,7 +87,8 @@ asio::awaitable<void> DisruptionReconciler::advance_power_cycles(Pass& pass) {
             failure = error.what();
         }
         if (!failure.empty())
-            co_await note_power(member.claim, api::ConditionStatus::True, kPowerFailed, failure, pass.view.now);
+            co_await note_power(member.claim, api::ConditionStatus::True, kPowerFailed, failure,
+                                pass.view.now);
         pass.again = sooner(pass.again, kPowerPoll);
     }
 }
@@ -109,7 +112,8 @@ asio::awaitable<void> DisruptionReconciler::switch_power(View view, Member membe
     if (is_off_wanted)
         co_await note_power(member.claim, api::ConditionStatus::False, kSwitchingOn, "it is off", view.now);
     else
-        co_await note_power(member.claim, api::ConditionStatus::True, kSwitchedOn, "it is on again", view.now);
+        co_await note_power(member.claim, api::ConditionStatus::True, kSwitchedOn, "it is on again",
+                            view.now);
 }
 
 asio::awaitable<void> DisruptionReconciler::note_power(ClaimPointer claim, api::ConditionStatus status,

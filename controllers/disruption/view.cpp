@@ -19,7 +19,8 @@ bool serves(const NodeSmithClaim& claim) {
     return is_staying(claim) && state_of(claim) == ClaimState::ready;
 }
 
-// Its machine cannot be reached, so nothing is disrupted by its removal any more; others must not wait for it.
+// Its machine cannot be reached, so nothing is disrupted by its removal any more; others must not wait for
+// it.
 bool hangs(const NodeSmithClaim& claim) {
     const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
@@ -39,12 +40,11 @@ std::string evacuated(const Informers& informers, const NodeSmithClaim& claim, c
     const auto provider =
         informers.providers.store().get({pool.metadata.namespace_, claim.status.providerRef});
     if (!provider) return {};
-    const auto said = std::ranges::any_of(provider->status.hosts, [&](const auto& known) {
-        return known.name == host && known.evacuating;
-    });
+    const auto said = std::ranges::any_of(
+        provider->status.hosts, [&](const auto& known) { return known.name == host && known.evacuating; });
     const auto physical = informers.hosts.store().get({pool.metadata.namespace_, host});
-    const bool in_maintenance = physical && physical->spec.maintenance &&
-                                physical->spec.providerRef == claim.status.providerRef;
+    const bool in_maintenance =
+        physical && physical->spec.maintenance && physical->spec.providerRef == claim.status.providerRef;
     return said || in_maintenance ? "host " + host + " is being evacuated" : std::string();
 }
 
@@ -79,8 +79,7 @@ DisruptionReconciler::View DisruptionReconciler::look(PoolPointer pool) {
 }
 
 void DisruptionReconciler::count(View& view, const NodeSmithClaim& claim) const {
-    const bool is_leaving =
-        claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
+    const bool is_leaving = claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
     if (is_leaving && !hangs(claim)) ++view.leaving;
     if (serves(claim)) ++view.staying;
     if (is_coming(claim)) view.is_growing = true;
@@ -141,7 +140,8 @@ std::optional<std::size_t> DisruptionReconciler::place_in_world(Pass& pass, cons
 
 BudgetPointers DisruptionReconciler::pod_budgets() const {
     BudgetPointers budgets;
-    for (const auto& [key, budget] : informers_.pod_disruption_budgets.store().all()) budgets.push_back(budget);
+    for (const auto& [key, budget] : informers_.pod_disruption_budgets.store().all())
+        budgets.push_back(budget);
     return budgets;
 }
 

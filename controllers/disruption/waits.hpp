@@ -10,7 +10,8 @@
 namespace controllers::disruption {
 
 // The sooner of both; nullopt is never.
-inline std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optional<base::Duration> b) {
+inline std::optional<base::Duration> sooner(std::optional<base::Duration> a,
+                                            std::optional<base::Duration> b) {
     if (!a || !b) return a ? a : b;
     return std::min(*a, *b);
 }

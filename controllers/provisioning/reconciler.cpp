@@ -31,6 +31,14 @@ Purchase purchase_of(const scheduling::NewClaim& claim) {
     return purchase;
 }
 
+// Pods of leaving nodes are demand as well, which select_demand() does not see.
+bool is_exhausted(const scheduling::NewClaim& claim, const std::map<std::string, int>& purchases) {
+    return std::any_of(claim.pods.begin(), claim.pods.end(), [&](const api::Pod* pod) {
+        const auto bought = purchases.find(pod->metadata.uid);
+        return bought != purchases.end() && bought->second >= kMostPurchasesPerHour;
+    });
+}
+
 // Pods that would fit a Node in service, but wait.
 std::vector<ContradictedPod> contradicted_pods(const World& world, const scheduling::Result& result,
                                                const std::set<std::string>& waiting) {
@@ -128,7 +136,9 @@ asio::awaitable<void> ProvisioningReconciler::run() {
 
 asio::awaitable<void> ProvisioningReconciler::buy(const World& world, const scheduling::Result& result) {
     std::map<std::size_t, std::vector<Purchase>> by_pool;
-    for (const auto& claim : result.claims) by_pool[claim.pool].push_back(purchase_of(claim));
+    const auto bought = purchases_last_hour(api::Time(clock_.wall_now()));
+    for (const auto& claim : result.claims)
+        if (!is_exhausted(claim, bought)) by_pool[claim.pool].push_back(purchase_of(claim));
     // A pool that cannot buy now must not keep the others from it.
     std::exception_ptr failure;
     for (auto& [index, purchases] : by_pool) {

@@ -284,8 +284,8 @@ private:
 
     void add_claim(const NodeSmithClaim& claim, std::shared_ptr<const api::Node> node) {
         const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
-        const bool in_service =
-            disruption::is_staying(claim) && api::is_true(claim.status.conditions, api::conditions::kInitialized);
+        const bool in_service = disruption::is_staying(claim) &&
+                                api::is_true(claim.status.conditions, api::conditions::kInitialized);
         if (!disruption::is_staying(claim)) {
             if (node) add_node(std::move(node), Availability::leaving, &claim);
         } else if (in_service) {

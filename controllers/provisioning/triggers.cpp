@@ -2,9 +2,9 @@
 // only open it.
 #include <tuple>
 
+#include "controllers/disruption/state.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/provisioning/reconciler.hpp"
-#include "controllers/disruption/state.hpp"
 
 namespace controllers::provisioning {
 
@@ -18,8 +18,8 @@ namespace {
 
 // What of a claim alters a decision; its progress from step to step does not.
 auto essence(const NodeSmithClaim& claim) {
-    return std::tuple(state_of(claim), disruption::is_staying(claim), ledger::is_admitted(claim), lacks_room(claim),
-                      api::is_true(claim.status.conditions, conditions::kLaunched),
+    return std::tuple(state_of(claim), disruption::is_staying(claim), ledger::is_admitted(claim),
+                      lacks_room(claim), api::is_true(claim.status.conditions, conditions::kLaunched),
                       api::is_true(claim.status.conditions, conditions::kInitialized));
 }
 

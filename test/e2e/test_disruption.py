@@ -3,7 +3,6 @@
 import json
 
 import manifests
-import pytest
 from stack import NAMESPACE, condition, running_pods, wait_for
 
 QUICK = {"stabilizationWindow": "0s", "emptyGracePeriod": "1s", "minNodeAge": "0s", "unneededDuration": "1s", "headroomPercent": 0,
@@ -154,18 +153,6 @@ def test_a_node_that_is_not_ready_is_replaced(clean):
 # ---- each thing that holds a node
 
 
-@pytest.fixture(scope="module")
-def held(stack):
-    """A node with a small pod, which would go as underutilized if nothing held it."""
-    apply_all(stack, template=SIZES, scale_down={"policy": "WhenEmptyOrUnderutilized", "utilizationThresholdPercent": 0})
-    stack.apply(manifests.deployment("big", 1, cpu="6"), manifests.deployment("web", 1, cpu="1"))
-    wait_running(stack, 2)
-    (name,) = all_ready(stack, 1)
-    stack.cluster.kubectl("delete", "deployment", "big")
-    wait_running(stack, 1)
-    return name
-
-
 def blocked(stack, node, text, timeout=20):
     """kubectl describe node says so, and so does /debug/state; the node stays in service."""
     wait_for(f'the Event "{text}"', lambda: text in describe(stack, "node", node), timeout)
@@ -185,7 +172,10 @@ def on_node(annotation, value):
 
 
 def on_pods(**metadata_and_spec):
-    return lambda stack, node: patch(stack, "deployment", "web", {"spec": {"template": metadata_and_spec}}, "default")
+    def change(stack, node):
+        patch(stack, "deployment", "web", {"spec": {"template": metadata_and_spec}}, "default")
+        stack.cluster.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+    return change
 
 
 def cordon(stack, node):
@@ -233,7 +223,7 @@ HOLDS = {
     "young node": (on_pool(scaleDown={"minNodeAge": "1h"}), "younger than 1h", on_pool(scaleDown={"minNodeAge": "0s"})),
     "recent scale-up": (on_pool(scaleDown={"stabilizationWindow": "1h"}), "scaled up less than 1h",
                         on_pool(scaleDown={"stabilizationWindow": "0s"})),
-    "headroom, or no smaller machine": (on_pool(limits={"maxNodes": 1}), "", on_pool(limits={"maxNodes": 5})),
+    "no place for its pods": (on_pool(limits={"maxNodes": 1}), "fits no other node", on_pool(limits={"maxNodes": 5})),
     "annotated pod": (on_pods(metadata={"annotations": {DO_NOT_DISRUPT: "true"}}), "is annotated not to be disrupted",
                       on_pods(metadata={"annotations": {DO_NOT_DISRUPT: None}})),
     "local storage": (on_pods(spec={"volumes": [{"name": "data", "emptyDir": {}}]}), "has data in an emptyDir or hostPath",
@@ -241,20 +231,24 @@ HOLDS = {
 }
 
 
-def test_each_thing_that_holds_a_node_is_said_on_it(stack, held):
-    patch_pool(stack, scaleDown={"utilizationThresholdPercent": 50, "minNodeAge": "1h"})
-    previous = on_pool(scaleDown={"minNodeAge": "0s"})
+def test_each_thing_that_holds_a_node_is_said_on_it(clean):
+    stack = clean
+    apply_all(stack, template=SIZES)
+    stack.apply(manifests.deployment("big", 1, cpu="6"), manifests.deployment("web", 1, cpu="1"))
+    wait_running(stack, 2)
+    (node,) = all_ready(stack, 1)
+    stack.cluster.kubectl("delete", "deployment", "big")
+    wait_running(stack, 1)
+    # From here on it would be replaced by a small one, if nothing held it.
+    let_go = on_pool(scaleDown={"policy": "WhenEmptyOrUnderutilized"})
     for hold, text, release in HOLDS.values():
-        hold(stack, held)
-        previous(stack, held)
-        blocked(stack, held, text or "needs", 30)
-        previous = release
-    # An empty node that minNodes keep.
+        hold(stack, node)
+        let_go(stack, node)
+        blocked(stack, node, text)
+        let_go = release
     patch_pool(stack, limits={"minNodes": 1})
     stack.cluster.kubectl("delete", "deployment", "web")
-    previous(stack, held) if previous is not HOLDS["local storage"][2] else None
-    blocked(stack, held, "the pool keeps at least 1 nodes", 30)
-    # Nothing holds it any more: it goes.
+    blocked(stack, node, "the pool keeps at least 1 nodes")
     patch_pool(stack, limits={"minNodes": 0})
     wait_for("the removal of the node", lambda: not stack.claims(), 60)
 

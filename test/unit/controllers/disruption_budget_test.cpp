@@ -9,6 +9,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
+const api::IntOrString kNone{std::int64_t{0}};
+
 api::Time time(const char* text) {
     return api::Time::parse(text);
 }
@@ -44,8 +46,9 @@ TEST_CASE("a schedule's last start is found in UTC") {
 }
 
 TEST_CASE("a schedule that is no cron expression is refused with the field that is wrong") {
-    for (const auto* text : {"", "* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8",
-                             "a * * * *", "*/0 * * * *", "5-1 * * * *", "1-2-3 * * * *", "@sometimes"})
+    for (const auto* text :
+         {"", "* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "a * * * *",
+          "*/0 * * * *", "5-1 * * * *", "1-2-3 * * * *", "@sometimes"})
         CHECK_THROWS_AS(CronSchedule::parse(text), std::invalid_argument);
     CHECK_THROWS_WITH(CronSchedule::parse("* 24 * * *"), "schedule: \"24\" is no hour of a cron expression");
 }
@@ -58,7 +61,7 @@ TEST_CASE("a budget is a number of nodes or a percentage, rounded up") {
     disruption.budgets = {{2, {}, "", {}}};
     CHECK(allows(disruption, {3, 1}));
     CHECK_FALSE(allows(disruption, {3, 2}));
-    disruption.budgets = {{0, {}, "", {}}};
+    disruption.budgets = {{kNone, {}, "", {}}};
     CHECK_FALSE(allows(disruption, {3, 0}));
     disruption.budgets.clear();
     CHECK(allows(disruption, {3, 3}));
@@ -66,7 +69,7 @@ TEST_CASE("a budget is a number of nodes or a percentage, rounded up") {
 
 TEST_CASE("the strictest budget that is about the reason wins") {
     api::v1alpha1::Disruption disruption;
-    disruption.budgets = {{"100%", {}, "", {}}, {0, {Kind::Drifted, Kind::Expired}, "", {}}};
+    disruption.budgets = {{"100%", {}, "", {}}, {kNone, {Kind::Drifted, Kind::Expired}, "", {}}};
     CHECK_FALSE(allows(disruption, {3, 0}, Kind::Drifted));
     CHECK(allows(disruption, {3, 0}, Kind::Empty));
     CHECK(budget_blocker(disruption, Kind::Expired, {3, 0}, time("2026-11-21T12:00:00Z"))->message ==
@@ -75,7 +78,7 @@ TEST_CASE("the strictest budget that is about the reason wins") {
 
 TEST_CASE("a budget with a schedule holds for its duration from each start") {
     api::v1alpha1::Disruption disruption;
-    disruption.budgets = {{0, {}, "0 9 * * 1-5", api::Duration(8h)}};
+    disruption.budgets = {{kNone, {}, "0 9 * * 1-5", api::Duration(8h)}};
     CHECK(allows(disruption, {3, 0}, Kind::Empty, "2026-11-20T08:59:59Z"));
     CHECK_FALSE(allows(disruption, {3, 0}, Kind::Empty, "2026-11-20T09:00:00Z"));
     CHECK_FALSE(allows(disruption, {3, 0}, Kind::Empty, "2026-11-20T16:59:59Z"));

@@ -152,7 +152,9 @@ TEST_CASE("what keeps all nodes of a pool") {
 
 TEST_CASE("since when a node is empty is kept in the claim and ends with the first pod") {
     NodeWorld world;
-    const auto since = [&world](std::chrono::seconds now) { return empty_since(world.facts, objects::at(now)); };
+    const auto since = [&world](std::chrono::seconds now) {
+        return empty_since(world.facts, objects::at(now));
+    };
     world.claim.status.emptySince.reset();
     CHECK(since(5s) == objects::at(5s));
     world.claim.status.emptySince = objects::at(5s);
@@ -166,7 +168,9 @@ TEST_CASE("since when a node is empty is kept in the claim and ends with the fir
 
 TEST_CASE("since when a node is hardly used is kept in the claim and ends when it is used again") {
     NodeWorld world;
-    const auto since = [&world](std::chrono::seconds now) { return unneeded_since(world.facts, objects::at(now)); };
+    const auto since = [&world](std::chrono::seconds now) {
+        return unneeded_since(world.facts, objects::at(now));
+    };
     world.facts.utilization_percent = 49.9;
     CHECK(since(5s) == objects::at(5s));
     world.claim.status.unneededSince = objects::at(5s);

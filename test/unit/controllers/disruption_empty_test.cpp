@@ -36,7 +36,7 @@ TEST_CASE("a node with a pod stays, one with pods of DaemonSets or static pods o
     owner.kind = "DaemonSet";
     owner.name = owner.uid = "agent";
     owner.controller = true;
-    agent.metadata.ownerReferences.push_back(owner);
+    agent.metadata.ownerReferences = {owner};
     world.server.put(agent);
     world.put_running_pod("static", "quiet");
     world.server.edit<api::Pod>({"default", "static"}, [](auto& pod) {
@@ -125,7 +125,8 @@ TEST_CASE("nodes leave one by one unless the pool allows more") {
         });
         world.run_for(2min);
         CHECK(world.is_leaving("a") + world.is_leaving("b") + world.is_leaving("c") == 1);
-        CHECK(world.events.count("DisruptionBlocked: Empty, but the node stays: disruption.budgets allows 10%") == 2);
+        CHECK(world.events.count(
+                  "DisruptionBlocked: Empty, but the node stays: disruption.budgets allows 10%") == 2);
     }
     SECTION("two") {
         world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 2; });
@@ -145,15 +146,15 @@ TEST_CASE("minNodes stay") {
         world.finish_deletions();
     }
     CHECK(world.server.list<NodeSmithClaim>().size() == 2);
-    CHECK(world.events.count("DisruptionBlocked: Empty, but the node stays: the pool keeps at least 2") ==
-          2);
+    CHECK(world.events.count("DisruptionBlocked: Empty, but the node stays: the pool keeps at least 2") == 2);
 }
 
 TEST_CASE("why an empty node stays is said once, and nothing is written while it stays") {
     World world;
     world.edit_pool([](auto& pool) { pool.spec.scaleUp.headroom.nodes = 1; });
     world.run_for(2min);
-    CHECK(world.events.count("DisruptionBlocked: Empty, but the node stays: 1 machine would have to be bought") == 1);
+    CHECK(world.events.count(
+              "DisruptionBlocked: Empty, but the node stays: 1 machine would have to be bought") == 1);
     const auto writes = world.writes();
     world.run_for(6h);
     CHECK(world.writes() == writes);

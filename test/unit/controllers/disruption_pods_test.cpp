@@ -89,7 +89,8 @@ TEST_CASE("a budget without slack keeps a node") {
     CHECK(reason(web(), Kind::Underutilized, {budget(1), budget(1)}) == "PodDisruptionBudget");
     const auto budgets = BudgetPointers{budget(0)};
     const PodRules strict{Kind::Drifted, budgets};
-    CHECK(pod_blocker(one(web()), strict, objects::at(1h))->message.find("can never allow") != std::string::npos);
+    CHECK(pod_blocker(one(web()), strict, objects::at(1h))->message.find("can never allow") !=
+          std::string::npos);
 }
 
 TEST_CASE("with a deadline that the user set, what must go is not kept") {

@@ -1,5 +1,5 @@
-// Pools whose nodes leave, in a cluster in memory: with a small scheduler and with machines that join when they
-// are bought, so that what is decided has its consequences.
+// Pools whose nodes leave, in a cluster in memory: with a small scheduler and with machines that join when
+// they are bought, so that what is decided has its consequences.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 #include "controllers/claim/identity.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/state.hpp"
+#include "controllers/pool.hpp"
 #include "controllers/provisioning/reconciler.hpp"
 #include "test/support/fake_provider.hpp"
 #include "test/unit/controllers/cluster.hpp"
@@ -20,10 +21,10 @@ struct DisruptionWorld : Cluster {
     providers::ProviderEnvironment environment{context.get_executor(), clock, *random, metrics, {},
                                                [] { return true; }};
     controllers::ProviderInstances instances{
-        informers, client, environment,
-        [this](providers::ProviderConfig, providers::ProviderEnvironment&) {
+        informers, client, environment, [this](providers::ProviderConfig, providers::ProviderEnvironment&) {
             return fake::make_fake_provider(cloud);
         }};
+    controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
     controllers::ProvisioningReconciler provisioning{
         informers, client, clock, events, metrics, reservations, [this] { return may_mutate; }};
     controllers::DisruptionReconciler disruption{informers,
@@ -61,17 +62,24 @@ struct DisruptionWorld : Cluster {
             claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
             join(server.put(claim));
         }
-        server.edit<objects::NodeSmithPool>({"default", "small"}, [&](auto& changed) {
-            changed.status.nextClaimSequence = sequence + 1;
-        });
+        server.edit<objects::NodeSmithPool>(
+            {"default", "small"}, [&](auto& changed) { changed.status.nextClaimSequence = sequence + 1; });
         add("disruption", disruption);
-        if (buying == Buying::on) add("provisioning", provisioning);
+        if (buying == Buying::on) {
+            add("pool", pools);
+            add("provisioning", provisioning);
+        }
         start();
     }
     ~DisruptionWorld() { stop(); }
 
     void edit_pool(const std::function<void(objects::NodeSmithPool&)>& change) {
         server.edit<objects::NodeSmithPool>({"default", "small"}, change);
+    }
+    void made_from(const std::string& claim, const std::string& template_hash) {
+        server.edit<objects::NodeSmithClaim>({"default", claim}, [&](objects::NodeSmithClaim& made) {
+            made.status.templateHash = template_hash;
+        });
     }
     std::optional<objects::NodeSmithClaim> find(const std::string& name) {
         return server.get<objects::NodeSmithClaim>({"default", name});
@@ -113,38 +121,63 @@ struct DisruptionWorld : Cluster {
     }
 
     // Time with a scheduler, controllers and machines that do their work.
-    void live(std::chrono::seconds duration) {
-        for (auto left = duration; left > std::chrono::seconds{0}; left -= std::chrono::seconds{1}) {
-            run_for(std::chrono::seconds{1});
-            for (const auto& [name, cpu] : replicas)
-                if (!server.get<api::Pod>({"default", name})) put_replica(name, cpu);
-            schedule();
-            if (machines_join) join_all();
-            finish_deletions();
+    void live(std::chrono::seconds duration, std::chrono::seconds step = std::chrono::seconds{1}) {
+        seen_ = 0;
+        for (auto left = duration; left > std::chrono::seconds{0}; left -= step) {
+            run_for(std::min(left, step));
+            if (server.store().version() != seen_) tick();
         }
     }
 
 private:
-    void schedule() {
-        for (const auto& pod : server.list<api::Pod>()) {
-            if (!pod.spec.nodeName.empty() || pod.metadata.deletionTimestamp) continue;
-            const auto place = room_for(pod);
-            if (!place.empty()) bind(pod.metadata.name, place);
-        }
+    void tick() {
+        seen_ = server.store().version();
+        for (const auto& [name, cpu] : replicas)
+            if (!server.get<api::Pod>({"default", name})) put_replica(name, cpu);
+        schedule();
+        if (machines_join) join_all();
+        finish_deletions();
     }
-    std::int64_t milli_cpu(const api::Pod& pod) const {
+
+    static std::int64_t milli_cpu(const api::Pod& pod) {
         return pod.spec.containers[0].resources.requests.at("cpu").milli();
     }
-    std::string room_for(const api::Pod& pod) {
+
+    // To where least is in use, as the kube-scheduler does by default.
+    void schedule() {
+        struct Room {
+            std::int64_t free = 0;
+            std::int64_t all = 0;
+        };
+        std::map<std::string, Room> rooms;
         for (const auto& node : server.list<api::Node>()) {
-            if (!node.spec.taints.empty() || node.spec.unschedulable || !controllers::is_ready(node)) continue;
-            auto free = node.status.allocatable.at("cpu").milli();
-            for (const auto& other : server.list<api::Pod>())
-                if (other.spec.nodeName == node.metadata.name) free -= milli_cpu(other);
-            if (milli_cpu(pod) <= free) return node.metadata.name;
+            if (!node.spec.taints.empty() || node.spec.unschedulable || !controllers::is_ready(node))
+                continue;
+            const auto cpu = node.status.allocatable.at("cpu").milli();
+            rooms[node.metadata.name] = {cpu, cpu};
         }
-        return "";
+        std::vector<api::Pod> waiting;
+        for (auto& pod : server.list<api::Pod>()) {
+            const auto room = rooms.find(pod.spec.nodeName);
+            if (room != rooms.end()) room->second.free -= milli_cpu(pod);
+            if (pod.spec.nodeName.empty() && !pod.metadata.deletionTimestamp)
+                waiting.push_back(std::move(pod));
+        }
+        for (const auto& pod : waiting) {
+            std::pair<const std::string, Room>* best = nullptr;
+            for (auto& room : rooms) {
+                const bool fits = milli_cpu(pod) <= room.second.free;
+                if (fits &&
+                    (!best || room.second.free * best->second.all > best->second.free * room.second.all))
+                    best = &room;
+            }
+            if (!best) continue;
+            best->second.free -= milli_cpu(pod);
+            bind(pod.metadata.name, best->first);
+        }
     }
+
+    std::uint64_t seen_ = 0;
 };
 
 }  // namespace test
