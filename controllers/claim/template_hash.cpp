@@ -14,6 +14,12 @@ std::string template_hash(const api::v1alpha1::NodeSmithPool& pool) {
     shape.spec.providerRef = pool.spec.providerRef;
     shape.spec.machineTemplate = pool.spec.machineTemplate;
     shape.spec.bootstrap = pool.spec.bootstrap;
+    // What may be bought next says nothing of what was bought.
+    auto& machine = shape.spec.machineTemplate;
+    machine.sizes.clear();
+    machine.flexible.reset();
+    machine.systemReserved = {};
+    machine.kubeNodeNamePrefix.clear();
     // Described structs are encoded in the order of their members, so equal values give equal text.
     const auto text = boost::json::serialize(api::encode(shape));
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};

@@ -8,7 +8,8 @@
 
 namespace controllers::claim {
 
-// 16 hexadecimal digits; equal for equal machineTemplate, bootstrap and providerRef.
+// 16 hexadecimal digits; equal for equal machineTemplate (but for sizes and names of what is bought next),
+// bootstrap and providerRef.
 std::string template_hash(const api::v1alpha1::NodeSmithPool& pool);
 
 }  // namespace controllers::claim

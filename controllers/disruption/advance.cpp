@@ -33,6 +33,35 @@ api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
            scale_up.initializationTimeout.value;
 }
 
+// There is no other place for its pods, or none comes.
+std::optional<Blocker> reason_to_stay(const Verdict& verdict, Time decided,
+                                      const api::v1alpha1::NodeSmithPool& pool, Time now) {
+    if (verdict.outlook == Outlook::impossible) return Blocker{"Needed", verdict.message, std::nullopt};
+    const auto& failed = pool.status.lastScaleFailureTime;
+    const bool is_late =
+        claim::later(decided, replacement_timeout(pool.spec.scaleUp)) <= now || (failed && decided < *failed);
+    if (verdict.outlook != Outlook::wait || !is_late) return std::nullopt;
+    return Blocker{std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt};
+}
+
+// A broken node has nothing to lose; otherwise only a deadline that the user set forces anything.
+DrainRequest request_for(const NodeSmithClaim& claim, const api::Node& node,
+                         const api::v1alpha1::ScaleDown& scale_down) {
+    const auto kind = *under_way(claim);
+    const auto began = *drain_began(claim);
+    DrainRequest request;
+    request.node = node.metadata.name;
+    if (kind == Kind::Unhealthy || scale_down.drainTimeoutAction == DrainTimeoutAction::Force)
+        request.deadline = claim::later(began, scale_down.drainTimeout);
+    if (kind == Kind::Unhealthy) request.kind = DrainRequest::Kind::forced_by_user;
+    const auto& grace = claim.spec.terminationGracePeriod;
+    if (grace && !is_scale_down(kind)) {
+        const auto forced = claim::later(began, *grace);
+        request.deadline = request.deadline ? std::min(*request.deadline, forced) : forced;
+    }
+    return request;
+}
+
 }  // namespace
 
 asio::awaitable<void> DisruptionReconciler::advance(Pass& pass) {
@@ -106,16 +135,9 @@ asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Membe
         verdict = judge_departure(solver_, pass.world->snapshot, places, kind);
     }
     for (const auto& member : group) {
-        const auto waits_until =
-            claim::later(decided_at(*member.claim), replacement_timeout(pass.view.pool->spec.scaleUp));
-        const auto& failed = pass.view.pool->status.lastScaleFailureTime;
-        const bool is_late = waits_until <= pass.view.now || (failed && decided_at(*member.claim) < *failed);
-        if (verdict.outlook == Outlook::impossible) {
-            co_await undo(member, {"Needed", verdict.message, std::nullopt});
-            pass.again = base::Duration::zero();
-        } else if (verdict.outlook == Outlook::wait && is_late) {
-            co_await undo(member,
-                          {std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt});
+        const auto why = reason_to_stay(verdict, decided_at(*member.claim), *pass.view.pool, pass.view.now);
+        if (why) {
+            co_await undo(member, *why);
             pass.again = base::Duration::zero();
         } else if (verdict.outlook == Outlook::wait) {
             pass.again = sooner(pass.again, kReplacementPoll);
@@ -161,27 +183,16 @@ asio::awaitable<void> DisruptionReconciler::drain(Pass& pass, Member member) {
         co_await remove(pass.view, member);
         co_return;
     }
-    const auto kind = *under_way(claim);
     const auto& scale_down = pass.view.pool->spec.scaleDown;
-    const auto began = *drain_began(claim);
-    const auto ends = claim::later(began, scale_down.drainTimeout);
-    const auto& grace = claim.spec.terminationGracePeriod;
-    DrainRequest request;
-    request.node = member.node->metadata.name;
-    // A broken node has nothing to lose; otherwise only a deadline that the user set forces anything.
-    if (kind == Kind::Unhealthy || scale_down.drainTimeoutAction == DrainTimeoutAction::Force)
-        request.deadline = ends;
-    if (kind == Kind::Unhealthy) request.kind = DrainRequest::Kind::forced_by_user;
-    if (grace && !is_scale_down(kind)) {
-        const auto forced = claim::later(began, *grace);
-        request.deadline = request.deadline ? std::min(*request.deadline, forced) : forced;
-    }
+    const auto ends = claim::later(*drain_began(claim), scale_down.drainTimeout);
+    const auto request = request_for(claim, *member.node, scale_down);
     const auto progress = co_await drainer_.step(request);
     if (!progress.done && !request.deadline && ends <= pass.view.now) {
-        co_await undo(member, {std::string(reasons::kDrainTimeout),
-                               "it was not empty after " + scale_down.drainTimeout.str() +
-                                   " (scaleDown.drainTimeout): " + progress.message(),
-                               std::nullopt});
+        const Blocker why{std::string(reasons::kDrainTimeout),
+                          "it was not empty after " + scale_down.drainTimeout.str() +
+                              " (scaleDown.drainTimeout): " + progress.message(),
+                          std::nullopt};
+        co_await undo(member, why);
         pass.again = base::Duration::zero();
         co_return;
     }

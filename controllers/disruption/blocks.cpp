@@ -71,6 +71,18 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
     return std::nullopt;
 }
 
+// A pool that bought again what it had just removed has a workload that comes and goes: it keeps its nodes
+// for some more windows.
+std::optional<Time> end_of_flapping(const api::v1alpha1::NodeSmithPool& pool, Time now) {
+    constexpr int kWindows = 6;
+    const auto& status = pool.status;
+    if (!status.lastScaleUpTime || !status.lastScaleDownTime) return std::nullopt;
+    const api::Duration pause = pool.spec.scaleDown.stabilizationWindow.value * kWindows;
+    const auto between = status.lastScaleUpTime->at - status.lastScaleDownTime->at;
+    const bool flaps = between >= std::chrono::seconds{0} && between < pause.value;
+    return flaps ? end_of(status.lastScaleUpTime, pause, now) : std::nullopt;
+}
+
 MaybeBlocker within_a_delay(const PoolFacts& facts, Kind kind, Time now) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     const auto& status = facts.pool.status;
@@ -86,6 +98,8 @@ MaybeBlocker within_a_delay(const PoolFacts& facts, Kind kind, Time now) {
                        "the pool scaled up less than " + scale_down.stabilizationWindow.str() +
                            " ago (scaleDown.stabilizationWindow)",
                        end);
+    if (const auto end = end_of_flapping(facts.pool, now))
+        return blocker("Flapping", "the pool bought a node shortly after it had removed one", end);
     if (const auto end = end_of(status.lastScaleDownTime, scale_down.delayAfterDelete, now))
         return blocker("DelayAfterDelete",
                        "the pool removed a node less than " + scale_down.delayAfterDelete.str() +

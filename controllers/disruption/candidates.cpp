@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "controllers/claim/node_changes.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/fleet.hpp"
 
@@ -117,9 +116,13 @@ bool is_candidate(const NodeFacts& facts, Kind kind, api::Time now) {
 std::string drift_of(const NodeSmithPool& pool, const std::string& template_hash, const NodeSmithClaim& claim,
                      const api::Node& node) {
     const auto& made_from = claim.status.templateHash;
-    if (!made_from.empty() && made_from != template_hash)
+    // Adopted, or applied by a user and not launched by us: made from nothing that we know.
+    if (made_from.empty()) return {};
+    if (made_from != template_hash)
         return "the pool's machineTemplate, bootstrap or providerRef is another one now";
-    for (const auto& [key, value] : claim::node_labels({claim, &pool, ""})) {
+    for (const auto& [key, value] : pool.spec.machineTemplate.labels) {
+        // What depends on the host may change with it.
+        if (value.find("{{") != std::string::npos) continue;
         const auto* found = api::find(node.metadata.labels, key);
         if (!found || *found != value)
             return "the node's label " + key + " is not \"" + value + "\" any more";

@@ -98,21 +98,24 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
 asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey key) {
     const auto pool = informers_.pools.store().get(key);
     if (!pool) co_return kube::Result{};
-    co_await look_at_machines(look(pool));
-    co_await note_use(look(pool));
-    co_await remove_stale_taints(look(pool));
-
     Pass pass;
     pass.view = look(pool);
-    co_await advance_power_cycles(pass);
-    co_await advance(pass);
-    pass.view = look(pool);
-    pass.world.reset();
+    co_await look_at_machines(pass.view);
+    const bool noted = co_await note_use(pass.view);
+    const bool mended = co_await remove_stale_taints(pass.view);
+    if (noted || mended) pass.view = look(pool);
+    if (pass.view.leaving > 0) {
+        co_await advance_power_cycles(pass);
+        co_await advance(pass);
+        pass.view = look(pool);
+        pass.world.reset();
+    }
     co_await decide(pass);
     co_return kube::Result{pass.again};
 }
 
-asio::awaitable<void> DisruptionReconciler::note_use(View view) {
+asio::awaitable<bool> DisruptionReconciler::note_use(View view) {
+    bool any = false;
     for (const auto& member : view.members) {
         const auto facts = facts_of(view, member);
         auto after = *member.claim;
@@ -137,15 +140,20 @@ asio::awaitable<void> DisruptionReconciler::note_use(View view) {
         NodeSmithClaim written =
             co_await client_.patch_status<NodeSmithClaim>(api::key_of(after), std::move(*patch));
         informers_.claims.observe(std::move(written));
+        any = true;
     }
+    co_return any;
 }
 
-asio::awaitable<void> DisruptionReconciler::remove_stale_taints(View view) {
+asio::awaitable<bool> DisruptionReconciler::remove_stale_taints(View view) {
+    bool any = false;
     for (const auto& member : view.members) {
         if (!has_leaving_taint(*member.node) || !is_staying(*member.claim)) continue;
         tainted_.erase(member.claim->metadata.uid);
         co_await patch_node(member.node, back_in_service(*member.node));
+        any = true;
     }
+    co_return any;
 }
 
 asio::awaitable<void> DisruptionReconciler::set_disrupted(ClaimPointer claim, api::ConditionStatus status,

@@ -96,10 +96,10 @@ private:
     std::optional<std::size_t> place_in_world(Pass& pass, const Member& member);
 
     // ---- before any decision
-    // status.emptySince and unneededSince, condition Drifted.
-    asio::awaitable<void> note_use(View view);
+    // status.emptySince and unneededSince, condition Drifted. Whether anything was written.
+    asio::awaitable<bool> note_use(View view);
     // Taints of ours that no decision stands behind: left by a crash or by a decision that was undone.
-    asio::awaitable<void> remove_stale_taints(View view);
+    asio::awaitable<bool> remove_stale_taints(View view);
 
     // ---- decisions (decide.cpp)
     asio::awaitable<void> decide(Pass& pass);

@@ -26,7 +26,7 @@ std::vector<std::string> names(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("a workload that comes and goes every twenty minutes for a week moves few nodes") {
+TEST_CASE("a workload that comes and goes every five minutes for a week moves few nodes") {
     World world({}, Buying::on);
     use_defaults(world);
     world.edit_pool([](auto& pool) { pool.spec.machineTemplate.sizes = {{"m", 4, 8192}}; });
@@ -48,19 +48,19 @@ TEST_CASE("a workload that comes and goes every twenty minutes for a week moves 
 
     const auto disruptions = world.events.count("Disrupting");
     const auto purchases = world.events.count("Created: a machine");
-    constexpr int kCycles = 7 * 24 * 3 / 2;
-    for (int cycle = 0; cycle < kCycles; ++cycle) {
+    constexpr std::size_t kCycles = 7 * 24 * 6;
+    for (std::size_t cycle = 0; cycle < kCycles; ++cycle) {
         scale(20);
-        world.live(20min, 5s);
+        world.live(5min, 10s);
         scale(12);
-        world.live(20min, 5s);
+        world.live(5min, 10s);
     }
     const auto moved = world.events.count("Disrupting") - disruptions;
     const auto bought = world.events.count("Created: a machine") - purchases;
     WARN("a week of " << kCycles << " cycles between 12 and 20 pods: " << moved << " nodes left, " << bought
                       << " were bought");
-    // Without any protection two nodes would leave and come in each cycle.
-    CHECK(moved <= kCycles);
+    // Whoever follows the workload lets two nodes go, and buys two, in each cycle.
+    CHECK(moved <= kCycles * 2 / 3);
     CHECK(bought <= moved + 2);
 }
 

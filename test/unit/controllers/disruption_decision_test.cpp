@@ -122,6 +122,15 @@ TEST_CASE("what keeps all nodes of a pool") {
         CHECK(reason(world.blocker(299s)) == "StabilizationWindow");
         CHECK_FALSE(world.blocker(300s));
     }
+    SECTION("having bought a node soon after one was removed") {
+        world.pool.status.lastScaleDownTime = objects::kStart;
+        world.pool.status.lastScaleUpTime = objects::at(29min);
+        CHECK(reason(world.blocker(34min)) == "Flapping");
+        CHECK(world.blocker(34min)->until == objects::at(59min));
+        CHECK_FALSE(world.blocker(59min));
+        world.pool.status.lastScaleUpTime = objects::at(30min);
+        CHECK_FALSE(world.blocker(35min));
+    }
     SECTION("a recent removal") {
         world.pool.spec.scaleDown.delayAfterDelete = 1min;
         world.pool.status.lastScaleDownTime = objects::kStart;
@@ -240,15 +249,17 @@ TEST_CASE("how a node differs from what would be made now") {
     auto pool = objects::pool("small");
     auto claim = objects::in_service(objects::bought_claim("a", pool, 1));
     auto node = objects::node("a");
-    node.metadata.labels = {{"kubenodesmith.io/nodeclaim", "a"}, {"topology.kubenodesmith.io/pool", "small"}};
+    pool.spec.machineTemplate.labels = {{"tier", "web"}, {"rack", "{{ .Host }}"}};
+    node.metadata.labels = {{"tier", "web"}};
     claim.status.templateHash = "then";
     CHECK(drift_of(pool, "then", claim, node).empty());
     CHECK(drift_of(pool, "now", claim, node).find("machineTemplate") != std::string::npos);
+    node.metadata.labels["tier"] = "db";
+    CHECK(drift_of(pool, "then", claim, node) == "the node's label tier is not \"web\" any more");
     claim.status.templateHash.clear();
     CHECK(drift_of(pool, "now", claim, node).empty());
-    node.metadata.labels["topology.kubenodesmith.io/pool"] = "other";
-    CHECK(drift_of(pool, "now", claim, node).find("topology.kubenodesmith.io/pool") != std::string::npos);
-    node.metadata.labels["topology.kubenodesmith.io/pool"] = "small";
+    claim.status.templateHash = "now";
+    node.metadata.labels["tier"] = "web";
     claim.spec.requirements.cpuCores = 4;
     CHECK(drift_of(pool, "now", claim, node) == "the machine has 2 CPUs instead of 4");
 }
