@@ -1,6 +1,9 @@
 #include "controllers/drain.hpp"
 
 #include <algorithm>
+#include <tuple>
+
+#include "scheduling/amounts.hpp"
 
 namespace controllers {
 
@@ -105,9 +108,12 @@ DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time no
     plan.evict = std::move(ordinary);
     (critical_wait ? plan.later : plan.evict)
         .insert((critical_wait ? plan.later : plan.evict).end(), critical.begin(), critical.end());
-    // By importance, then by name.
-    const auto rank = [](const api::Pod& pod) {
-        return std::pair(pod.spec.priority.value_or(0), api::key_of(pod));
+    // By importance; then the largest first, which find a place while there is most room; then by name.
+    scheduling::ResourceNames names;
+    const auto rank = [&names](const api::Pod& pod) {
+        const auto wants = scheduling::requests_of(pod.spec, names);
+        return std::tuple(pod.spec.priority.value_or(0), -wants.base[scheduling::kCpu],
+                          -wants.base[scheduling::kMemory], api::key_of(pod));
     };
     std::sort(plan.evict.begin(), plan.evict.end(),
               [&rank](const auto& a, const auto& b) { return rank(*a) < rank(*b); });

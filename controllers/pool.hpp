@@ -1,5 +1,5 @@
 // The status, conditions and finalizer of a NodeSmithPool, the only writer of all of these. What is bought is
-// decided in provisioning/, what is removed in scale_down.hpp; both write other fields of the status.
+// decided in provisioning/, what is removed in disruption/; both write other fields of the status.
 #pragma once
 
 #include <optional>

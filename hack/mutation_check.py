@@ -93,7 +93,7 @@ MUTATIONS = [
              "    if (!status.machineID.empty() && !removal_ended(status)) {",
              "    if (s.node && service) return {Step::delete_node, status, std::nullopt};\n"
              "    if (!status.machineID.empty() && !removal_ended(status)) {"),
-    Mutation("remove as many nodes at once as are empty", "controllers/scale_down_decision.cpp",
+    Mutation("remove as many nodes at once as are empty", "controllers/disruption/blocks.cpp",
              "    if (most > 0 && facts.leaving >= most)", "    if (most > 0 && facts.leaving >= 1000 * most)"),
     Mutation("forget which VMID was chosen", "controllers/claim/launch.cpp",
              "    status.machineID = machine.record.machine_id;",

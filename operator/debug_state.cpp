@@ -34,15 +34,32 @@ json::array unschedulable_pods(const controllers::Informers& informers) {
     return all;
 }
 
+// Why nodes stay although they could go.
+json::array stays(const controllers::DisruptionReconciler& disruption) {
+    json::array all;
+    for (const auto& [node, stay] : disruption.stays()) {
+        json::object entry{{"node", node},
+                           {"kind", controllers::disruption::name_of(stay.kind)},
+                           {"reason", stay.blocker.reason},
+                           {"message", stay.blocker.message}};
+        if (stay.blocker.until) entry["until"] = stay.blocker.until->str();
+        all.push_back(std::move(entry));
+    }
+    return all;
+}
+
 }  // namespace
 
-std::string debug_state(const controllers::Informers& informers, bool leading, base::WallTime now) {
+std::string debug_state(const controllers::Informers& informers,
+                        const controllers::DisruptionReconciler& disruption, bool leading,
+                        base::WallTime now) {
     json::object state{{"time", api::Time(now).str()},
                        {"leading", leading},
                        {"synced", informers.synced()},
                        {"pods", informers.pods.store().size()},
                        {"nodes", informers.nodes.store().size()},
                        {"unschedulablePods", unschedulable_pods(informers)},
+                       {"disruption", stays(disruption)},
                        {"controlPlanes", statuses(informers.control_planes.store())},
                        {"providers", statuses(informers.providers.store())},
                        {"pools", statuses(informers.pools.store())},

@@ -4,10 +4,13 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "controllers/disruption/reconciler.hpp"
 #include "controllers/informers.hpp"
 
 namespace kubenodesmith {
 
-std::string debug_state(const controllers::Informers& informers, bool leading, base::WallTime now);
+std::string debug_state(const controllers::Informers& informers,
+                        const controllers::DisruptionReconciler& disruption, bool leading,
+                        base::WallTime now);
 
 }  // namespace kubenodesmith

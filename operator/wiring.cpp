@@ -4,6 +4,7 @@
 
 #include "controllers/claim/reconciler.hpp"
 #include "controllers/control_plane.hpp"
+#include "controllers/disruption/reconciler.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/garbage_collection.hpp"
 #include "controllers/host.hpp"
@@ -13,7 +14,6 @@
 #include "controllers/provider_instances.hpp"
 #include "controllers/provisioning/reconciler.hpp"
 #include "controllers/reservations.hpp"
-#include "controllers/scale_down.hpp"
 #include "operator/cluster_metrics.hpp"
 #include "operator/debug_state.hpp"
 #include "operator/kproximate_metrics.hpp"
@@ -56,10 +56,9 @@ struct Wiring::Objects {
                        [this] { return may_mutate(); }),
           claims(informers, client, clock(), *events, metrics, instances, reservations, drainer, boot_data,
                  executor()),
-          scale_down(
-              informers, client, clock(), *events, metrics,
-              [this](const std::string& node) { return provisioning.why_needed(node); },
-              [this] { return may_mutate(); }),
+          disruption(
+              informers, client, clock(), *events, metrics, drainer, instances,
+              [this] { return provisioning.world_for_removals(); }, [this] { return may_mutate(); }),
           hosts(informers, client, clock(), random(), *events, metrics, instances),
           garbage(informers, client, clock(), *events, metrics, instances),
           cluster_metrics(
@@ -70,7 +69,7 @@ struct Wiring::Objects {
         add("pool", pools, 1);
         add("provisioning", provisioning, 1);
         add("claim", claims, settings.concurrent_claims);
-        add("scaledown", scale_down, 1);
+        add("disruption", disruption, 1);
         add("host", hosts, kConcurrentHosts);
         add("garbagecollection", garbage, 4);
     }
@@ -110,7 +109,7 @@ struct Wiring::Objects {
     controllers::PoolReconciler pools;
     controllers::ProvisioningReconciler provisioning;
     controllers::ClaimReconciler claims;
-    controllers::ScaleDownReconciler scale_down;
+    controllers::DisruptionReconciler disruption;
     controllers::HostReconciler hosts;
     controllers::GarbageCollector garbage;
     ClusterMetrics cluster_metrics;
@@ -149,7 +148,7 @@ const base::MetricsRegistry& Wiring::metrics() const {
 }
 
 std::string Wiring::debug_state() const {
-    return kubenodesmith::debug_state(objects_->informers, objects_->leading,
+    return kubenodesmith::debug_state(objects_->informers, objects_->disruption, objects_->leading,
                                       objects_->environment.clock.wall_now());
 }
 

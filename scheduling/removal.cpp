@@ -14,22 +14,18 @@ std::string name_of(const api::Pod& pod) {
     return pod.metadata.namespace_ + "/" + pod.metadata.name;
 }
 
-Snapshot without(Snapshot snapshot, const std::vector<std::size_t>& nodes) {
-    for (const auto node : nodes) snapshot.nodes[node].availability = Availability::leaving;
-    return snapshot;
-}
-
 class RemovalCheck {
 public:
-    RemovalCheck(const Snapshot& snapshot, NodeDigests& digests, const RemovalRequest& request)
+    // `after` is the snapshot with the nodes leaving, `base` what is solved without that.
+    RemovalCheck(const Snapshot& after, const Result& base, NodeDigests& digests,
+                 const RemovalRequest& request)
         : request_(request),
-          after_(without(snapshot, request.nodes)),
           leaving_(request.nodes.begin(), request.nodes.end()),
-          base_(Solve(snapshot, digests, Buyers::displaced_pods).run()),
-          solve_(after_, digests, Buyers::displaced_pods),
+          base_(base),
+          solve_(after, digests, Buyers::displaced_pods),
           result_(solve_.run()) {
         for (const auto node : request.nodes)
-            for (const auto& pod : snapshot.nodes[node].pods) displaced_.insert(pod.get());
+            for (const auto& pod : after.nodes[node].pods) displaced_.insert(pod.get());
     }
 
     Removal run(const Snapshot& snapshot) {
@@ -92,9 +88,8 @@ private:
     }
 
     const RemovalRequest& request_;
-    Snapshot after_;
     std::set<std::size_t> leaving_;
-    Result base_;
+    const Result& base_;
     Solve solve_;
     Result result_;
     std::set<const api::Pod*> displaced_;
@@ -104,12 +99,38 @@ private:
 }  // namespace
 
 Removal Solver::simulate_removal(const Snapshot& snapshot, const RemovalRequest& request) {
-    digests_->prepare(snapshot);
-    return RemovalCheck(snapshot, *digests_, request).run(snapshot);
+    return Removals(*this, snapshot).simulate(request);
 }
 
 Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request) {
     return Solver().simulate_removal(snapshot, request);
+}
+
+struct Removals::State {
+    State(NodeDigests& known, const Snapshot& snapshot)
+        : digests(known), after(snapshot), base(Solve(snapshot, known, Buyers::displaced_pods).run()) {}
+
+    NodeDigests& digests;
+    Snapshot after;  // the snapshot, but while a removal is judged
+    Result base;
+};
+
+Removals::Removals(Solver& solver, const Snapshot& snapshot) {
+    solver.digests_->prepare(snapshot);
+    state_ = std::make_unique<State>(*solver.digests_, snapshot);
+}
+Removals::~Removals() = default;
+
+Removal Removals::simulate(const RemovalRequest& request) {
+    auto& nodes = state_->after.nodes;
+    std::vector<Availability> before;
+    for (const auto node : request.nodes) {
+        before.push_back(nodes[node].availability);
+        nodes[node].availability = Availability::leaving;
+    }
+    auto removal = RemovalCheck(state_->after, state_->base, state_->digests, request).run(state_->after);
+    for (std::size_t i = 0; i < before.size(); ++i) nodes[request.nodes[i]].availability = before[i];
+    return removal;
 }
 
 }  // namespace scheduling

@@ -59,7 +59,7 @@ struct Removal {
     bool possible = false;
     std::vector<std::string> reasons;    // if not: "pod default/web-1 fits no other node: ..."
     std::vector<Placement> moves;        // where their pods would go
-    std::vector<NewClaim> replacements;  // what has to be bought before
+    std::vector<NewClaim> replacements;  // what has to be bought, with what had to be bought anyway
 };
 
 struct RemovalRequest {
@@ -96,7 +96,25 @@ public:
     Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request);
 
 private:
+    friend class Removals;
     std::unique_ptr<NodeDigests> digests_;
+};
+
+// Judges many removals from one snapshot, each as simulate_removal() would; what holds without any of them is
+// worked out once. To be used by one thread at a time.
+class Removals {
+public:
+    // The solver must outlive this, and do nothing else meanwhile.
+    Removals(Solver& solver, const Snapshot& snapshot);
+    Removals(const Removals&) = delete;
+    Removals& operator=(const Removals&) = delete;
+    ~Removals();
+
+    Removal simulate(const RemovalRequest& request);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace scheduling

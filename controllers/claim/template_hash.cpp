@@ -37,6 +37,12 @@ std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
     shape.spec.machineTemplate = pool.spec.machineTemplate;
     if (auto& network = shape.spec.machineTemplate.network) network->addresses.clear();
     shape.spec.bootstrap = pool.spec.bootstrap;
+    // What may be bought next says nothing of what was bought.
+    auto& machine = shape.spec.machineTemplate;
+    machine.sizes.clear();
+    machine.flexible.reset();
+    machine.systemReserved = {};
+    machine.kubeNodeNamePrefix.clear();
     // Described structs are encoded in the order of their members, so equal values give equal text.
     auto text = boost::json::serialize(api::encode(shape));
     if (provider) text += machine_part(*provider);

@@ -9,9 +9,10 @@
 
 namespace controllers::claim {
 
-// 16 hexadecimal digits; equal for equal machineTemplate, bootstrap and providerRef of the pool, and equal
-// template, options, network interfaces, cloud-init and overhead of the provider (null: there is none). Where
-// machines are placed and how the provider is reached does not shape them.
+// 16 hexadecimal digits; equal for equal machineTemplate (but for sizes and names of what is bought next),
+// bootstrap and providerRef of the pool, and equal template, options, network interfaces, cloud-init and
+// overhead of the provider (null: there is none). Where machines are placed and how the provider is reached
+// does not shape them.
 std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
                           const api::v1alpha1::NodeSmithProvider* provider);
 

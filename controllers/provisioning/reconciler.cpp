@@ -31,6 +31,14 @@ Purchase purchase_of(const scheduling::NewClaim& claim) {
     return purchase;
 }
 
+// Pods of leaving nodes are demand as well, which select_demand() does not see.
+bool is_exhausted(const scheduling::NewClaim& claim, const std::map<std::string, int>& purchases) {
+    return std::any_of(claim.pods.begin(), claim.pods.end(), [&](const api::Pod* pod) {
+        const auto bought = purchases.find(pod->metadata.uid);
+        return bought != purchases.end() && bought->second >= kMostPurchasesPerHour;
+    });
+}
+
 // Pods that would fit a Node in service, but wait.
 std::vector<ContradictedPod> contradicted_pods(const World& world, const scheduling::Result& result,
                                                const std::set<std::string>& waiting) {
@@ -128,7 +136,9 @@ asio::awaitable<void> ProvisioningReconciler::run() {
 
 asio::awaitable<void> ProvisioningReconciler::buy(const World& world, const scheduling::Result& result) {
     std::map<std::size_t, std::vector<Purchase>> by_pool;
-    for (const auto& claim : result.claims) by_pool[claim.pool].push_back(purchase_of(claim));
+    const auto bought = purchases_last_hour(api::Time(clock_.wall_now()));
+    for (const auto& claim : result.claims)
+        if (!is_exhausted(claim, bought)) by_pool[claim.pool].push_back(purchase_of(claim));
     // A pool that cannot buy now must not keep the others from it.
     std::exception_ptr failure;
     for (auto& [index, purchases] : by_pool) {
@@ -213,19 +223,12 @@ std::map<std::string, int> ProvisioningReconciler::purchases_last_hour(api::Time
     return purchases;
 }
 
-std::vector<std::string> ProvisioningReconciler::why_needed(const std::string& node) {
+World ProvisioningReconciler::world_for_removals() {
     const auto now = api::Time(clock_.wall_now());
     auto pods = pods_that_keep_nodes(unschedulable_pods(), informers_.pools.store().all(),
                                      informers_.nodes.store().all());
-    auto supplies = look_at_pools(informers_, reservations_, creations_, now);
-    const auto world = build_world(informers_, std::move(supplies), std::move(pods), now);
-    scheduling::RemovalRequest request;
-    for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i)
-        if (world.snapshot.nodes[i].node->metadata.name == node) request.nodes.push_back(i);
-    if (request.nodes.empty()) return {};
-    const auto removal = scheduling::simulate_removal(world.snapshot, request);
-    if (removal.possible) return {};
-    return removal.reasons;
+    return build_world(informers_, look_at_pools(informers_, reservations_, creations_, now), std::move(pods),
+                       now);
 }
 
 PodPointers ProvisioningReconciler::unschedulable_pods() const {

@@ -30,9 +30,8 @@ public:
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
-    // Why the Node cannot go, by a simulation over what is known now: pending pods, minNodes or headroom need
-    // it; empty: it can. A Node that is not known can go.
-    std::vector<std::string> why_needed(const std::string& node);
+    // The cluster as removals are judged by it: with the pods that may keep a node, and what may be bought.
+    World world_for_removals();
 
 private:
     struct Metrics {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "controllers/claim/node_changes.hpp"
+#include "controllers/disruption/state.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
-#include "controllers/scale_down_decision.hpp"
 
 namespace controllers::provisioning {
 
@@ -284,9 +284,9 @@ private:
 
     void add_claim(const NodeSmithClaim& claim, std::shared_ptr<const api::Node> node) {
         const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
-        const bool in_service =
-            is_staying(claim) && api::is_true(claim.status.conditions, api::conditions::kInitialized);
-        if (!is_staying(claim)) {
+        const bool in_service = disruption::is_staying(claim) &&
+                                api::is_true(claim.status.conditions, api::conditions::kInitialized);
+        if (!disruption::is_staying(claim)) {
             if (node) add_node(std::move(node), Availability::leaving, &claim);
         } else if (in_service) {
             if (node) add_node(std::move(node), Availability::ready, &claim);

@@ -2,9 +2,9 @@
 // only open it.
 #include <tuple>
 
+#include "controllers/disruption/state.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/provisioning/reconciler.hpp"
-#include "controllers/scale_down_decision.hpp"
 
 namespace controllers::provisioning {
 
@@ -18,8 +18,9 @@ namespace {
 
 // What of a claim alters a decision; its progress from step to step does not.
 auto essence(const NodeSmithClaim& claim) {
-    return std::tuple(state_of(claim), is_staying(claim), ledger::is_admitted(claim), lacks_room(claim),
-                      is_held_up(claim), api::is_true(claim.status.conditions, conditions::kLaunched),
+    return std::tuple(state_of(claim), disruption::is_staying(claim), ledger::is_admitted(claim),
+                      lacks_room(claim), is_held_up(claim),
+                      api::is_true(claim.status.conditions, conditions::kLaunched),
                       api::is_true(claim.status.conditions, conditions::kInitialized));
 }
 

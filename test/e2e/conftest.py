@@ -26,7 +26,8 @@ def clean(stack):
             "--grace-period=1")
     kubectl("delete", "nodesmithpools,nodesmithclaims", "--all", "-n", manifests.NAMESPACE, "--wait=false")
     wait_for("the removal of all claims and machines",
-             lambda: not (stack.claims() or stack.proxmox.machines() or stack.pods()), 60)
+             lambda: not (stack.claims() or stack.proxmox.machines() or stack.pods()
+                          or stack.objects("nodesmithpools")), 60)
     kubectl("delete", "nodesmithcontrolplanes,nodesmithproviders,secrets,events", "--all", "-n", manifests.NAMESPACE)
     assert not stack.nodes()
     assert not stack.bootstrap_tokens()

@@ -11,6 +11,13 @@ bool is_ready(const api::Node& node) {
     return api::is_true(node.status.conditions, api::conditions::kReady);
 }
 
+// Its Node was not Ready for so long that nobody is asked any more.
+bool is_repaired(const NodeSmithClaim& claim) {
+    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
+    return condition && condition->status == api::ConditionStatus::True &&
+           condition->reason == api::reasons::kUnhealthy;
+}
+
 class BusyNodesLive final : public Invariant {
 public:
     explicit BusyNodesLive(const Stage& stage) : Invariant(stage) {
@@ -41,6 +48,7 @@ private:
         const auto& mark = world_.administrators.mark_of(found->second);
         const auto* claim = mark ? world_.view.claim_by_uid(mark->claim_uid) : nullptr;
         if (!claim) return false;
+        if (is_repaired(*claim)) return true;
         const auto* pool = world_.view.find<NodeSmithPool>({claim->metadata.namespace_, claim->spec.poolRef});
         return pool && pool->spec.scaleDown.drainTimeoutAction == api::v1alpha1::DrainTimeoutAction::Force;
     }
@@ -80,9 +88,14 @@ private:
                        const base::HttpResponse& response) {
         if (request.method != "DELETE" || response.status != 200) return;
         auto at = request.target.find("/pods/");
-        if (at == std::string::npos || any_pool_forces()) return;
+        if (at == std::string::npos || any_pool_forces() || any_node_is_repaired()) return;
         stage_.violate("budgets hold",
                        process.name() + " deleted a pod without asking its budgets: " + request.target);
+    }
+
+    bool any_node_is_repaired() const {
+        return std::ranges::any_of(world_.view.all<NodeSmithClaim>(),
+                                   [](const auto& entry) { return is_repaired(*entry.second); });
     }
 
     bool any_pool_forces() const {

@@ -64,6 +64,8 @@ TEST_CASE("the template hash follows everything that shapes machines and nothing
     CHECK(hash.size() == 16);
     pool.spec.limits.maxNodes = 7;
     pool.spec.weight = 3;
+    pool.spec.machineTemplate.sizes = {{"m", 4, 8192}};
+    pool.spec.machineTemplate.kubeNodeNamePrefix = "other";
     CHECK(template_hash(pool, nullptr) == hash);
     pool.spec.machineTemplate.labels["a"] = "b";
     const auto labelled = template_hash(pool, nullptr);

@@ -1,63 +1,15 @@
 // Behaviour of removing empty nodes, against an API server in memory and in virtual time.
-#include "controllers/scale_down.hpp"
-
-#include <map>
-
 #include "test/support/catch.hpp"
-#include "test/unit/controllers/cluster.hpp"
+#include "test/unit/controllers/disruption_world.hpp"
 
 using namespace std::chrono_literals;
 using api::ConditionStatus;
 using objects::NodeSmithClaim;
 using objects::NodeSmithControlPlane;
-using objects::NodeSmithPool;
 
 namespace {
 
-// A pool "small" with nodes in service that are old enough to go: grace 1 min, no other delay.
-struct World : test::Cluster {
-    std::map<std::string, std::vector<std::string>> needed;  // by node
-    controllers::ScaleDownReconciler scale_down{informers,
-                                                client,
-                                                clock,
-                                                events,
-                                                metrics,
-                                                [this](const std::string& node) { return needed[node]; },
-                                                [this] { return may_mutate; }};
-
-    explicit World(std::vector<std::string> nodes = {"a"}) {
-        put_basics();
-        auto pool = objects::pool("small");
-        pool.spec.scaleDown.emptyGracePeriod = 1min;
-        pool.spec.scaleDown.minNodeAge = 0s;
-        server.put(pool);
-        std::int64_t sequence = 0;
-        for (const auto& name : nodes) {
-            auto claim = objects::bought_claim(name, this->pool(), ++sequence);
-            claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
-            join(server.put(claim));
-        }
-        add("scaledown", scale_down);
-        start();
-    }
-    ~World() { stop(); }
-
-    NodeSmithClaim claim(const std::string& name) {
-        return server.get<NodeSmithClaim>({"default", name}).value();
-    }
-    api::Node node(const std::string& name) { return server.get<api::Node>({"", name}).value(); }
-    bool is_leaving(const std::string& name) { return claim(name).metadata.deletionTimestamp.has_value(); }
-    bool is_tainted(const std::string& name) { return controllers::has_leaving_taint(node(name)); }
-    std::string disrupted(const std::string& name) {
-        const auto held = claim(name);
-        const auto* condition = api::find_condition(held.status.conditions, "Disrupted");
-        return condition ? std::string(to_string(condition->status)) + " " + condition->reason : "";
-    }
-    void put_running_pod(const std::string& name, const std::string& node) {
-        put_pending_pod(name);
-        bind(name, node);
-    }
-};
+using World = test::DisruptionWorld;
 
 }  // namespace
 
@@ -84,7 +36,7 @@ TEST_CASE("a node with a pod stays, one with pods of DaemonSets or static pods o
     owner.kind = "DaemonSet";
     owner.name = owner.uid = "agent";
     owner.controller = true;
-    agent.metadata.ownerReferences.push_back(owner);
+    agent.metadata.ownerReferences = {owner};
     world.server.put(agent);
     world.put_running_pod("static", "quiet");
     world.server.edit<api::Pod>({"default", "static"}, [](auto& pod) {
@@ -166,9 +118,18 @@ TEST_CASE("nodes leave one by one unless the pool allows more") {
         world.finish_deletions();
         CHECK(world.server.list<NodeSmithClaim>().empty());
     }
+    SECTION("two, but the budget allows one") {
+        world.edit_pool([](auto& pool) {
+            pool.spec.scaleDown.maxConcurrent = 2;
+            pool.spec.disruption.budgets = {{"10%", {}, "", {}}};
+        });
+        world.run_for(2min);
+        CHECK(world.is_leaving("a") + world.is_leaving("b") + world.is_leaving("c") == 1);
+        CHECK(world.events.count(
+                  "DisruptionBlocked: Empty, but the node stays: disruption.budgets allows 10%") == 2);
+    }
     SECTION("two") {
-        world.server.edit<NodeSmithPool>({"default", "small"},
-                                         [](auto& pool) { pool.spec.scaleDown.maxConcurrent = 2; });
+        world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 2; });
         world.run_for(2min);
         CHECK(world.is_leaving("a") + world.is_leaving("b") + world.is_leaving("c") == 2);
     }
@@ -176,7 +137,7 @@ TEST_CASE("nodes leave one by one unless the pool allows more") {
 
 TEST_CASE("minNodes stay") {
     World world({"a", "b", "c"});
-    world.server.edit<NodeSmithPool>({"default", "small"}, [](auto& pool) {
+    world.edit_pool([](auto& pool) {
         pool.spec.limits.minNodes = 2;
         pool.spec.scaleDown.maxConcurrent = 0;
     });
@@ -185,15 +146,15 @@ TEST_CASE("minNodes stay") {
         world.finish_deletions();
     }
     CHECK(world.server.list<NodeSmithClaim>().size() == 2);
-    CHECK(world.events.count("ScaleDownBlocked: the node is empty but stays: the pool keeps at least 2") ==
-          2);
+    CHECK(world.events.count("DisruptionBlocked: Empty, but the node stays: the pool keeps at least 2") == 2);
 }
 
 TEST_CASE("why an empty node stays is said once, and nothing is written while it stays") {
     World world;
-    world.needed["a"] = {"pod default/web fits no other node"};
+    world.edit_pool([](auto& pool) { pool.spec.scaleUp.headroom.nodes = 1; });
     world.run_for(2min);
-    CHECK(world.events.count("pod default/web fits no other node") == 1);
+    CHECK(world.events.count(
+              "DisruptionBlocked: Empty, but the node stays: 1 machine would have to be bought") == 1);
     const auto writes = world.writes();
     world.run_for(6h);
     CHECK(world.writes() == writes);
@@ -204,6 +165,7 @@ TEST_CASE("why an empty node stays is said once, and nothing is written while it
 TEST_CASE("a scale-up holds removals back for the stabilization window") {
     World world;
     auto pool = world.pool();
+    pool.spec.scaleDown.stabilizationWindow = 5min;
     pool.status.lastScaleUpTime = api::Time(world.clock.wall_now());
     world.server.put(pool);
     world.run_for(290s);

@@ -1,0 +1,245 @@
+// The disruptions under way, each one step further.
+#include <algorithm>
+
+#include "controllers/claim/node_changes.hpp"
+#include "controllers/claim/state.hpp"
+#include "controllers/disruption/reconciler.hpp"
+#include "controllers/disruption/state.hpp"
+#include "controllers/disruption/waits.hpp"
+#include "controllers/writes.hpp"
+
+namespace controllers::disruption {
+
+using api::Time;
+using api::v1alpha1::DrainTimeoutAction;
+using api::v1alpha1::NodeSmithClaim;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+// Long enough for the scheduler to see the taint and for pods it had bound before to show.
+constexpr base::Duration kValidationPause = std::chrono::seconds{5};
+// While machines come for the pods; their progress is seen at once, this is for time that passes.
+constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
+
+bool is_scale_down(Kind kind) {
+    return kind == Kind::Empty || kind == Kind::Underutilized;
+}
+
+// As long as a purchase may take.
+api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
+    return scale_up.provisionTimeout.value + scale_up.registrationTimeout.value +
+           scale_up.initializationTimeout.value;
+}
+
+// There is no other place for its pods, or none comes.
+std::optional<Blocker> reason_to_stay(const Verdict& verdict, Time decided,
+                                      const api::v1alpha1::NodeSmithPool& pool, Time now) {
+    if (verdict.outlook == Outlook::impossible) return Blocker{"Needed", verdict.message, std::nullopt};
+    const auto& failed = pool.status.lastScaleFailureTime;
+    const bool is_late =
+        claim::later(decided, replacement_timeout(pool.spec.scaleUp)) <= now || (failed && decided < *failed);
+    if (verdict.outlook != Outlook::wait || !is_late) return std::nullopt;
+    return Blocker{std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt};
+}
+
+// A broken node has nothing to lose; otherwise only a deadline that the user set forces anything.
+DrainRequest request_for(const NodeSmithClaim& claim, const api::Node& node,
+                         const api::v1alpha1::ScaleDown& scale_down) {
+    const auto kind = *under_way(claim);
+    const auto began = *drain_began(claim);
+    DrainRequest request;
+    request.node = node.metadata.name;
+    if (kind == Kind::Unhealthy || scale_down.drainTimeoutAction == DrainTimeoutAction::Force)
+        request.deadline = claim::later(began, scale_down.drainTimeout);
+    if (kind == Kind::Unhealthy) request.kind = DrainRequest::Kind::forced_by_user;
+    const auto& grace = claim.spec.terminationGracePeriod;
+    if (grace && !is_scale_down(kind)) {
+        const auto forced = claim::later(began, *grace);
+        request.deadline = request.deadline ? std::min(*request.deadline, forced) : forced;
+    }
+    return request;
+}
+
+}  // namespace
+
+asio::awaitable<void> DisruptionReconciler::advance(Pass& pass) {
+    std::vector<Member> prepared;
+    const auto members = pass.view.members;
+    for (const auto& member : members) {
+        if (under_way(*member.claim) && !deleted_.contains(member.claim->metadata.uid))
+            co_await prepare(pass, member, prepared);
+    }
+    for (const auto kind : {Kind::Unhealthy, Kind::Evacuation, Kind::Empty, Kind::Drifted, Kind::Expired,
+                            Kind::Underutilized}) {
+        std::vector<Member> group;
+        for (const auto& member : prepared)
+            if (under_way(*member.claim) == kind) group.push_back(member);
+        if (!group.empty()) co_await depart(pass, std::move(group), kind);
+    }
+}
+
+// Undoes what has lost its ground, taints, and waits for the taint to settle.
+asio::awaitable<void> DisruptionReconciler::prepare(Pass& pass, Member member,
+                                                    std::vector<Member>& prepared) {
+    const auto kind = *under_way(*member.claim);
+    if (const auto why = no_longer(pass.view, member, kind)) {
+        co_await undo(member, *why);
+        pass.again = base::Duration::zero();
+        co_return;
+    }
+    const auto& uid = member.claim->metadata.uid;
+    const claim::NodeOrigin origin{*member.claim, pass.view.pool.get(), ""};
+    if (!has_leaving_taint(*member.node)) {
+        tainted_.erase(uid);
+        co_await patch_node(member.node, claim::leaving(*member.node, origin));
+    }
+    if (drain_began(*member.claim)) {
+        co_await drain(pass, member);
+        co_return;
+    }
+    const auto settled_at = tainted_.try_emplace(uid, clock_.now()).first->second + kValidationPause;
+    if (clock_.now() < settled_at)
+        pass.again = sooner(pass.again, settled_at - clock_.now());
+    else
+        prepared.push_back(member);
+}
+
+std::optional<Blocker> DisruptionReconciler::no_longer(const View& view, const Member& member, Kind kind) {
+    const auto pool = facts_of(view);
+    if (auto why = standing_blocker(pool)) return why;
+    if (view.observes()) return Blocker{"Observe", "the control plane's mode is Observe now", std::nullopt};
+    const auto facts = facts_of(view, member);
+    // A drain makes a node look idle, and what it has moved is not moved back without need.
+    if (drain_began(*member.claim) && kind != Kind::Unhealthy) return std::nullopt;
+    if (kind == Kind::Empty && member.evictable_pods > 0)
+        return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
+    if (!is_candidate(facts, kind, view.now))
+        return Blocker{"NoReason", "there is no reason for it any more", std::nullopt};
+    auto with_it = pool;
+    with_it.staying += 1;
+    if (auto why = node_blocker(with_it, facts, kind, view.now)) return why;
+    const auto budgets = pod_budgets();
+    const PodRules rules{kind, budgets, member.claim->spec.terminationGracePeriod.has_value()};
+    return pod_blocker(member.pods, rules, view.now);
+}
+
+// What goes together is judged together: one machine may be bought for all of them.
+asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Member> group, Kind kind) {
+    Verdict verdict{Outlook::clear, ""};
+    if (kind != Kind::Unhealthy) {
+        std::vector<std::size_t> places;
+        for (const auto& member : group)
+            if (const auto place = place_in_world(pass, member)) places.push_back(*place);
+        verdict = judge_departure(solver_, pass.world->snapshot, places, kind);
+    }
+    for (const auto& member : group) {
+        const auto why = reason_to_stay(verdict, decided_at(*member.claim), *pass.view.pool, pass.view.now);
+        if (why) {
+            co_await undo(member, *why);
+            pass.again = base::Duration::zero();
+        } else if (verdict.outlook == Outlook::wait) {
+            pass.again = sooner(pass.again, kReplacementPoll);
+        } else {
+            if (verdict.outlook == Outlook::drain_first)
+                announcer_.say(kube::target_of(*member.node), kube::EventType::warning, "DrainsFirst",
+                               verdict.message);
+            co_await start_drain(pass, member);
+        }
+    }
+}
+
+asio::awaitable<void> DisruptionReconciler::start_drain(Pass& pass, Member member) {
+    const auto kind = *under_way(*member.claim);
+    const auto why = co_await look_live(pass.view, member, kind);
+    pass.again = base::Duration::zero();
+    if (why) {
+        co_await undo(member, *why);
+        co_return;
+    }
+    auto after = *member.claim;
+    claim::set(after.status, conditions::kDrained, api::ConditionStatus::False, reasons::kDraining,
+               "the pods of the node are asked to leave", pass.view.now);
+    co_await write_status(client_, informers_.claims, *member.claim, std::move(after));
+}
+
+asio::awaitable<std::optional<Blocker>> DisruptionReconciler::look_live(View view, Member member, Kind kind) {
+    kube::ListOptions options;
+    options.field_selector = "spec.nodeName=" + member.node->metadata.name;
+    const auto listed = co_await client_.list<api::Pod>(std::move(options));
+    PodPointers pods;
+    for (const auto& pod : listed) pods.push_back(std::make_shared<const api::Pod>(pod));
+    const bool any = std::ranges::any_of(pods, [](const auto& pod) { return is_drainable(*pod); });
+    if (kind == Kind::Empty && any) co_return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
+    const auto budgets = pod_budgets();
+    const PodRules rules{kind, budgets, member.claim->spec.terminationGracePeriod.has_value()};
+    co_return pod_blocker(pods, rules, view.now);
+}
+
+asio::awaitable<void> DisruptionReconciler::drain(Pass& pass, Member member) {
+    const auto& claim = *member.claim;
+    if (claim::is_true(claim, conditions::kDrained)) {
+        co_await remove(pass.view, member);
+        co_return;
+    }
+    const auto& scale_down = pass.view.pool->spec.scaleDown;
+    const auto ends = claim::later(*drain_began(claim), scale_down.drainTimeout);
+    const auto request = request_for(claim, *member.node, scale_down);
+    const auto progress = co_await drainer_.step(request);
+    if (!progress.done && !request.deadline && ends <= pass.view.now) {
+        const Blocker why{std::string(reasons::kDrainTimeout),
+                          "it was not empty after " + scale_down.drainTimeout.str() +
+                              " (scaleDown.drainTimeout): " + progress.message(),
+                          std::nullopt};
+        co_await undo(member, why);
+        pass.again = base::Duration::zero();
+        co_return;
+    }
+    auto after = claim;
+    const auto reason = progress.done              ? reasons::kDrained
+                        : progress.blocked.empty() ? reasons::kDraining
+                                                   : reasons::kBlockedByBudget;
+    claim::set(after.status, conditions::kDrained,
+               progress.done ? api::ConditionStatus::True : api::ConditionStatus::False, reason,
+               progress.message(), api::Time(clock_.wall_now()));
+    co_await write_status(client_, informers_.claims, claim, std::move(after));
+    auto wait = progress.done ? base::Duration::zero() : progress.retry_after;
+    if (progress.done || wait > base::Duration::zero()) pass.again = sooner(pass.again, wait);
+    if (!progress.done) pass.again = sooner(pass.again, until(ends, pass.view.now));
+}
+
+asio::awaitable<void> DisruptionReconciler::undo(Member member, Blocker why) {
+    const auto& pool = member.claim->spec.poolRef;
+    undone_.with({member.claim->metadata.namespace_, pool, why.reason}).add();
+    events_.event(kube::target_of(*member.node), kube::EventType::normal, "RemovalUndone",
+                  "the node stays: " + why.message);
+    refused_[member.claim->metadata.uid] = {clock_.now(), why.message};
+    // The taint goes in the next pass, by the same rule that mends a crash between the two.
+    co_await set_disrupted(member.claim, api::ConditionStatus::False, why.reason,
+                           "the node stays: " + why.message);
+}
+
+asio::awaitable<void> DisruptionReconciler::remove(View view, Member member) {
+    if (!may_mutate_()) throw std::runtime_error("removing a node: this process may no longer lead");
+    const auto kind = *under_way(*member.claim);
+    auto after = *view.pool;
+    if (is_scale_down(kind)) after.status.lastScaleDownTime = view.now;
+    after.status.lastScaleActivity = view.now;
+    co_await write_status(client_, informers_.pools, *view.pool, std::move(after));
+
+    kube::Preconditions same;
+    same.uid = member.claim->metadata.uid;
+    co_await client_.remove<NodeSmithClaim>(api::key_of(*member.claim), std::move(same));
+    deleted_.insert(member.claim->metadata.uid);
+    if (view.manager) removals_[api::key_of(*view.manager)].push_back(clock_.now());
+    removed_.with({view.pool->metadata.namespace_, view.pool->metadata.name, std::string(name_of(kind))})
+        .add();
+    events_.event(kube::target_of(*member.node), kube::EventType::normal, "RemovingNode",
+                  std::string(name_of(kind)) + ": the node is drained and its claim " +
+                      member.claim->metadata.name + " is deleted");
+    tainted_.erase(member.claim->metadata.uid);
+    announcer_.settle(member.node->metadata.uid);
+}
+
+}  // namespace controllers::disruption

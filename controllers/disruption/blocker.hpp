@@ -1,0 +1,30 @@
+// Why a node stays, and the kinds of disruption.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/time.hpp"
+#include "api/v1alpha1/pool.hpp"
+
+namespace controllers::disruption {
+
+using Kind = api::v1alpha1::DisruptionReason;
+
+// As in the condition Disrupted and in budgets.
+std::string_view name_of(Kind kind);
+std::optional<Kind> kind_named(std::string_view name);
+
+struct Blocker {
+    std::string reason;              // CamelCase
+    std::string message;             // for people; no figure in it that changes with time
+    std::optional<api::Time> until;  // if it ends by time alone
+
+    bool operator==(const Blocker&) const = default;
+};
+
+// start + wait, if that is still to come and the wait is above 0.
+std::optional<api::Time> end_of(std::optional<api::Time> start, api::Duration wait, api::Time now);
+
+}  // namespace controllers::disruption

@@ -1,0 +1,177 @@
+#include "controllers/disruption/blocks.hpp"
+
+#include "controllers/control_plane.hpp"
+
+namespace controllers::disruption {
+
+using api::Time;
+using api::v1alpha1::Mode;
+using api::v1alpha1::NodeSmithClaim;
+namespace reasons = api::reasons;
+
+namespace {
+
+using MaybeBlocker = std::optional<Blocker>;
+
+Blocker blocker(std::string_view reason, std::string message, std::optional<Time> until = std::nullopt) {
+    return {std::string(reason), std::move(message), until};
+}
+
+// To have fewer nodes, as opposed to other nodes.
+bool is_scale_down(Kind kind) {
+    return kind == Kind::Empty || kind == Kind::Underutilized;
+}
+
+bool says_true(const api::StringMap& annotations, std::string_view key) {
+    const auto* value = api::find(annotations, key);
+    return value && *value == "true";
+}
+
+// Also true for claims of the Go operator.
+bool is_owned_by_a_pool(const NodeSmithClaim& claim) {
+    const auto* owner = api::controller_of(claim.metadata);
+    return owner && owner->kind == api::v1alpha1::NodeSmithPool::kResource.kind;
+}
+
+// "true", or a duration that counts from the Node's creation.
+MaybeBlocker do_not_disrupt(const api::Node& node, Time now) {
+    for (const auto key : {api::annotations::kDoNotDisrupt, api::annotations::kKarpenterDoNotDisrupt}) {
+        const auto* value = api::find(node.metadata.annotations, key);
+        if (!value) continue;
+        auto found =
+            blocker("DoNotDisrupt", "the node has the annotation " + std::string(key) + "=" + *value);
+        if (*value == "true") return found;
+        try {
+            found.until = end_of(node.metadata.creationTimestamp, api::Duration::parse(*value), now);
+        } catch (const std::invalid_argument&) {
+            continue;  // "false", or a mistake: then nothing is protected
+        }
+        if (found.until) return found;
+    }
+    if (says_true(node.metadata.annotations, api::annotations::kScaleDownDisabled))
+        return blocker("DoNotDisrupt", "the node has the annotation " +
+                                           std::string(api::annotations::kScaleDownDisabled) + "=true");
+    return std::nullopt;
+}
+
+MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
+    const auto& scale_down = facts.pool.spec.scaleDown;
+    if (!is_scale_down(kind)) return std::nullopt;
+    if (kind == Kind::Empty) {
+        if (const auto end = end_of(facts.claim.status.emptySince, scale_down.emptyGracePeriod, now))
+            return blocker("EmptyGracePeriod",
+                           "the node is empty for less than " + scale_down.emptyGracePeriod.str() +
+                               " (scaleDown.emptyGracePeriod)",
+                           end);
+    }
+    if (const auto end = end_of(facts.node.metadata.creationTimestamp, scale_down.minNodeAge, now))
+        return blocker("MinNodeAge",
+                       "the node is younger than " + scale_down.minNodeAge.str() + " (scaleDown.minNodeAge)",
+                       end);
+    return std::nullopt;
+}
+
+// A pool that bought again what it had just removed has a workload that comes and goes: it keeps its nodes
+// for some more windows.
+std::optional<Time> end_of_flapping(const api::v1alpha1::NodeSmithPool& pool, Time now) {
+    constexpr int kWindows = 6;
+    const auto& status = pool.status;
+    if (!status.lastScaleUpTime || !status.lastScaleDownTime) return std::nullopt;
+    const api::Duration pause = pool.spec.scaleDown.stabilizationWindow.value * kWindows;
+    const auto between = status.lastScaleUpTime->at - status.lastScaleDownTime->at;
+    const bool flaps = between >= std::chrono::seconds{0} && between < pause.value;
+    return flaps ? end_of(status.lastScaleUpTime, pause, now) : std::nullopt;
+}
+
+MaybeBlocker within_a_delay(const PoolFacts& facts, Kind kind, Time now) {
+    const auto& scale_down = facts.pool.spec.scaleDown;
+    const auto& status = facts.pool.status;
+    if (kind == Kind::Unhealthy) return std::nullopt;
+    if (const auto end = end_of(facts.last_failure, scale_down.delayAfterFailure, now))
+        return blocker("DelayAfterFailure",
+                       "a removal in the pool failed less than " + scale_down.delayAfterFailure.str() +
+                           " ago (scaleDown.delayAfterFailure)",
+                       end);
+    if (!is_scale_down(kind)) return std::nullopt;
+    if (const auto end = end_of(status.lastScaleUpTime, scale_down.stabilizationWindow, now))
+        return blocker("StabilizationWindow",
+                       "the pool scaled up less than " + scale_down.stabilizationWindow.str() +
+                           " ago (scaleDown.stabilizationWindow)",
+                       end);
+    if (const auto end = end_of_flapping(facts.pool, now))
+        return blocker("Flapping", "the pool bought a node shortly after it had removed one", end);
+    if (const auto end = end_of(status.lastScaleDownTime, scale_down.delayAfterDelete, now))
+        return blocker("DelayAfterDelete",
+                       "the pool removed a node less than " + scale_down.delayAfterDelete.str() +
+                           " ago (scaleDown.delayAfterDelete)",
+                       end);
+    return std::nullopt;
+}
+
+// An outage of the network must not empty the pool.
+MaybeBlocker too_many_unhealthy(const PoolFacts& facts) {
+    constexpr std::int64_t kWhole = 100;
+    const std::int64_t percent = facts.pool.spec.disruption.repair.maxUnhealthyPercent;
+    const auto most = (facts.in_service * percent + kWhole - 1) / kWhole;
+    if (facts.not_ready <= most) return std::nullopt;
+    return blocker("TooManyUnhealthy", "more than " + std::to_string(percent) +
+                                           " % of the pool's nodes are not Ready "
+                                           "(disruption.repair.maxUnhealthyPercent)");
+}
+
+}  // namespace
+
+MaybeBlocker standing_blocker(const PoolFacts& facts) {
+    if (facts.pool.metadata.deletionTimestamp)
+        return blocker(reasons::kDeleting, "the pool is being deleted");
+    if (!facts.manager) return blocker(reasons::kNotSelected, "no NodeSmithControlPlane lists the pool");
+    const auto& manager = facts.manager->metadata.name;
+    if (facts.manager->spec.mode == Mode::Paused)
+        return blocker("Paused", "control plane " + manager + " is paused");
+    if (is_unhealthy(*facts.manager, facts.manager_fleet))
+        return blocker(reasons::kTooManyUnready, "too many nodes are not Ready");
+    return std::nullopt;
+}
+
+MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
+    if (auto standing = standing_blocker(facts)) return standing;
+    if (kind == Kind::Unhealthy) {
+        if (auto outage = too_many_unhealthy(facts)) return outage;
+    }
+    if (auto delay = within_a_delay(facts, kind, now)) return delay;
+    const auto most = facts.pool.spec.scaleDown.maxConcurrent;
+    if (most > 0 && facts.leaving >= most)
+        return blocker(
+            "MaxConcurrent",
+            std::to_string(most) + " nodes of the pool may leave at a time (scaleDown.maxConcurrent)");
+    // What is broken is no disruption of what is whole.
+    const auto disrupted = facts.leaving + (kind == Kind::Unhealthy ? 0 : facts.not_ready);
+    if (auto budget = budget_blocker(facts.pool.spec.disruption, kind, {facts.in_service, disrupted}, now))
+        return budget;
+    const auto rate = facts.manager->spec.rateLimits.maxRemovalsPerHour;
+    if (rate > 0 && facts.removals_last_hour >= rate)
+        return blocker(
+            "RateLimited",
+            std::to_string(rate) + " nodes may be removed in an hour (rateLimits.maxRemovalsPerHour)",
+            Time(now.at + std::chrono::minutes{1}));
+    return std::nullopt;
+}
+
+MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, Time now) {
+    if (kind == Kind::Unhealthy) return std::nullopt;
+    if (!is_ready(facts.node)) return blocker(reasons::kNodeNotReady, "the node is not Ready");
+    if (facts.node.spec.unschedulable && kind != Kind::Evacuation)
+        return blocker("Cordoned", "the node was cordoned by a user");
+    const bool was_asked_for = kind == Kind::Expired && facts.claim.spec.expireAfter;
+    if (!is_owned_by_a_pool(facts.claim) && !was_asked_for)
+        return blocker("AppliedByUser", "a user applied its claim");
+    if (auto annotated = do_not_disrupt(facts.node, now)) return annotated;
+    if (auto early = too_early(facts, kind, now)) return early;
+    if (kind == Kind::Empty && pool.staying <= facts.pool.spec.limits.minNodes)
+        return blocker("MinNodes", "the pool keeps at least " +
+                                       std::to_string(facts.pool.spec.limits.minNodes) +
+                                       " nodes (limits.minNodes)");
+    return std::nullopt;
+}
+
+}  // namespace controllers::disruption

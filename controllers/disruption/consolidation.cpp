@@ -1,0 +1,125 @@
+#include "controllers/disruption/consolidation.hpp"
+
+#include <algorithm>
+
+namespace controllers::disruption {
+
+namespace {
+
+constexpr double kPercent = 100;
+
+struct Size {
+    double cpu = 0;     // cores
+    double memory = 0;  // MiB
+};
+
+Size capacity_of(const scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes) {
+    Size size;
+    for (const auto index : nodes) {
+        const auto& capacity = snapshot.nodes[index].node->status.capacity;
+        if (const auto cpu = capacity.find("cpu"); cpu != capacity.end())
+            size.cpu += static_cast<double>(cpu->second.value());
+        if (const auto memory = capacity.find("memory"); memory != capacity.end())
+            size.memory += static_cast<double>(memory->second.mebibytes());
+    }
+    return size;
+}
+
+bool saves_enough(const Size& before, const std::vector<scheduling::NewClaim>& bought) {
+    if (bought.empty()) return true;
+    Size after;
+    for (const auto& claim : bought) {
+        after.cpu += static_cast<double>(claim.cpu_cores);
+        after.memory += static_cast<double>(claim.memory_mib);
+    }
+    if (before.cpu <= 0 || before.memory <= 0 || after.cpu > before.cpu || after.memory > before.memory)
+        return false;
+    const auto kept = (after.cpu / before.cpu + after.memory / before.memory) / 2 * kPercent;
+    return kept <= kPercent - static_cast<double>(kLeastSavingPercent);
+}
+
+class Searcher {
+public:
+    Searcher(scheduling::Removals& removals, const scheduling::Snapshot& snapshot, const Search& search)
+        : removals_(removals), snapshot_(snapshot), search_(search) {}
+
+    Consolidation run() {
+        Consolidation result;
+        const auto most = std::min(search_.most_nodes, search_.candidates.size());
+        if (most > 1) result = longest_prefix(most);
+        if (result.nodes.empty()) result = first_alone();
+        return result;
+    }
+
+private:
+    // Without anything bought, and with one machine bought instead.
+    std::optional<scheduling::Removal> judge(const std::vector<std::size_t>& nodes, std::string& why) {
+        scheduling::RemovalRequest request;
+        request.nodes = nodes;
+        request.most_replacements = 1;
+        auto removal = removals_.simulate(request);
+        if (!removal.possible) {
+            why = removal.reasons.front();
+            return std::nullopt;
+        }
+        if (!saves_enough(capacity_of(snapshot_, nodes), removal.replacements)) {
+            why =
+                "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) + " %";
+            return std::nullopt;
+        }
+        if (!removal.replacements.empty() || search_.headroom_percent <= 0) return removal;
+        request.headroom_percent = search_.headroom_percent;
+        removal = removals_.simulate(request);
+        if (removal.possible) return removal;
+        why = removal.reasons.front();
+        return std::nullopt;
+    }
+
+    // Two at least. What holds for a prefix is taken to hold for shorter ones.
+    Consolidation longest_prefix(std::size_t most) {
+        Consolidation best;
+        for (std::size_t low = 2, high = most; low <= high;) {
+            const auto middle = low + (high - low) / 2;
+            const std::vector<std::size_t> nodes(
+                search_.candidates.begin(), search_.candidates.begin() + static_cast<std::ptrdiff_t>(middle));
+            std::string why;
+            if (auto removal = judge(nodes, why)) {
+                best.nodes = nodes;
+                best.removal = std::move(*removal);
+                low = middle + 1;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return best;
+    }
+
+    Consolidation first_alone() {
+        Consolidation result;
+        const auto trials = std::min(kMostTrials, search_.candidates.size());
+        for (std::size_t i = 0; i < trials; ++i) {
+            const auto node = search_.candidates[i];
+            std::string why;
+            if (auto removal = judge({node}, why)) {
+                result.nodes = {node};
+                result.removal = std::move(*removal);
+                return result;
+            }
+            result.refused.emplace(node, std::move(why));
+        }
+        return result;
+    }
+
+    scheduling::Removals& removals_;
+    const scheduling::Snapshot& snapshot_;
+    const Search& search_;
+};
+
+}  // namespace
+
+Consolidation find_consolidation(scheduling::Removals& removals, const scheduling::Snapshot& snapshot,
+                                 const Search& search) {
+    return Searcher(removals, snapshot, search).run();
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,37 @@
+// Which nodes could go because their pods fit elsewhere, or on one smaller machine. Pure, over a snapshot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduling/solver.hpp"
+
+namespace controllers::disruption {
+
+struct Search {
+    std::vector<std::size_t> candidates;  // indices into Snapshot::nodes, the cheapest to move first
+    std::size_t most_nodes = 1;           // that may go together
+    // Of what remains of the pool, if nothing is bought instead, this must be free afterwards.
+    std::int64_t headroom_percent = 0;
+};
+
+// What a machine bought instead has to save, of CPU and memory on average, to be worth the move.
+inline constexpr std::int64_t kLeastSavingPercent = 25;
+// Nodes judged one by one in one search; the rest has its turn in the next.
+inline constexpr std::size_t kMostTrials = 16;
+
+struct Consolidation {
+    std::vector<std::size_t> nodes;  // that go; empty: none can
+    scheduling::Removal removal;
+    std::map<std::size_t, std::string> refused;  // of the nodes judged one by one, why not
+};
+
+// As many of the first candidates as can go together; else the first that can go alone.
+Consolidation find_consolidation(scheduling::Removals& removals, const scheduling::Snapshot& snapshot,
+                                 const Search& search);
+
+}  // namespace controllers::disruption

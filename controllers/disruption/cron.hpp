@@ -1,0 +1,35 @@
+// Cron expressions of five fields in UTC, as in a budget's schedule: minute, hour, day of month, month, day
+// of week; lists, ranges, steps and names. If both days are restricted, either serves (crontab(5)).
+#pragma once
+
+#include <bitset>
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+namespace controllers::disruption {
+
+class CronSchedule {
+public:
+    using Minutes = std::chrono::sys_time<std::chrono::minutes>;
+
+    // Also @hourly, @daily and the like. Throws std::invalid_argument that names the field.
+    static CronSchedule parse(std::string_view text);
+
+    // The last start at or before `now` that is no more than `back` ago; nullopt: there is none.
+    std::optional<Minutes> last_start(std::chrono::system_clock::time_point now,
+                                      std::chrono::seconds back) const;
+
+private:
+    bool starts_on(std::chrono::sys_days day) const;
+
+    std::bitset<60> minutes_;
+    std::bitset<24> hours_;
+    std::bitset<32> days_;
+    std::bitset<13> months_;
+    std::bitset<7> weekdays_;  // 0 is Sunday
+    bool any_day_ = true;
+    bool any_weekday_ = true;
+};
+
+}  // namespace controllers::disruption

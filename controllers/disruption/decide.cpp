@@ -1,0 +1,203 @@
+// Which node is next, and why the others stay.
+#include <algorithm>
+#include <tuple>
+
+#include "controllers/disruption/reconciler.hpp"
+#include "controllers/disruption/state.hpp"
+#include "controllers/disruption/waits.hpp"
+
+namespace controllers::disruption {
+
+namespace {
+
+// What a simulation refused is not tried again before, whatever else changes: nothing here is urgent.
+constexpr base::Duration kRefusalLasts = std::chrono::minutes{5};
+// Nodes that are judged one by one have their turn in batches.
+constexpr base::Duration kNextBatch = std::chrono::seconds{10};
+
+// That a node has just become empty is no news, nor that others go before it.
+bool is_news(const Blocker& why) {
+    return why.reason != "EmptyGracePeriod" && why.reason != "MaxConcurrent";
+}
+
+}  // namespace
+
+asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
+    const auto choices = choose(pass);
+    for (const auto& choice : choices) {
+        if (pass.view.observes()) {
+            announcer_.say(
+                kube::target_of(*choice.member.node), kube::EventType::normal, "WouldRemove",
+                choice.candidacy.why + " and would be removed if the control plane's mode were Active");
+            continue;
+        }
+        if (choice.candidacy.kind == Kind::Unhealthy && has_a_second_chance(pass.view, choice.member))
+            co_await begin_power_cycle(pass.view, choice.member);
+        else
+            co_await begin(choice);
+        pass.again = base::Duration::zero();
+    }
+}
+
+std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pass) {
+    struct Entry {
+        int rank;
+        double utilization;
+        const Member* member;
+        Candidacies candidacies;
+    };
+    std::vector<Entry> queue;
+    for (const auto& member : pass.view.members) {
+        if (!is_staying(*member.claim) || is_power_cycling(*member.claim)) continue;
+        auto found = candidacies(facts_of(pass.view, member), pass.view.now);
+        pass.again = sooner(pass.again, until(found.look_again, pass.view.now));
+        if (found.list.empty()) {
+            stays_.erase(member.node->metadata.name);
+            continue;
+        }
+        queue.push_back(
+            {rank(found.list.front().kind), member.utilization_percent, &member, std::move(found)});
+    }
+    const auto order = [](const Entry& entry) {
+        const auto& claim = *entry.member->claim;
+        return std::tuple(entry.rank, entry.utilization, claim.status.emptySince, claim.metadata.name);
+    };
+    std::ranges::sort(queue, [&order](const Entry& a, const Entry& b) { return order(a) < order(b); });
+    std::vector<Choice> observed;
+    std::vector<Member> idle;
+    for (const auto& entry : queue) {
+        bool is_idle = false;
+        auto choice = consider(pass, *entry.member, entry.candidacies, is_idle);
+        if (is_idle) idle.push_back(*entry.member);
+        if (!choice) continue;
+        if (!pass.view.observes()) return {std::move(*choice)};
+        observed.push_back(std::move(*choice));
+    }
+    if (!observed.empty() || idle.empty()) return observed;
+    return consolidate(pass, idle);
+}
+
+std::optional<DisruptionReconciler::Choice> DisruptionReconciler::consider(Pass& pass, const Member& member,
+                                                                           const Candidacies& candidacies,
+                                                                           bool& is_idle) {
+    std::optional<std::pair<Kind, Blocker>> first;
+    for (const auto& candidacy : candidacies.list) {
+        std::string plan;
+        const auto why = judge(pass, member, candidacy.kind, plan);
+        if (why) {
+            if (!first) first.emplace(candidacy.kind, *why);
+        } else if (candidacy.kind == Kind::Underutilized) {
+            is_idle = true;
+        } else {
+            stays_.erase(member.node->metadata.name);
+            return Choice{member, candidacy, plan};
+        }
+    }
+    if (first && !is_idle) say_stay(pass, member, first->first, first->second);
+    return std::nullopt;
+}
+
+// The cheap reasons first; whether underutilized nodes can go is judged for all of them together.
+std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& member, Kind kind,
+                                                   std::string& plan) {
+    const auto& view = pass.view;
+    const auto facts = facts_of(view);
+    if (auto why = node_blocker(facts, facts_of(view, member), kind, view.now)) return why;
+    const auto budgets = pod_budgets();
+    const PodRules rules{kind, budgets, member.claim->spec.terminationGracePeriod.has_value()};
+    if (auto why = pod_blocker(member.pods, rules, view.now)) return why;
+    if (auto why = pool_blocker(facts, kind, view.now)) return why;
+    if (kind == Kind::Unhealthy || kind == Kind::Underutilized) return std::nullopt;
+
+    if (const auto* refusal = kind == Kind::Empty ? nullptr : refusal_of(pass, member))
+        return Blocker{"Needed", refusal->message, std::nullopt};
+    const auto place = place_in_world(pass, member);
+    if (!place) return std::nullopt;
+    const auto verdict = judge_departure(solver_, pass.world->snapshot, {*place}, kind);
+    plan = verdict.message;
+    if (verdict.outlook != Outlook::impossible) return std::nullopt;
+    refused_[member.claim->metadata.uid] = {clock_.now(), verdict.message};
+    return Blocker{"Needed", verdict.message, std::nullopt};
+}
+
+const DisruptionReconciler::Refusal* DisruptionReconciler::refusal_of(Pass& pass,
+                                                                      const Member& member) const {
+    const auto refused = refused_.find(member.claim->metadata.uid);
+    if (refused == refused_.end() || refused->second.at + kRefusalLasts <= clock_.now()) return nullptr;
+    pass.again = sooner(pass.again, refused->second.at + kRefusalLasts - clock_.now());
+    return &refused->second;
+}
+
+std::size_t DisruptionReconciler::how_many_may_begin(const View& view, Kind kind) {
+    constexpr std::size_t kMost = 100;
+    auto facts = facts_of(view);
+    std::size_t count = 0;
+    for (; count < kMost && !pool_blocker(facts, kind, view.now); ++count) {
+        ++facts.leaving;
+        ++facts.removals_last_hour;
+    }
+    return count;
+}
+
+std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass& pass,
+                                                                            const std::vector<Member>& idle) {
+    const auto& view = pass.view;
+    Search search;
+    std::map<std::size_t, const Member*> members;
+    for (const auto& member : idle) {
+        if (refusal_of(pass, member)) continue;
+        const auto place = place_in_world(pass, member);
+        if (!place) continue;
+        search.candidates.push_back(*place);
+        members.emplace(*place, &member);
+    }
+    // What is coming may be what is missing; it changes the view when it is there.
+    if (search.candidates.empty() || view.is_growing) return {};
+    search.most_nodes = how_many_may_begin(view, Kind::Underutilized);
+    search.headroom_percent = view.pool->spec.scaleDown.headroomPercent;
+    scheduling::Removals removals(solver_, pass.world->snapshot);
+    const auto found = find_consolidation(removals, pass.world->snapshot, search);
+
+    for (const auto& [node, why] : found.refused) {
+        refused_[members.at(node)->claim->metadata.uid] = {clock_.now(), why};
+        say_stay(pass, *members.at(node), Kind::Underutilized, {"Needed", why, std::nullopt});
+    }
+    if (found.nodes.empty()) {
+        const bool any_left = search.candidates.size() > found.refused.size();
+        pass.again = sooner(pass.again, any_left ? kNextBatch : kRefusalLasts);
+    }
+    std::vector<Choice> choices;
+    const auto bought = found.removal.replacements.size();
+    for (const auto node : found.nodes) {
+        const auto& member = *members.at(node);
+        stays_.erase(member.node->metadata.name);
+        choices.push_back(
+            {member,
+             {Kind::Underutilized, "less than " +
+                                       std::to_string(view.pool->spec.scaleDown.utilizationThresholdPercent) +
+                                       " % of the node is in use"},
+             bought == 0
+                 ? "its pods fit on other nodes"
+                 : "a smaller machine takes the pods of " + std::to_string(found.nodes.size()) + " nodes"});
+    }
+    return choices;
+}
+
+void DisruptionReconciler::say_stay(Pass& pass, const Member& member, Kind kind, const Blocker& why) {
+    pass.again = sooner(pass.again, until(why.until, pass.view.now));
+    stays_[member.node->metadata.name] = {kind, why};
+    if (!is_news(why)) return;
+    announcer_.say(kube::target_of(*member.node), kube::EventType::normal, "DisruptionBlocked",
+                   std::string(name_of(kind)) + ", but the node stays: " + why.message);
+}
+
+asio::awaitable<void> DisruptionReconciler::begin(Choice choice) {
+    const auto kind = std::string(name_of(choice.candidacy.kind));
+    auto message = choice.candidacy.why;
+    if (!choice.plan.empty() && choice.candidacy.kind != Kind::Empty) message += "; " + choice.plan;
+    co_await set_disrupted(choice.member.claim, api::ConditionStatus::True, kind, message);
+    events_.event(kube::target_of(*choice.member.node), kube::EventType::normal, "Disrupting",
+                  kind + ": " + message);
+}
+
+}  // namespace controllers::disruption

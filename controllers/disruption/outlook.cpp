@@ -1,0 +1,84 @@
+#include "controllers/disruption/outlook.hpp"
+
+#include "controllers/disruption/state.hpp"
+
+namespace controllers::disruption {
+
+namespace {
+
+constexpr std::int64_t kMebi = 1024 * 1024;
+
+// Nodes that must go are replaced by as many as it takes; to save something, by one.
+std::size_t most_replacements(Kind kind) {
+    constexpr std::size_t kAny = 1000;
+    if (kind == Kind::Empty) return 0;
+    return kind == Kind::Underutilized ? 1 : kAny;
+}
+
+void credit(std::optional<std::int64_t>& left, std::int64_t amount) {
+    if (left) *left += amount;
+}
+
+// As if the machines were gone and their place within the limits free again.
+void give_back(scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes) {
+    for (const auto index : nodes) {
+        const auto& node = snapshot.nodes[index];
+        if (!node.pool) continue;
+        const auto amount = [&](const char* name) {
+            const auto found = node.node->status.capacity.find(name);
+            return found == node.node->status.capacity.end() ? 0 : found->second.value();
+        };
+        const auto cpu = amount("cpu");
+        const auto memory = (amount("memory") + kMebi - 1) / kMebi;
+        for (const auto budget : snapshot.pools[*node.pool].budgets) {
+            credit(snapshot.budgets[budget].nodes, 1);
+            credit(snapshot.budgets[budget].cpu_cores, cpu);
+            credit(snapshot.budgets[budget].memory_mib, memory);
+        }
+        const auto* host = api::find(node.node->metadata.labels, api::labels::kHost);
+        for (const auto& place : snapshot.pools[*node.pool].places) {
+            auto& at = snapshot.places[place.place];
+            if (!host || at.name != *host) continue;
+            credit(at.free_cpu_cores, cpu);
+            credit(at.free_memory_mib, memory);
+            credit(at.free_machines, 1);
+        }
+    }
+}
+
+std::string to_be_bought(std::size_t machines) {
+    return machines == 1 ? "a machine is bought first that takes its pods"
+                         : std::to_string(machines) + " machines are bought first that take its pods";
+}
+
+}  // namespace
+
+Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
+                        const std::vector<std::size_t>& nodes, Kind kind) {
+    for (const auto index : nodes) {
+        auto& node = snapshot.nodes[index];
+        node.availability = scheduling::Availability::ready;
+        node.node = std::make_shared<const api::Node>(back_in_service(*node.node));
+    }
+    // Pods that wait keep a node that would otherwise only be saved, not one that is to be another.
+    if (kind != Kind::Empty && kind != Kind::Underutilized) snapshot.pods.clear();
+    scheduling::RemovalRequest request;
+    request.nodes = nodes;
+    {
+        scheduling::Removals removals(solver, snapshot);
+        const auto at_once = removals.simulate(request);
+        if (at_once.possible) return {Outlook::clear, "its pods fit on other nodes"};
+        request.most_replacements = most_replacements(kind);
+        if (request.most_replacements == 0) return {Outlook::impossible, at_once.reasons.front()};
+        const auto with_purchase = removals.simulate(request);
+        if (with_purchase.possible) return {Outlook::wait, to_be_bought(with_purchase.replacements.size())};
+        if (kind == Kind::Underutilized) return {Outlook::impossible, with_purchase.reasons.front()};
+    }
+    give_back(snapshot, nodes);
+    const auto afterwards = solver.simulate_removal(snapshot, request);
+    if (afterwards.possible)
+        return {Outlook::drain_first, "no limit has room for one more machine: it is replaced afterwards"};
+    return {Outlook::impossible, afterwards.reasons.front()};
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,97 @@
+#include "controllers/disruption/pods.hpp"
+
+#include <algorithm>
+
+#include "controllers/drain.hpp"
+#include "scheduling/amounts.hpp"
+
+namespace controllers::disruption {
+
+namespace {
+
+// The annotation may hold for a time only.
+constexpr auto kRecheck = std::chrono::minutes{1};
+
+std::string name_of(const api::Pod& pod) {
+    return api::key_of(pod).str();
+}
+
+Blocker blocker(const char* reason, const api::Pod& pod, const std::string& what,
+                std::optional<api::Time> until = std::nullopt) {
+    return {reason, "pod " + name_of(pod) + " " + what, until};
+}
+
+// The user says that it may be evicted although it looks precious.
+bool is_safe_to_evict(const api::Pod& pod) {
+    const auto* safe = api::find(pod.metadata.annotations, api::annotations::kSafeToEvict);
+    return safe && *safe == "true";
+}
+
+bool has_local_data(const api::Pod& pod) {
+    return std::ranges::any_of(pod.spec.volumes, [](const api::Volume& volume) {
+        return volume.hostPath || (volume.emptyDir && volume.emptyDir->medium != "Memory");
+    });
+}
+
+std::optional<Blocker> budget_in_the_way(const api::Pod& pod, const BudgetPointers& budgets) {
+    const api::PodDisruptionBudget* found = nullptr;
+    for (const auto& budget : budgets) {
+        const auto& selector = budget->spec.selector;
+        if (budget->metadata.namespace_ != pod.metadata.namespace_ || !selector ||
+            !api::matches(*selector, pod.metadata.labels))
+            continue;
+        if (found)
+            return blocker("PodDisruptionBudget", pod,
+                           "has more than one PodDisruptionBudget, which the eviction API refuses");
+        found = budget.get();
+    }
+    if (!found || found->status.disruptionsAllowed > 0) return std::nullopt;
+    const auto& status = found->status;
+    const bool never = status.expectedPods > 0 && status.desiredHealthy >= status.expectedPods;
+    return blocker("PodDisruptionBudget", pod,
+                   "is kept by PodDisruptionBudget " + api::key_of(*found).str() +
+                       (never ? ", which can never allow an eviction" : ", which allows no eviction now"));
+}
+
+std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, api::Time now) {
+    if (!is_drainable(pod) || pod.metadata.deletionTimestamp) return std::nullopt;
+    if (is_protected(pod, now))
+        return blocker("DoNotDisrupt", pod, "is annotated not to be disrupted", api::Time(now.at + kRecheck));
+    if (auto budget = budget_in_the_way(pod, rules.budgets)) return budget;
+    if (is_safe_to_evict(pod)) return std::nullopt;
+    if (!api::controller_of(pod.metadata))
+        return blocker("BarePod", pod, "has no controller that would bring it back");
+    if (rules.kind == Kind::Underutilized && has_local_data(pod))
+        return blocker("LocalStorage", pod,
+                       "has data in an emptyDir or hostPath (annotate it " +
+                           std::string(api::annotations::kSafeToEvict) + "=true if it may go)");
+    return std::nullopt;
+}
+
+}  // namespace
+
+double utilization_percent(const api::Node& node, const PodPointers& pods) {
+    constexpr double kPercent = 100;
+    scheduling::ResourceNames names;
+    scheduling::Amounts used;
+    for (const auto& pod : pods)
+        if (is_drainable(*pod)) used += scheduling::requests_of(pod->spec, names);
+    const auto there = scheduling::amounts_of(node.status.allocatable, names);
+    double most = 0;
+    for (const auto resource : {scheduling::kCpu, scheduling::kMemory}) {
+        if (there.base[resource] <= 0) continue;
+        most = std::max(most, kPercent * static_cast<double>(used.base[resource]) /
+                                  static_cast<double>(there.base[resource]));
+    }
+    return most;
+}
+
+std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now) {
+    if (rules.kind == Kind::Empty || rules.kind == Kind::Unhealthy) return std::nullopt;
+    if (rules.has_deadline && rules.kind != Kind::Underutilized) return std::nullopt;
+    for (const auto& pod : pods)
+        if (auto found = pod_blocker(*pod, rules, now)) return found;
+    return std::nullopt;
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,30 @@
+// What pods say about the disruption of their node. Pure.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/core.hpp"
+#include "controllers/disruption/blocker.hpp"
+
+namespace controllers::disruption {
+
+using PodPointers = std::vector<std::shared_ptr<const api::Pod>>;
+using BudgetPointers = std::vector<std::shared_ptr<const api::PodDisruptionBudget>>;
+
+// The larger of CPU and memory, as a share of what is allocatable; pods of DaemonSets, static and ended ones
+// do not count.
+double utilization_percent(const api::Node& node, const PodPointers& pods);
+
+struct PodRules {
+    Kind kind = Kind::Empty;
+    const BudgetPointers& budgets;  // PodDisruptionBudgets of all namespaces
+    // A terminationGracePeriod, after which a drain waits for nobody.
+    bool has_deadline = false;
+};
+// Why a pod cannot be asked to leave: do-not-disrupt, a budget without slack, nobody who would bring it back,
+// local data. Empty and unhealthy nodes are not asked.
+std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now);
+
+}  // namespace controllers::disruption

@@ -1,0 +1,183 @@
+// Lets nodes leave as carefully as they came. One disruption is: decided (condition Disrupted with its kind),
+// the node tainted, its pods' next places awaited (provisioning buys what is missing, because the node counts
+// as leaving), looked at again after a pause by live reads, drained, and its claim deleted; or all of it
+// undone. Every step can be found again after a crash, in the claim's status and the Node's taint. One key
+// per pool.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controllers/announcer.hpp"
+#include "controllers/disruption/blocks.hpp"
+#include "controllers/disruption/consolidation.hpp"
+#include "controllers/disruption/outlook.hpp"
+#include "controllers/disruption/pods.hpp"
+#include "controllers/drain.hpp"
+#include "controllers/provider_instances.hpp"
+#include "controllers/provisioning/snapshot.hpp"
+#include "kube/controller.hpp"
+#include "scheduling/solver.hpp"
+
+namespace controllers::disruption {
+
+// The cluster as removals are judged by it.
+using LookAtWorld = std::function<provisioning::World()>;
+
+class DisruptionReconciler final : public kube::Reconciler {
+public:
+    // All must outlive this. may_mutate: this process surely leads.
+    DisruptionReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                         kube::EventRecorder& events, base::MetricsRegistry& metrics, Drainer& drainer,
+                         ProviderInstances& instances, LookAtWorld look_at_world,
+                         std::function<bool()> may_mutate);
+    void subscribe(kube::WorkQueue& queue);
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+    // Why nodes stay although they could go, as last judged; by node. For /debug/state.
+    struct Stay {
+        Kind kind = Kind::Empty;
+        Blocker blocker;
+    };
+    const std::map<std::string, Stay>& stays() const { return stays_; }
+
+private:
+    using ClaimPointer = kube::Store<api::v1alpha1::NodeSmithClaim>::Pointer;
+    using NodePointer = kube::Store<api::Node>::Pointer;
+    using PoolPointer = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
+    using ControlPlanePointer = kube::Store<api::v1alpha1::NodeSmithControlPlane>::Pointer;
+    using MaybeWait = std::optional<base::Duration>;
+
+    // A claim whose Node is there.
+    struct Member {
+        ClaimPointer claim;
+        NodePointer node;
+        PodPointers pods;
+        std::int64_t evictable_pods = 0;
+        double utilization_percent = 0;
+        std::string evacuated;
+        std::string drift;
+    };
+    // What is known of a pool, held together while a pass works with it.
+    struct View {
+        PoolPointer pool;
+        ControlPlanePointer manager;  // null: not managed
+        std::string template_hash;    // the pool's present one
+        std::vector<Member> members;
+        Fleet manager_fleet;
+        std::int64_t in_service = 0;
+        std::int64_t staying = 0;
+        std::int64_t leaving = 0;
+        std::int64_t not_ready = 0;
+        bool is_growing = false;  // claims are on their way
+        std::optional<api::Time> last_failure;
+        api::Time now;
+
+        bool observes() const;
+    };
+    // What one pass finds out and hands on.
+    struct Pass {
+        View view;
+        std::shared_ptr<provisioning::World> world;  // null: not looked at yet
+        MaybeWait again;
+    };
+
+    // ---- what is (view.cpp)
+    View look(PoolPointer pool);
+    Member look_at_member(const View& view, ClaimPointer claim, NodePointer node) const;
+    void count(View& view, const api::v1alpha1::NodeSmithClaim& claim) const;
+    PoolFacts facts_of(const View& view);
+    NodeFacts facts_of(const View& view, const Member& member) const;
+    std::optional<std::size_t> place_in_world(Pass& pass, const Member& member);
+
+    // ---- before any decision
+    // status.emptySince and unneededSince, condition Drifted. Whether anything was written.
+    asio::awaitable<bool> note_use(View view);
+    // Taints of ours that no decision stands behind: left by a crash or by a decision that was undone.
+    asio::awaitable<bool> remove_stale_taints(View view);
+
+    // ---- decisions (decide.cpp)
+    asio::awaitable<void> decide(Pass& pass);
+    struct Choice {
+        Member member;
+        Candidacy candidacy;
+        std::string plan;  // for people
+    };
+    // The next to go, in the order of the queue; says why others stay.
+    std::vector<Choice> choose(Pass& pass);
+    // is_idle: whether it is underutilized, and only that is left to be judged.
+    std::optional<Choice> consider(Pass& pass, const Member& member, const Candidacies& candidacies,
+                                   bool& is_idle);
+    std::optional<Blocker> judge(Pass& pass, const Member& member, Kind kind, std::string& plan);
+    std::vector<Choice> consolidate(Pass& pass, const std::vector<Member>& idle);
+    std::size_t how_many_may_begin(const View& view, Kind kind);
+    void say_stay(Pass& pass, const Member& member, Kind kind, const Blocker& why);
+    asio::awaitable<void> begin(Choice choice);
+
+    // ---- one under way (advance.cpp)
+    asio::awaitable<void> advance(Pass& pass);
+    asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
+    asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind);
+    asio::awaitable<void> start_drain(Pass& pass, Member member);
+    asio::awaitable<void> drain(Pass& pass, Member member);
+    std::optional<Blocker> no_longer(const View& view, const Member& member, Kind kind);
+    asio::awaitable<std::optional<Blocker>> look_live(View view, Member member, Kind kind);
+    asio::awaitable<void> undo(Member member, Blocker why);
+    asio::awaitable<void> remove(View view, Member member);
+
+    // ---- repair (repair.cpp)
+    // Asks providers whether machines of Nodes that are not Ready are switched off.
+    asio::awaitable<void> look_at_machines(View view);
+    // Whether the pool wants its power switched off and on before it is replaced, and that was not tried
+    // lately.
+    static bool has_a_second_chance(const View& view, const Member& member);
+    asio::awaitable<void> begin_power_cycle(View view, Member member);
+    asio::awaitable<void> advance_power_cycles(Pass& pass);
+    asio::awaitable<void> switch_power(View view, Member member);
+    asio::awaitable<void> note_power(ClaimPointer claim, api::ConditionStatus status, std::string reason,
+                                     std::string message, api::Time now);
+
+    asio::awaitable<void> set_disrupted(ClaimPointer claim, api::ConditionStatus status, std::string reason,
+                                        std::string message);
+    asio::awaitable<void> patch_node(NodePointer before, api::Node after);
+    std::int64_t removals_last_hour(const kube::ObjectKey& manager);
+    BudgetPointers pod_budgets() const;
+
+    Informers& informers_;
+    kube::Client& client_;
+    base::Clock& clock_;
+    kube::EventRecorder& events_;
+    Announcer announcer_;
+    Drainer& drainer_;
+    ProviderInstances& instances_;
+    LookAtWorld look_at_world_;
+    std::function<bool()> may_mutate_;
+    scheduling::Solver solver_;
+    base::Family<base::Counter>& removed_;
+    base::Family<base::Counter>& undone_;
+    std::map<std::string, Stay> stays_;
+    std::map<std::string, base::TimePoint> tainted_;  // by claim UID: when this process first saw it so
+    std::map<kube::ObjectKey, std::deque<base::TimePoint>> removals_;  // by manager
+    // By claim UID: what was found in the way of its leaving, so that it is not tried again at once.
+    struct Refusal {
+        base::TimePoint at;
+        std::string message;
+    };
+    std::map<std::string, Refusal> refused_;
+    // While it holds; sets when to look again.
+    const Refusal* refusal_of(Pass& pass, const Member& member) const;
+    std::map<std::string, base::TimePoint> asked_;  // by claim UID: when its machine was last looked at
+    std::map<std::string, bool> switched_off_;      // by claim UID
+    std::set<std::string> deleted_;                 // UIDs of claims that the stores may still show as live
+};
+
+}  // namespace controllers::disruption
+
+namespace controllers {
+using disruption::DisruptionReconciler;
+}

@@ -1,0 +1,50 @@
+#include "controllers/disruption/state.hpp"
+
+#include "controllers/fleet.hpp"
+
+namespace controllers::disruption {
+
+using api::v1alpha1::NodeSmithClaim;
+namespace conditions = api::conditions;
+
+std::optional<Kind> under_way(const NodeSmithClaim& claim) {
+    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+    const bool is_decided = disrupted && disrupted->status == api::ConditionStatus::True;
+    if (claim.metadata.deletionTimestamp || !is_decided) return std::nullopt;
+    return kind_named(disrupted->reason);
+}
+
+api::Time decided_at(const NodeSmithClaim& claim) {
+    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+    return disrupted ? disrupted->lastTransitionTime.value_or(api::Time{}) : api::Time{};
+}
+
+std::optional<api::Time> drain_began(const NodeSmithClaim& claim) {
+    const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
+    if (!drained || !under_way(claim)) return std::nullopt;
+    return drained->lastTransitionTime.value_or(api::Time{});
+}
+
+bool is_staying(const NodeSmithClaim& claim) {
+    const auto state = state_of(claim);
+    return (state == ClaimState::pending || state == ClaimState::ready) &&
+           !api::is_true(claim.status.conditions, conditions::kDisrupted);
+}
+
+bool is_power_cycling(const NodeSmithClaim& claim) {
+    return api::is_false(claim.status.conditions, conditions::kPowerCycled);
+}
+
+bool has_leaving_taint(const api::Node& node) {
+    return api::find_taint(node.spec.taints, api::taints::kDisrupted, api::taints::kNoSchedule) != nullptr;
+}
+
+api::Node back_in_service(const api::Node& node) {
+    auto result = node;
+    std::erase_if(result.spec.taints,
+                  [](const api::Taint& taint) { return taint.key == api::taints::kDisrupted; });
+    result.metadata.labels.erase(std::string(api::labels::kExcludeFromLoadBalancers));
+    return result;
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,148 @@
+// What the stores know of a pool's nodes.
+#include <algorithm>
+
+#include "controllers/claim/template_hash.hpp"
+#include "controllers/disruption/reconciler.hpp"
+#include "controllers/disruption/state.hpp"
+#include "controllers/membership.hpp"
+
+namespace controllers::disruption {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+bool serves(const NodeSmithClaim& claim) {
+    return is_staying(claim) && state_of(claim) == ClaimState::ready;
+}
+
+// Its machine cannot be reached, so nothing is disrupted by its removal any more; others must not wait for
+// it.
+bool hangs(const NodeSmithClaim& claim) {
+    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    return disrupted && disrupted->reason == reasons::kUnhealthy && deleted &&
+           deleted->status == api::ConditionStatus::False && deleted->reason == reasons::kHostUnreachable;
+}
+
+bool was_given_up(const api::Condition& disrupted) {
+    return disrupted.status == api::ConditionStatus::False &&
+           (disrupted.reason == reasons::kDrainTimeout || disrupted.reason == kReplacementTimeout);
+}
+
+// Why nodes on the claim's host shall leave; empty: they need not.
+std::string evacuated(const Informers& informers, const NodeSmithClaim& claim, const NodeSmithPool& pool) {
+    const auto& host = claim.status.host;
+    if (host.empty()) return {};
+    const auto provider =
+        informers.providers.store().get({pool.metadata.namespace_, claim.status.providerRef});
+    if (!provider) return {};
+    const auto said = std::ranges::any_of(
+        provider->status.hosts, [&](const auto& known) { return known.name == host && known.evacuating; });
+    const auto physical = informers.hosts.store().get({pool.metadata.namespace_, host});
+    const bool in_maintenance =
+        physical && physical->spec.maintenance && physical->spec.providerRef == claim.status.providerRef;
+    return said || in_maintenance ? "host " + host + " is being evacuated" : std::string();
+}
+
+}  // namespace
+
+bool DisruptionReconciler::View::observes() const {
+    return manager && manager->spec.mode == api::v1alpha1::Mode::Observe;
+}
+
+DisruptionReconciler::View DisruptionReconciler::look(PoolPointer pool) {
+    View view;
+    const auto key = api::key_of(*pool);
+    const auto current = informers_.pools.store().get(key);
+    view.pool = current ? current : pool;
+    view.now = api::Time(clock_.wall_now());
+    view.template_hash = claim::template_hash(*view.pool);
+    const auto& control_planes = informers_.control_planes.store();
+    if (const auto* manager = manager_of(key, control_planes.all())) {
+        view.manager = control_planes.get(api::key_of(*manager));
+        for (const auto* other : pools_of(*manager, informers_.pools.store().all(), control_planes.all()))
+            view.manager_fleet +=
+                fleet_of(*other, informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str()),
+                         informers_.nodes.store().all());
+    }
+    for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, key.str())) {
+        count(view, *claim);
+        if (claim->status.nodeName.empty()) continue;
+        const auto node = informers_.nodes.store().get({"", claim->status.nodeName});
+        if (node) view.members.push_back(look_at_member(view, claim, node));
+    }
+    return view;
+}
+
+void DisruptionReconciler::count(View& view, const NodeSmithClaim& claim) const {
+    const bool is_leaving = claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
+    if (is_leaving && !hangs(claim)) ++view.leaving;
+    if (serves(claim)) ++view.staying;
+    if (is_coming(claim)) view.is_growing = true;
+    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+    if (disrupted && was_given_up(*disrupted))
+        view.last_failure = std::max(view.last_failure, disrupted->lastTransitionTime);
+    if (!api::is_true(claim.status.conditions, conditions::kInitialized)) return;
+    ++view.in_service;
+    const auto* node = node_of(claim, informers_.nodes.store().all());
+    if (!is_leaving && !(node && is_ready(*node))) ++view.not_ready;
+}
+
+DisruptionReconciler::Member DisruptionReconciler::look_at_member(const View& view, ClaimPointer claim,
+                                                                  NodePointer node) const {
+    Member member;
+    member.pods = informers_.pods.store().by_index(kPodsByNode, node->metadata.name);
+    member.evictable_pods =
+        std::ranges::count_if(member.pods, [](const auto& pod) { return is_drainable(*pod); });
+    member.utilization_percent = utilization_percent(*node, member.pods);
+    member.evacuated = evacuated(informers_, *claim, *view.pool);
+    member.drift = drift_of(*view.pool, view.template_hash, *claim, *node);
+    member.claim = std::move(claim);
+    member.node = std::move(node);
+    return member;
+}
+
+PoolFacts DisruptionReconciler::facts_of(const View& view) {
+    PoolFacts facts{*view.pool};
+    facts.manager = view.manager.get();
+    facts.manager_fleet = view.manager_fleet;
+    facts.in_service = view.in_service;
+    facts.staying = view.staying;
+    facts.leaving = view.leaving;
+    facts.not_ready = view.not_ready;
+    facts.last_failure = view.last_failure;
+    if (view.manager) facts.removals_last_hour = removals_last_hour(api::key_of(*view.manager));
+    return facts;
+}
+
+NodeFacts DisruptionReconciler::facts_of(const View& view, const Member& member) const {
+    NodeFacts facts{*view.pool, *member.claim, *member.node};
+    facts.evictable_pods = member.evictable_pods;
+    facts.utilization_percent = member.utilization_percent;
+    facts.evacuated = member.evacuated;
+    facts.drift = member.drift;
+    const auto known = switched_off_.find(member.claim->metadata.uid);
+    facts.machine_stopped = known != switched_off_.end() && known->second;
+    return facts;
+}
+
+std::optional<std::size_t> DisruptionReconciler::place_in_world(Pass& pass, const Member& member) {
+    if (!pass.world) pass.world = std::make_shared<provisioning::World>(look_at_world_());
+    const auto& nodes = pass.world->snapshot.nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i].node->metadata.name == member.node->metadata.name) return i;
+    return std::nullopt;
+}
+
+BudgetPointers DisruptionReconciler::pod_budgets() const {
+    BudgetPointers budgets;
+    for (const auto& [key, budget] : informers_.pod_disruption_budgets.store().all())
+        budgets.push_back(budget);
+    return budgets;
+}
+
+}  // namespace controllers::disruption

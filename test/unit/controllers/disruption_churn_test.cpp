@@ -1,0 +1,99 @@
+// How much moves over long times: simulated weeks.
+#include <numeric>
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/disruption_world.hpp"
+
+using namespace std::chrono_literals;
+using Buying = test::DisruptionWorld::Buying;
+using World = test::DisruptionWorld;
+
+namespace {
+
+// The scaleDown of a pool whose user sets nothing.
+void use_defaults(World& world) {
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleDown = {};
+        pool.spec.disruption = {};
+    });
+}
+
+std::vector<std::string> names(std::size_t count) {
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < count; ++i) result.push_back("node-" + std::to_string(1000 + i));
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("a workload that comes and goes every five minutes for a week moves few nodes") {
+    World world({}, Buying::on);
+    use_defaults(world);
+    world.edit_pool([](auto& pool) { pool.spec.machineTemplate.sizes = {{"m", 4, 8192}}; });
+    const auto scale = [&world](int count) {
+        for (int i = 0; i < 24; ++i) {
+            const auto name = "web-" + std::to_string(100 + i);
+            if (i < count) {
+                world.replicas[name] = "900m";
+            } else if (world.replicas.erase(name) > 0) {
+                world.server.remove<api::Pod>({"default", name}, 0);
+            }
+        }
+    };
+    // The first pods; from then on the scheduler and the API server tell what happens.
+    scale(12);
+    for (const auto& [name, cpu] : world.replicas) world.put_replica(name, cpu);
+    world.live(30min, 5s);
+    REQUIRE(world.claims().size() == 3);
+
+    const auto disruptions = world.events.count("Disrupting");
+    const auto purchases = world.events.count("Created: a machine");
+    constexpr std::size_t kCycles = 7 * 24 * 6;
+    for (std::size_t cycle = 0; cycle < kCycles; ++cycle) {
+        scale(20);
+        world.live(5min, 10s);
+        scale(12);
+        world.live(5min, 10s);
+    }
+    const auto moved = world.events.count("Disrupting") - disruptions;
+    const auto bought = world.events.count("Created: a machine") - purchases;
+    WARN("a week of " << kCycles << " cycles between 12 and 20 pods: " << moved << " nodes left, " << bought
+                      << " were bought");
+    // Whoever follows the workload lets two nodes go, and buys two, in each cycle.
+    CHECK(moved <= kCycles * 2 / 3);
+    CHECK(bought <= moved + 2);
+}
+
+TEST_CASE("200 nodes at 30 % are packed to within 5 % of what is possible, and then nothing moves any more") {
+    constexpr std::int64_t kCores = 16;
+    World world(names(200), Buying::on, kCores);
+    use_defaults(world);
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleDown.headroomPercent = 0;
+        pool.spec.scaleDown.utilizationThresholdPercent = 100;
+        pool.spec.scaleDown.maxConcurrent = 20;
+        pool.spec.machineTemplate.sizes = {{"m", kCores, kCores * 2048}};
+    });
+    const std::vector<std::string> sizes{"250m", "500m", "800m", "1000m", "1250m"};
+    std::int64_t milli = 0;
+    std::size_t pod = 0;
+    for (const auto& node : names(200)) {
+        for (std::int64_t used = 0; used < kCores * 300;) {
+            const auto& cpu = sizes[pod % sizes.size()];
+            world.put_running_pod("pod-" + std::to_string(10000 + pod++), node, cpu);
+            used += api::Quantity::parse(cpu).milli();
+            milli += api::Quantity::parse(cpu).milli();
+        }
+    }
+    const auto least = (milli + kCores * 1000 - 1) / (kCores * 1000);
+    world.live(48h, 5s);
+    const auto nodes = static_cast<std::int64_t>(world.claims().size());
+    const auto moved = world.events.count("Disrupting");
+    WARN("at least " << least << " nodes are needed; " << nodes << " are left after " << moved << " moves, "
+                     << world.events.count("Created: a machine") << " were bought on the way");
+    CHECK(nodes * 100 <= least * 105);
+
+    world.live(7 * 24h, 60s);
+    CHECK(world.events.count("Disrupting") == moved);
+    CHECK(static_cast<std::int64_t>(world.claims().size()) == nodes);
+}

@@ -1,0 +1,309 @@
+// What makes a node a candidate for disruption, and what stands against it.
+#include "controllers/disruption/blocks.hpp"
+#include "controllers/disruption/state.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+using namespace controllers;
+using namespace controllers::disruption;
+using namespace std::chrono_literals;
+using api::ConditionStatus;
+
+namespace {
+
+std::string reason(const std::optional<Blocker>& blocker) {
+    return blocker ? blocker->reason : "";
+}
+
+struct PoolWorld {
+    objects::NodeSmithPool pool = objects::pool("small");
+    objects::NodeSmithControlPlane manager = objects::control_plane("main", {"*"});
+    PoolFacts facts{pool, &manager, {}, 10, 10};
+
+    std::optional<Blocker> blocker(std::chrono::seconds now = 1h, Kind kind = Kind::Empty) const {
+        return pool_blocker(facts, kind, objects::at(now));
+    }
+};
+
+struct NodeWorld {
+    PoolWorld of_pool;
+    objects::NodeSmithPool& pool = of_pool.pool;
+    objects::NodeSmithClaim claim = objects::in_service(objects::bought_claim("a", pool, 1));
+    api::Node node = objects::node("a");
+    NodeFacts facts{pool, claim, node};
+
+    NodeWorld() { claim.status.emptySince = objects::kStart; }
+    std::optional<Blocker> blocker(std::chrono::seconds now = 1h, Kind kind = Kind::Empty) const {
+        return node_blocker(of_pool.facts, facts, kind, objects::at(now));
+    }
+    std::vector<Kind> kinds(std::chrono::seconds now = 1h) const {
+        std::vector<Kind> found;
+        for (const auto& candidacy : candidacies(facts, objects::at(now)).list)
+            found.push_back(candidacy.kind);
+        return found;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a node in service that has been empty long enough may leave") {
+    CHECK_FALSE(NodeWorld{}.blocker());
+}
+
+TEST_CASE("an empty node stays for the grace period and until it is old enough") {
+    NodeWorld world;
+    CHECK(reason(world.blocker(119s)) == "EmptyGracePeriod");
+    CHECK(world.blocker(119s)->until == objects::at(120s));
+    CHECK(reason(world.blocker(120s)) == "MinNodeAge");
+    CHECK(world.blocker(120s)->until == objects::at(600s));
+    CHECK_FALSE(world.blocker(600s));
+}
+
+TEST_CASE("what keeps a node that is empty") {
+    NodeWorld world;
+    SECTION("not being Ready: its pods may still run") {
+        world.node = objects::node("a", false);
+        CHECK(reason(world.blocker()) == "NodeNotReady");
+    }
+    SECTION("a user's cordon") {
+        world.node.spec.unschedulable = true;
+        CHECK(reason(world.blocker()) == "Cordoned");
+    }
+    SECTION("having been applied by a user") {
+        world.claim.metadata.ownerReferences.clear();
+        CHECK(reason(world.blocker()) == "AppliedByUser");
+    }
+    SECTION("minNodes") {
+        world.pool.spec.limits.minNodes = 1;
+        world.of_pool.facts.staying = 1;
+        CHECK(reason(world.blocker()) == "MinNodes");
+        world.of_pool.facts.staying = 2;
+        CHECK_FALSE(world.blocker());
+    }
+}
+
+TEST_CASE("annotations keep a node: always, or for a time from its creation") {
+    struct Row {
+        const char *key, *value;
+        bool kept_after_an_hour;
+    };
+    for (const auto& row : {Row{"kubenodesmith.io/do-not-disrupt", "true", true},
+                            Row{"kubenodesmith.io/do-not-disrupt", "2h", true},
+                            Row{"kubenodesmith.io/do-not-disrupt", "30m", false},
+                            Row{"kubenodesmith.io/do-not-disrupt", "false", false},
+                            Row{"kubenodesmith.io/do-not-disrupt", "yes please", false},
+                            Row{"karpenter.sh/do-not-disrupt", "true", true},
+                            Row{"cluster-autoscaler.kubernetes.io/scale-down-disabled", "true", true},
+                            Row{"cluster-autoscaler.kubernetes.io/scale-down-disabled", "false", false}}) {
+        NodeWorld world;
+        world.node.metadata.annotations[row.key] = row.value;
+        CHECK(reason(world.blocker(1h)) == (row.kept_after_an_hour ? "DoNotDisrupt" : ""));
+    }
+}
+
+TEST_CASE("what keeps all nodes of a pool") {
+    PoolWorld world;
+    CHECK_FALSE(world.blocker());
+    SECTION("no control plane") {
+        world.facts.manager = nullptr;
+        CHECK(reason(world.blocker()) == "NotSelected");
+    }
+    SECTION("a paused control plane") {
+        world.manager.spec.mode = api::v1alpha1::Mode::Paused;
+        CHECK(reason(world.blocker()) == "Paused");
+    }
+    SECTION("an unhealthy cluster") {
+        world.facts.manager_fleet.in_service = world.facts.manager_fleet.unready = 4;
+        CHECK(reason(world.blocker()) == "TooManyUnready");
+    }
+    SECTION("a recent scale-up") {
+        world.pool.status.lastScaleUpTime = objects::kStart;
+        CHECK(reason(world.blocker(299s)) == "StabilizationWindow");
+        CHECK_FALSE(world.blocker(300s));
+    }
+    SECTION("having bought a node soon after one was removed") {
+        world.pool.status.lastScaleDownTime = objects::kStart;
+        world.pool.status.lastScaleUpTime = objects::at(29min);
+        CHECK(reason(world.blocker(34min)) == "Flapping");
+        CHECK(world.blocker(34min)->until == objects::at(59min));
+        CHECK_FALSE(world.blocker(59min));
+        world.pool.status.lastScaleUpTime = objects::at(30min);
+        CHECK_FALSE(world.blocker(35min));
+    }
+    SECTION("a recent removal") {
+        world.pool.spec.scaleDown.delayAfterDelete = 1min;
+        world.pool.status.lastScaleDownTime = objects::kStart;
+        CHECK(reason(world.blocker(59s)) == "DelayAfterDelete");
+        CHECK_FALSE(world.blocker(60s));
+    }
+    SECTION("a recent failure") {
+        world.facts.last_failure = objects::kStart;
+        CHECK(reason(world.blocker(599s)) == "DelayAfterFailure");
+        CHECK_FALSE(world.blocker(600s));
+    }
+    SECTION("others that are leaving") {
+        world.facts.leaving = 1;
+        CHECK(reason(world.blocker()) == "MaxConcurrent");
+        world.pool.spec.scaleDown.maxConcurrent = 2;
+        CHECK(reason(world.blocker()) == "Budget");
+        world.pool.spec.disruption.budgets = {{"20%", {}, "", {}}};
+        CHECK_FALSE(world.blocker());
+    }
+    SECTION("the rate limit") {
+        world.manager.spec.rateLimits.maxRemovalsPerHour = 3;
+        world.facts.removals_last_hour = 2;
+        CHECK_FALSE(world.blocker());
+        world.facts.removals_last_hour = 3;
+        CHECK(reason(world.blocker()) == "RateLimited");
+    }
+}
+
+TEST_CASE("since when a node is empty is kept in the claim and ends with the first pod") {
+    NodeWorld world;
+    const auto since = [&world](std::chrono::seconds now) {
+        return empty_since(world.facts, objects::at(now));
+    };
+    world.claim.status.emptySince.reset();
+    CHECK(since(5s) == objects::at(5s));
+    world.claim.status.emptySince = objects::at(5s);
+    CHECK(since(50s) == objects::at(5s));
+    world.facts.evictable_pods = 1;
+    CHECK_FALSE(since(50s));
+    world.facts.evictable_pods = 0;
+    world.claim = objects::bought_claim("b", world.pool, 2);
+    CHECK_FALSE(since(50s));
+}
+
+TEST_CASE("since when a node is hardly used is kept in the claim and ends when it is used again") {
+    NodeWorld world;
+    const auto since = [&world](std::chrono::seconds now) {
+        return unneeded_since(world.facts, objects::at(now));
+    };
+    world.facts.utilization_percent = 49.9;
+    CHECK(since(5s) == objects::at(5s));
+    world.claim.status.unneededSince = objects::at(5s);
+    CHECK(since(50s) == objects::at(5s));
+    world.facts.utilization_percent = 50;
+    CHECK_FALSE(since(50s));
+}
+
+TEST_CASE("what a node is a candidate for, the most urgent first") {
+    NodeWorld world;
+    using Kinds = std::vector<Kind>;
+    world.claim.status.emptySince.reset();
+    CHECK(world.kinds().empty());
+    SECTION("empty, unless the policy is Never") {
+        world.claim.status.emptySince = objects::kStart;
+        CHECK(world.kinds() == Kinds{Kind::Empty});
+        world.pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::Never;
+        CHECK(world.kinds().empty());
+    }
+    SECTION("hardly used for long enough, if the policy asks for it") {
+        world.facts.evictable_pods = 1;
+        world.claim.status.unneededSince = objects::kStart;
+        CHECK(world.kinds(599s).empty());
+        CHECK(candidacies(world.facts, objects::at(599s)).look_again == objects::at(600s));
+        CHECK(world.kinds(600s) == Kinds{Kind::Underutilized});
+        world.pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::WhenEmpty;
+        CHECK(world.kinds(600s).empty());
+    }
+    SECTION("drifted, unless that is ignored") {
+        world.facts.drift = "it differs";
+        CHECK(world.kinds() == Kinds{Kind::Drifted});
+        world.pool.spec.disruption.drift = api::v1alpha1::DriftPolicy::Ignore;
+        CHECK(world.kinds().empty());
+    }
+    SECTION("too old by what its pool says, or the claim if a user applied it") {
+        world.pool.spec.disruption.expireAfter.duration = 2h;
+        CHECK(world.kinds(7199s).empty());
+        CHECK(world.kinds(7200s) == Kinds{Kind::Expired});
+        world.claim.spec.expireAfter.emplace().duration = 3h;
+        CHECK(world.kinds(7200s) == Kinds{Kind::Expired});
+        world.claim.metadata.ownerReferences.clear();
+        CHECK(world.kinds(7200s).empty());
+        CHECK(world.kinds(10800s) == Kinds{Kind::Expired});
+    }
+    SECTION("on a host that is evacuated") {
+        world.facts.evacuated = "host pve1 is being evacuated";
+        world.facts.drift = "it differs";
+        CHECK(world.kinds() == Kinds{Kind::Evacuation, Kind::Drifted});
+    }
+    SECTION("not Ready for long, or with a machine that is off") {
+        world.node = objects::node("a", false);
+        CHECK(world.kinds(599s).empty());
+        CHECK(world.kinds(600s) == Kinds{Kind::Unhealthy});
+        world.facts.machine_stopped = true;
+        CHECK(world.kinds(60s) == Kinds{Kind::Unhealthy});
+        world.pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::None;
+        CHECK(world.kinds(600s).empty());
+    }
+    SECTION("not before it was in service") {
+        world.facts.drift = "it differs";
+        objects::set_condition(world.claim.status.conditions, "Initialized", ConditionStatus::False);
+        CHECK(world.kinds().empty());
+    }
+}
+
+TEST_CASE("how a node differs from what would be made now") {
+    auto pool = objects::pool("small");
+    auto claim = objects::in_service(objects::bought_claim("a", pool, 1));
+    auto node = objects::node("a");
+    pool.spec.machineTemplate.labels = {{"tier", "web"}, {"rack", "{{ .Host }}"}};
+    node.metadata.labels = {{"tier", "web"}};
+    claim.status.templateHash = "then";
+    CHECK(drift_of(pool, "then", claim, node).empty());
+    CHECK(drift_of(pool, "now", claim, node).find("machineTemplate") != std::string::npos);
+    node.metadata.labels["tier"] = "db";
+    CHECK(drift_of(pool, "then", claim, node) == "the node's label tier is not \"web\" any more");
+    claim.status.templateHash.clear();
+    CHECK(drift_of(pool, "now", claim, node).empty());
+    claim.status.templateHash = "now";
+    node.metadata.labels["tier"] = "web";
+    claim.spec.requirements.cpuCores = 4;
+    CHECK(drift_of(pool, "now", claim, node) == "the machine has 2 CPUs instead of 4");
+}
+
+TEST_CASE("what holds a scale-down back does not hold what must go") {
+    PoolWorld world;
+    world.pool.status.lastScaleUpTime = objects::kStart;
+    CHECK(reason(world.blocker(1min, Kind::Underutilized)) == "StabilizationWindow");
+    for (const auto kind : {Kind::Drifted, Kind::Expired, Kind::Evacuation, Kind::Unhealthy})
+        CHECK_FALSE(world.blocker(1min, kind));
+    NodeWorld node;
+    CHECK(reason(node.blocker(1min, Kind::Underutilized)) == "MinNodeAge");
+    CHECK_FALSE(node.blocker(1min, Kind::Drifted));
+    node.node.spec.unschedulable = true;
+    CHECK(reason(node.blocker(1h, Kind::Drifted)) == "Cordoned");
+    CHECK_FALSE(node.blocker(1h, Kind::Evacuation));
+}
+
+TEST_CASE("an outage does not empty the pool") {
+    PoolWorld world;
+    world.facts.not_ready = 2;
+    CHECK_FALSE(world.blocker(1h, Kind::Unhealthy));
+    world.facts.not_ready = 3;
+    CHECK(reason(world.blocker(1h, Kind::Unhealthy)) == "TooManyUnhealthy");
+}
+
+TEST_CASE("nodes that are not Ready use up the budget of others, not that of their repair") {
+    PoolWorld world;
+    world.facts.not_ready = 1;
+    CHECK(reason(world.blocker(1h, Kind::Drifted)) == "Budget");
+    CHECK_FALSE(world.blocker(1h, Kind::Unhealthy));
+}
+
+TEST_CASE("a node that goes back in service loses our taint and label and keeps everything else") {
+    auto node = objects::node("a");
+    node.spec.taints = {{"example.com/own", "", "NoSchedule", {}},
+                        {"kubenodesmith.io/disrupted", "", "NoSchedule", {}}};
+    node.metadata.labels = {{"rack", "1"},
+                            {"node.kubernetes.io/exclude-from-external-load-balancers", "true"}};
+    node.spec.unschedulable = true;
+    CHECK(has_leaving_taint(node));
+    const auto back = back_in_service(node);
+    CHECK_FALSE(has_leaving_taint(back));
+    CHECK(back.spec.taints.size() == 1);
+    CHECK(back.metadata.labels == api::StringMap{{"rack", "1"}});
+    CHECK(back.spec.unschedulable);
+}

@@ -1,0 +1,120 @@
+// What pods say against the disruption of their node.
+#include "controllers/disruption/pods.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+using namespace controllers::disruption;
+using namespace std::chrono_literals;
+
+namespace {
+
+api::Pod web(const std::string& owner = "ReplicaSet") {
+    api::Pod pod;
+    pod.metadata.namespace_ = "default";
+    pod.metadata.name = "web";
+    pod.metadata.labels = {{"app", "web"}};
+    pod.status.phase = api::PodPhase::Running;
+    pod.status.startTime = objects::kStart;
+    auto& container = pod.spec.containers.emplace_back();
+    container.resources.requests = {{"cpu", api::Quantity::parse("500m")},
+                                    {"memory", api::Quantity::parse("1Gi")}};
+    if (!owner.empty()) {
+        auto& reference = pod.metadata.ownerReferences.emplace_back();
+        reference.kind = owner;
+        reference.controller = true;
+    }
+    return pod;
+}
+
+PodPointers one(const api::Pod& pod) {
+    return {std::make_shared<const api::Pod>(pod)};
+}
+
+std::string reason(const api::Pod& pod, Kind kind = Kind::Underutilized, const BudgetPointers& budgets = {},
+                   std::chrono::seconds now = 1h, bool has_deadline = false) {
+    const PodRules rules{kind, budgets, has_deadline};
+    const auto found = pod_blocker(one(pod), rules, objects::at(now));
+    return found ? found->reason : "";
+}
+
+std::shared_ptr<const api::PodDisruptionBudget> budget(std::int32_t allowed) {
+    api::PodDisruptionBudget result;
+    result.metadata.namespace_ = "default";
+    result.metadata.name = "web";
+    result.spec.selector.emplace().matchLabels = {{"app", "web"}};
+    result.status.disruptionsAllowed = allowed;
+    result.status.expectedPods = result.status.desiredHealthy = 2;
+    return std::make_shared<const api::PodDisruptionBudget>(result);
+}
+
+}  // namespace
+
+TEST_CASE("an ordinary pod may be asked to leave") {
+    CHECK(reason(web()).empty());
+}
+
+TEST_CASE("annotations keep a pod's node: always, or for a time from the pod's start") {
+    auto pod = web();
+    pod.metadata.annotations["kubenodesmith.io/do-not-disrupt"] = "2h";
+    CHECK(reason(pod, Kind::Drifted, {}, 7199s) == "DoNotDisrupt");
+    CHECK(reason(pod, Kind::Drifted, {}, 7200s).empty());
+    pod.metadata.annotations = {{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}};
+    CHECK(reason(pod, Kind::Evacuation) == "DoNotDisrupt");
+}
+
+TEST_CASE("a pod that nobody would bring back keeps its node, unless it is said to be safe") {
+    auto pod = web("");
+    CHECK(reason(pod) == "BarePod");
+    CHECK(reason(pod, Kind::Expired) == "BarePod");
+    pod.metadata.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "true";
+    CHECK(reason(pod).empty());
+}
+
+TEST_CASE("local data keeps a node that would only be saved, not one that has to be replaced") {
+    auto pod = web();
+    auto& volume = pod.spec.volumes.emplace_back();
+    volume.emptyDir.emplace();
+    CHECK(reason(pod) == "LocalStorage");
+    CHECK(reason(pod, Kind::Drifted).empty());
+    volume.emptyDir->medium = "Memory";
+    CHECK(reason(pod).empty());
+    volume.hostPath.emplace();
+    CHECK(reason(pod) == "LocalStorage");
+}
+
+TEST_CASE("a budget without slack keeps a node") {
+    CHECK(reason(web(), Kind::Underutilized, {budget(1)}).empty());
+    CHECK(reason(web(), Kind::Underutilized, {budget(0)}) == "PodDisruptionBudget");
+    CHECK(reason(web(), Kind::Underutilized, {budget(1), budget(1)}) == "PodDisruptionBudget");
+    const auto budgets = BudgetPointers{budget(0)};
+    const PodRules strict{Kind::Drifted, budgets};
+    CHECK(pod_blocker(one(web()), strict, objects::at(1h))->message.find("can never allow") !=
+          std::string::npos);
+}
+
+TEST_CASE("with a deadline that the user set, what must go is not kept") {
+    auto pod = web("");
+    CHECK(reason(pod, Kind::Expired, {}, 1h, true).empty());
+    CHECK(reason(pod, Kind::Underutilized, {}, 1h, true) == "BarePod");
+}
+
+TEST_CASE("pods that do not move do not count") {
+    CHECK(reason(web("DaemonSet")).empty());
+    auto done = web("");
+    done.status.phase = api::PodPhase::Succeeded;
+    CHECK(reason(done).empty());
+    auto ending = web("");
+    ending.metadata.deletionTimestamp = objects::kStart;
+    CHECK(reason(ending).empty());
+}
+
+TEST_CASE("how much of a node is in use is the larger share, without pods of DaemonSets") {
+    const auto node = objects::node("a", true, "2", "4Gi");
+    auto large = web();
+    large.spec.containers[0].resources.requests["memory"] = api::Quantity::parse("3Gi");
+    const PodPointers pods{std::make_shared<const api::Pod>(large),
+                           std::make_shared<const api::Pod>(web("DaemonSet"))};
+    CHECK(utilization_percent(node, pods) == 75);
+    CHECK(utilization_percent(node, {}) == 0);
+}

@@ -1,0 +1,366 @@
+// Behaviour of nodes that leave with pods on them, against an API server in memory and in virtual time.
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/disruption_world.hpp"
+
+using namespace std::chrono_literals;
+using api::ConditionStatus;
+using Buying = test::DisruptionWorld::Buying;
+using World = test::DisruptionWorld;
+
+namespace {
+
+api::PodDisruptionBudget budget(std::int32_t allowed) {
+    api::PodDisruptionBudget result;
+    result.metadata.namespace_ = "default";
+    result.metadata.name = "web";
+    result.spec.selector.emplace().matchLabels = {{"app", "web"}};
+    result.spec.maxUnavailable = api::IntOrString(allowed);
+    result.status.disruptionsAllowed = allowed;
+    result.status.expectedPods = 2;
+    result.status.desiredHealthy = 2 - allowed;
+    return result;
+}
+
+}  // namespace
+
+// ---- underutilized
+
+TEST_CASE("a node that is hardly used goes when its pods fit elsewhere, and they run again there") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b");
+    world.put_running_pod("three", "b");
+    world.live(3min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.place_of("one") == "b");
+    CHECK(world.events.count("Node a Disrupting: Underutilized") == 1);
+    CHECK(world.claims().size() == 1);
+    CHECK(world.server.list<api::Node>().size() == 1);
+}
+
+TEST_CASE("a node stays when its pods fit nowhere else, which is said once") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("big", "b", "3500m");
+    world.edit_pool([](auto& pool) { pool.spec.limits.maxNodes = 2; });
+    world.live(20min);
+    CHECK(world.find("a"));
+    CHECK(world.events.count("Node a DisruptionBlocked: Underutilized") == 1);
+    const auto writes = world.writes();
+    world.live(60min);
+    CHECK(world.writes() == writes);
+}
+
+TEST_CASE("a node above the threshold is left alone") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2");
+    world.put_running_pod("two", "b", "2");
+    world.live(20min);
+    CHECK(world.claims().size() == 2);
+    CHECK(world.disrupted("a").empty());
+}
+
+TEST_CASE("headroom keeps a node that is hardly used") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b", "2500m");
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.headroomPercent = 20; });
+    world.live(10min);
+    CHECK(world.find("a"));
+    CHECK(world.events.count("less than 20 % of pool small would be left free") == 1);
+}
+
+TEST_CASE("a smaller machine is bought first when that saves enough") {
+    World world({"a"}, Buying::on, 16);
+    world.put_running_pod("one", "a", "2");
+    world.live(62s);
+    CHECK(world.disrupted("a") == "True Underutilized");
+    world.live(4min);
+    CHECK_FALSE(world.find("a"));
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.claims()[0].spec.requirements.cpuCores < 4);
+    CHECK(world.place_of("one") == world.claims()[0].metadata.name);
+    // And then nothing moves any more.
+    world.live(60min);
+    CHECK(world.events.count("Disrupting") == 1);
+}
+
+TEST_CASE("several nodes go together where one machine serves for all of them") {
+    World world({"a", "b", "c"}, Buying::on, 8);
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleDown.maxConcurrent = 3;
+        pool.spec.machineTemplate.sizes = {{"s", 4, 8192}, {"m", 8, 16384}};
+    });
+    for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "2600m");
+    world.live(10min);
+    CHECK(world.claims().size() == 1);
+    world.live(60min);
+    CHECK(world.claims().size() == 1);
+}
+
+// ---- what holds a drain
+
+TEST_CASE("a drain that ends too late is aborted and the node back in service") {
+    World world({"a", "b"}, Buying::on, 8);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "a");
+    world.put_running_pod("large", "b", "5");
+    // Nobody gives back what the first eviction takes.
+    world.server.put(budget(1));
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.drainTimeout = 2min; });
+    world.live(90s);
+    REQUIRE(world.disrupted("a") == "True Underutilized");
+    CHECK(world.condition("a", "Drained") == "False BlockedByBudget");
+    CHECK(world.place_of("one") + world.place_of("two") != "aa");
+    world.live(2min);
+    CHECK(world.disrupted("a") == "False DrainTimeout");
+    CHECK(world.condition("a", "Drained").empty());
+    CHECK_FALSE(world.is_tainted("a"));
+    CHECK(world.events.count("RemovalUndone: the node stays: it was not empty after 2m") == 1);
+    // Not again before delayAfterFailure.
+    world.server.put(budget(1));
+    world.live(7min);
+    CHECK(world.disrupted("a") == "False DrainTimeout");
+    world.live(10min);
+    CHECK_FALSE(world.find("a"));
+}
+
+TEST_CASE("a budget that allows nothing keeps the node until it gives way") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.server.put(budget(0));
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b");
+    world.live(5min);
+    CHECK(world.disrupted("a").empty());
+    CHECK(world.events.count("is kept by PodDisruptionBudget default/web") == 2);
+    world.server.put(budget(2));
+    world.live(3min);
+    CHECK(world.claims().size() == 1);
+}
+
+// ---- drift and expiry
+
+TEST_CASE("a drifted node is replaced first and drained afterwards") {
+    World world({"a"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.machines_join = false;
+    world.made_from("a", "another template");
+    world.live(30s);
+    CHECK(world.disrupted("a") == "True Drifted");
+    CHECK(world.condition("a", "Drifted") == "True Drifted");
+    CHECK(world.is_tainted("a"));
+    CHECK(world.claims().size() == 2);
+    CHECK(world.place_of("one") == "a");
+    world.live(5min);
+    CHECK(world.claims().size() == 2);
+    CHECK(world.place_of("one") == "a");
+    world.machines_join = true;
+    world.live(1min);
+    CHECK_FALSE(world.find("a"));
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.place_of("one") == world.claims()[0].metadata.name);
+}
+
+TEST_CASE("a replacement that does not come in time leaves the node in service") {
+    World world({"a"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.machines_join = false;
+    world.made_from("a", "another template");
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleUp.provisionTimeout = pool.spec.scaleUp.registrationTimeout = 1min;
+        pool.spec.scaleUp.initializationTimeout = 1min;
+    });
+    world.live(4min);
+    CHECK(world.disrupted("a") == "False ReplacementTimeout");
+    CHECK_FALSE(world.is_tainted("a"));
+    CHECK(world.place_of("one") == "a");
+}
+
+TEST_CASE("without room for one more within the limits a drifted node is drained first, which is said") {
+    World world({"a"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.edit_pool([](auto& pool) { pool.spec.limits.maxNodes = 1; });
+    world.made_from("a", "another template");
+    world.live(5min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.events.count("DrainsFirst") == 1);
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.place_of("one") == world.claims()[0].metadata.name);
+}
+
+TEST_CASE("nodes that are too old go one after the other, within the budget") {
+    World world({"a", "b", "c"}, Buying::on, 4);
+    for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "2500m");
+    world.edit_pool([](auto& pool) {
+        pool.spec.disruption.expireAfter.duration = 10min;
+        pool.spec.disruption.budgets = {{1, {}, "", {}}};
+        pool.spec.scaleDown.maxConcurrent = 3;
+    });
+    world.live(9min);
+    CHECK(world.claims().size() == 3);
+    for (int i = 0; i < 300; ++i) {
+        world.live(1s);
+        std::size_t leaving = 0;
+        for (const auto& claim : world.claims())
+            leaving += controllers::disruption::under_way(claim) || claim.metadata.deletionTimestamp;
+        REQUIRE(leaving <= 1);
+    }
+    CHECK_FALSE(world.find("a"));
+    CHECK_FALSE(world.find("b"));
+    CHECK_FALSE(world.find("c"));
+    CHECK(world.claims().size() == 3);
+}
+
+// ---- evacuation
+
+TEST_CASE("nodes on a host that is being evacuated are replaced on another one") {
+    World world({"a"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.server.edit<objects::NodeSmithClaim>({"default", "a"},
+                                               [](auto& claim) { claim.status.host = "pve1"; });
+    world.server.edit<api::Node>({"", "a"},
+                                 [](auto& node) { node.metadata.labels["kubenodesmith.io/host"] = "pve1"; });
+    world.live(2min);
+    REQUIRE(world.disrupted("a").empty());
+    world.server.edit<objects::NodeSmithProvider>({"default", "proxmox"}, [](auto& provider) {
+        auto other = provider.status.hosts[0];
+        other.name = "pve2";
+        provider.status.hosts[0].online = false;
+        provider.status.hosts[0].evacuating = true;
+        provider.status.hosts.push_back(other);
+    });
+    world.live(2min);
+    CHECK_FALSE(world.find("a"));
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.place_of("one") == world.claims()[0].metadata.name);
+}
+
+// ---- repair
+
+TEST_CASE("a node that is not Ready for long is replaced, without asking its pods' wishes") {
+    World world({"a", "b", "c"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.server.edit<api::Pod>({"default", "one"}, [](auto& pod) {
+        pod.metadata.annotations["kubenodesmith.io/do-not-disrupt"] = "true";
+    });
+    world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 3; });
+    auto node = world.node("a");
+    objects::set_condition(node.status.conditions, "Ready", ConditionStatus::False,
+                           api::Time(world.clock.wall_now()));
+    world.server.put(node);
+    world.live(9min);
+    CHECK(world.disrupted("a").empty());
+    world.live(3min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.claims().size() == 3);
+    CHECK(world.events.count("Node a Disrupting: Unhealthy: the node is not Ready since") == 1);
+}
+
+TEST_CASE("when many nodes are not Ready at once none is repaired") {
+    World world({"a", "b", "c"}, Buying::on, 4);
+    for (const auto* name : {"a", "b"}) {
+        auto node = world.node(name);
+        objects::set_condition(node.status.conditions, "Ready", ConditionStatus::False,
+                               api::Time(world.clock.wall_now()));
+        world.server.put(node);
+    }
+    world.live(30min);
+    CHECK(world.find("a"));
+    CHECK(world.find("b"));
+    CHECK(world.events.count("TooManyUnhealthy") == 0);
+    CHECK(world.events.count("more than 20 % of the pool's nodes are not Ready") == 2);
+}
+
+TEST_CASE("a node is switched off and on before it is replaced, if that is wanted") {
+    World world({"a", "b", "c"}, Buying::on, 4);
+    world.edit_pool([](auto& pool) {
+        pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::PowerCycleThenReplace;
+        pool.spec.limits.minNodes = 3;
+    });
+    fake::CloudMachine machine;
+    machine.machine_id = "100";
+    machine.host = "host-a";
+    machine.state = providers::MachineState::running;
+    const auto claim = world.claim("a");
+    int boots = 0;
+    world.cloud.on_boot = [&boots](const fake::CloudMachine&) { ++boots; };
+    machine.identity = controllers::claim::identity_of(
+        claim, world.instances.cluster_id(),
+        world.server.get<objects::NodeSmithProvider>({"default", "proxmox"})->metadata.uid);
+    world.cloud.plant(machine);
+    auto node = world.node("a");
+    objects::set_condition(node.status.conditions, "Ready", ConditionStatus::False,
+                           api::Time(world.clock.wall_now()));
+    world.server.put(node);
+    world.live(11min);
+    for (const auto& condition : world.claim("a").status.conditions) UNSCOPED_INFO(condition.message);
+    CHECK(boots == 1);
+    CHECK(world.condition("a", "PowerCycled") == "True SwitchedOn");
+    CHECK(world.disrupted("a").empty());
+    SECTION("and stays if that helped") {
+        objects::set_condition(node.status.conditions, "Ready", ConditionStatus::True,
+                               api::Time(world.clock.wall_now()));
+        world.server.edit<api::Node>({"", "a"},
+                                     [&](auto& known) { known.status.conditions = node.status.conditions; });
+        world.live(30min);
+        CHECK(world.find("a"));
+        CHECK(boots == 1);
+    }
+    SECTION("and is replaced if it did not") {
+        world.live(12min);
+        CHECK_FALSE(world.find("a"));
+        CHECK(boots == 1);
+    }
+}
+
+// ---- crashes
+
+TEST_CASE("whatever request is the last to get through for a while, what was begun is ended") {
+    const int last = GENERATE(range(1, 20));
+    World world({"a", "b"}, Buying::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b");
+    int left = last;
+    bool is_dead = false;
+    // Also those whose effect it never hears of.
+    world.requests.on_request = [&](const base::HttpRequest& request) {
+        if (request.method != "GET" && is_dead) throw base::TransportError("cut off", false);
+    };
+    world.requests.on_effect = [&](const base::HttpRequest& request) {
+        if (request.method == "GET" || --left > 0) return;
+        is_dead = true;
+        throw base::TransportError("cut off", true);
+    };
+    world.live(4min);
+    world.requests.on_request = world.requests.on_effect = nullptr;
+    world.live(10min);
+    CHECK(world.claims().size() == 1);
+    for (const auto& node : world.server.list<api::Node>()) CHECK(node.spec.taints.empty());
+    CHECK_FALSE(world.place_of("one").empty());
+    CHECK_FALSE(world.place_of("two").empty());
+}
+
+// ---- what stays said
+
+TEST_CASE("a disruption whose reason has gone is undone") {
+    World world({"a"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.machines_join = false;
+    world.made_from("a", "another template");
+    world.live(30s);
+    REQUIRE(world.is_tainted("a"));
+    world.made_from("a", "");
+    world.live(30s);
+    CHECK_FALSE(world.is_tainted("a"));
+    CHECK(world.disrupted("a") == "False NoReason");
+    CHECK(world.condition("a", "Drifted") == "False UpToDate");
+}
+
+TEST_CASE("why a node stays is known to those who ask") {
+    World world({"a"}, Buying::on, 4);
+    world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 1; });
+    world.live(2min);
+    const auto& stays = world.disruption.stays();
+    REQUIRE(stays.contains("a"));
+    CHECK(stays.at("a").blocker.reason == "MinNodes");
+}
