@@ -24,15 +24,24 @@ void NodeDigests::prepare(const Snapshot& snapshot) {
     for (auto& [name, memory] : nodes_) memory.is_used = false;
 }
 
+std::uint32_t NodeDigests::kind_of(const std::shared_ptr<const api::Pod>& pod) {
+    key_.clear();
+    key_.put(std::int64_t{label_sets_.number_of(pod)});
+    key_.put(pod->spec.affinity->podAntiAffinity);
+    return kinds_.number_of(key_.text());
+}
+
 NodeDigest NodeDigests::digest_of(const Node& node) {
     NodeDigest digest;
+    digest.allocatable = amounts_of(node.node->status.allocatable, resource_names_);
     for (const auto& pod : node.pods) {
         if (is_finished(*pod)) continue;
         digest.used += requests_of(pod->spec, resource_names_);
         if (!is_bound_to_node(*pod)) ++digest.own_pods;
         const auto* owner = api::controller_of(pod->metadata);
         if (owner && owner->kind == "DaemonSet") digest.daemon_sets.push_back(owner->uid);
-        if (pod->spec.affinity && pod->spec.affinity->podAntiAffinity) digest.keep_apart.push_back(pod.get());
+        if (pod->spec.affinity && pod->spec.affinity->podAntiAffinity)
+            digest.keep_apart.push_back({pod.get(), kind_of(pod)});
     }
     return digest;
 }
@@ -40,7 +49,8 @@ NodeDigest NodeDigests::digest_of(const Node& node) {
 NodeDigests::Memory& NodeDigests::remembered(const Node& node) {
     auto& memory = nodes_[node.node->metadata.name];
     memory.is_used = true;
-    if (memory.pods == node.pods) return memory;
+    if (memory.node == node.node && memory.pods == node.pods) return memory;
+    memory.node = node.node;
     memory.pods = node.pods;
     memory.digest = digest_of(node);
     memory.has_labels = false;

@@ -2,6 +2,7 @@
 // nodes whose pods changed.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -24,13 +25,20 @@ struct CountedPods {
     bool is_terminating = false;
 };
 
+// A pod with anti-affinity. Pods of the same kind keep the same pods away.
+struct KeepApart {
+    const api::Pod* pod = nullptr;
+    std::uint32_t kind = 0;  // by NodeDigests
+};
+
 // Of the pods that are not finished.
 struct NodeDigest {
+    Amounts allocatable;  // of the node itself
     Amounts used;
-    std::size_t own_pods = 0;                 // not bound to the node
-    std::vector<std::string> daemon_sets;     // UIDs of those whose pods are there
-    std::vector<const api::Pod*> keep_apart;  // pods with anti-affinity
-    std::vector<CountedPods> counted;         // by NodeDigests::counted() only
+    std::size_t own_pods = 0;              // not bound to the node
+    std::vector<std::string> daemon_sets;  // UIDs of those whose pods are there
+    std::vector<KeepApart> keep_apart;
+    std::vector<CountedPods> counted;  // by NodeDigests::counted() only
 };
 
 class NodeDigests {
@@ -41,21 +49,28 @@ public:
     // To be called before a solve: forgets what the snapshot does not hold.
     void prepare(const Snapshot& snapshot);
     const NodeDigest& of(const Node& node) { return remembered(node).digest; }
+    // Kinds are numbered from 0 on.
+    std::size_t kinds_of_keep_apart() const { return kinds_.size(); }
     // With the labels of each pod.
     const std::vector<CountedPods>& counted(const Node& node);
 
 private:
     struct Memory {
-        std::vector<std::shared_ptr<const api::Pod>> pods;  // that it was made from: they cannot change
+        // What it was made from: these cannot change.
+        std::shared_ptr<const api::Node> node;
+        std::vector<std::shared_ptr<const api::Pod>> pods;
         NodeDigest digest;
         bool has_labels = false;
         bool is_used = false;  // in this solve
     };
     Memory& remembered(const Node& node);
     NodeDigest digest_of(const Node& node);
+    std::uint32_t kind_of(const std::shared_ptr<const api::Pod>& pod);
 
     ResourceNames resource_names_;
     LabelSets label_sets_;
+    StringNumbers kinds_;  // of pods with anti-affinity, by what that depends on
+    KeyBuilder key_;
     std::unordered_map<std::string, Memory> nodes_;  // by name
 };
 

@@ -79,20 +79,20 @@ std::vector<LabelRow> Rows::label_rows() {
 std::vector<RowTraits> Rows::traits(ResourceNames& names) {
     for (const auto i : nodes_) {
         const auto& node = snapshot_.nodes[i];
-        allocatable_.push_back(amounts_of(node.node->status.allocatable, names));
+        allocatable_.push_back(&digests_.of(node).allocatable);
         const bool own = needs_own_taints(node);
         taints_.push_back(own ? &own_taints_.emplace_back(effective_taints(node)) : &node.node->spec.taints);
     }
     for (const auto& pool : snapshot_.pools) {
-        const auto offered = amounts_of(pool.extended_resources, names);
+        const auto& offered = offered_.emplace_back(amounts_of(pool.extended_resources, names));
         for (std::size_t i = 0; i < pool.places.size(); ++i) {
-            allocatable_.push_back(offered);
+            allocatable_.push_back(&offered);
             taints_.push_back(&pool.taints);
         }
     }
     std::vector<RowTraits> traits;
     for (std::size_t row = 0; row < taints_.size(); ++row)
-        traits.push_back({taints_[row], &allocatable_[row]});
+        traits.push_back({taints_[row], allocatable_[row]});
     return traits;
 }
 

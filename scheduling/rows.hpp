@@ -25,7 +25,8 @@ public:
     const Node& node(std::size_t row) const { return snapshot_.nodes[nodes_[row]]; }
     const NodeDigest& digest(std::size_t row) const { return *digest_of_[row]; }
     const std::vector<CountedPods>& counted_pods(std::size_t row) { return digests_.counted(node(row)); }
-    const Amounts& allocatable(std::size_t row) const { return allocatable_[row]; }
+    std::size_t kinds_of_keep_apart() const { return digests_.kinds_of_keep_apart(); }
+    const Amounts& allocatable(std::size_t row) const { return *allocatable_[row]; }
     std::size_t all() const { return taints_.size(); }
     // The row of a pool's first place; those of the others follow.
     std::size_t templates_of(std::size_t pool) const { return first_template_[pool]; }
@@ -48,7 +49,8 @@ private:
     std::vector<std::size_t> nodes_;
     std::vector<const NodeDigest*> digest_of_;  // by row
     std::vector<std::size_t> first_template_;
-    std::deque<Amounts> allocatable_;
+    std::vector<const Amounts*> allocatable_;
+    std::deque<Amounts> offered_;  // extended resources of the pools' machines
     std::deque<std::vector<api::Taint>> own_taints_;
     std::vector<const std::vector<api::Taint>*> taints_;
     LabelTable labels_;

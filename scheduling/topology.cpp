@@ -24,9 +24,10 @@ void Topology::read(ClassId id) {
 }
 
 const std::vector<CounterId>& Topology::matching(LabelSetId labels) {
-    const auto [entry, added] = matching_.try_emplace(labels);
-    if (added) entry->second = counters_.matching(label_sets_.sample(labels));
-    return entry->second;
+    if (labels >= matching_.size()) matching_.resize(std::max<std::size_t>(labels + 1, label_sets_.size()));
+    auto& known = matching_[labels];
+    if (!known) known = counters_.matching(label_sets_.sample(labels));
+    return *known;
 }
 
 std::vector<CounterId> Topology::repelling(const PodClass& pod_class) {
@@ -37,10 +38,13 @@ std::vector<CounterId> Topology::repelling(const PodClass& pod_class) {
 
 void Topology::count_existing() {
     // Anti-affinity of pods that run keeps others away, so its counters have to be known first.
-    std::vector<std::pair<std::size_t, const api::Pod*>> owners;
-    for (std::size_t row = 0; row < rows_.nodes(); ++row)
-        for (const auto* pod : rows_.digest(row).keep_apart) owners.emplace_back(row, pod);
-    for (const auto& [row, pod] : owners) add(reader_.owned(*pod), row, row);
+    std::vector<std::optional<std::vector<CounterId>>> owned(rows_.kinds_of_keep_apart());
+    for (std::size_t row = 0; row < rows_.nodes(); ++row) {
+        for (const auto& each : rows_.digest(row).keep_apart) {
+            if (!owned[each.kind]) owned[each.kind] = reader_.owned(*each.pod);
+            add(*owned[each.kind], row, row);
+        }
+    }
 
     for (ClassId id = 0; id < classes_.size(); ++id) {
         auto& footprint = footprints_.emplace_back();
@@ -52,7 +56,7 @@ void Topology::count_existing() {
     if (counters_.empty()) return;
     count_nodes();
     find_potential();
-    for (std::size_t row = 0; row < rows_.nodes(); ++row) count_pods(row);
+    count_pods();
     count_daemons();
 }
 
@@ -83,7 +87,14 @@ void Topology::find_potential() {
     }
 }
 
-void Topology::count_pods(std::size_t row) {
+void Topology::count_pods() {
+    bool counts_any = false;
+    for (CounterId id = 0; id < counters_.size(); ++id)
+        counts_any = counts_any || counters_.at(id).counts != Counts::owners;
+    for (std::size_t row = 0; counts_any && row < rows_.nodes(); ++row) count_pods_in(row);
+}
+
+void Topology::count_pods_in(std::size_t row) {
     for (const auto& pod : rows_.counted_pods(row)) {
         for (const auto id : matching(pod.labels)) {
             auto& counter = counters_.at(id);

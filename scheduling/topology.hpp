@@ -84,7 +84,8 @@ private:
     std::int32_t daemons_at(CounterId id, std::size_t row) const;
     void add(const std::vector<CounterId>& counters, std::size_t slot, std::size_t row);
     void count_nodes();
-    void count_pods(std::size_t row);
+    void count_pods();
+    void count_pods_in(std::size_t row);
     void count_daemons();
     void find_potential();
 
@@ -106,8 +107,8 @@ private:
     std::unordered_map<std::uint32_t, Rules> required_;  // by topology of the class
     std::unordered_map<std::uint32_t, std::vector<Preference>> preferences_;
     std::unordered_map<std::uint32_t, std::vector<CounterId>> owned_;
-    std::unordered_map<LabelSetId, std::vector<CounterId>> matching_;  // by labels of the class
-    std::vector<Footprint> footprints_;                                // by class
+    std::vector<std::optional<std::vector<CounterId>>> matching_;  // by label set
+    std::vector<Footprint> footprints_;                            // by class
     std::vector<std::vector<ValueId>> potential_;  // by counter: domains where machines could be bought
     std::vector<Settled> settled_;
     std::unordered_map<CounterId, std::vector<std::size_t>> daemon_counts_;  // DaemonSets that are counted

@@ -20,6 +20,7 @@ struct Options {
     bool ignore_preferences = false;
     bool busy = false;
     bool warm = false;
+    int samples = 1;
 };
 
 double cpu_seconds() {
@@ -48,13 +49,16 @@ void measure(scheduling::Solver& solver, const scheduling::Snapshot& snapshot) {
 }
 
 void run(const Options& options) {
-    auto snapshot = options.busy ? bench::busy_cluster() : bench::empty_cluster();
-    scheduling::Solver solver;
-    if (options.warm) solver.solve(snapshot);
+    const auto cluster = options.busy ? bench::busy_cluster() : bench::empty_cluster();
+    auto snapshot = cluster;
     snapshot.pods = options.workload.empty() ? bench::make_pods(options.mix, options.pods)
                                              : bench::read_pods(options.workload);
     if (options.ignore_preferences) snapshot.preferences = scheduling::Preferences::ignore;
-    measure(solver, snapshot);
+    for (int i = 0; i < options.samples; ++i) {
+        scheduling::Solver solver;
+        if (options.warm) solver.solve(cluster);
+        measure(solver, snapshot);
+    }
 }
 
 }  // namespace
@@ -70,6 +74,7 @@ int main(int argc, char** argv) {
     app.add_flag("--ignore-preferences", options.ignore_preferences, "Do not respect preferences");
     app.add_flag("--busy", options.busy, "On a cluster of 1,000 nodes with 30,000 running pods");
     app.add_flag("--warm", options.warm, "The solver has seen the cluster before, without these pods");
+    app.add_option("--samples", options.samples, "How often, a line for each");
     CLI11_PARSE(app, argc, argv);
     try {
         run(options);
