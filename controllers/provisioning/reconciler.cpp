@@ -112,7 +112,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
                                       informers_.pools.store().all(), informers_.nodes.store().all(), now);
     const auto world = build_world(informers_, std::move(supplies), demand.pods, now);
     const auto begun = clock_.now();
-    const auto result = scheduling::solve(world.snapshot);
+    const auto result = solver_.solve(world.snapshot);
     metrics_.solve.with({}).observe(std::chrono::duration<double>(clock_.now() - begun).count());
     const char* outcome =
         result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "buy";
@@ -223,7 +223,7 @@ std::vector<std::string> ProvisioningReconciler::why_needed(const std::string& n
     for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i)
         if (world.snapshot.nodes[i].node->metadata.name == node) request.nodes.push_back(i);
     if (request.nodes.empty()) return {};
-    const auto removal = scheduling::simulate_removal(world.snapshot, request);
+    const auto removal = solver_.simulate_removal(world.snapshot, request);
     if (removal.possible) return {};
     return removal.reasons;
 }
