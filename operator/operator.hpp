@@ -23,6 +23,7 @@ struct OperatorSettings {
     bool leader_elect = false;
     kube::LeaderElectionOptions election;
     int concurrent_claims = 16;
+    bool kproximate_metrics = false;
     // How long work in hand may take to end after stop().
     base::Duration grace = std::chrono::seconds{20};
 };

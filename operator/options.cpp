@@ -68,6 +68,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--metrics-bind-address", options.metrics_address,
                    "Address of /metrics and /debug/state over HTTP; 0 = off")
         ->capture_default_str();
+    app.add_flag("--legacy-kproximate-metrics", options.kproximate_metrics,
+                 "Also give kproximate's gauges, for dashboards made for it");
     app.add_option("--max-concurrent-claims", options.concurrent_claims, "Claims worked on at the same time")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();

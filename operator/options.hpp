@@ -27,6 +27,7 @@ struct Options {
     base::log::Level log_level = base::log::Level::info;
     base::log::Format log_format = base::log::Format::text;
     int concurrent_claims = 16;
+    bool kproximate_metrics = false;
 };
 
 // What the command line asks for: run the operator with options, run another command, or print a text and

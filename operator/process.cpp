@@ -33,6 +33,7 @@ OperatorSettings settings_of(const Options& options, const std::string& own_name
     OperatorSettings settings;
     settings.leader_elect = options.leader_elect;
     settings.concurrent_claims = options.concurrent_claims;
+    settings.kproximate_metrics = options.kproximate_metrics;
     settings.election.lease_duration = options.lease_duration;
     settings.election.renew_deadline = options.renew_deadline;
     settings.election.retry_period = options.retry_period;

@@ -16,6 +16,7 @@
 #include "controllers/scale_down.hpp"
 #include "operator/cluster_metrics.hpp"
 #include "operator/debug_state.hpp"
+#include "operator/kproximate_metrics.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -63,6 +64,7 @@ struct Wiring::Objects {
           garbage(informers, client, clock(), *events, metrics, instances),
           cluster_metrics(
               informers, clock(), metrics, [this] { return leading; }, settings.election.lease.name) {
+        if (settings.kproximate_metrics) kproximate_metrics = add_kproximate_metrics(metrics, informers);
         add("controlplane", control_planes, 1);
         add("provider", providers, 4);
         add("pool", pools, 1);
@@ -112,6 +114,7 @@ struct Wiring::Objects {
     controllers::HostReconciler hosts;
     controllers::GarbageCollector garbage;
     ClusterMetrics cluster_metrics;
+    std::unique_ptr<base::MetricsRegistry::Hook> kproximate_metrics;
     std::vector<std::unique_ptr<kube::Controller>> controllers;
 };
 

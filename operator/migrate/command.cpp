@@ -58,7 +58,7 @@ int run(const Request& request) {
         write_report(request.report, text_of(migration.report));
         std::cout << yaml_of(migration.draft, request.with_secrets) << std::flush;
         return std::cout ? 0 : 1;
-    } catch (const std::invalid_argument& error) {
+    } catch (const std::exception& error) {
         std::cerr << "migrate: " << error.what() << "\n";
         return 1;
     }

@@ -119,6 +119,7 @@ std::unique_ptr<ClusterView> ClusterView::open(const std::vector<std::string>& f
                                                const kube::ConfigOptions& options) {
     if (files.empty()) return live(options);
     std::vector<std::string> texts;
+    texts.reserve(files.size());
     for (const auto& file : files) texts.push_back(read_file(file));
     return from_texts(texts, api::Time(std::chrono::system_clock::now()));
 }

@@ -34,12 +34,13 @@ class Operator:
     def __init__(self, folder, kubeconfig):
         self.folder = Path(folder)
         self.kubeconfig = Path(kubeconfig)
+        self.command = [BIN / "kubenodesmith"]
         self.log = self.folder / "operator.log"
         self.process = None
         self.health_port, self.metrics_port = free_ports(2)
 
     def start(self, *flags):
-        argv = [BIN / "kubenodesmith", "--kubeconfig", self.kubeconfig,
+        argv = [*self.command, "--kubeconfig", self.kubeconfig,
                 f"--health-probe-bind-address=127.0.0.1:{self.health_port}",
                 f"--metrics-bind-address=127.0.0.1:{self.metrics_port}", *flags]
         with open(self.log, "ab") as log:
