@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/names.hpp"
 #include "scheduling/text.hpp"
 #include "scheduling/tolerations.hpp"
 
@@ -15,34 +16,53 @@ const api::NodeSelector* required_affinity(const api::PodSpec& pod) {
     return required ? &*required : nullptr;
 }
 
-std::string label_missing(const Pool& pool, const api::PodSpec& pod) {
-    for (const auto& [key, value] : pod.nodeSelector) {
-        const bool offered = std::any_of(pool.places.begin(), pool.places.end(), [&](const auto& place) {
-            const auto* found = api::find(place.labels, key);
-            if (!found) found = api::find(pool.labels, key);
-            return found && *found == value;
-        });
-        if (!offered) return "its nodes have no label " + key + "=" + value;
-    }
-    if (required_affinity(pod)) return "its nodes do not match the required node affinity";
-    return "its nodes do not match the node selector";
+// The labels of a Node of the pool at the place, whose own name is not known.
+api::StringMap labels_at(const Pool& pool, const PlaceOfPool& place) {
+    auto labels = place.labels;
+    labels.insert(pool.labels.begin(), pool.labels.end());
+    labels.try_emplace(std::string(api::labels::kHostname), "a-node-to-come");
+    return labels;
+}
+
+template <class Holds>
+bool holds_somewhere(const Pool& pool, const Holds& holds) {
+    return std::any_of(pool.places.begin(), pool.places.end(),
+                       [&](const PlaceOfPool& place) { return holds(labels_at(pool, place)); });
 }
 
 std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
-                           const Amounts& largest) {
+                           const Amounts& largest, const ResourceNames& names) {
     if (const auto* taint = untolerated(pool.taints, pod.tolerations))
         return "has taint " + describe(*taint) + ", which the pod does not tolerate";
     for (const auto& entry : wanted.extra)
         if (entry.amount > 0 && largest.extra_amount(entry.resource) == 0)
-            return "its machines lack a resource that the pod requests";
-    return label_missing(pool, pod);
+            return "its machines offer no " + names.name_of(entry.resource);
+    for (const auto& [key, value] : pod.nodeSelector) {
+        const auto has_label = [&](const api::StringMap& labels) {
+            const auto* found = api::find(labels, key);
+            return found && *found == value;
+        };
+        if (!holds_somewhere(pool, has_label)) return "its nodes have no label " + key + "=" + value;
+    }
+    const auto* required = required_affinity(pod);
+    const auto is_wanted = [&](const api::StringMap& labels) {
+        return !required || api::matches(*required, labels, {});
+    };
+    if (!holds_somewhere(pool, is_wanted)) return "its nodes do not match the required node affinity";
+    const auto is_selected = [&](const api::StringMap& labels) {
+        return api::matches(pod.nodeSelector, labels) && is_wanted(labels);
+    };
+    if (!holds_somewhere(pool, is_selected))
+        return "none of its nodes matches node selector and node affinity together";
+    return "its nodes are not where the pod's volumes can be used";
 }
 
 std::string after_reserve(const Amounts& overhead, Base resource) {
     return overhead.base[resource] > 0 ? " after system reserve and DaemonSets" : " after system reserve";
 }
 
-std::string too_large(const Amounts& wanted, const Amounts& largest, const Amounts& overhead) {
+std::string too_large(const Amounts& wanted, const Amounts& largest, const Amounts& overhead,
+                      const ResourceNames& names) {
     const auto offered = [&](Base resource) {
         return std::max<std::int64_t>(0, largest.base[resource] - overhead.base[resource]);
     };
@@ -56,6 +76,12 @@ std::string too_large(const Amounts& wanted, const Amounts& largest, const Amoun
     if (wanted.base[kStorage] > offered(kStorage))
         return "needs " + memory(wanted.base[kStorage]) + " of ephemeral storage, largest machine offers " +
                memory(offered(kStorage));
+    for (const auto& entry : wanted.extra) {
+        const auto most = largest.extra_amount(entry.resource) - overhead.extra_amount(entry.resource);
+        if (entry.amount > most)
+            return "needs " + std::to_string(entry.amount) + " " + names.name_of(entry.resource) +
+                   ", largest machine offers " + std::to_string(std::max<std::int64_t>(0, most));
+    }
     return "no machine offers " + cpus(wanted.base[kCpu]) + " and " + memory(wanted.base[kMemory]) +
            " together with all else that is requested";
 }
@@ -103,13 +129,14 @@ std::string describe(const Budget& budget, const Take& take) {
     return budget.name + ": " + left;
 }
 
-Explanation explain(const Snapshot& snapshot, Placer& placer, const PodClasses& classes, ClassId id,
+Explanation explain(const Snapshot& snapshot, Placer& placer, PodClasses& classes, ClassId id,
                     std::size_t index) {
     const auto& pool = snapshot.pools[index];
     const auto& pod_class = classes.at(id);
     const auto& purchases = placer.purchases();
     const auto& machines = purchases.machines(index);
     const auto& wanted = classes.requests(pod_class);
+    const auto& names = classes.resource_names();
     const auto say = [&](std::string text, std::size_t budget = kNone) {
         return Explanation{"pool " + pool.name + ": " + text, budget, budget == kNone ? "" : text};
     };
@@ -118,14 +145,15 @@ Explanation explain(const Snapshot& snapshot, Placer& placer, const PodClasses& 
     if (!pool.closed.empty()) return say(pool.closed);
     if (pool.places.empty()) return say("no host can take a machine");
     auto places = placer.required(id).candidates->places[index];
-    if (places.empty()) return say(why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest()));
+    if (places.empty())
+        return say(why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names));
     if (const auto obstacle = topology_obstacle(placer, id, places, index); !obstacle.empty())
         return say(obstacle);
     const auto overhead = purchases.overhead(index, places);
     auto total = overhead;
     total += wanted;
     const auto size = machines.smallest(total);
-    if (!size) return say(too_large(wanted, machines.largest(), overhead));
+    if (!size) return say(too_large(wanted, machines.largest(), overhead, names));
     const Take take{1, size->cpu_cores, size->memory_mib};
     const auto& market = purchases.market();
     if (const auto budget = market.budget_in_the_way(pool, take); budget != kNone)

@@ -15,7 +15,7 @@ struct Explanation {
 };
 
 // Why no machine of the pool can be bought for the pod, as the market is now.
-Explanation explain(const Snapshot& snapshot, Placer& placer, const PodClasses& classes, ClassId id,
+Explanation explain(const Snapshot& snapshot, Placer& placer, PodClasses& classes, ClassId id,
                     std::size_t pool);
 // "limits.maxNodes of pool small: 0 nodes left".
 std::string describe(const Budget& budget, const Take& take);

@@ -118,8 +118,8 @@ std::string drift_of(const NodeSmithPool& pool, const std::string& template_hash
     const auto& made_from = claim.status.templateHash;
     // Adopted, or applied by a user and not launched by us: made from nothing that we know.
     if (made_from.empty()) return {};
-    if (made_from != template_hash)
-        return "the pool's machineTemplate, bootstrap or providerRef is another one now";
+    if (!template_hash.empty() && made_from != template_hash)
+        return "the pool's or its provider's settings that shape the machine are others now";
     for (const auto& [key, value] : pool.spec.machineTemplate.labels) {
         // What depends on the host may change with it.
         if (value.find("{{") != std::string::npos) continue;

@@ -67,7 +67,7 @@ private:
     struct View {
         PoolPointer pool;
         ControlPlanePointer manager;  // null: not managed
-        std::string template_hash;    // the pool's present one
+        std::string template_hash;    // the pool's present one; empty: its provider is not there
         std::vector<Member> members;
         Fleet manager_fleet;
         std::int64_t in_service = 0;

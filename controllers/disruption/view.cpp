@@ -60,7 +60,8 @@ DisruptionReconciler::View DisruptionReconciler::look(PoolPointer pool) {
     const auto current = informers_.pools.store().get(key);
     view.pool = current ? current : pool;
     view.now = api::Time(clock_.wall_now());
-    view.template_hash = claim::template_hash(*view.pool);
+    const auto provider = informers_.providers.store().get({key.namespace_, view.pool->spec.providerRef});
+    if (provider) view.template_hash = claim::template_hash(*view.pool, provider.get());
     const auto& control_planes = informers_.control_planes.store();
     if (const auto* manager = manager_of(key, control_planes.all())) {
         view.manager = control_planes.get(api::key_of(*manager));

@@ -120,7 +120,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
                                       informers_.pools.store().all(), informers_.nodes.store().all(), now);
     const auto world = build_world(informers_, std::move(supplies), demand.pods, now);
     const auto begun = clock_.now();
-    const auto result = scheduling::solve(world.snapshot);
+    const auto result = solver_.solve(world.snapshot);
     metrics_.solve.with({}).observe(std::chrono::duration<double>(clock_.now() - begun).count());
     const char* outcome =
         result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "buy";
@@ -227,8 +227,8 @@ World ProvisioningReconciler::world_for_removals() {
     const auto now = api::Time(clock_.wall_now());
     auto pods = pods_that_keep_nodes(unschedulable_pods(), informers_.pools.store().all(),
                                      informers_.nodes.store().all());
-    return build_world(informers_, look_at_pools(informers_, reservations_, creations_, now), std::move(pods),
-                       now);
+    auto supplies = look_at_pools(informers_, reservations_, creations_, now);
+    return build_world(informers_, std::move(supplies), std::move(pods), now);
 }
 
 PodPointers ProvisioningReconciler::unschedulable_pods() const {

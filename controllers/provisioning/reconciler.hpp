@@ -75,6 +75,7 @@ private:
     Metrics metrics_;
     CreationLog creations_;
     Orders orders_;
+    scheduling::Solver solver_;  // one for all decisions: it remembers what nodes hold
     kube::WorkQueue* queue_ = nullptr;
 
     BatchingWindow window_;
