@@ -41,7 +41,7 @@ bool is_candidate(const NodeFacts& facts, Kind kind, api::Time now);
 int rank(Kind kind);
 
 // How the Node or its machine differs from what the pool would make now; empty: not. `template_hash` is the
-// pool's present one.
+// pool's present one, empty while its provider is not there.
 std::string drift_of(const api::v1alpha1::NodeSmithPool& pool, const std::string& template_hash,
                      const api::v1alpha1::NodeSmithClaim& claim, const api::Node& node);
 
