@@ -80,9 +80,21 @@ bool lacks_room(const NodeSmithClaim& claim) {
            launched->reason == api::reasons::kInsufficientCapacity;
 }
 
+namespace {
+
+// An attempt failed, and something that does not pass by itself keeps its machine: no other attempt begins.
+bool removal_hangs(const NodeSmithClaim& claim) {
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    if (!deleted || deleted->status == api::ConditionStatus::True) return false;
+    return deleted->reason != api::reasons::kAttemptFailed && deleted->reason != api::reasons::kDeleting &&
+           deleted->reason != api::reasons::kProviderError;
+}
+
+}  // namespace
+
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now) {
     const auto state = state_of(claim);
-    if (state == ClaimState::deleting || state == ClaimState::failed) return false;
+    if (state == ClaimState::deleting || state == ClaimState::failed || removal_hangs(claim)) return false;
     if (api::is_true(claim.status.conditions, conditions::kLaunched)) return true;
     if (!ledger::is_admitted(claim) || lacks_room(claim)) return false;
     if (!provider) return false;
