@@ -214,7 +214,8 @@ asio::awaitable<void> DisruptionReconciler::undo(Member member, Blocker why) {
     undone_.with({member.claim->metadata.namespace_, pool, why.reason}).add();
     events_.event(kube::target_of(*member.node), kube::EventType::normal, "RemovalUndone",
                   "the node stays: " + why.message);
-    refused_[member.claim->metadata.uid] = {clock_.now(), why.message};
+    if (const auto kind = under_way(*member.claim))
+        refused_[member.claim->metadata.uid] = {*kind, clock_.now(), why.message};
     // The taint goes in the next pass, by the same rule that mends a crash between the two.
     co_await set_disrupted(member.claim, api::ConditionStatus::False, why.reason,
                            "the node stays: " + why.message);

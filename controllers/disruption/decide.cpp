@@ -109,21 +109,23 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     if (auto why = pool_blocker(facts, kind, view.now)) return why;
     if (kind == Kind::Unhealthy || kind == Kind::Underutilized) return std::nullopt;
 
-    if (const auto* refusal = kind == Kind::Empty ? nullptr : refusal_of(pass, member))
+    if (const auto* refusal = kind == Kind::Empty ? nullptr : refusal_of(pass, member, kind))
         return Blocker{"Needed", refusal->message, std::nullopt};
     const auto place = place_in_world(pass, member);
     if (!place) return std::nullopt;
     const auto verdict = judge_departure(solver_, pass.world->snapshot, {*place}, kind);
     plan = verdict.message;
     if (verdict.outlook != Outlook::impossible) return std::nullopt;
-    refused_[member.claim->metadata.uid] = {clock_.now(), verdict.message};
+    refused_[member.claim->metadata.uid] = {kind, clock_.now(), verdict.message};
     return Blocker{"Needed", verdict.message, std::nullopt};
 }
 
-const DisruptionReconciler::Refusal* DisruptionReconciler::refusal_of(Pass& pass,
-                                                                      const Member& member) const {
+const DisruptionReconciler::Refusal* DisruptionReconciler::refusal_of(Pass& pass, const Member& member,
+                                                                      Kind kind) const {
     const auto refused = refused_.find(member.claim->metadata.uid);
-    if (refused == refused_.end() || refused->second.at + kRefusalLasts <= clock_.now()) return nullptr;
+    if (refused == refused_.end() || refused->second.kind != kind ||
+        refused->second.at + kRefusalLasts <= clock_.now())
+        return nullptr;
     pass.again = sooner(pass.again, refused->second.at + kRefusalLasts - clock_.now());
     return &refused->second;
 }
@@ -145,7 +147,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     Search search;
     std::map<std::size_t, const Member*> members;
     for (const auto& member : idle) {
-        if (refusal_of(pass, member)) continue;
+        if (refusal_of(pass, member, Kind::Underutilized)) continue;
         const auto place = place_in_world(pass, member);
         if (!place) continue;
         search.candidates.push_back(*place);
@@ -159,7 +161,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     const auto found = find_consolidation(removals, pass.world->snapshot, search);
 
     for (const auto& [node, why] : found.refused) {
-        refused_[members.at(node)->claim->metadata.uid] = {clock_.now(), why};
+        refused_[members.at(node)->claim->metadata.uid] = {Kind::Underutilized, clock_.now(), why};
         say_stay(pass, *members.at(node), Kind::Underutilized, {"Needed", why, std::nullopt});
     }
     if (found.nodes.empty()) {

@@ -165,12 +165,13 @@ private:
     std::map<kube::ObjectKey, std::deque<base::TimePoint>> removals_;  // by manager
     // By claim UID: what was found in the way of its leaving, so that it is not tried again at once.
     struct Refusal {
+        Kind kind = Kind::Empty;
         base::TimePoint at;
         std::string message;
     };
     std::map<std::string, Refusal> refused_;
     // While it holds; sets when to look again.
-    const Refusal* refusal_of(Pass& pass, const Member& member) const;
+    const Refusal* refusal_of(Pass& pass, const Member& member, Kind kind) const;
     std::map<std::string, base::TimePoint> asked_;  // by claim UID: when its machine was last looked at
     std::map<std::string, bool> switched_off_;      // by claim UID
     std::set<std::string> deleted_;                 // UIDs of claims that the stores may still show as live

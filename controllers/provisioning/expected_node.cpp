@@ -80,21 +80,29 @@ bool lacks_room(const NodeSmithClaim& claim) {
            launched->reason == api::reasons::kInsufficientCapacity;
 }
 
+namespace {
+
+// An attempt failed, and something that does not pass by itself keeps its machine: a lock, a mark that is not provably
+// ours, a dead host. No other attempt begins.
+bool removal_hangs(const NodeSmithClaim& claim) {
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    if (!deleted || deleted->status != api::ConditionStatus::False) return false;
+    return deleted->reason != api::reasons::kAttemptFailed && deleted->reason != api::reasons::kDeleting &&
+           deleted->reason != api::reasons::kProviderError;
+}
+
+}  // namespace
+
 bool is_held_up(const NodeSmithClaim& claim) {
     const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
     const bool limited = launched && launched->status != api::ConditionStatus::True &&
                          launched->reason == api::reasons::kLimitExceeded;
-    // The machine of a failed attempt that does not go: locked, not provably ours, on a dead host.
-    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
-    const bool stuck = deleted && deleted->status == api::ConditionStatus::False &&
-                       deleted->reason != api::reasons::kAttemptFailed &&
-                       deleted->reason != api::reasons::kDeleting;
-    return limited || stuck || lacks_room(claim);
+    return limited || removal_hangs(claim) || lacks_room(claim);
 }
 
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now) {
     const auto state = state_of(claim);
-    if (state == ClaimState::deleting || state == ClaimState::failed) return false;
+    if (state == ClaimState::deleting || state == ClaimState::failed || removal_hangs(claim)) return false;
     if (api::is_true(claim.status.conditions, conditions::kLaunched)) return true;
     if (!ledger::is_admitted(claim) || is_held_up(claim)) return false;
     if (!provider) return false;

@@ -93,7 +93,9 @@ def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
 def test_a_large_node_is_replaced_by_a_small_one(clean):
     stack = clean
     apply_all(stack, template=SIZES)
-    stack.apply(manifests.deployment("big", 1, cpu="6"), manifests.deployment("small", 1, cpu="1"))
+    stack.apply(manifests.deployment("big", 1, cpu="6"))
+    wait_running(stack, 1)
+    stack.apply(manifests.deployment("small", 1, cpu="1"))
     wait_running(stack, 2)
     (large,) = all_ready(stack, 1)
     stack.cluster.kubectl("delete", "deployment", "big")
@@ -144,10 +146,14 @@ def test_a_node_that_is_not_ready_is_replaced(clean):
     stack.apply(manifests.deployment("shop", 1))
     wait_running(stack, 1)
     (name,) = all_ready(stack, 1)
-    vmid = stack.proxmox.machines()[0]["vmid"]
-    stack.proxmox.control("POST", f"/machines/{vmid}/guest", {"halted": True})
+    host = stack.claims()[0]["status"]["host"]
+    stack.proxmox.control("POST", f"/hosts/{host}/power-off")
     wait_disrupted(stack, name, "Unhealthy", 60)
-    wait_for("another machine", lambda: name not in claim_names(stack) and len(running_pods(stack.pods())) == 1, 150)
+    wait_for("the pod on another machine", lambda: any(p["spec"].get("nodeName") != name for p in running_pods(stack.pods())), 60)
+    # Its machine cannot be verified gone before its host is back.
+    assert name in claim_names(stack)
+    stack.proxmox.control("POST", f"/hosts/{host}/power-on")
+    wait_for("the end of the dead machine's claim", lambda: name not in claim_names(stack), 150)
 
 
 # ---- each thing that holds a node
@@ -234,7 +240,9 @@ HOLDS = {
 def test_each_thing_that_holds_a_node_is_said_on_it(clean):
     stack = clean
     apply_all(stack, template=SIZES)
-    stack.apply(manifests.deployment("big", 1, cpu="6"), manifests.deployment("web", 1, cpu="1"))
+    stack.apply(manifests.deployment("big", 1, cpu="6"))
+    wait_running(stack, 1)
+    stack.apply(manifests.deployment("web", 1, cpu="1"))
     wait_running(stack, 2)
     (node,) = all_ready(stack, 1)
     stack.cluster.kubectl("delete", "deployment", "big")
@@ -256,8 +264,9 @@ def test_each_thing_that_holds_a_node_is_said_on_it(clean):
 def test_an_aborted_drain_puts_the_node_back_in_service(clean):
     stack = clean
     apply_all(stack, template=SIZES, scale_down={"drainTimeout": "3s", "delayAfterFailure": "1h"})
-    stack.apply(manifests.deployment("big", 1, cpu="6"),
-                manifests.deployment("slow", 1, cpu="1", terminationGracePeriodSeconds=60))
+    stack.apply(manifests.deployment("big", 1, cpu="6"))
+    wait_running(stack, 1)
+    stack.apply(manifests.deployment("slow", 1, cpu="1", terminationGracePeriodSeconds=60))
     wait_running(stack, 2)
     (name,) = all_ready(stack, 1)
     # A finalizer of somebody else keeps the pod ending, as a process that does not end would.

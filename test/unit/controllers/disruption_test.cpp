@@ -220,8 +220,14 @@ TEST_CASE("nodes on a host that is being evacuated are replaced on another one")
                                                [](auto& claim) { claim.status.host = "pve1"; });
     world.server.edit<api::Node>({"", "a"},
                                  [](auto& node) { node.metadata.labels["kubenodesmith.io/host"] = "pve1"; });
+    // Looked at before for another reason, in vain.
+    world.replicas.clear();
+    world.edit_pool([](auto& pool) { pool.spec.scaleUp.headroom.nodes = 1; });
+    world.server.remove<api::Pod>({"default", "one"}, 0);
     world.live(2min);
     REQUIRE(world.disrupted("a").empty());
+    world.edit_pool([](auto& pool) { pool.spec.scaleUp.headroom.nodes = 0; });
+    world.put_running_pod("one", "a", "2500m");
     world.server.edit<objects::NodeSmithProvider>({"default", "proxmox"}, [](auto& provider) {
         auto other = provider.status.hosts[0];
         other.name = "pve2";

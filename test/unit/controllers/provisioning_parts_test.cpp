@@ -264,3 +264,18 @@ TEST_CASE("purchases of the last hour are counted by pod") {
     CHECK(purchases_last_hour(pointers, objects::at(3601s)).at("pod-1") == 1);
     CHECK(purchases_last_hour(pointers, objects::at(9000s)).empty());
 }
+
+TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for") {
+    const auto provider = objects::provider("proxmox");
+    auto claim = objects::bought_claim("a", objects::pool("small"), 1);
+    claim.status.providerRef = "proxmox";
+    const auto awaited = [&](const std::string& reason) {
+        objects::set_condition(claim.status.conditions, "MachineDeleted", api::ConditionStatus::False,
+                               objects::kStart, reason);
+        return can_be_waited_for(claim, &provider, objects::at(1h));
+    };
+    CHECK(awaited("AttemptFailed"));
+    CHECK(awaited("Deleting"));
+    CHECK_FALSE(awaited("OwnershipMismatch"));
+    CHECK_FALSE(awaited("HostUnreachable"));
+}
