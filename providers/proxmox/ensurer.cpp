@@ -97,8 +97,11 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
     EnsureDecision decision;
     if (!spec.record.task.empty()) {
         const auto upid = parse_upid(spec.record.task);
+        const bool is_followed = tasks_.is_followed(spec.record.task);
         const auto status = co_await tasks_.status(spec.record.task);
         decision = after_task(upid ? upid->type : std::string(), status, spec.boot_image != nullptr);
+        // It may have ended long ago, and its host may have been down since.
+        if (decision.step == EnsureStep::finish && !is_followed) decision.step = EnsureStep::look;
     }
     if (decision.step == EnsureStep::look) {
         std::optional<ApiError> unanswered;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr base::Duration kShortestPoll = std::chrono::milliseconds{500};
 constexpr base::Duration kLongestPoll = std::chrono::seconds{3};
+constexpr base::Duration kNews = std::chrono::minutes{1};
 // Tasks that nobody asks for any more.
 constexpr base::Duration kForgotten = std::chrono::hours{24};
 
@@ -28,15 +29,21 @@ asio::awaitable<TaskStatus> Tasks::status(std::string upid) {
                                 error.kind == ErrorKind::invalid_request;
         if (!is_unknown) throw;
     }
-    if (status.outcome != TaskOutcome::running) first_asked_.erase(upid);
+    if (status.outcome != TaskOutcome::running) asked_.erase(upid);
     co_return status;
 }
 
 base::Duration Tasks::next_poll(const std::string& upid) {
     const auto now = clock_.now();
-    std::erase_if(first_asked_, [&](const auto& task) { return now - task.second > kForgotten; });
-    const auto age = now - first_asked_.try_emplace(upid, now).first->second;
-    return std::clamp<base::Duration>(age / 4, kShortestPoll, kLongestPoll);
+    std::erase_if(asked_, [&](const auto& task) { return now - task.second.first > kForgotten; });
+    auto& asked = asked_.try_emplace(upid, Asked{now, now}).first->second;
+    asked.last = now;
+    return std::clamp<base::Duration>((now - asked.first) / 4, kShortestPoll, kLongestPoll);
+}
+
+bool Tasks::is_followed(const std::string& upid) const {
+    const auto asked = asked_.find(upid);
+    return asked != asked_.end() && clock_.now() - asked->second.last <= kNews;
 }
 
 }  // namespace providers::proxmox
