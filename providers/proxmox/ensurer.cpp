@@ -113,11 +113,14 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
     bool image_uploaded = false;
     if (!spec.record.task.empty()) {
         const auto upid = parse_upid(spec.record.task).value_or(Upid());
+        const bool is_followed = tasks_.is_followed(spec.record.task);
         const auto status = co_await tasks_.status(spec.record.task);
         cloner_.note_task(spec, upid, status);
         image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
         const EnsureWish wish{spec.boot_image != nullptr, settings_.spec.template_.has_value()};
         decision = after_task(upid.type, status, wish);
+        // It may have ended long ago, and its host may have been down since.
+        if (decision.step == EnsureStep::finish && !is_followed) decision.step = EnsureStep::look;
     }
     if (decision.step == EnsureStep::look) {
         std::optional<ApiError> unanswered;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr base::Duration kShortestPoll = std::chrono::milliseconds{500};
 constexpr base::Duration kLongestPoll = std::chrono::seconds{3};
+constexpr base::Duration kNews = std::chrono::minutes{1};
 // Of a task that is not expected to end before; it may still fail early.
 constexpr base::Duration kBeforeEnd = std::chrono::seconds{10};
 // Tasks that nobody asks for any more.
@@ -31,9 +32,9 @@ asio::awaitable<TaskStatus> Tasks::status(std::string upid) {
         if (!is_unknown) throw;
     }
     if (status.outcome != TaskOutcome::running) {
-        const auto asked = first_asked_.extract(upid);
+        const auto asked = asked_.extract(upid);
         if (asked && status.outcome == TaskOutcome::succeeded) {
-            typical_[parsed->type + "@" + parsed->node] = (clock_.now() - asked.mapped()) * 9 / 10;
+            typical_[parsed->type + "@" + parsed->node] = (clock_.now() - asked.mapped().first) * 9 / 10;
         }
     }
     co_return status;
@@ -41,13 +42,20 @@ asio::awaitable<TaskStatus> Tasks::status(std::string upid) {
 
 base::Duration Tasks::next_poll(const std::string& upid) {
     const auto now = clock_.now();
-    std::erase_if(first_asked_, [&](const auto& task) { return now - task.second > kForgotten; });
-    const auto age = now - first_asked_.try_emplace(upid, now).first->second;
+    std::erase_if(asked_, [&](const auto& task) { return now - task.second.first > kForgotten; });
+    auto& asked = asked_.try_emplace(upid, Asked{now, now}).first->second;
+    asked.last = now;
+    const auto age = now - asked.first;
     const auto parsed = parse_upid(upid);
     const auto typical = parsed ? typical_.find(parsed->type + "@" + parsed->node) : typical_.end();
     if (typical == typical_.end()) return std::clamp<base::Duration>(age / 4, kShortestPoll, kLongestPoll);
     if (age < typical->second) return std::clamp(typical->second - age, kShortestPoll, kBeforeEnd);
     return std::clamp<base::Duration>((age - typical->second) / 4, kShortestPoll, kLongestPoll);
+}
+
+bool Tasks::is_followed(const std::string& upid) const {
+    const auto asked = asked_.find(upid);
+    return asked != asked_.end() && clock_.now() - asked->second.last <= kNews;
 }
 
 }  // namespace providers::proxmox

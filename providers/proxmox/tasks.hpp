@@ -19,13 +19,19 @@ public:
     asio::awaitable<TaskStatus> status(std::string upid);
     // When to ask again: 0.5 s for a young task, up to 3 s for an old one.
     base::Duration next_poll(const std::string& upid);
+    // This process has asked for it, or begun it, within the last minute: how it ended is news.
+    bool is_followed(const std::string& upid) const;
 
 private:
     Client& client_;
     base::Clock& clock_;
-    std::map<std::string, base::TimePoint> first_asked_;
+    struct Asked {
+        base::TimePoint first;
+        base::TimePoint last;
+    };
+    std::map<std::string, Asked> asked_;  // of tasks under way
     // By type and host: a little less than the last one took. Before that there is no use in asking often.
-    std::map<std::string, base::Duration> typical_;  // of tasks under way
+    std::map<std::string, base::Duration> typical_;
 };
 
 }  // namespace providers::proxmox

@@ -54,6 +54,18 @@ TEST_CASE("A machine whose mark is half ours is left alone and reported") {
     }
 }
 
+// Found by the simulation.
+TEST_CASE("The boot image of a machine that is not provably ours any more is left alone") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.launch(spec);
+    lab.vm(spec)->config["tags"] = "other";
+    lab.requests();
+    CHECK(lab.run(lab.provider->discard_boot_image(spec.identity, spec.record)));
+    for (const auto& request : lab.requests()) CHECK_THAT(request, Catch::StartsWith("GET "));
+}
+
 TEST_CASE("A machine of the same name in another cluster's hands is never touched") {
     Lab lab;
     auto theirs = lab.machine(1);

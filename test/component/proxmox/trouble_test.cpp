@@ -111,6 +111,22 @@ TEST_CASE("A start whose exit status says it failed although the machine runs is
     CHECK(lab.vm(spec)->running);
 }
 
+// Found by the simulation.
+TEST_CASE("A start that succeeded before its host went down is no running machine") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    while (spec.record.task.find(":qmstart:") == std::string::npos) {
+        lab.step(spec);
+        lab.wait(std::chrono::seconds{1});
+    }
+    lab.wait(std::chrono::seconds{10});
+    REQUIRE(lab.vm(spec)->running);
+    lab.simulator.cluster().stop_machine(*lab.vm(spec));
+    lab.restart();
+    lab.launch(spec);
+    CHECK(lab.vm(spec)->running);
+}
+
 TEST_CASE("Lock time-outs are waited for") {
     Lab lab;
     lab.simulator.faults().add_task(

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "controllers/claim/state.hpp"
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/gates.hpp"
