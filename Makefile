@@ -7,6 +7,7 @@ SHELL := /bin/bash
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
+TREES ?= $(PRESET) $(filter-out $(PRESET),asan tsan)
 IMG ?= kubenodesmith:latest
 CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
 KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
@@ -41,8 +42,8 @@ build: ## Build the C++ programs and tests into build/PRESET (programs: build/PR
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 .PHONY: test
-test: setup ## Run all tests (does the missing parts of setup first)
-	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+test: setup ## Run all tests, unit tests and simulation also under sanitizers (TREES=release: without)
+	@hack/test.py --jobs $(JOBS) $(TREES)
 
 .PHONY: bench
 bench: build ## Run the benchmarks

@@ -31,12 +31,18 @@ function(project_executable name)
 endfunction()
 
 # project_test(NAME SOURCES... LINKS ...): a Catch2 program registered with ctest. Catch2 v2 has
-# no skip: a test program that cannot run here exits with 77.
+# no skip: a test program that cannot run here exits with 77. The target ring-RING builds all programs
+# whose names begin with RING: ring-unit, ring-component.
 function(project_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
   project_executable(${name} SOURCES ${arg_SOURCES} LINKS ${arg_LINKS} test_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+  string(REGEX MATCH "^[a-z]+" ring ${name})
+  if(NOT TARGET ring-${ring})
+    add_custom_target(ring-${ring})
+  endif()
+  add_dependencies(ring-${ring} ${name})
 endfunction()
 
 # project_pytest(NAME FILE...): Python tests registered with ctest, run by the Python of `make setup`.

@@ -40,7 +40,22 @@ std::string text_of(const json::object& status, const char* field) {
     return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-void apply_output(const std::string& output, Credentials& credentials) {
+}  // namespace
+
+Credentials read_credentials(const ClusterConfig& config) {
+    const auto& tls = config.http.tls;
+    Credentials credentials;
+    credentials.bearer_token = file_or(config.token_file, config.bearer_token);
+    while (!credentials.bearer_token.empty() && credentials.bearer_token.back() <= ' ') {
+        credentials.bearer_token.pop_back();
+    }
+    credentials.ca_bundle_pem = file_or(config.ca_file, tls.ca_bundle_pem);
+    credentials.client_certificate_pem = file_or(config.client_certificate_file, tls.client_certificate_pem);
+    credentials.client_key_pem = file_or(config.client_key_file, tls.client_key_pem);
+    return credentials;
+}
+
+void add_plugin_output(const std::string& output, Credentials& credentials) {
     boost::system::error_code error;
     const auto document = json::parse(output, error);
     const auto* object = document.if_object();
@@ -61,21 +76,6 @@ void apply_output(const std::string& output, Credentials& credentials) {
     }
 }
 
-}  // namespace
-
-Credentials read_credentials(const ClusterConfig& config) {
-    const auto& tls = config.http.tls;
-    Credentials credentials;
-    credentials.bearer_token = file_or(config.token_file, config.bearer_token);
-    while (!credentials.bearer_token.empty() && credentials.bearer_token.back() <= ' ') {
-        credentials.bearer_token.pop_back();
-    }
-    credentials.ca_bundle_pem = file_or(config.ca_file, tls.ca_bundle_pem);
-    credentials.client_certificate_pem = file_or(config.client_certificate_file, tls.client_certificate_pem);
-    credentials.client_key_pem = file_or(config.client_key_file, tls.client_key_pem);
-    return credentials;
-}
-
 asio::awaitable<Credentials> run_plugin(base::Clock& clock, ClusterConfig config, Credentials credentials) {
     base::ProcessCommand command;
     command.program = config.exec->command;
@@ -88,7 +88,7 @@ asio::awaitable<Credentials> run_plugin(base::Clock& clock, ClusterConfig config
     try {
         auto result = co_await base::run_process(clock, std::move(command));
         if (result.exit_code != 0) throw std::runtime_error("exit code " + std::to_string(result.exit_code));
-        apply_output(result.output, credentials);
+        add_plugin_output(result.output, credentials);
         co_return credentials;
     } catch (const boost::system::system_error&) {
         throw;  // cancelled

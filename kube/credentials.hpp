@@ -22,6 +22,9 @@ struct Credentials {
 
 // Throws std::runtime_error naming the file, never its content.
 Credentials read_credentials(const ClusterConfig& config);
+// Adds what a plugin printed (ExecCredential). Throws std::runtime_error or std::invalid_argument.
+void add_plugin_output(const std::string& output, Credentials& credentials);
+
 // Adds what the plugin prints. Throws std::runtime_error naming the plugin, never its output.
 // https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
 asio::awaitable<Credentials> run_plugin(base::Clock& clock, ClusterConfig config, Credentials credentials);

@@ -8,6 +8,7 @@ By hand:    cluster.py --state DIR up                   prints the path of admin
             cluster.py --state DIR token [--ttl SEC]    makes a bootstrap token as `kubeadm token create` does
             cluster.py --state DIR kubeconfig --user NAME [--group G]... --out FILE
             cluster.py --state DIR kill|restart PROGRAM e.g. kube-apiserver, to see how others bear it
+            cluster.py --state DIR compact              etcd forgets its history; the API server's own cache goes with a restart
 In pytest:  with Cluster(state) as cluster: cluster.kubectl("get", "nodes")
 
 Programs come from --bin (default: $CONTROLPLANE_BIN) and, what is not there, from build/controlplane/bin of this repository.
@@ -152,6 +153,7 @@ class Cluster:
 
     def _start_storage(self, port, peer_port, die_with_parent):
         url, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
+        (self.state / "storage").write_text(url)
         self.processes.start("etcd", [
             self.program("etcd"), "--data-dir", self.state / "etcd", "--unsafe-no-fsync", "--log-level", "error",
             "--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peer,
@@ -213,6 +215,16 @@ class Cluster:
         self.processes.kill(program)
         self.processes.revive(program)
         self._wait("the API server's readiness", self._ready)
+
+    def compact(self):
+        """etcd forgets all revisions but the present one, so that old resourceVersions are answered with 410."""
+        revision = self._storage("kv/range", {"key": "AA=="})["header"]["revision"]
+        self._storage("kv/compaction", {"revision": revision, "physical": True})
+
+    def _storage(self, call, body):
+        request = urllib.request.Request(f"{(self.state / 'storage').read_text()}/v3/{call}", data=json.dumps(body).encode())
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as response:
+            return json.loads(response.read())
 
     # --- use ---
 
@@ -321,7 +333,7 @@ def parse_arguments():
     parser.add_argument("--state", required=True, help="folder of all state")
     parser.add_argument("--bin", help="folder of binaries that win over those that this repository built")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("up", "down", "status"):
+    for name in ("up", "down", "status", "compact"):
         commands.add_parser(name)
     commands.add_parser("exec").add_argument("argv", nargs=argparse.REMAINDER, metavar="COMMAND")
     commands.add_parser("token").add_argument("--ttl", type=int, default=1800, help="seconds until it expires")
@@ -341,7 +353,7 @@ def main() -> int:
         "up": lambda: up(cluster), "down": cluster.stop, "status": lambda: status(cluster),
         "exec": lambda: execute(cluster, args.argv), "token": lambda: print(cluster.bootstrap_token(args.ttl)),
         "kubeconfig": lambda: print(cluster.user_kubeconfig(args.out, args.user, args.group)),
-        "kill": lambda: cluster.kill(args.program), "restart": lambda: cluster.restart(args.program)}
+        "compact": cluster.compact, "kill": lambda: cluster.kill(args.program), "restart": lambda: cluster.restart(args.program)}
     return actions[args.command]() or 0
 
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/yaml.hpp"
+#include "bootstrap/cloud_init.hpp"
 #include "bootstrap/cluster_info.hpp"
 #include "bootstrap/placeholders.hpp"
 #include "controllers/claim/node_changes.hpp"
@@ -37,6 +38,22 @@ void kubeconfig(std::string_view input) {
     try {
         kube::resolve_context(kube::read_kubeconfig({path}), "");
     } catch (const kube::ConfigError&) {
+    }
+}
+
+// A user's own cloud-config, merged with ours.
+void user_data(std::string_view input) {
+    bootstrap::GuestSettings settings;
+    settings.hostname = "worker-1";
+    settings.own_user_data = input;
+    bootstrap::JoinPlan plan;
+    plan.files = {{"/etc/kubernetes/join.yaml", "token: abc"}};
+    plan.commands = {{"kubeadm", "join"}};
+    try {
+        auto document = bootstrap::user_data(settings, plan);
+        check(document.starts_with("#cloud-config\n"), "cloud-init knows it by its first line");
+        check(api::parse_yaml(document).at("hostname") == "worker-1", "the host name is ours");
+    } catch (const std::invalid_argument&) {
     }
 }
 

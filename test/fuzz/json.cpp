@@ -1,12 +1,17 @@
-// Objects and watch events of the API server. Both decoders must agree on what they accept and what it means.
+// What the API server sends, and what proves us to it. Both decoders must agree on what they accept and what it
+// means.
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <optional>
+#include <vector>
 
 #include "api/core.hpp"
 #include "api/stream.hpp"
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
+#include "bootstrap/token.hpp"
+#include "kube/client.hpp"
+#include "kube/credentials.hpp"
 #include "test/fuzz/targets.hpp"
 
 namespace fuzz {
@@ -46,6 +51,20 @@ void agree(std::string_view input) {
     check(by_stream<T>(text) == parsed, "the streaming decoder reads what was encoded");
 }
 
+// A list that comes in pieces of that size.
+std::optional<std::vector<api::Node>> list_of_nodes(std::string_view input, std::size_t piece) {
+    std::vector<api::Node> nodes;
+    try {
+        api::ListDecoder<api::Node> list([&nodes](api::Node&& node) { nodes.push_back(std::move(node)); });
+        for (std::size_t at = 0; at < input.size(); at += piece) list.write(input.substr(at, piece));
+        list.finish();
+        return nodes;
+    } catch (const api::DecodeError&) {
+    } catch (const api::ParseError&) {
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 void json(std::string_view input) {
@@ -59,15 +78,47 @@ void json(std::string_view input) {
     } catch (const api::DecodeError&) {
     } catch (const api::ParseError&) {
     }
-    try {
-        api::ListDecoder<api::Node> list([](api::Node&&) {});
-        auto middle = input.size() / 2;
-        list.write(input.substr(0, middle));
-        list.write(input.substr(middle));
-        list.finish();
-    } catch (const api::DecodeError&) {
-    } catch (const api::ParseError&) {
+    auto whole = list_of_nodes(input, input.size());
+    for (std::size_t piece : {1, 7}) {
+        check(list_of_nodes(input, piece) == whole, "a list in pieces reads as the whole");
     }
+}
+
+// The first line is the value of Retry-After, the rest the body of an answer with an error status.
+void refusal(std::string_view input) {
+    auto [retry_after, body] = first_line(input);
+    base::HttpResponse response;
+    response.status = 429;
+    response.headers.set("Retry-After", std::string(retry_after));
+    response.body = body;
+    auto error = kube::error_of("GET /", response);
+    check(error.code == 429, "the code is that of the answer");
+    check(!error.retry_after || *error.retry_after >= base::Duration::zero(), "nobody waits backwards");
+}
+
+// A Secret with a bootstrap token.
+void secret(std::string_view input) {
+    auto secret = by_stream<api::Secret>(input);
+    if (!secret) return;
+    bootstrap::token_expired(*secret, api::Time());
+    try {
+        auto token = bootstrap::token_of(*secret);
+        check(bootstrap::token_of(bootstrap::token_secret(token, {}, api::Time())) == token,
+              "a token reads as it was written");
+    } catch (const std::invalid_argument&) {
+    }
+}
+
+void plugin_output(std::string_view input) {
+    kube::Credentials credentials;
+    try {
+        kube::add_plugin_output(std::string(input), credentials);
+    } catch (const std::runtime_error&) {
+        return;
+    } catch (const std::invalid_argument&) {
+        return;
+    }
+    check(!credentials.bearer_token.empty() || !credentials.client_certificate_pem.empty(), "it proves something");
 }
 
 }  // namespace fuzz

@@ -1,14 +1,19 @@
 // What Proxmox answers: bodies, identifiers, property strings.
 #include <boost/json/parse.hpp>
+#include <charconv>
 #include <stdexcept>
 
 #include "providers/proxmox/call.hpp"
 #include "providers/proxmox/cluster_state.hpp"
 #include "providers/proxmox/error.hpp"
 #include "providers/proxmox/mark.hpp"
+#include "providers/proxmox/permissions.hpp"
+#include "providers/proxmox/placement.hpp"
 #include "providers/proxmox/property_string.hpp"
 #include "providers/proxmox/task_status.hpp"
 #include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/vm_options.hpp"
+#include "providers/proxmox/vmid.hpp"
 #include "test/fuzz/targets.hpp"
 
 namespace fuzz {
@@ -18,20 +23,21 @@ namespace proxmox = providers::proxmox;
 // The first line is the status, the second the reason phrase, the rest the body.
 void proxmox_response(std::string_view input) {
     base::HttpResponse response;
-    auto first = input.find('\n');
-    auto second = first == std::string_view::npos ? first : input.find('\n', first + 1);
-    if (second == std::string_view::npos) return;
-    response.status = 100 + static_cast<int>(input.size() ? static_cast<unsigned char>(input[0]) * 2 : 0);
-    if (input.starts_with("200")) response.status = 200;
-    response.reason = input.substr(first + 1, second - first - 1);
-    response.body = input.substr(second + 1);
+    auto [status, rest] = first_line(input);
+    auto [reason, body] = first_line(rest);
+    std::from_chars(status.data(), status.data() + status.size(), response.status);
+    response.reason = reason;
+    response.body = body;
     boost::json::value data;
     try {
         data = proxmox::data_of(proxmox::get_cluster_resources(), response);
     } catch (const proxmox::ApiError&) {
         return;
     }
-    proxmox::parse_cluster_state(data);
+    auto state = proxmox::parse_cluster_state(data);
+    proxmox::rooms(proxmox::Settings{}, state, {}, {});
+    proxmox::Permissions::parse(data).has("/vms", "VM.Allocate");
+    if (data.is_string()) proxmox::parse_next_id_range(data.get_string());
     proxmox::parse_task_status(data);
     auto config = proxmox::parse_vm_config(data);
     config.system_uuid();
@@ -61,6 +67,23 @@ void property_string(std::string_view input) {
     proxmox::parse_upid(input);
     if (auto mark = proxmox::parse_mark(input)) {
         check(proxmox::parse_mark(proxmox::describe_mark(*mark)) == mark, "a mark reads as it was written");
+    }
+}
+
+// One of the options that users pass through: the first line is its name, the rest its value.
+void vm_option(std::string_view input) {
+    auto [name, value] = first_line(input);
+    try {
+        proxmox::checked_vm_options({{std::string(name), std::string(value)}});
+    } catch (const std::invalid_argument&) {
+    }
+    try {
+        proxmox::check_network_interfaces({{std::string(name), std::string(value)}});
+    } catch (const std::invalid_argument&) {
+    }
+    try {
+        proxmox::endpoint_origin(std::string(input));
+    } catch (const std::invalid_argument&) {
     }
 }
 

@@ -6,19 +6,38 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace fuzz {
 
+using Target = void (*)(std::string_view input);
+
+// Kubernetes.
 void json(std::string_view input);
+void refusal(std::string_view input);
 void quantity(std::string_view input);
 void duration(std::string_view input);
-void yaml(std::string_view input);
+void secret(std::string_view input);
 void kubeconfig(std::string_view input);
+void plugin_output(std::string_view input);
+// Proxmox.
 void proxmox_response(std::string_view input);
 void redfish_response(std::string_view input);
 void property_string(std::string_view input);
+void vm_option(std::string_view input);
+// Everything else.
+void yaml(std::string_view input);
+void user_data(std::string_view input);
 void template_text(std::string_view input);
 void url(std::string_view input);
+void http_response(std::string_view input);
+
+// The text up to the first line break, and the rest; nothing is left of a text without one.
+inline std::pair<std::string_view, std::string_view> first_line(std::string_view text) {
+    auto end = text.find('\n');
+    if (end == std::string_view::npos) return {text, {}};
+    return {text.substr(0, end), text.substr(end + 1)};
+}
 
 inline void check(bool property, const char* what) {
     if (property) return;

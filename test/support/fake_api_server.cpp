@@ -5,6 +5,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <algorithm>
 
 #include "test/support/fake_api_watch.hpp"
 
@@ -73,6 +74,12 @@ private:
     Interference* interference_;
 };
 
+constexpr auto kCollectionTime = std::chrono::seconds{1};
+
+base::HttpResponse response_of(const Refusal& refusal) {
+    return status_response(refusal.code, refusal.reason, refusal.what(), refusal.details);
+}
+
 }  // namespace
 
 std::unique_ptr<base::HttpStream> make_answer(base::HttpResponse response) {
@@ -82,8 +89,8 @@ std::unique_ptr<base::HttpStream> make_answer(base::HttpResponse response) {
 base::HttpResponse status_response(int code, const std::string& reason, const std::string& message,
                                    const json::object& details) {
     json::object status{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", json::object{}},
-                        {"status", "Failure"}, {"message", message}, {"reason", reason},
-                        {"code", code}};
+                        {"status", "Failure"}, {"message", message}, {"code", code}};
+    if (!reason.empty()) status["reason"] = reason;
     if (!details.empty()) status["details"] = details;
     base::HttpResponse response;
     response.status = code;
@@ -106,8 +113,14 @@ std::unique_ptr<base::HttpTransport> ApiServer::connect(Interference* interferen
     return std::make_unique<Connection>(*this, interference);
 }
 
-std::unique_ptr<WatchStream> ApiServer::watch(const Target& target, const base::HttpRequest& request) {
-    return std::make_unique<WatchStream>(*this, target, request.timeout);
+std::unique_ptr<base::HttpStream> ApiServer::watch(const Target& target, const base::HttpRequest& request) {
+    try {
+        auto kind = kind_of(target);
+        return std::make_unique<WatchStream>(*this, target, std::move(kind), selector_of(target),
+                                             request.timeout);
+    } catch (const Refusal& refusal) {
+        return make_answer(response_of(refusal));
+    }
 }
 
 void ApiServer::cut_watches() {
@@ -134,7 +147,7 @@ base::HttpResponse ApiServer::handle(const base::HttpRequest& request) {
         response.body = json::serialize(kinds ? *kinds : respond(*target, request, response.status));
         response.headers.set("Content-Type", "application/json");
     } catch (const Refusal& refusal) {
-        response = status_response(refusal.code, refusal.reason, refusal.what(), refusal.details);
+        response = response_of(refusal);
     }
     log(request, response.status);
     return response;
@@ -167,6 +180,32 @@ void ApiServer::on_change(const Change& change) {
     for (auto* watch : watches_) watch->offer(change);
     for (const auto& observer : observers_) observer(change);
     if (change.key.resource == "pods") schedule_pod_end(change);
+    schedule_collection(change);
+}
+
+ResourceKind ApiServer::kind_of(const Target& target) const {
+    if (const auto* builtin = find_builtin(target.resource)) return *builtin;
+    const auto& custom = options_.custom_resources;
+    auto found = std::ranges::find_if(custom, [&target](const api::Resource& resource) {
+        return target.resource == resource_name(resource);
+    });
+    bool served = found != custom.end() || (custom.empty() && !is_builtin_group(target.group));
+    if (!served) throw Refusal(404, "NotFound", "the server could not find the requested resource");
+    ResourceKind kind{target.resource, "", true, true, {}};
+    if (found != custom.end()) kind.kind = found->kind;
+    return kind;
+}
+
+Selector ApiServer::selector_of(const Target& target) const {
+    Selector selector(target.get("labelSelector"), target.get("fieldSelector"));
+    if (!selector.is_valid()) throw Refusal(400, "BadRequest", "unable to parse the label selector");
+    auto known = kind_of(target).selectable_fields;
+    known.insert(known.end(), {"metadata.name", "metadata.namespace"});
+    for (const auto& field : selector.fields()) {
+        if (std::ranges::find(known, field) != known.end()) continue;
+        throw Refusal(400, "BadRequest", "field label not supported: " + field);
+    }
+    return selector;
 }
 
 void ApiServer::schedule_pod_end(const Change& change) {
@@ -184,6 +223,18 @@ void ApiServer::schedule_pod_end(const Change& change) {
         if (store_.find(key)) store_.remove(key, now);
     };
     endings_[uid] = {change.key, clock_.call_at(clock_.now() + *options_.pods_end_after, std::move(end))};
+}
+
+// The garbage collector looks for the owners of what is new.
+void ApiServer::schedule_collection(const Change& change) {
+    if (change.before || !change.last.at("metadata").as_object().contains("ownerReferences")) return;
+    auto uid = metadata_text(change.last, "uid");
+    auto collect = [this, uid] {
+        auto key = collections_.extract(uid).mapped().key;
+        const auto* object = store_.find(key);
+        if (object && metadata_text(*object, "uid") == uid) store_.collect(key);
+    };
+    collections_[uid] = {change.key, clock_.call_at(clock_.now() + kCollectionTime, std::move(collect))};
 }
 
 }  // namespace fake

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "api/time.hpp"
+#include "test/support/fake_api_resources.hpp"
 #include "test/support/fake_api_target.hpp"
 
 namespace fake {
@@ -35,19 +36,6 @@ bool is_deleting(const json::object& object) {
     return object.at("metadata").get_object().contains("deletionTimestamp");
 }
 
-std::string not_found_message(const Key& key) {
-    return key.resource + " \"" + key.name + "\" not found";
-}
-
-Refusal not_found(const Key& key) {
-    return {404, "NotFound", not_found_message(key)};
-}
-
-Refusal conflict(const Key& key, const std::string& why) {
-    return {409, "Conflict",
-            "Operation cannot be fulfilled on " + key.resource + " \"" + key.name + "\": " + why};
-}
-
 // A server keeps these whatever a client sends.
 void keep_identity(const json::object& before, json::object& after) {
     auto& metadata = member(after, "metadata");
@@ -68,18 +56,44 @@ bool spec_changed(const json::object& before, const json::object& after) {
     return (a && b) ? *a != *b : a != b;
 }
 
-// A pod that runs on a node ends when its kubelet says so.
-bool ends_gracefully(const Key& key, const json::object& object, const DeleteRequest& request) {
-    if (key.resource != "pods" || text_at(object, {"spec", "nodeName"}).value_or("").empty()) return false;
+// How long the object may take to end: pods on a node end when their kubelet says so, all else at once.
+std::int64_t grace_of(const Key& key, const json::object& object, const DeleteRequest& request) {
+    if (key.resource != "pods" || text_at(object, {"spec", "nodeName"}).value_or("").empty()) return 0;
     auto phase = text_at(object, {"status", "phase"}).value_or("");
-    if (phase == "Succeeded" || phase == "Failed") return false;
-    return request.grace_seconds.value_or(30) > 0;
-}
-
-std::int64_t grace_of(const json::object& object, const DeleteRequest& request) {
+    if (phase == "Succeeded" || phase == "Failed") return 0;
     if (request.grace_seconds) return *request.grace_seconds;
     auto own = text_at(object, {"spec", "terminationGracePeriodSeconds"});
     return own ? std::stoll(*own) : 30;
+}
+
+json::object details_of(const Key& key) {
+    auto dot = key.resource.find('.');
+    json::object details{{"name", key.name}, {"kind", key.resource.substr(0, dot)}};
+    if (dot != std::string::npos) details["group"] = key.resource.substr(dot + 1);
+    return details;
+}
+
+Refusal about(const Key& key, int code, const std::string& reason, const std::string& message) {
+    Refusal refusal(code, reason, message);
+    refusal.details = details_of(key);
+    return refusal;
+}
+
+// Custom resources do.
+bool counts_generations(const Key& key) {
+    const auto* builtin = find_builtin(key.resource);
+    return !builtin || builtin->has_generation;
+}
+
+void count_generation(json::object& object) {
+    auto& metadata = member(object, "metadata");
+    if (auto* generation = metadata.if_contains("generation"))
+        *generation = generation->to_number<std::int64_t>() + 1;
+}
+
+const json::array* owners_of(const json::object& object) {
+    const auto* owners = object.at("metadata").get_object().if_contains("ownerReferences");
+    return owners ? owners->if_array() : nullptr;
 }
 
 }  // namespace
@@ -92,6 +106,41 @@ json::object& member(json::object& parent, std::string_view name) {
 
 std::string metadata_text(const json::object& object, std::string_view field) {
     return text_at(object, {"metadata", std::string(field)}).value_or("");
+}
+
+DeleteRequest delete_request(const json::object& options) {
+    DeleteRequest request;
+    if (const auto* grace = options.if_contains("gracePeriodSeconds")) {
+        request.grace_seconds = grace->to_number<std::int64_t>();
+    }
+    request.uid = text_at(options, {"preconditions", "uid"}).value_or("");
+    request.resource_version = text_at(options, {"preconditions", "resourceVersion"}).value_or("");
+    request.orphan = text_at(options, {"propagationPolicy"}) == "Orphan";
+    return request;
+}
+
+void check_preconditions(const Key& key, const json::object& object, const DeleteRequest& request) {
+    auto check = [&](const std::string& wanted, const char* field, const char* what) {
+        auto found = metadata_text(object, field);
+        if (wanted.empty() || wanted == found) return;
+        throw conflict(key, std::string("the ") + what + " in the precondition (" + wanted +
+                                ") does not match the " + what + " in record (" + found + ")");
+    };
+    check(request.uid, "uid", "UID");
+    check(request.resource_version, "resourceVersion", "ResourceVersion");
+}
+
+Refusal not_found(const Key& key) {
+    return about(key, 404, "NotFound", key.resource + " \"" + key.name + "\" not found");
+}
+
+Refusal conflict(const Key& key, const std::string& why) {
+    return about(key, 409, "Conflict",
+                 "Operation cannot be fulfilled on " + key.resource + " \"" + key.name + "\": " + why);
+}
+
+Refusal invalid(const Key& key, const std::string& why) {
+    return about(key, 422, "Invalid", key.resource + " \"" + key.name + "\" is invalid: " + why);
 }
 
 std::string Store::now() const {
@@ -121,7 +170,9 @@ json::object Store::create(Key key, json::object object) {
                       static_cast<unsigned long long>(++names_ * 7919 % 0xfffff));
         key.name = metadata_text(object, "generateName") + suffix;
     }
-    if (find(key)) throw Refusal(409, "AlreadyExists", key.resource + " \"" + key.name + "\" already exists");
+    if (find(key)) {
+        throw about(key, 409, "AlreadyExists", key.resource + " \"" + key.name + "\" already exists");
+    }
     char uid[40];
     std::snprintf(uid, sizeof uid, "00000000-0000-4000-8000-%012llx",
                   static_cast<unsigned long long>(++uids_));
@@ -129,8 +180,10 @@ json::object Store::create(Key key, json::object object) {
     if (!key.namespace_.empty()) metadata["namespace"] = key.namespace_;
     metadata["uid"] = uid;
     metadata["creationTimestamp"] = now();
-    metadata["generation"] = 1;
+    metadata.erase("generation");
+    if (counts_generations(key)) metadata["generation"] = 1;
     metadata.erase("deletionTimestamp");
+    metadata.erase("deletionGracePeriodSeconds");
     commit(key, std::nullopt, std::move(object));
     return objects_.at(key);
 }
@@ -148,51 +201,53 @@ json::object Store::update(const Key& key, const std::function<void(json::object
             "the object has been modified; please apply your changes to the latest version and try again");
     }
     if (metadata_text(after, "uid") != metadata_text(before, "uid")) {
-        throw conflict(key, "Precondition failed: UID in precondition does not match the UID in object meta");
+        throw invalid(key, "metadata.uid: Invalid value: \"" + metadata_text(after, "uid") +
+                               "\": field is immutable");
     }
     keep_identity(before, after);
     if (after == before) return before;
     if (is_deleting(before) && adds_finalizer(before, after)) {
-        throw Refusal(422, "Invalid",
-                      key.resource + " \"" + key.name +
-                          "\" is invalid: metadata.finalizers: Forbidden: no new finalizers can be "
-                          "added if the object is being deleted");
+        throw invalid(key,
+                      "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being "
+                      "deleted");
     }
-    if (spec_changed(before, after)) {
-        auto& generation = after.at("metadata").get_object()["generation"];
-        generation = generation.to_number<std::int64_t>() + 1;
+    if (spec_changed(before, after)) count_generation(after);
+    bool ends = is_deleting(after) && !has_finalizers(after) &&
+                text_at(after, {"metadata", "deletionGracePeriodSeconds"}) == "0";
+    if (ends) {
+        objects_[key] = after;
+        erase(key, false);
+        return after;
     }
-    bool ends = is_deleting(after) && !has_finalizers(after) && key.resource != "pods";
     commit(key, std::move(before), std::move(after));
-    auto result = objects_.at(key);
-    if (ends) erase(key, false);
-    return result;
+    return objects_.at(key);
 }
 
 std::optional<json::object> Store::remove(const Key& key, const DeleteRequest& request) {
     const auto* found = find(key);
     if (!found) throw not_found(key);
     auto before = *found;
-    if (!request.uid.empty() && request.uid != metadata_text(before, "uid")) {
-        throw conflict(key, "Precondition failed: UID in precondition: " + request.uid +
-                                ", UID in object meta: " + metadata_text(before, "uid"));
+    check_preconditions(key, before, request);
+    auto grace = grace_of(key, before, request);
+    auto end = clock_.wall_now() + std::chrono::seconds{grace};
+    if (is_deleting(before)) {
+        // A second wish may only shorten what was granted.
+        auto granted = std::stoll(metadata_text(before, "deletionGracePeriodSeconds"));
+        grace = request.grace_seconds.value_or(granted);
+        if (grace >= granted) return before;
+        auto begin = api::Time::parse(metadata_text(before, "deletionTimestamp")).at - std::chrono::seconds{granted};
+        end = std::max<base::WallTime>(clock_.wall_now(), begin + std::chrono::seconds{grace});
     }
-    if (!request.resource_version.empty() &&
-        request.resource_version != metadata_text(before, "resourceVersion")) {
-        throw conflict(key, "Precondition failed: ResourceVersion in precondition does not match");
-    }
-    bool graceful = ends_gracefully(key, before, request);
-    if (!graceful && !has_finalizers(before)) {
+    if (grace == 0 && !has_finalizers(before)) {
         erase(key, request.orphan);
         return std::nullopt;
     }
-    if (is_deleting(before)) return before;
     auto after = before;
     auto& metadata = member(after, "metadata");
-    auto grace = graceful ? grace_of(before, request) : 0;
-    metadata["deletionTimestamp"] = api::Time(clock_.wall_now() + std::chrono::seconds{grace}).str();
+    if (!is_deleting(before)) count_generation(after);
+    metadata["deletionTimestamp"] = api::Time(end).str();
     metadata["deletionGracePeriodSeconds"] = grace;
-    metadata["generation"] = metadata.at("generation").to_number<std::int64_t>() + 1;
+    if (after == before) return before;
     commit(key, std::move(before), std::move(after));
     return objects_.at(key);
 }
@@ -225,23 +280,57 @@ void Store::erase(const Key& key, bool orphan_dependents) {
 void Store::collect_dependents(const std::string& owner_uid, bool orphan) {
     std::vector<std::pair<Key, json::array>> dependents;
     for (const auto& [key, object] : objects_) {
-        const auto* owners = object.at("metadata").get_object().if_contains("ownerReferences");
-        if (!owners || !owners->is_array()) continue;
+        const auto* owners = owners_of(object);
+        if (!owners) continue;
         json::array others;
-        for (const auto& owner : owners->get_array()) {
+        for (const auto& owner : *owners) {
             if (owner.at("uid").as_string() != owner_uid) others.push_back(owner);
         }
-        if (others.size() < owners->get_array().size()) dependents.emplace_back(key, std::move(others));
+        if (others.size() < owners->size()) dependents.emplace_back(key, std::move(others));
     }
     for (auto& [key, others] : dependents) {
         if (!find(key)) continue;
         if (others.empty() && !orphan) {
             remove(key, {});
         } else {
-            update(key, [&others](json::object& object) {
-                member(object, "metadata")["ownerReferences"] = others;
-            });
+            drop_owners(key, std::move(others));
         }
+    }
+}
+
+void Store::drop_owners(const Key& key, json::array remaining) {
+    update(key, [&remaining](json::object& object) {
+        auto& metadata = member(object, "metadata");
+        metadata["ownerReferences"] = std::move(remaining);
+        if (metadata.at("ownerReferences").as_array().empty()) metadata.erase("ownerReferences");
+    });
+}
+
+// An owner of a kind that this server does not serve cannot be looked for.
+bool Store::is_missing(const json::object& owner) const {
+    auto version = text_at(owner, {"apiVersion"}).value_or("");
+    auto kind = text_at(owner, {"kind"}).value_or("");
+    auto slash = version.find('/');
+    bool builtin = slash == std::string::npos || is_builtin_group(version.substr(0, slash));
+    if (builtin && !find_builtin_kind(version, kind)) return false;
+    auto uid = text_at(owner, {"uid"}).value_or("");
+    return std::ranges::none_of(
+        objects_, [&uid](const auto& entry) { return metadata_text(entry.second, "uid") == uid; });
+}
+
+void Store::collect(const Key& key) {
+    const auto* object = find(key);
+    const auto* owners = object ? owners_of(*object) : nullptr;
+    if (!owners) return;
+    json::array present;
+    for (const auto& owner : *owners) {
+        if (!is_missing(owner.as_object())) present.push_back(owner);
+    }
+    if (present.size() == owners->size()) return;
+    if (present.empty()) {
+        remove(key, {});
+    } else {
+        drop_owners(key, std::move(present));
     }
 }
 

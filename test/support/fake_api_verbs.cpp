@@ -2,23 +2,16 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <charconv>
 
 #include "test/support/fake_api_server.hpp"
+#include "test/support/fake_api_validation.hpp"
 #include "test/support/json_patches.hpp"
 
 namespace fake {
 namespace {
 
-constexpr const char* kStatusless[] = {"secrets",
-                                       "configmaps",
-                                       "events",
-                                       "leases.coordination.k8s.io",
-                                       "storageclasses.storage.k8s.io",
-                                       "csinodes.storage.k8s.io"};
-
-bool has_status_subresource(const std::string& resource) {
-    return std::find(std::begin(kStatusless), std::end(kStatusless), resource) == std::end(kStatusless);
-}
+constexpr std::size_t kMostPages = 1000;
 
 Key key_of(const Target& target) {
     return {target.resource, target.namespace_, target.name};
@@ -32,7 +25,8 @@ json::object parsed(const std::string& body) {
 }
 
 // Which part of the object a request may change: its status, or everything else.
-json::object restricted(const json::object& before, json::object after, const Target& target) {
+json::object restricted(const json::object& before, json::object after, const Target& target,
+                        const ResourceKind& kind) {
     if (target.subresource == "status") {
         auto result = before;
         if (const auto* status = after.if_contains("status")) {
@@ -43,7 +37,7 @@ json::object restricted(const json::object& before, json::object after, const Ta
         member(result, "metadata")["resourceVersion"] = metadata_text(after, "resourceVersion");
         return result;
     }
-    if (!has_status_subresource(target.resource)) return after;
+    if (!kind.has_status) return after;
     if (const auto* status = before.if_contains("status")) {
         after["status"] = *status;
     } else {
@@ -52,48 +46,55 @@ json::object restricted(const json::object& before, json::object after, const Ta
     return after;
 }
 
-DeleteRequest delete_request(const json::object& options) {
-    DeleteRequest request;
-    if (const auto* grace = options.if_contains("gracePeriodSeconds")) {
-        request.grace_seconds = grace->to_number<std::int64_t>();
+void check_namespace(const Target& target, const json::object& object) {
+    auto given = metadata_text(object, "namespace");
+    if (given.empty() || given == target.namespace_) return;
+    throw Refusal(400, "BadRequest",
+                  "the namespace of the provided object does not match the namespace sent on the request");
+}
+
+// What a patch may not try to change.
+void check_same_object(const Target& target, const json::object& after) {
+    auto name = metadata_text(after, "name");
+    if (name != target.name) {
+        throw Refusal(400, "BadRequest",
+                      "the name of the object (" + name + ") does not match the name on the URL (" +
+                          target.name + ")");
     }
-    request.uid = text_at(options, {"preconditions", "uid"}).value_or("");
-    request.resource_version = text_at(options, {"preconditions", "resourceVersion"}).value_or("");
-    request.orphan = text_at(options, {"propagationPolicy"}) == "Orphan";
-    return request;
+    check_namespace(target, after);
 }
 
-bool selects(const json::object& budget, const json::object& pod) {
-    const auto* spec = budget.if_contains("spec");
-    const auto* selector = spec ? spec->as_object().if_contains("selector") : nullptr;
-    if (!selector) return false;
-    const auto* labels = selector->as_object().if_contains("matchLabels");
-    if (!labels) return true;
-    return std::all_of(labels->as_object().begin(), labels->as_object().end(), [&pod](const auto& wanted) {
-        return text_at(pod, {"metadata", "labels", std::string(wanted.key())}) == wanted.value().as_string();
-    });
-}
-
-// The API server's own words: k8s.io/kubernetes/pkg/registry/core/pod/storage/eviction.go.
-Refusal budget_refusal(const json::object& budget) {
-    auto number = [&budget](const char* field) { return text_at(budget, {"status", field}).value_or("0"); };
-    Refusal refusal(429, "TooManyRequests",
-                    "Cannot evict pod as it would violate the pod's disruption budget.");
-    json::array causes{{{"reason", "DisruptionBudget"},
-                        {"message", "The disruption budget " + metadata_text(budget, "name") + " needs " +
-                                        number("desiredHealthy") + " healthy pods and has " +
-                                        number("currentHealthy") + " currently"}}};
-    refusal.details = {{"causes", std::move(causes)}};
-    return refusal;
+json::value applied(const json::object& object, const std::string& type, const std::string& patch) {
+    json::value after = object;
+    if (type.starts_with("application/json-patch")) {
+        boost::system::error_code error;
+        auto operations = json::parse(patch, error);
+        if (error || !operations.is_array()) throw Refusal(400, "BadRequest", "the body is no JSON patch");
+        try {
+            return apply_json_patch(std::move(after), operations.get_array());
+        } catch (const PatchFailed& failure) {
+            throw Refusal(422, "Invalid",
+                          "the server rejected our request due to an error in our request: " +
+                              std::string(failure.what()));
+        }
+    }
+    if (type.starts_with("application/merge-patch")) {
+        apply_merge_patch(after, parsed(patch));
+        return after;
+    }
+    throw Refusal(415, "UnsupportedMediaType", "patches of type " + type + " are not served");
 }
 
 }  // namespace
 
 json::object ApiServer::respond(const Target& target, const base::HttpRequest& request, int& status) {
+    auto kind = kind_of(target);
+    bool status_missing = target.subresource == "status" && !kind.has_status;
+    if (status_missing) throw Refusal(404, "NotFound", "the server could not find the requested resource");
     if (request.method == "GET") {
         if (target.name.empty()) return list_page(target);
         const auto* found = store_.find(key_of(target));
-        if (!found) throw Refusal(404, "NotFound", target.resource + " \"" + target.name + "\" not found");
+        if (!found) throw not_found(key_of(target));
         return *found;
     }
     if (request.method == "POST") {
@@ -106,33 +107,43 @@ json::object ApiServer::respond(const Target& target, const base::HttpRequest& r
     throw Refusal(405, "MethodNotAllowed", request.method + " is not served");
 }
 
-json::object ApiServer::list_page(const Target& target) {
+// What a list's first page shows, or where a continue token left off.
+ApiServer::Snapshot ApiServer::snapshot(const Target& target) {
     auto token = target.get("continue");
-    Page page;
-    if (!token.empty()) {
-        auto found = pages_.find(token);
-        if (found == pages_.end()) {
-            throw Refusal(410, "Expired", "The provided continue parameter is too old");
-        }
-        page = std::move(found->second);
-        pages_.erase(found);
-    } else {
-        Selector selector(target.get("labelSelector"), target.get("fieldSelector"));
-        page.version = std::to_string(store_.version());
+    if (token.empty()) {
+        auto selector = selector_of(target);
+        auto objects = std::make_shared<std::vector<json::object>>();
         for (const auto* object : store_.list(target.resource, target.namespace_)) {
-            if (selector.matches(*object)) page.rest.push_back(*object);
+            if (selector.matches(*object)) objects->push_back(*object);
         }
+        return {std::move(objects), store_.version(), 0};
     }
+    std::uint64_t number = 0;
+    auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
+    if (error != std::errc{} || end != token.data() + token.size()) {
+        throw Refusal(400, "BadRequest", "continue key is not valid");
+    }
+    auto found = pages_.find(number);
+    if (found == pages_.end() || found->second.version < store_.compacted()) {
+        throw Refusal(410, "Expired", "The provided continue parameter is too old");
+    }
+    return found->second;
+}
+
+json::object ApiServer::list_page(const Target& target) {
+    auto page = snapshot(target);
+    const auto& objects = *page.objects;
+    auto left = objects.size() - page.offset;
     auto limit = target.get("limit").empty() ? std::size_t{0} : std::stoull(target.get("limit"));
-    auto count = limit == 0 ? page.rest.size() : std::min<std::size_t>(limit, page.rest.size());
+    auto count = limit == 0 ? left : std::min<std::size_t>(limit, left);
     json::array items;
-    for (std::size_t i = 0; i < count; ++i) items.push_back(std::move(page.rest[i]));
-    page.rest.erase(page.rest.begin(), page.rest.begin() + static_cast<std::ptrdiff_t>(count));
-    json::object metadata{{"resourceVersion", page.version}};
-    if (!page.rest.empty()) {
-        auto next = "page-" + std::to_string(++tokens_);
-        metadata["continue"] = next;
-        pages_[next] = std::move(page);
+    for (std::size_t i = 0; i < count; ++i) items.push_back(objects[page.offset + i]);
+    json::object metadata{{"resourceVersion", std::to_string(page.version)}};
+    if (count < left) {
+        metadata["continue"] = std::to_string(++tokens_);
+        page.offset += count;
+        pages_[tokens_] = std::move(page);
+        if (pages_.size() > kMostPages) pages_.erase(pages_.begin());
     }
     return {{"kind", "List"},
             {"apiVersion", "v1"},
@@ -143,38 +154,30 @@ json::object ApiServer::list_page(const Target& target) {
 json::object ApiServer::create(const Target& target, json::object body) {
     auto key = key_of(target);
     key.name = metadata_text(body, "name");
+    check_namespace(target, body);
     if (key.name.empty() && metadata_text(body, "generateName").empty()) {
-        throw Refusal(422, "Invalid", target.resource + " \"\" is invalid: metadata.name: Required value");
+        throw invalid(key, "metadata.name: Required value: name or generateName is required");
     }
+    auto named = body;
+    if (key.name.empty()) member(named, "metadata")["name"] = metadata_text(body, "generateName") + "00000";
+    auto fault = metadata_fault(named);
+    if (!fault.empty()) throw invalid(key, fault);
     // A kubelet registers its Node together with its status.
-    if (has_status_subresource(target.resource) && target.resource != "nodes") body.erase("status");
+    if (kind_of(target).has_status && target.resource != "nodes") body.erase("status");
     if (target.resource == "pods") member(body, "status")["phase"] = "Pending";
     return store_.create(key, std::move(body));
 }
 
 json::object ApiServer::patch(const Target& target, const base::HttpRequest& request) {
     auto type = std::string(request.headers.find("Content-Type").value_or(""));
+    auto kind = kind_of(target);
     auto key = key_of(target);
-    if (type.starts_with("application/apply-patch") && !store_.find(key)) {
-        return create(target, parsed(request.body));
-    }
     return store_.update(key, [&](json::object& object) {
-        json::value after = object;
-        if (type.starts_with("application/json-patch")) {
-            try {
-                after = apply_json_patch(std::move(after), json::parse(request.body).as_array());
-            } catch (const PatchFailed& failure) {
-                throw Refusal(422, "Invalid",
-                              "the server rejected our request due to an error in our request: " +
-                                  std::string(failure.what()));
-            }
-        } else if (type.starts_with("application/merge-patch") ||
-                   type.starts_with("application/apply-patch")) {
-            apply_merge_patch(after, parsed(request.body));
-        } else {
-            throw Refusal(415, "UnsupportedMediaType", "patches of type " + type + " are not served");
-        }
-        object = restricted(object, std::move(after.as_object()), target);
+        auto after = applied(object, type, request.body);
+        check_same_object(target, after.as_object());
+        auto fault = metadata_fault(after.as_object());
+        if (!fault.empty()) throw invalid(key, fault);
+        object = restricted(object, std::move(after.as_object()), target, kind);
     });
 }
 
@@ -193,47 +196,6 @@ json::object ApiServer::remove(const Target& target, const base::HttpRequest& re
     auto left = store_.remove(key_of(target), delete_request(options));
     if (left) return *left;
     return {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}};
-}
-
-json::object ApiServer::evict(const Target& target, const json::object& body) {
-    auto key = key_of(target);
-    const auto* pod = store_.find(key);
-    if (!pod) throw Refusal(404, "NotFound", "pods \"" + target.name + "\" not found");
-    json::object options;
-    if (const auto* given = body.if_contains("deleteOptions")) options = given->as_object();
-    auto uid = text_at(options, {"preconditions", "uid"}).value_or("");
-    if (!uid.empty() && uid != metadata_text(*pod, "uid")) {
-        throw Refusal(409, "Conflict", "Precondition failed: UID in precondition does not match");
-    }
-    auto phase = text_at(*pod, {"status", "phase"}).value_or("");
-    bool deleting = pod->at("metadata").get_object().contains("deletionTimestamp");
-    if (phase == "Running" && !deleting) spend_budget(key, *pod);
-    store_.remove(key, delete_request(options));
-    return {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}, {"code", 201}};
-}
-
-void ApiServer::spend_budget(const Key& pod_key, const json::object& pod) {
-    std::vector<Key> budgets;
-    for (const auto* budget : store_.list("poddisruptionbudgets.policy", pod_key.namespace_)) {
-        if (selects(*budget, pod)) {
-            budgets.push_back(
-                {"poddisruptionbudgets.policy", pod_key.namespace_, metadata_text(*budget, "name")});
-        }
-    }
-    if (budgets.empty()) return;
-    if (budgets.size() > 1) {
-        throw Refusal(500, "InternalError",
-                      "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
-                      "not support.");
-    }
-    const auto& budget = *store_.find(budgets.front());
-    auto allowed = std::stoll(text_at(budget, {"status", "disruptionsAllowed"}).value_or("0"));
-    if (allowed <= 0) throw budget_refusal(budget);
-    store_.update(budgets.front(), [&](json::object& object) {
-        auto& status = member(object, "status");
-        status["disruptionsAllowed"] = allowed - 1;
-        member(status, "disruptedPods")[pod_key.name] = store_.now();
-    });
 }
 
 }  // namespace fake

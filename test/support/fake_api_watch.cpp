@@ -7,14 +7,19 @@
 namespace fake {
 namespace {
 
+// k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go: each minute, and shortly before the end, if anything of the
+// resource has changed since the watch began.
 constexpr auto kBookmarkInterval = std::chrono::minutes{1};
+constexpr auto kBookmarkBeforeEnd = std::chrono::seconds{2};
 
 }  // namespace
 
-WatchStream::WatchStream(ApiServer& server, Target target, base::Duration idle_timeout)
+WatchStream::WatchStream(ApiServer& server, Target target, ResourceKind kind, Selector selector,
+                         base::Duration idle_timeout)
     : server_(server),
       target_(std::move(target)),
-      selector_(target_.get("labelSelector"), target_.get("fieldSelector")),
+      kind_(std::move(kind)),
+      selector_(std::move(selector)),
       idle_timeout_(idle_timeout),
       changed_(server.executor()) {
     head_.status = 200;
@@ -22,9 +27,10 @@ WatchStream::WatchStream(ApiServer& server, Target target, base::Duration idle_t
     auto now = server_.clock().now();
     auto seconds = target_.get("timeoutSeconds");
     if (!seconds.empty()) ends_at_ = now + std::chrono::seconds{std::stoll(seconds)};
-    if (target_.flag("allowWatchBookmarks")) bookmark_at_ = now + kBookmarkInterval;
+    plan_bookmark();
     server_.watches_.push_back(this);
     begin();
+    told_from_ = seen_;
 }
 
 WatchStream::~WatchStream() {
@@ -39,7 +45,7 @@ void WatchStream::begin() {
         for (const auto* object : store.list(target_.resource, target_.namespace_)) {
             if (selector_.matches(*object)) push("ADDED", *object);
         }
-        if (initial_events) push_bookmark(true);
+        if (initial_events) push_bookmark(store.version(), true);
         return;
     }
     auto from = std::stoull(version);
@@ -56,6 +62,7 @@ void WatchStream::begin() {
 
 void WatchStream::offer(const Change& change) {
     if (ended_ || change.key.resource != target_.resource) return;
+    seen_ = change.version;
     if (!target_.namespace_.empty() && change.key.namespace_ != target_.namespace_) return;
     bool was = change.before && selector_.matches(*change.before);
     bool is = change.after && selector_.matches(*change.after);
@@ -78,10 +85,21 @@ void WatchStream::push(const char* type, const json::object& object) {
     changed_.notify_all();
 }
 
-void WatchStream::push_bookmark(bool initial_events_end) {
-    json::object metadata{{"resourceVersion", std::to_string(server_.store().version())}};
+void WatchStream::push_bookmark(std::uint64_t version, bool initial_events_end) {
+    json::object metadata{{"resourceVersion", std::to_string(version)}};
     if (initial_events_end) metadata["annotations"] = {{"k8s.io/initial-events-end", "true"}};
-    push("BOOKMARK", json::object{{"metadata", std::move(metadata)}});
+    json::object object{{"metadata", std::move(metadata)}};
+    object["kind"] = kind_.kind;
+    object["apiVersion"] = target_.group.empty() ? target_.version : target_.group + "/" + target_.version;
+    push("BOOKMARK", object);
+}
+
+void WatchStream::plan_bookmark() {
+    if (!target_.flag("allowWatchBookmarks")) return;
+    auto now = server_.clock().now();
+    bookmark_at_ = now + kBookmarkInterval;
+    bool bounded = ends_at_ != base::TimePoint::max() && ends_at_ - kBookmarkBeforeEnd > now;
+    if (bounded) bookmark_at_ = std::min(bookmark_at_, ends_at_ - kBookmarkBeforeEnd);
 }
 
 base::TimePoint WatchStream::next_wake() const {
@@ -95,8 +113,8 @@ asio::awaitable<std::optional<std::string>> WatchStream::read() {
     for (;;) {
         auto now = clock.now();
         if (now >= bookmark_at_ && !ended_) {
-            push_bookmark(false);
-            bookmark_at_ = now + kBookmarkInterval;
+            if (seen_ > told_from_) push_bookmark(seen_, false);
+            plan_bookmark();
         }
         std::string text;
         while (!lines_.empty() && lines_.front().due <= now) {

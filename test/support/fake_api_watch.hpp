@@ -11,7 +11,8 @@ namespace fake {
 class WatchStream final : public base::HttpStream {
 public:
     // Starts where the query says: after a resourceVersion, or with the present state.
-    WatchStream(ApiServer& server, Target target, base::Duration idle_timeout);
+    WatchStream(ApiServer& server, Target target, ResourceKind kind, Selector selector,
+                base::Duration idle_timeout);
     ~WatchStream() override;
 
     const base::HttpResponse& head() const override { return head_; }
@@ -27,16 +28,20 @@ private:
     };
     void begin();
     void push(const char* type, const json::object& object);
-    void push_bookmark(bool initial_events_end);
+    void push_bookmark(std::uint64_t version, bool initial_events_end);
+    void plan_bookmark();
     base::TimePoint next_wake() const;
 
     ApiServer& server_;
     Target target_;
+    ResourceKind kind_;
     Selector selector_;
     base::Duration idle_timeout_;
     base::HttpResponse head_;
     base::Event changed_;
     std::deque<Line> lines_;
+    std::uint64_t seen_ = 0;      // the last change of the resource, selected or not
+    std::uint64_t told_from_ = 0;  // where the watch began
     base::TimePoint ends_at_ = base::TimePoint::max();
     base::TimePoint bookmark_at_ = base::TimePoint::max();
     bool ended_ = false;

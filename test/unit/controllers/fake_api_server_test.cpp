@@ -226,6 +226,8 @@ TEST_CASE("a watch from before the compaction gets 410, one with initial events 
 
     auto streamed = cluster.watch(kClaims + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true");
     CHECK(cluster.next(*streamed) == "ADDED:a ADDED:b BOOKMARK");
+    cluster.call("POST", kClaims, claim_json("c"));
+    CHECK(cluster.next(*streamed) == "ADDED:c");
     CHECK(cluster.next(*streamed) == "BOOKMARK");  // a minute later
 }
 

@@ -1,0 +1,118 @@
+// Evictions as the API server does them: k8s.io/kubernetes/pkg/registry/core/pod/storage/eviction.go.
+#include <algorithm>
+
+#include "api/selector.hpp"
+#include "test/support/fake_api_server.hpp"
+
+namespace fake {
+namespace {
+
+const std::string kBudgets = "poddisruptionbudgets.policy";
+constexpr const char* kForbidden = "Cannot evict pod as it would violate the pod's disruption budget.";
+
+std::int64_t number_at(const json::object& object, const std::vector<std::string>& path) {
+    return std::stoll(text_at(object, path).value_or("0"));
+}
+
+bool selects(const json::object& budget, const json::object& pod) {
+    const auto* spec = budget.if_contains("spec");
+    const auto* selector = spec ? spec->as_object().if_contains("selector") : nullptr;
+    if (!selector) return false;
+    auto labels = api::decode<api::ObjectMeta>(pod.at("metadata")).labels;
+    return api::matches(api::decode<api::LabelSelector>(*selector), labels);
+}
+
+bool is_ready(const json::object& pod) {
+    const auto* status = pod.if_contains("status");
+    const auto* conditions = status ? status->as_object().if_contains("conditions") : nullptr;
+    return conditions && conditions->is_array() &&
+           std::ranges::any_of(conditions->get_array(), [](const json::value& condition) {
+               return condition.at("type") == "Ready" && condition.at("status") == "True";
+           });
+}
+
+// Pods whose end disrupts nothing.
+bool needs_no_budget(const json::object& pod) {
+    auto phase = text_at(pod, {"status", "phase"}).value_or("");
+    return phase != "Running" || pod.at("metadata").as_object().contains("deletionTimestamp");
+}
+
+// A pod that is not ready does no work that a budget could protect.
+bool may_go_unready(const json::object& pod, const json::object& budget) {
+    if (is_ready(pod)) return false;
+    if (text_at(budget, {"spec", "unhealthyPodEvictionPolicy"}) == "AlwaysAllow") return true;
+    auto desired = number_at(budget, {"status", "desiredHealthy"});
+    return desired > 0 && number_at(budget, {"status", "currentHealthy"}) >= desired;
+}
+
+Refusal refusal(const std::string& message, std::int64_t retry_after) {
+    Refusal refusal(429, "TooManyRequests", kForbidden);
+    refusal.details["causes"] = {{{"reason", "DisruptionBudget"}, {"message", message}}};
+    if (retry_after > 0) refusal.details["retryAfterSeconds"] = retry_after;
+    return refusal;
+}
+
+void mark_as_disrupted(json::object& pod, const std::string& now) {
+    auto& conditions = member(pod, "status")["conditions"];
+    if (!conditions.is_array()) conditions = json::array{};
+    bool marked = std::ranges::any_of(conditions.get_array(), [](const json::value& condition) {
+        return condition.at("type") == "DisruptionTarget";
+    });
+    if (marked) return;
+    conditions.get_array().push_back({{"type", "DisruptionTarget"},
+                                      {"status", "True"},
+                                      {"reason", "EvictionByEvictionAPI"},
+                                      {"message", "Eviction API: evicting"},
+                                      {"lastTransitionTime", now}});
+}
+
+}  // namespace
+
+json::object ApiServer::evict(const Target& target, const json::object& body) {
+    Key key{target.resource, target.namespace_, target.name};
+    const auto* pod = store_.find(key);
+    if (!pod) throw not_found(key);
+    json::object options;
+    if (const auto* given = body.if_contains("deleteOptions")) options = given->as_object();
+    auto request = delete_request(options);
+    if (!needs_no_budget(*pod)) ask_budget(key, *pod);
+    // The budget is spent by now, whether or not it is the pod that was meant.
+    check_preconditions(key, *pod, request);
+    store_.update(key, [this](json::object& object) { mark_as_disrupted(object, store_.now()); });
+    request.resource_version.clear();
+    store_.remove(key, request);
+    return {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}, {"code", 201}};
+}
+
+void ApiServer::ask_budget(const Key& pod_key, const json::object& pod) {
+    auto budgets = store_.list(kBudgets, pod_key.namespace_);
+    std::erase_if(budgets, [&pod](const json::object* budget) { return !selects(*budget, pod); });
+    if (budgets.empty()) return;
+    if (budgets.size() > 1) {
+        throw Refusal(500, "",
+                      "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
+                      "not support.");
+    }
+    if (!may_go_unready(pod, *budgets.front())) spend_budget(pod_key, *budgets.front());
+}
+
+void ApiServer::spend_budget(const Key& pod_key, const json::object& budget) {
+    auto name = metadata_text(budget, "name");
+    if (number_at(budget, {"status", "observedGeneration"}) < number_at(budget, {"metadata", "generation"})) {
+        throw refusal("The disruption budget " + name + " is still being processed by the server.", 10);
+    }
+    auto allowed = number_at(budget, {"status", "disruptionsAllowed"});
+    if (allowed <= 0) {
+        auto number = [&budget](const char* field) { return text_at(budget, {"status", field}).value_or("0"); };
+        throw refusal("The disruption budget " + name + " needs " + number("desiredHealthy") +
+                          " healthy pods and has " + number("currentHealthy") + " currently",
+                      0);
+    }
+    store_.update({kBudgets, pod_key.namespace_, name}, [&](json::object& object) {
+        auto& status = member(object, "status");
+        status["disruptionsAllowed"] = allowed - 1;
+        member(status, "disruptedPods")[pod_key.name] = store_.now();
+    });
+}
+
+}  // namespace fake

@@ -1,0 +1,26 @@
+// What the in-memory Kubernetes API knows of the kinds that it serves.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fake {
+
+struct ResourceKind {
+    std::string resource;  // plural, with the group: "pods", "leases.coordination.k8s.io"
+    std::string kind;
+    bool has_status = false;      // a status subresource
+    bool has_generation = false;  // counts changes of the spec
+    // By which lists and watches may select, besides metadata.name and metadata.namespace.
+    std::vector<std::string> selectable_fields;
+};
+
+// One of Kubernetes' own; nullptr: none of those that are served.
+const ResourceKind* find_builtin(const std::string& resource);
+const ResourceKind* find_builtin_kind(const std::string& api_version, const std::string& kind);
+
+// Whether a group is Kubernetes' own, so that no custom resource can be in it.
+bool is_builtin_group(const std::string& group);
+
+}  // namespace fake

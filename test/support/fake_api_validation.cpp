@@ -1,0 +1,50 @@
+#include "test/support/fake_api_validation.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <regex>
+
+#include "test/support/fake_api_target.hpp"
+
+namespace fake {
+namespace {
+
+constexpr std::size_t kMostName = 253, kMostLabel = 63;
+
+bool is_subdomain(const std::string& text) {
+    static const std::regex pattern("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+    return text.size() <= kMostName && std::regex_match(text, pattern);
+}
+
+bool is_name_part(const std::string& text) {
+    static const std::regex pattern("[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?");
+    return text.size() <= kMostLabel && std::regex_match(text, pattern);
+}
+
+}  // namespace
+
+bool is_qualified_name(const std::string& text) {
+    auto slash = text.find('/');
+    if (slash == std::string::npos) return is_name_part(text);
+    return is_subdomain(text.substr(0, slash)) && is_name_part(text.substr(slash + 1));
+}
+
+bool is_label_value(const std::string& text) {
+    return text.empty() || is_name_part(text);
+}
+
+std::string metadata_fault(const boost::json::object& object) {
+    auto name = text_at(object, {"metadata", "name"}).value_or("");
+    if (!is_subdomain(name)) return "metadata.name: Invalid value: \"" + name + "\": no RFC 1123 subdomain";
+    const auto* labels = object.at("metadata").as_object().if_contains("labels");
+    if (!labels || labels->is_null()) return {};
+    for (const auto& [key, value] : labels->as_object()) {
+        std::string label(key);
+        if (!is_qualified_name(label)) return "metadata.labels: Invalid value: \"" + label + "\"";
+        if (!value.is_string() || !is_label_value(std::string(value.get_string()))) {
+            return "metadata.labels: Invalid value: " + boost::json::serialize(value);
+        }
+    }
+    return {};
+}
+
+}  // namespace fake
