@@ -22,7 +22,8 @@ constexpr std::size_t kMostInput = 60'000;  // what the socket takes without a r
 // A connection on which these bytes come and then the end.
 std::optional<asio::ip::tcp::socket> connection_with(asio::io_context& context, std::string_view input) {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) throw std::system_error(errno, std::system_category());
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)
+        throw std::system_error(errno, std::system_category());
     auto written = ::write(ends[1], input.data(), input.size());
     ::close(ends[1]);
     asio::ip::tcp::socket socket(context);

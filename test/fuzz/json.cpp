@@ -1,5 +1,5 @@
-// What the API server sends, and what proves us to it. Both decoders must agree on what they accept and what it
-// means.
+// What the API server sends, and what proves us to it. Both decoders must agree on what they accept and what
+// it means.
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <optional>
@@ -118,7 +118,8 @@ void plugin_output(std::string_view input) {
     } catch (const std::invalid_argument&) {
         return;
     }
-    check(!credentials.bearer_token.empty() || !credentials.client_certificate_pem.empty(), "it proves something");
+    check(!credentials.bearer_token.empty() || !credentials.client_certificate_pem.empty(),
+          "it proves something");
 }
 
 }  // namespace fuzz

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/selector.hpp"
+#include "test/support/fake_api_rules.hpp"
 #include "test/support/fake_api_server.hpp"
 
 namespace fake {
@@ -52,6 +53,21 @@ Refusal refusal(const std::string& message, std::int64_t retry_after) {
     return refusal;
 }
 
+// Throws Refusal unless the budget allows a disruption.
+void check_budget(const json::object& budget) {
+    auto name = metadata_text(budget, "name");
+    if (number_at(budget, {"status", "observedGeneration"}) < number_at(budget, {"metadata", "generation"})) {
+        throw refusal("The disruption budget " + name + " is still being processed by the server.", 10);
+    }
+    if (number_at(budget, {"status", "disruptionsAllowed"}) > 0) return;
+    auto number = [&budget](const char* field) {
+        return std::to_string(number_at(budget, {"status", field}));
+    };
+    throw refusal("The disruption budget " + name + " needs " + number("desiredHealthy") +
+                      " healthy pods and has " + number("currentHealthy") + " currently",
+                  0);
+}
+
 void mark_as_disrupted(json::object& pod, const std::string& now) {
     auto& conditions = member(pod, "status")["conditions"];
     if (!conditions.is_array()) conditions = json::array{};
@@ -75,7 +91,7 @@ json::object ApiServer::evict(const Target& target, const json::object& body) {
     json::object options;
     if (const auto* given = body.if_contains("deleteOptions")) options = given->as_object();
     auto request = delete_request(options);
-    if (!needs_no_budget(*pod)) ask_budget(key, *pod);
+    if (!needs_no_budget(*pod)) spend_budget(key, *pod);
     // The budget is spent by now, whether or not it is the pod that was meant.
     check_preconditions(key, *pod, request);
     store_.update(key, [this](json::object& object) { mark_as_disrupted(object, store_.now()); });
@@ -84,7 +100,7 @@ json::object ApiServer::evict(const Target& target, const json::object& body) {
     return {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}, {"code", 201}};
 }
 
-void ApiServer::ask_budget(const Key& pod_key, const json::object& pod) {
+void ApiServer::spend_budget(const Key& pod_key, const json::object& pod) {
     auto budgets = store_.list(kBudgets, pod_key.namespace_);
     std::erase_if(budgets, [&pod](const json::object* budget) { return !selects(*budget, pod); });
     if (budgets.empty()) return;
@@ -93,24 +109,12 @@ void ApiServer::ask_budget(const Key& pod_key, const json::object& pod) {
                       "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
                       "not support.");
     }
-    if (!may_go_unready(pod, *budgets.front())) spend_budget(pod_key, *budgets.front());
-}
-
-void ApiServer::spend_budget(const Key& pod_key, const json::object& budget) {
-    auto name = metadata_text(budget, "name");
-    if (number_at(budget, {"status", "observedGeneration"}) < number_at(budget, {"metadata", "generation"})) {
-        throw refusal("The disruption budget " + name + " is still being processed by the server.", 10);
-    }
-    auto allowed = number_at(budget, {"status", "disruptionsAllowed"});
-    if (allowed <= 0) {
-        auto number = [&budget](const char* field) { return text_at(budget, {"status", field}).value_or("0"); };
-        throw refusal("The disruption budget " + name + " needs " + number("desiredHealthy") +
-                          " healthy pods and has " + number("currentHealthy") + " currently",
-                      0);
-    }
-    store_.update({kBudgets, pod_key.namespace_, name}, [&](json::object& object) {
+    const auto& budget = *budgets.front();
+    if (may_go_unready(pod, budget)) return;
+    check_budget(budget);
+    store_.update({kBudgets, pod_key.namespace_, metadata_text(budget, "name")}, [&](json::object& object) {
         auto& status = member(object, "status");
-        status["disruptionsAllowed"] = allowed - 1;
+        status["disruptionsAllowed"] = number_at(object, {"status", "disruptionsAllowed"}) - 1;
         member(status, "disruptedPods")[pod_key.name] = store_.now();
     });
 }

@@ -52,9 +52,8 @@ const ResourceKind* find_builtin(const std::string& resource) {
 const ResourceKind* find_builtin_kind(const std::string& api_version, const std::string& kind) {
     auto slash = api_version.find('/');
     auto group = slash == std::string::npos ? std::string() : api_version.substr(0, slash);
-    auto found = std::ranges::find_if(builtins(), [&](const ResourceKind& one) {
-        return one.kind == kind && group_of(one) == group;
-    });
+    auto found = std::ranges::find_if(
+        builtins(), [&](const ResourceKind& one) { return one.kind == kind && group_of(one) == group; });
     return found == builtins().end() ? nullptr : &*found;
 }
 

@@ -1,16 +1,23 @@
 #include "test/support/fake_api_server.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <algorithm>
 
+#include "test/support/fake_api_rules.hpp"
 #include "test/support/fake_api_watch.hpp"
 
 namespace fake {
 namespace {
+
+constexpr auto kCollectionTime = std::chrono::seconds{1};
+
+base::HttpResponse response_of(const Refusal& refusal) {
+    return status_response(refusal.code, refusal.reason, refusal.what(), refusal.details);
+}
 
 class Answer final : public base::HttpStream {
 public:
@@ -52,8 +59,14 @@ public:
         }
         auto target = parse_target(request.target);
         bool watch = target && target->flag("watch");
-        if (watch) co_return server_.watch(*target, request);
-        co_return make_answer(server_.handle(request));
+        if (!watch) co_return make_answer(server_.handle(request));
+        std::optional<base::HttpResponse> refused;
+        try {
+            co_return server_.watch(*target, request);
+        } catch (const Refusal& refusal) {
+            refused = response_of(refusal);
+        }
+        co_return make_answer(std::move(*refused));
     }
 
 private:
@@ -73,12 +86,6 @@ private:
     ApiServer& server_;
     Interference* interference_;
 };
-
-constexpr auto kCollectionTime = std::chrono::seconds{1};
-
-base::HttpResponse response_of(const Refusal& refusal) {
-    return status_response(refusal.code, refusal.reason, refusal.what(), refusal.details);
-}
 
 }  // namespace
 
@@ -113,14 +120,11 @@ std::unique_ptr<base::HttpTransport> ApiServer::connect(Interference* interferen
     return std::make_unique<Connection>(*this, interference);
 }
 
-std::unique_ptr<base::HttpStream> ApiServer::watch(const Target& target, const base::HttpRequest& request) {
-    try {
-        auto kind = kind_of(target);
-        return std::make_unique<WatchStream>(*this, target, std::move(kind), selector_of(target),
-                                             request.timeout);
-    } catch (const Refusal& refusal) {
-        return make_answer(response_of(refusal));
-    }
+std::unique_ptr<WatchStream> ApiServer::watch(const Target& target, const base::HttpRequest& request) {
+    auto kind = kind_of(target, options_.custom_resources);
+    auto selector = selector_of(target, kind);
+    return std::make_unique<WatchStream>(*this, target, std::move(kind), std::move(selector),
+                                         request.timeout);
 }
 
 void ApiServer::cut_watches() {
@@ -180,32 +184,12 @@ void ApiServer::on_change(const Change& change) {
     for (auto* watch : watches_) watch->offer(change);
     for (const auto& observer : observers_) observer(change);
     if (change.key.resource == "pods") schedule_pod_end(change);
-    schedule_collection(change);
-}
-
-ResourceKind ApiServer::kind_of(const Target& target) const {
-    if (const auto* builtin = find_builtin(target.resource)) return *builtin;
-    const auto& custom = options_.custom_resources;
-    auto found = std::ranges::find_if(custom, [&target](const api::Resource& resource) {
-        return target.resource == resource_name(resource);
-    });
-    bool served = found != custom.end() || (custom.empty() && !is_builtin_group(target.group));
-    if (!served) throw Refusal(404, "NotFound", "the server could not find the requested resource");
-    ResourceKind kind{target.resource, "", true, true, {}};
-    if (found != custom.end()) kind.kind = found->kind;
-    return kind;
-}
-
-Selector ApiServer::selector_of(const Target& target) const {
-    Selector selector(target.get("labelSelector"), target.get("fieldSelector"));
-    if (!selector.is_valid()) throw Refusal(400, "BadRequest", "unable to parse the label selector");
-    auto known = kind_of(target).selectable_fields;
-    known.insert(known.end(), {"metadata.name", "metadata.namespace"});
-    for (const auto& field : selector.fields()) {
-        if (std::ranges::find(known, field) != known.end()) continue;
-        throw Refusal(400, "BadRequest", "field label not supported: " + field);
+    if (!change.before && change.last.at("metadata").as_object().contains("ownerReferences")) {
+        // The garbage collector looks for the owners of what is new.
+        auto errand = "collect " + metadata_text(change.last, "uid");
+        auto run = [this, errand] { collect(store_, endings_.extract(errand).mapped().key); };
+        endings_[errand] = {change.key, clock_.call_at(clock_.now() + kCollectionTime, std::move(run))};
     }
-    return selector;
 }
 
 void ApiServer::schedule_pod_end(const Change& change) {
@@ -223,18 +207,6 @@ void ApiServer::schedule_pod_end(const Change& change) {
         if (store_.find(key)) store_.remove(key, now);
     };
     endings_[uid] = {change.key, clock_.call_at(clock_.now() + *options_.pods_end_after, std::move(end))};
-}
-
-// The garbage collector looks for the owners of what is new.
-void ApiServer::schedule_collection(const Change& change) {
-    if (change.before || !change.last.at("metadata").as_object().contains("ownerReferences")) return;
-    auto uid = metadata_text(change.last, "uid");
-    auto collect = [this, uid] {
-        auto key = collections_.extract(uid).mapped().key;
-        const auto* object = store_.find(key);
-        if (object && metadata_text(*object, "uid") == uid) store_.collect(key);
-    };
-    collections_[uid] = {change.key, clock_.call_at(clock_.now() + kCollectionTime, std::move(collect))};
 }
 
 }  // namespace fake

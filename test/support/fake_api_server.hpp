@@ -13,7 +13,6 @@
 #include "api/json.hpp"
 #include "api/meta.hpp"
 #include "base/http.hpp"
-#include "test/support/fake_api_resources.hpp"
 #include "test/support/fake_api_store.hpp"
 #include "test/support/fake_api_target.hpp"
 
@@ -47,8 +46,7 @@ public:
         // How long after deletion a pod on a node is gone; nullopt: until the test ends it.
         std::optional<base::Duration> pods_end_after = std::chrono::seconds{1};
         base::Duration watch_delay{};                 // how late events arrive
-        // Empty: all that are not Kubernetes' own are served, with a status.
-        std::vector<api::Resource> custom_resources;
+        std::vector<api::Resource> custom_resources;  // served at /apis/GROUP/VERSION, for discovery
     };
     ApiServer(asio::any_io_executor executor, base::Clock& clock);
     ApiServer(asio::any_io_executor executor, base::Clock& clock, Options options);
@@ -59,7 +57,7 @@ public:
     // A client's connection; `interference` may be null and outlives it.
     std::unique_ptr<base::HttpTransport> connect(Interference* interference = nullptr);
     base::HttpResponse handle(const base::HttpRequest& request);
-    std::unique_ptr<base::HttpStream> watch(const Target& target, const base::HttpRequest& request);
+    std::unique_ptr<WatchStream> watch(const Target& target, const base::HttpRequest& request);
 
     Store& store() { return store_; }
     base::Clock& clock() { return clock_; }
@@ -126,21 +124,15 @@ private:
     json::object put_json(const Key& key, json::object object);
     json::object patch_json(const Key& key, const json::object& patch);
     json::object respond(const Target& target, const base::HttpRequest& request, int& status);
-    // Throws Refusal for what is not served.
-    ResourceKind kind_of(const Target& target) const;
-    Selector selector_of(const Target& target) const;
     std::optional<json::object> discover(const std::string& path) const;
     json::object list_page(const Target& target);
     json::object create(const Target& target, json::object body);
     json::object patch(const Target& target, const base::HttpRequest& request);
     json::object remove(const Target& target, const base::HttpRequest& request);
     json::object evict(const Target& target, const json::object& body);
-    // Throws Refusal if a budget forbids the eviction.
-    void ask_budget(const Key& pod_key, const json::object& pod);
-    void spend_budget(const Key& pod_key, const json::object& budget);
+    void spend_budget(const Key& pod_key, const json::object& pod);
     void on_change(const Change& change);
     void schedule_pod_end(const Change& change);
-    void schedule_collection(const Change& change);
 
     asio::any_io_executor executor_;
     base::Clock& clock_;
@@ -148,21 +140,18 @@ private:
     Store store_;
     std::list<WatchStream*> watches_;
     std::vector<std::function<void(const Change&)>> observers_;
-    struct Snapshot {
-        std::shared_ptr<const std::vector<json::object>> objects;
-        std::uint64_t version = 0;
-        std::size_t offset = 0;  // where the next page begins
+    struct Page {
+        std::vector<json::object> rest;
+        std::string version;
     };
-    Snapshot snapshot(const Target& target);
-    std::map<std::uint64_t, Snapshot> pages_;  // by number of the continue token
+    std::map<std::string, Page> pages_;  // by continue token
     std::uint64_t tokens_ = 0;
     std::vector<Access> writes_;
-    struct Errand {
+    struct Ending {
         Key key;
         std::unique_ptr<base::Alarm> alarm;
     };
-    std::map<std::string, Errand> endings_;  // by pod UID
-    std::map<std::string, Errand> collections_;  // by UID of objects whose owners are to be looked for
+    std::map<std::string, Ending> endings_;  // by pod UID
 };
 
 }  // namespace fake

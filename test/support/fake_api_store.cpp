@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "api/time.hpp"
-#include "test/support/fake_api_resources.hpp"
+#include "test/support/fake_api_rules.hpp"
 #include "test/support/fake_api_target.hpp"
 
 namespace fake {
@@ -66,19 +66,6 @@ std::int64_t grace_of(const Key& key, const json::object& object, const DeleteRe
     return own ? std::stoll(*own) : 30;
 }
 
-json::object details_of(const Key& key) {
-    auto dot = key.resource.find('.');
-    json::object details{{"name", key.name}, {"kind", key.resource.substr(0, dot)}};
-    if (dot != std::string::npos) details["group"] = key.resource.substr(dot + 1);
-    return details;
-}
-
-Refusal about(const Key& key, int code, const std::string& reason, const std::string& message) {
-    Refusal refusal(code, reason, message);
-    refusal.details = details_of(key);
-    return refusal;
-}
-
 // Custom resources do.
 bool counts_generations(const Key& key) {
     const auto* builtin = find_builtin(key.resource);
@@ -89,6 +76,12 @@ void count_generation(json::object& object) {
     auto& metadata = member(object, "metadata");
     if (auto* generation = metadata.if_contains("generation"))
         *generation = generation->to_number<std::int64_t>() + 1;
+}
+
+void set_owners(json::object& object, const json::array& owners) {
+    auto& metadata = member(object, "metadata");
+    metadata["ownerReferences"] = owners;
+    if (owners.empty()) metadata.erase("ownerReferences");
 }
 
 const json::array* owners_of(const json::object& object) {
@@ -106,41 +99,6 @@ json::object& member(json::object& parent, std::string_view name) {
 
 std::string metadata_text(const json::object& object, std::string_view field) {
     return text_at(object, {"metadata", std::string(field)}).value_or("");
-}
-
-DeleteRequest delete_request(const json::object& options) {
-    DeleteRequest request;
-    if (const auto* grace = options.if_contains("gracePeriodSeconds")) {
-        request.grace_seconds = grace->to_number<std::int64_t>();
-    }
-    request.uid = text_at(options, {"preconditions", "uid"}).value_or("");
-    request.resource_version = text_at(options, {"preconditions", "resourceVersion"}).value_or("");
-    request.orphan = text_at(options, {"propagationPolicy"}) == "Orphan";
-    return request;
-}
-
-void check_preconditions(const Key& key, const json::object& object, const DeleteRequest& request) {
-    auto check = [&](const std::string& wanted, const char* field, const char* what) {
-        auto found = metadata_text(object, field);
-        if (wanted.empty() || wanted == found) return;
-        throw conflict(key, std::string("the ") + what + " in the precondition (" + wanted +
-                                ") does not match the " + what + " in record (" + found + ")");
-    };
-    check(request.uid, "uid", "UID");
-    check(request.resource_version, "resourceVersion", "ResourceVersion");
-}
-
-Refusal not_found(const Key& key) {
-    return about(key, 404, "NotFound", key.resource + " \"" + key.name + "\" not found");
-}
-
-Refusal conflict(const Key& key, const std::string& why) {
-    return about(key, 409, "Conflict",
-                 "Operation cannot be fulfilled on " + key.resource + " \"" + key.name + "\": " + why);
-}
-
-Refusal invalid(const Key& key, const std::string& why) {
-    return about(key, 422, "Invalid", key.resource + " \"" + key.name + "\" is invalid: " + why);
 }
 
 std::string Store::now() const {
@@ -170,9 +128,7 @@ json::object Store::create(Key key, json::object object) {
                       static_cast<unsigned long long>(++names_ * 7919 % 0xfffff));
         key.name = metadata_text(object, "generateName") + suffix;
     }
-    if (find(key)) {
-        throw about(key, 409, "AlreadyExists", key.resource + " \"" + key.name + "\" already exists");
-    }
+    if (find(key)) throw already_exists(key);
     char uid[40];
     std::snprintf(uid, sizeof uid, "00000000-0000-4000-8000-%012llx",
                   static_cast<unsigned long long>(++uids_));
@@ -201,8 +157,8 @@ json::object Store::update(const Key& key, const std::function<void(json::object
             "the object has been modified; please apply your changes to the latest version and try again");
     }
     if (metadata_text(after, "uid") != metadata_text(before, "uid")) {
-        throw invalid(key, "metadata.uid: Invalid value: \"" + metadata_text(after, "uid") +
-                               "\": field is immutable");
+        throw invalid(
+            key, "metadata.uid: Invalid value: \"" + metadata_text(after, "uid") + "\": field is immutable");
     }
     keep_identity(before, after);
     if (after == before) return before;
@@ -235,7 +191,8 @@ std::optional<json::object> Store::remove(const Key& key, const DeleteRequest& r
         auto granted = std::stoll(metadata_text(before, "deletionGracePeriodSeconds"));
         grace = request.grace_seconds.value_or(granted);
         if (grace >= granted) return before;
-        auto begin = api::Time::parse(metadata_text(before, "deletionTimestamp")).at - std::chrono::seconds{granted};
+        auto begin =
+            api::Time::parse(metadata_text(before, "deletionTimestamp")).at - std::chrono::seconds{granted};
         end = std::max<base::WallTime>(clock_.wall_now(), begin + std::chrono::seconds{grace});
     }
     if (grace == 0 && !has_finalizers(before)) {
@@ -293,44 +250,8 @@ void Store::collect_dependents(const std::string& owner_uid, bool orphan) {
         if (others.empty() && !orphan) {
             remove(key, {});
         } else {
-            drop_owners(key, std::move(others));
+            update(key, [&others](json::object& object) { set_owners(object, others); });
         }
-    }
-}
-
-void Store::drop_owners(const Key& key, json::array remaining) {
-    update(key, [&remaining](json::object& object) {
-        auto& metadata = member(object, "metadata");
-        metadata["ownerReferences"] = std::move(remaining);
-        if (metadata.at("ownerReferences").as_array().empty()) metadata.erase("ownerReferences");
-    });
-}
-
-// An owner of a kind that this server does not serve cannot be looked for.
-bool Store::is_missing(const json::object& owner) const {
-    auto version = text_at(owner, {"apiVersion"}).value_or("");
-    auto kind = text_at(owner, {"kind"}).value_or("");
-    auto slash = version.find('/');
-    bool builtin = slash == std::string::npos || is_builtin_group(version.substr(0, slash));
-    if (builtin && !find_builtin_kind(version, kind)) return false;
-    auto uid = text_at(owner, {"uid"}).value_or("");
-    return std::ranges::none_of(
-        objects_, [&uid](const auto& entry) { return metadata_text(entry.second, "uid") == uid; });
-}
-
-void Store::collect(const Key& key) {
-    const auto* object = find(key);
-    const auto* owners = object ? owners_of(*object) : nullptr;
-    if (!owners) return;
-    json::array present;
-    for (const auto& owner : *owners) {
-        if (!is_missing(owner.as_object())) present.push_back(owner);
-    }
-    if (present.size() == owners->size()) return;
-    if (present.empty()) {
-        remove(key, {});
-    } else {
-        drop_owners(key, std::move(present));
     }
 }
 

@@ -1,7 +1,6 @@
 // The objects of the in-memory Kubernetes API and their rules: resourceVersions, generations, finalizers,
 // graceful deletion of pods, owner references. Knows no HTTP; objects are JSON, of any kind.
 #pragma once
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <deque>
 #include <functional>
@@ -33,11 +32,6 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 
-// Refusals about one object, worded as the API server's.
-Refusal not_found(const Key& key);
-Refusal conflict(const Key& key, const std::string& why);
-Refusal invalid(const Key& key, const std::string& why);
-
 struct Change {
     std::uint64_t version = 0;
     Key key;
@@ -53,10 +47,6 @@ struct DeleteRequest {
     bool orphan = false;
 };
 
-DeleteRequest delete_request(const json::object& options);  // metav1.DeleteOptions
-// Throws Refusal.
-void check_preconditions(const Key& key, const json::object& object, const DeleteRequest& request);
-
 class Store {
 public:
     explicit Store(base::Clock& clock) : clock_(clock) {}
@@ -70,8 +60,6 @@ public:
     json::object update(const Key& key, const std::function<void(json::object&)>& mutate);
     // nullopt: gone; otherwise it is being deleted.
     std::optional<json::object> remove(const Key& key, const DeleteRequest& request);
-    // What the garbage collector does with an object whose owners may be no more.
-    void collect(const Key& key);
 
     std::uint64_t version() const { return version_; }
     const std::deque<Change>& history() const { return history_; }
@@ -85,8 +73,6 @@ private:
     void commit(const Key& key, std::optional<json::object> before, std::optional<json::object> after);
     void erase(const Key& key, bool orphan_dependents);
     void collect_dependents(const std::string& owner_uid, bool orphan);
-    void drop_owners(const Key& key, json::array remaining);
-    bool is_missing(const json::object& owner) const;
 
     base::Clock& clock_;
     std::map<Key, json::object> objects_;

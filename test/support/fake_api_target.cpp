@@ -5,8 +5,6 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
-#include "test/support/fake_api_validation.hpp"
-
 namespace fake {
 namespace {
 
@@ -101,18 +99,6 @@ std::vector<Selector::Term> Selector::parse(const std::string& text) {
         }
     }
     return terms;
-}
-
-std::vector<std::string> Selector::fields() const {
-    std::vector<std::string> keys;
-    for (const auto& term : fields_) keys.push_back(term.key);
-    return keys;
-}
-
-bool Selector::is_valid() const {
-    return std::ranges::all_of(labels_, [](const Term& term) {
-        return is_qualified_name(term.key) && std::ranges::all_of(term.values, is_label_value);
-    });
 }
 
 bool Selector::holds(const Term& term, const std::optional<std::string>& value) {

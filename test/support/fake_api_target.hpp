@@ -32,9 +32,6 @@ public:
     Selector() = default;
     Selector(const std::string& labels, const std::string& fields);
     bool matches(const json::object& object) const;
-    // What it selects by.
-    std::vector<std::string> fields() const;
-    bool is_valid() const;
 
 private:
     struct Term {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 
+#include "test/support/fake_api_rules.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/fake_api_validation.hpp"
 #include "test/support/json_patches.hpp"
@@ -11,7 +11,8 @@
 namespace fake {
 namespace {
 
-constexpr std::size_t kMostPages = 1000;
+const std::string kPageToken = "page-";
+constexpr std::size_t kMostPages = 100;  // then one expires
 
 Key key_of(const Target& target) {
     return {target.resource, target.namespace_, target.name};
@@ -57,9 +58,9 @@ void check_namespace(const Target& target, const json::object& object) {
 void check_same_object(const Target& target, const json::object& after) {
     auto name = metadata_text(after, "name");
     if (name != target.name) {
-        throw Refusal(400, "BadRequest",
-                      "the name of the object (" + name + ") does not match the name on the URL (" +
-                          target.name + ")");
+        throw Refusal(
+            400, "BadRequest",
+            "the name of the object (" + name + ") does not match the name on the URL (" + target.name + ")");
     }
     check_namespace(target, after);
 }
@@ -88,7 +89,7 @@ json::value applied(const json::object& object, const std::string& type, const s
 }  // namespace
 
 json::object ApiServer::respond(const Target& target, const base::HttpRequest& request, int& status) {
-    auto kind = kind_of(target);
+    auto kind = kind_of(target, options_.custom_resources);
     bool status_missing = target.subresource == "status" && !kind.has_status;
     if (status_missing) throw Refusal(404, "NotFound", "the server could not find the requested resource");
     if (request.method == "GET") {
@@ -107,43 +108,34 @@ json::object ApiServer::respond(const Target& target, const base::HttpRequest& r
     throw Refusal(405, "MethodNotAllowed", request.method + " is not served");
 }
 
-// What a list's first page shows, or where a continue token left off.
-ApiServer::Snapshot ApiServer::snapshot(const Target& target) {
-    auto token = target.get("continue");
-    if (token.empty()) {
-        auto selector = selector_of(target);
-        auto objects = std::make_shared<std::vector<json::object>>();
-        for (const auto* object : store_.list(target.resource, target.namespace_)) {
-            if (selector.matches(*object)) objects->push_back(*object);
-        }
-        return {std::move(objects), store_.version(), 0};
-    }
-    std::uint64_t number = 0;
-    auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
-    if (error != std::errc{} || end != token.data() + token.size()) {
-        throw Refusal(400, "BadRequest", "continue key is not valid");
-    }
-    auto found = pages_.find(number);
-    if (found == pages_.end() || found->second.version < store_.compacted()) {
-        throw Refusal(410, "Expired", "The provided continue parameter is too old");
-    }
-    return found->second;
-}
-
 json::object ApiServer::list_page(const Target& target) {
-    auto page = snapshot(target);
-    const auto& objects = *page.objects;
-    auto left = objects.size() - page.offset;
+    auto token = target.get("continue");
+    Page page;
+    if (token.empty()) {
+        auto selector = selector_of(target, kind_of(target, options_.custom_resources));
+        page.version = std::to_string(store_.version());
+        for (const auto* object : store_.list(target.resource, target.namespace_)) {
+            if (selector.matches(*object)) page.rest.push_back(*object);
+        }
+    } else {
+        auto found = pages_.find(token);
+        if (!token.starts_with(kPageToken)) throw Refusal(400, "BadRequest", "continue key is not valid");
+        if (found == pages_.end() || std::stoull(found->second.version) < store_.compacted()) {
+            throw Refusal(410, "Expired", "The provided continue parameter is too old");
+        }
+        page = found->second;
+    }
     auto limit = target.get("limit").empty() ? std::size_t{0} : std::stoull(target.get("limit"));
-    auto count = limit == 0 ? left : std::min<std::size_t>(limit, left);
+    auto count = limit == 0 ? page.rest.size() : std::min<std::size_t>(limit, page.rest.size());
     json::array items;
-    for (std::size_t i = 0; i < count; ++i) items.push_back(objects[page.offset + i]);
-    json::object metadata{{"resourceVersion", std::to_string(page.version)}};
-    if (count < left) {
-        metadata["continue"] = std::to_string(++tokens_);
-        page.offset += count;
-        pages_[tokens_] = std::move(page);
-        if (pages_.size() > kMostPages) pages_.erase(pages_.begin());
+    for (std::size_t i = 0; i < count; ++i) items.push_back(std::move(page.rest[i]));
+    page.rest.erase(page.rest.begin(), page.rest.begin() + static_cast<std::ptrdiff_t>(count));
+    json::object metadata{{"resourceVersion", page.version}};
+    if (!page.rest.empty()) {
+        auto next = kPageToken + std::to_string(++tokens_);
+        metadata["continue"] = next;
+        if (pages_.size() >= kMostPages) pages_.erase(pages_.begin());
+        pages_[next] = std::move(page);
     }
     return {{"kind", "List"},
             {"apiVersion", "v1"},
@@ -163,14 +155,15 @@ json::object ApiServer::create(const Target& target, json::object body) {
     auto fault = metadata_fault(named);
     if (!fault.empty()) throw invalid(key, fault);
     // A kubelet registers its Node together with its status.
-    if (kind_of(target).has_status && target.resource != "nodes") body.erase("status");
+    if (kind_of(target, options_.custom_resources).has_status && target.resource != "nodes")
+        body.erase("status");
     if (target.resource == "pods") member(body, "status")["phase"] = "Pending";
     return store_.create(key, std::move(body));
 }
 
 json::object ApiServer::patch(const Target& target, const base::HttpRequest& request) {
     auto type = std::string(request.headers.find("Content-Type").value_or(""));
-    auto kind = kind_of(target);
+    auto kind = kind_of(target, options_.custom_resources);
     auto key = key_of(target);
     return store_.update(key, [&](json::object& object) {
         auto after = applied(object, type, request.body);

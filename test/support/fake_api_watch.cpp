@@ -7,8 +7,8 @@
 namespace fake {
 namespace {
 
-// k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go: each minute, and shortly before the end, if anything of the
-// resource has changed since the watch began.
+// k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go: each minute, and shortly before the end, if anything
+// of the resource has changed since the watch began.
 constexpr auto kBookmarkInterval = std::chrono::minutes{1};
 constexpr auto kBookmarkBeforeEnd = std::chrono::seconds{2};
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/event.hpp"
+#include "test/support/fake_api_resources.hpp"
 #include "test/support/fake_api_server.hpp"
 
 namespace fake {
@@ -40,7 +41,7 @@ private:
     base::HttpResponse head_;
     base::Event changed_;
     std::deque<Line> lines_;
-    std::uint64_t seen_ = 0;      // the last change of the resource, selected or not
+    std::uint64_t seen_ = 0;       // the last change of the resource, selected or not
     std::uint64_t told_from_ = 0;  // where the watch began
     base::TimePoint ends_at_ = base::TimePoint::max();
     base::TimePoint bookmark_at_ = base::TimePoint::max();

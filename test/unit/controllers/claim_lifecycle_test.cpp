@@ -52,6 +52,7 @@ TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and 
     budget.metadata.name = "web";
     budget.metadata.namespace_ = "default";
     budget.spec.selector.emplace();
+    budget.status.observedGeneration = 1;
     world.server.put(budget);
 
     world.server.remove<NodeSmithClaim>(kClaim);

@@ -34,7 +34,8 @@ TEST_CASE("the resources of a version are listed") {
     CHECK(listed);
 }
 
-TEST_CASE("the status of a custom resource changes through its subresource only, and nothing else does there") {
+TEST_CASE(
+    "the status of a custom resource changes through its subresource only, and nothing else does there") {
     auto name = server().fresh("claim");
     auto body = claim(name);
     body["status"] = {{"host", "x"}};

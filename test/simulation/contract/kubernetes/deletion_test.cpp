@@ -50,10 +50,12 @@ TEST_CASE("an object with a finalizer stays until the last one is removed, and g
     CHECK(still.text("metadata", "deletionGracePeriodSeconds") == "0");
     CHECK(server().call("DELETE", path_of(name)).status == 200);
     CHECK(server().call("GET", path_of(name)).text("metadata", "deletionTimestamp") == since);
-    CHECK(server().call("PATCH", path_of(name), metadata("deletionTimestamp", nullptr), kMergePatch).status == 200);
+    CHECK(server().call("PATCH", path_of(name), metadata("deletionTimestamp", nullptr), kMergePatch).status ==
+          200);
     CHECK(server().call("GET", path_of(name)).text("metadata", "deletionTimestamp") == since);
 
-    auto more = metadata("finalizers", json::array{"example.com/one", "example.com/two", "example.com/three"});
+    auto more =
+        metadata("finalizers", json::array{"example.com/one", "example.com/two", "example.com/three"});
     CHECK(server().call("PATCH", path_of(name), more, kMergePatch).status == 422);
     auto fewer = metadata("finalizers", json::array{"example.com/two"});
     CHECK(server().call("PATCH", path_of(name), fewer, kMergePatch).status == 200);

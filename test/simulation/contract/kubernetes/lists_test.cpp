@@ -55,7 +55,9 @@ TEST_CASE("a list is chosen by the few fields that its kind offers") {
     auto pods = "/api/v1/pods?labelSelector=app%3D" + pod_name + "&fieldSelector=";
     CHECK(names_of(server().call("GET", pods + "spec.nodeName%3Dnowhere")).size() == 1);
     CHECK(names_of(server().call("GET", pods + "spec.nodeName%3Delsewhere")).empty());
-    CHECK(names_of(server().call("GET", pods + "status.phase!%3DSucceeded%2Cstatus.phase!%3DFailed")).size() == 1);
+    CHECK(
+        names_of(server().call("GET", pods + "status.phase!%3DSucceeded%2Cstatus.phase!%3DFailed")).size() ==
+        1);
     CHECK(names_of(server().call("GET", pods + "status.phase%3DRunning")).empty());
     end_pod(pod_name);
 }
@@ -67,7 +69,8 @@ TEST_CASE("a list comes in pages of one moment, each of which can be asked for a
     CHECK(names_of(first) == std::vector<std::string>{all[0], all[1], all[2]});
     server().call("DELETE", kConfigMaps + "/" + all[3]);
     server().call("POST", kConfigMaps, marked(mark + "-5", mark));
-    auto next = list_of(mark) + "&limit=3&continue=" + base::percent_encode(first.text("metadata", "continue"));
+    auto next =
+        list_of(mark) + "&limit=3&continue=" + base::percent_encode(first.text("metadata", "continue"));
     for (int tries = 0; tries < 2; ++tries) {
         auto second = server().call("GET", next);
         CHECK(names_of(second) == std::vector<std::string>{all[3], all[4]});
@@ -82,7 +85,8 @@ TEST_CASE("pages of a moment that is forgotten expire") {
     auto first = server().call("GET", list_of(mark) + "&limit=3");
     server().call("POST", kConfigMaps, config_map(server().fresh("later")));
     server().compact();
-    auto next = list_of(mark) + "&limit=3&continue=" + base::percent_encode(first.text("metadata", "continue"));
+    auto next =
+        list_of(mark) + "&limit=3&continue=" + base::percent_encode(first.text("metadata", "continue"));
     auto expired = server().call("GET", next);
     CHECK(expired.status == 410);
     CHECK(expired.text("reason") == "Expired");

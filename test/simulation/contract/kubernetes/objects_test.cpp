@@ -107,10 +107,11 @@ TEST_CASE("who says no says why in a Status") {
     auto taken = server().call("POST", kConfigMaps, config_map(name));
     CHECK(taken.text("message") == "configmaps \"" + name + "\" already exists");
     CHECK(taken.text("details", "name") == name);
-    auto stale = server().call("PATCH", kConfigMaps + "/" + name, metadata("resourceVersion", "1"), kMergePatch);
-    CHECK(stale.text("message") ==
-          "Operation cannot be fulfilled on configmaps \"" + name +
-              "\": the object has been modified; please apply your changes to the latest version and try again");
+    auto stale =
+        server().call("PATCH", kConfigMaps + "/" + name, metadata("resourceVersion", "1"), kMergePatch);
+    CHECK(stale.text("message") == "Operation cannot be fulfilled on configmaps \"" + name +
+                                       "\": the object has been modified; please apply your changes to the "
+                                       "latest version and try again");
 }
 
 TEST_CASE("a resource that is not served is not found, in other words than an object") {

@@ -105,13 +105,15 @@ TEST_CASE("finalizers are added and removed one by one, unless somebody else was
     auto name = server().fresh("finalizers");
     auto created = server().call("POST", kConfigMaps, config_map(name));
     auto version = created.text("metadata", "resourceVersion");
-    json::array first{{{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", version}},
-                      {{"op", "add"}, {"path", "/metadata/finalizers"}, {"value", json::array{"example.com/a"}}}};
+    json::array first{
+        {{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", version}},
+        {{"op", "add"}, {"path", "/metadata/finalizers"}, {"value", json::array{"example.com/a"}}}};
     CHECK(patch(name, first, kJsonPatch).status == 200);
     auto late = patch(name, first, kJsonPatch);
     CHECK(late.status == 422);
-    json::array second{{{"op", "test"}, {"path", "/metadata/finalizers"}, {"value", json::array{"example.com/a"}}},
-                       {{"op", "add"}, {"path", "/metadata/finalizers/-"}, {"value", "example.com/b"}}};
+    json::array second{
+        {{"op", "test"}, {"path", "/metadata/finalizers"}, {"value", json::array{"example.com/a"}}},
+        {{"op", "add"}, {"path", "/metadata/finalizers/-"}, {"value", "example.com/b"}}};
     auto both = patch(name, second, kJsonPatch);
     CHECK(both.body.at("metadata").at("finalizers") == json::array{"example.com/a", "example.com/b"});
     CHECK(patch(name, second, kJsonPatch).status == 422);

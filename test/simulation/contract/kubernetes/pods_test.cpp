@@ -82,7 +82,8 @@ TEST_CASE("an eviction without a budget starts a graceful end, marks the pod, an
     CHECK(ending.text("metadata", "deletionGracePeriodSeconds") == "1800");
     bool marked = false;
     for (const auto& condition : ending.body.at("status").at("conditions").as_array()) {
-        marked |= condition.at("type") == "DisruptionTarget" && condition.at("reason") == "EvictionByEvictionAPI";
+        marked |=
+            condition.at("type") == "DisruptionTarget" && condition.at("reason") == "EvictionByEvictionAPI";
     }
     CHECK(marked);
     CHECK(evict(name, precondition(uid)).status == 201);

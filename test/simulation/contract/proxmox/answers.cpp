@@ -10,11 +10,20 @@ namespace {
 
 // Times, counters, random values.
 bool is_volatile(const std::string& name) {
-    static const std::set<std::string> names{
-        "cpu",     "ctime",   "digest",   "disk",    "diskread", "diskwrite",           "endtime", "loadavg",
-        "mem",     "memhost", "meta",     "netin",   "netout",   "pid",                 "pstart",  "rootfs",
-        "smbios1", "ssl_fingerprint", "starttime", "swap", "ticket", "CSRFPreventionToken", "time", "upid",
-        "uptime",  "vmgenid", "wait",     "memory-used"};
+    static const std::set<std::string> names{"cpu",       "ctime",
+                                             "digest",    "disk",
+                                             "diskread",  "diskwrite",
+                                             "endtime",   "loadavg",
+                                             "mem",       "memhost",
+                                             "meta",      "netin",
+                                             "netout",    "pid",
+                                             "pstart",    "rootfs",
+                                             "smbios1",   "ssl_fingerprint",
+                                             "starttime", "swap",
+                                             "ticket",    "CSRFPreventionToken",
+                                             "time",      "upid",
+                                             "uptime",    "vmgenid",
+                                             "wait",      "memory-used"};
     return names.contains(name);
 }
 

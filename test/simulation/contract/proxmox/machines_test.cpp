@@ -47,8 +47,9 @@ json::value entry(const std::string& path, const char* member, const json::value
 
 TEST_CASE("a machine with a boot image lives and goes") {
     CHECK(upload("seed.iso", std::string(100'000, '\0') + "\r\n--X\r\n") == "OK");
-    auto vmid = create("&name=worker&cores=2&memory=4096&tags=kubenodesmith&scsi0=local%3A8&ide2=local%3Aiso%2Fseed.iso%2C"
-                       "media%3Dcdrom&boot=order%3Dscsi0%3Bide2&smbios1=uuid%3D11111111-2222-4333-8444-555555555555");
+    auto vmid = create(
+        "&name=worker&cores=2&memory=4096&tags=kubenodesmith&scsi0=local%3A8&ide2=local%3Aiso%2Fseed.iso%2C"
+        "media%3Dcdrom&boot=order%3Dscsi0%3Bide2&smbios1=uuid%3D11111111-2222-4333-8444-555555555555");
     auto config = call("GET", path_of(vmid) + "/config").data();
     CHECK(config.at("memory") == "4096");
     CHECK(config.at("smbios1") == "uuid=11111111-2222-4333-8444-555555555555");
@@ -73,7 +74,8 @@ TEST_CASE("an ID is given once in the cluster") {
     auto vmid = create();
     auto again = call("POST", "/nodes/porsche/qemu", "vmid=" + vmid);
     CHECK(again.status == 500);
-    CHECK(again.reason == "unable to create VM " + vmid + " - VM " + vmid + " already exists on node 'alfaromeo'");
+    CHECK(again.reason ==
+          "unable to create VM " + vmid + " - VM " + vmid + " already exists on node 'alfaromeo'");
     auto next = call("GET", "/cluster/nextid?vmid=" + vmid);
     CHECK(next.status == 400);
     CHECK(next.errors() == std::vector<std::string>{"vmid"});
@@ -85,7 +87,8 @@ TEST_CASE("a machine is locked while it is cloned, and a change of an old state 
     CHECK(finish("POST", path_of(source) + "/template") == "OK");
     server().control("POST", "/durations", {{"tasks", {{"qmclone", 30}}}});
     auto vmid = fresh_vmid();
-    auto clone = call("POST", path_of(source) + "/clone", "newid=" + vmid + "&target=alfaromeo&description=mine");
+    auto clone =
+        call("POST", path_of(source) + "/clone", "newid=" + vmid + "&target=alfaromeo&description=mine");
     CHECK(clone.status == 200);
     server().pause(2s);
     CHECK(call("GET", path_of(vmid) + "/config").data().at("lock") == "clone");
@@ -118,9 +121,11 @@ TEST_CASE("a task that fails says why, in its status and its log") {
 
 TEST_CASE("what was injected strikes once") {
     auto vmid = fresh_vmid();
-    server().control("POST", "/task-faults", {{"type", "qmcreate"}, {"trouble", "fail"}, {"text", "bad luck"}});
+    server().control("POST", "/task-faults",
+                     {{"type", "qmcreate"}, {"trouble", "fail"}, {"text", "bad luck"}});
     CHECK(finish("POST", kHost + "/qemu", "vmid=" + vmid) == "bad luck");
-    server().control("POST", "/faults", {{"method", "POST"}, {"status", 599}, {"reason", "Too many redirections"}});
+    server().control("POST", "/faults",
+                     {{"method", "POST"}, {"status", 599}, {"reason", "Too many redirections"}});
     auto refused = call("POST", kHost + "/qemu", "vmid=" + vmid);
     CHECK(refused.status == 599);
     CHECK(refused.text.empty());

@@ -11,7 +11,8 @@ using namespace contract::proxmox;
 TEST_CASE("strangers are refused in the status line") {
     auto wish = request("GET", "/version");
     CHECK(server().send(wish).data().at("release").as_string().starts_with("9."));
-    wish.headers.set("Authorization", "PVEAPIToken=automation@pve!kubenodesmith=00000000-0000-4000-8000-000000000000");
+    wish.headers.set("Authorization",
+                     "PVEAPIToken=automation@pve!kubenodesmith=00000000-0000-4000-8000-000000000000");
     auto wrong = server().send(wish);
     CHECK(wrong.status == 401);
     CHECK(wrong.reason == "Authentication failed!");
@@ -109,7 +110,8 @@ TEST_CASE("every text arrives as it was sent") {
     auto vmid = fresh_vmid();
     const std::string machine = "/nodes/alfaromeo/qemu/" + vmid;
     CHECK(finish("POST", "/nodes/alfaromeo/qemu", "vmid=" + vmid) == "OK");
-    for (const std::string text : {"plain", "a=b&c;d+e %41", "{\"claim\": \"ä\"}", "two\nlines", "日本 / \\ ' \""}) {
+    for (const std::string text :
+         {"plain", "a=b&c;d+e %41", "{\"claim\": \"ä\"}", "two\nlines", "日本 / \\ ' \""}) {
         CHECK(call("PUT", machine + "/config", base::encode_form({{"description", text}})).status == 200);
         auto config = call("GET", machine + "/config").data();
         auto read = std::string(config.at("description").as_string());
@@ -120,6 +122,7 @@ TEST_CASE("every text arrives as it was sent") {
     json.headers.set("Content-Type", "application/json");
     CHECK(server().send(json).status == 200);
     CHECK(call("GET", machine + "/config").data().at("cores") == 4);
-    CHECK(call("GET", machine + "/config?current=1&current=1").status == call("GET", machine + "/config").status);
+    CHECK(call("GET", machine + "/config?current=1&current=1").status ==
+          call("GET", machine + "/config").status);
     CHECK(finish("DELETE", machine) == "OK");
 }

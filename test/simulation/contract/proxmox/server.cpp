@@ -81,7 +81,8 @@ private:
     Simulator simulator_{context_.get_executor(), clock_, *random_, proxmox_simulator::default_world()};
     proxmox_simulator::SimulatorTransport transport_{simulator_};
     proxmox_simulator::RequestLog log_{""};
-    base::HttpHandler control_ = proxmox_simulator::make_control(simulator_, log_, [](int) { return json::object{}; });
+    base::HttpHandler control_ =
+        proxmox_simulator::make_control(simulator_, log_, [](int) { return json::object{}; });
 };
 
 // The program over HTTPS, beside a core to compare it with.
