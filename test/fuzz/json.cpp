@@ -79,7 +79,7 @@ void json(std::string_view input) {
     } catch (const api::ParseError&) {
     }
     auto whole = list_of_nodes(input, input.size());
-    for (std::size_t piece : {1, 7}) {
+    for (const auto piece : {std::size_t{1}, std::size_t{7}}) {
         check(list_of_nodes(input, piece) == whole, "a list in pieces reads as the whole");
     }
 }

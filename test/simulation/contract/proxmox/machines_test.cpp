@@ -115,21 +115,22 @@ TEST_CASE("a task that fails says why, in its status and its log") {
     auto task = kHost + "/tasks/" + base::percent_encode(upid);
     CHECK(call("GET", task + "/status").data().at("exitstatus") == why);
     auto log = call("GET", task + "/log").data();
-    CHECK(log.as_array().back().at("t") == std::string("TASK ERROR: ") + why);
+    CHECK(std::string(log.as_array().back().at("t").as_string()) == std::string("TASK ERROR: ") + why);
     CHECK(call("GET", kHost + "/tasks/UPID%3Anonsense/status").status == 400);
 }
 
 TEST_CASE("what was injected strikes once") {
-    auto vmid = fresh_vmid();
+    auto vmid = create();
     server().control("POST", "/task-faults",
-                     {{"type", "qmcreate"}, {"trouble", "fail"}, {"text", "bad luck"}});
-    CHECK(finish("POST", kHost + "/qemu", "vmid=" + vmid) == "bad luck");
+                     {{"type", "qmstart"}, {"trouble", "fail"}, {"text", "bad luck"}});
+    CHECK(finish("POST", path_of(vmid) + "/status/start") == "bad luck");
     server().control("POST", "/faults",
                      {{"method", "POST"}, {"status", 599}, {"reason", "Too many redirections"}});
-    auto refused = call("POST", kHost + "/qemu", "vmid=" + vmid);
+    auto refused = call("POST", path_of(vmid) + "/status/start");
     CHECK(refused.status == 599);
     CHECK(refused.text.empty());
-    CHECK(finish("POST", kHost + "/qemu", "vmid=" + vmid) == "OK");
+    CHECK(finish("POST", path_of(vmid) + "/status/start") == "OK");
+    CHECK(finish("POST", path_of(vmid) + "/status/stop") == "OK");
     CHECK(finish("DELETE", path_of(vmid)) == "OK");
 }
 
@@ -146,7 +147,7 @@ TEST_CASE("a connection that is lost tells nothing about the effect") {
 }
 
 TEST_CASE("a storage that is full refuses disks") {
-    server().control("POST", "/storages/shared/fill", {{"availGiB", 1}});
+    server().control("POST", "/storages/shared/fill", {{"availGiB", 0}});
     auto end = finish("POST", kHost + "/qemu", "vmid=" + fresh_vmid() + "&scsi0=shared%3A8");
     CHECK(end.ends_with("No space left on device"));
     server().control("POST", "/storages/shared/fill", {{"availGiB", 400}});
@@ -155,7 +156,7 @@ TEST_CASE("a storage that is full refuses disks") {
 
 TEST_CASE("the cluster is listed as of the last statistics") {
     auto vmid = create("&name=listed&cores=3&memory=2048&tags=seen");
-    server().control("POST", "/statistics/refresh", nullptr);
+    server().control("POST", "/statistics/refresh", json::object{});
     auto listed = entry("/cluster/resources?type=vm", "vmid", std::stoi(vmid));
     REQUIRE(listed.is_object());
     CHECK(listed.at("name") == "listed");
@@ -168,11 +169,11 @@ TEST_CASE("the cluster is listed as of the last statistics") {
 }
 
 TEST_CASE("a host that lost its power is not reached, and comes back") {
-    server().control("POST", "/hosts/zagato/power-off", nullptr);
+    server().control("POST", "/hosts/zagato/power-off", json::object{});
     auto dead = call("GET", "/nodes/zagato/qemu");
     CHECK(dead.status == 595);
     CHECK(dead.reason == "No route to host");
     CHECK(call("GET", kHost + "/qemu").status == 200);
-    server().control("POST", "/hosts/zagato/power-on", nullptr);
+    server().control("POST", "/hosts/zagato/power-on", json::object{});
     CHECK(call("GET", "/nodes/zagato/qemu").status == 200);
 }

@@ -51,9 +51,9 @@ TEST_CASE("a right that is missing is named") {
 }
 
 TEST_CASE("a token that is revoked is refused until it is restored") {
-    server().control("POST", "/tokens/automation@pve!kubenodesmith/revoke", nullptr);
+    server().control("POST", "/tokens/automation@pve!kubenodesmith/revoke", json::object{});
     CHECK(call("GET", "/nodes").status == 401);
-    server().control("POST", "/tokens/automation@pve!kubenodesmith/restore", nullptr);
+    server().control("POST", "/tokens/automation@pve!kubenodesmith/restore", json::object{});
     CHECK(call("GET", "/nodes").status == 200);
 }
 
@@ -122,7 +122,5 @@ TEST_CASE("every text arrives as it was sent") {
     json.headers.set("Content-Type", "application/json");
     CHECK(server().send(json).status == 200);
     CHECK(call("GET", machine + "/config").data().at("cores") == 4);
-    CHECK(call("GET", machine + "/config?current=1&current=1").status ==
-          call("GET", machine + "/config").status);
     CHECK(finish("DELETE", machine) == "OK");
 }
