@@ -9,7 +9,7 @@ namespace providers::proxmox {
 
 namespace {
 
-constexpr base::Duration kStoragesAge = std::chrono::minutes{5};
+constexpr base::Duration kStoragesAge = std::chrono::seconds{30};
 
 std::string storage_of(const std::string& volume) {
     return volume.substr(0, volume.find(':'));
@@ -28,18 +28,12 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 asio::awaitable<std::string> BootImages::storage_on(std::string host) {
-    auto known = storages_.find(host);
-    if (known == storages_.end() || clock_.now() - known->second.fetched_at > kStoragesAge) {
-        Storages storages;
-        const auto data = co_await client_.read(get_iso_storages(host));
-        for (const auto* entry : objects_of(data)) {
-            if (flag_of(*entry, "active")) storages.names.push_back(text_of(*entry, "storage"));
-        }
-        std::ranges::sort(storages.names);
-        storages.fetched_at = clock_.now();
-        known = storages_.insert_or_assign(host, std::move(storages)).first;
+    const auto state = co_await view_.state(kStoragesAge);
+    std::vector<std::string> names;
+    for (const auto& storage : state->storages) {
+        if (storage.node == host && storage.is_available && storage.takes_iso) names.push_back(storage.name);
     }
-    const auto& names = known->second.names;
+    std::ranges::sort(names);
     const auto wished = settings_.spec.cloudInit ? settings_.spec.cloudInit->isoStorage : std::string();
     const bool is_there = std::ranges::find(names, wished) != names.end();
     if (wished.empty() && !names.empty()) co_return names.front();
@@ -58,10 +52,15 @@ asio::awaitable<std::string> BootImages::upload(MachineIdentity identity, std::s
     co_return text_of(upid);
 }
 
+asio::awaitable<std::string> BootImages::volume_on(MachineIdentity identity, std::string host) {
+    const auto storage = co_await storage_on(host);
+    co_return volume_in(storage, identity);
+}
+
 asio::awaitable<void> BootImages::attach(MachineIdentity identity, std::string host, std::int64_t vmid,
                                          VmConfig config) {
-    const auto storage = co_await storage_on(host);
-    const base::FormFields change{{free_cdrom_drive(config), volume_in(storage, identity) + ",media=cdrom"}};
+    const auto volume = co_await volume_on(identity, host);
+    const base::FormFields change{{free_cdrom_drive(config), volume + ",media=cdrom"}};
     co_await client_.change(configure_vm(host, vmid, change));
 }
 
@@ -105,7 +104,9 @@ asio::awaitable<void> BootImages::delete_for_destruction(MachineIdentity identit
     }
     // Uploaded but never attached, because we were interrupted between the two? Registered machines have an
     // empty drive left, and machines whose image joins by itself none at all, like this one.
-    if (!settings_.spec.cloudInit || has_empty_cdrom(machine.config)) co_return;
+    const bool never_had_one = !settings_.spec.cloudInit || has_empty_cdrom(machine.config) ||
+                               cloud_init_drive(machine.config).has_value();
+    if (never_had_one) co_return;
     try {
         const auto storage = co_await storage_on(machine.host);
         co_await delete_image(machine.host, volume_in(storage, identity));

@@ -19,12 +19,14 @@ public:
 class BootImages {
 public:
     // All must outlive this.
-    BootImages(const Settings& settings, Client& client, Machines& machines, Tasks& tasks, base::Clock& clock)
-        : settings_(settings), client_(client), machines_(machines), tasks_(tasks), clock_(clock) {}
+    BootImages(const Settings& settings, Client& client, ClusterView& view, Machines& machines, Tasks& tasks)
+        : settings_(settings), client_(client), view_(view), machines_(machines), tasks_(tasks) {}
 
     // Returns the task's UPID. An image of the same name is replaced. Throws ApiError, FencedError,
     // NoIsoStorage.
     asio::awaitable<std::string> upload(MachineIdentity identity, std::string host, std::string image);
+    // The volume ID that the image has, or would have, on that host.
+    asio::awaitable<std::string> volume_on(MachineIdentity identity, std::string host);
     // Puts the uploaded image into a drive that `config` leaves free. The boot order stays as it is.
     asio::awaitable<void> attach(MachineIdentity identity, std::string host, std::int64_t vmid,
                                  VmConfig config);
@@ -38,16 +40,11 @@ private:
     asio::awaitable<std::string> storage_on(std::string host);
     asio::awaitable<std::string> delete_image(std::string host, std::string volume);
 
-    struct Storages {
-        std::vector<std::string> names;
-        base::TimePoint fetched_at;
-    };
     const Settings& settings_;
     Client& client_;
+    ClusterView& view_;
     Machines& machines_;
     Tasks& tasks_;
-    base::Clock& clock_;
-    std::map<std::string, Storages> storages_;      // by host
     std::map<std::string, std::string> deletions_;  // task by SMBIOS UUID
 };
 

@@ -134,14 +134,25 @@ Call probe_free_id(std::int64_t vmid) {
                 {{"vmid", id}});
 }
 
-Call get_iso_storages(const std::string& host) {
-    return read("get_iso_storages", "reading the storages of " + host, host, node_path(host) + "/storage",
-                {{"content", "iso"}, {"enabled", "1"}});
+Call get_bridges(const std::string& host) {
+    return read("get_bridges", "reading the bridges of " + host, host, node_path(host) + "/network",
+                {{"type", "any_bridge"}});
 }
 
 Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters) {
     return change("POST", "create_vm", "creating " + vm_on(vmid, host), host, node_path(host) + "/qemu",
                   std::move(parameters));
+}
+
+Call clone_vm(const std::string& host, std::int64_t source, base::FormFields parameters) {
+    return change("POST", "clone_vm", "cloning template " + vm_on(source, host).substr(3), host,
+                  vm_path(host, source) + "/clone", std::move(parameters));
+}
+
+Call resize_disk(const std::string& host, std::int64_t vmid, const std::string& disk, std::int64_t size_gib) {
+    return change("PUT", "resize_disk", "resizing " + disk + " of " + vm_on(vmid, host), host,
+                  vm_path(host, vmid) + "/resize",
+                  {{"disk", disk}, {"size", std::to_string(size_gib) + "G"}});
 }
 
 Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters) {
@@ -178,6 +189,25 @@ Call delete_volume(const std::string& host, const std::string& storage, const st
     return change("DELETE", "delete_volume", "deleting volume " + volume + " on " + host, host,
                   node_path(host) + "/storage/" + base::percent_encode(storage) + "/content/" +
                       base::percent_encode(volume));
+}
+
+Call agent_ping(const std::string& host, std::int64_t vmid) {
+    return change("POST", "agent_ping", "asking the guest agent of " + vm_on(vmid, host), host,
+                  vm_path(host, vmid) + "/agent/ping");
+}
+
+Call agent_exec(const std::string& host, std::int64_t vmid, std::vector<std::string> command,
+                std::string input) {
+    base::FormFields parameters;
+    for (auto& argument : command) parameters.emplace_back("command", std::move(argument));
+    if (!input.empty()) parameters.emplace_back("input-data", std::move(input));
+    return change("POST", "agent_exec", "running a command in the guest of " + vm_on(vmid, host), host,
+                  vm_path(host, vmid) + "/agent/exec", std::move(parameters));
+}
+
+Call agent_exec_status(const std::string& host, std::int64_t vmid, std::int64_t pid) {
+    return read("agent_exec_status", "following a command in the guest of " + vm_on(vmid, host), host,
+                vm_path(host, vmid) + "/agent/exec-status", {{"pid", std::to_string(pid)}});
 }
 
 Call log_in(const std::string& username, const std::string& password) {

@@ -3,6 +3,7 @@
 
 #include <boost/json/value.hpp>
 #include <string>
+#include <vector>
 
 #include "base/http.hpp"
 #include "base/url.hpp"
@@ -30,13 +31,17 @@ Call get_cluster_options();
 Call get_permissions();
 Call get_vm_config(const std::string& host, std::int64_t vmid);
 Call get_vm_status(const std::string& host, std::int64_t vmid);
+// `vmid` as in their UPIDs: a clone's task bears its template's.
 Call get_active_tasks(const std::string& host, std::int64_t vmid);
 Call get_task_status(const std::string& host, const std::string& upid);
 // Succeeds only if no guest in the whole cluster has the ID, whatever the token may see.
 Call probe_free_id(std::int64_t vmid);
-Call get_iso_storages(const std::string& host);
+Call get_bridges(const std::string& host);
 // Changes.
 Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
+// Asked of the template's host; the new VM's ID and host are among the parameters.
+Call clone_vm(const std::string& host, std::int64_t source, base::FormFields parameters);
+Call resize_disk(const std::string& host, std::int64_t vmid, const std::string& disk, std::int64_t size_gib);
 Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
 Call start_vm(const std::string& host, std::int64_t vmid);
 Call stop_vm(const std::string& host, std::int64_t vmid);
@@ -44,6 +49,13 @@ Call destroy_vm(const std::string& host, std::int64_t vmid);
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
                 std::string content);
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume);
+// Fails (kind agent_silent) if the agent does not answer within 3 s.
+Call agent_ping(const std::string& host, std::int64_t vmid);
+// `input` is what the command reads; it shows in no process list.
+Call agent_exec(const std::string& host, std::int64_t vmid, std::vector<std::string> command,
+                std::string input);
+// A process that has ended is told of once.
+Call agent_exec_status(const std::string& host, std::int64_t vmid, std::int64_t pid);
 Call log_in(const std::string& username, const std::string& password);
 
 // Form values are percent-encoded completely: Proxmox splits at '&' and ';' and drops what follows a second

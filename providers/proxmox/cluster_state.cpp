@@ -36,6 +36,17 @@ HostState parse_host(const json::object& entry) {
     return host;
 }
 
+StorageState parse_storage(const json::object& entry) {
+    StorageState storage;
+    storage.name = text_of(entry, "storage");
+    storage.node = text_of(entry, "node");
+    storage.is_available = text_of(entry, "status") == "available";
+    storage.is_shared = flag_of(entry, "shared");
+    // A list such as "images,iso,vztmpl", in the form of tags.
+    storage.takes_iso = parse_tags(text_of(entry, "content")).contains("iso");
+    return storage;
+}
+
 }  // namespace
 
 const HostState* ClusterState::find_host(const std::string& name) const {
@@ -48,12 +59,24 @@ const Guest* ClusterState::find_guest(std::int64_t vmid) const {
     return found == guests.end() || found->vmid != vmid ? nullptr : &*found;
 }
 
+const StorageState* ClusterState::find_storage(const std::string& name, const std::string& host) const {
+    const auto found = std::ranges::find_if(
+        storages, [&](const StorageState& storage) { return storage.name == name && storage.node == host; });
+    return found == storages.end() ? nullptr : &*found;
+}
+
+const StorageState* ClusterState::find_storage(const std::string& name) const {
+    const auto found = std::ranges::find(storages, name, &StorageState::name);
+    return found == storages.end() ? nullptr : &*found;
+}
+
 ClusterState parse_cluster_state(const json::value& data) {
     ClusterState state;
     for (const auto* entry : objects_of(data)) {
         const auto type = text_of(*entry, "type");
         if (type == "node") state.hosts.push_back(parse_host(*entry));
         if (type == "qemu" || type == "lxc") state.guests.push_back(parse_guest(*entry));
+        if (type == "storage") state.storages.push_back(parse_storage(*entry));
     }
     std::ranges::sort(state.hosts, {}, &HostState::name);
     std::ranges::sort(state.guests, {}, &Guest::vmid);

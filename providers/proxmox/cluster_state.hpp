@@ -1,5 +1,5 @@
-// What GET /cluster/resources says: hosts and guests, as values. Its momentary figures are up to 10 s old,
-// its list of guests is live (pmxcfs), and it leaves out what the token may not see.
+// What GET /cluster/resources says: hosts, guests and storages, as values. Its momentary figures are up to 10
+// s old, its list of guests is live (pmxcfs), and it leaves out what the token may not see.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -33,12 +33,25 @@ struct HostState {
     std::int64_t memory_used_mib = 0;
 };
 
+// A storage as one host sees it.
+struct StorageState {
+    std::string name;
+    std::string node;
+    bool is_available = false;
+    bool is_shared = false;
+    bool takes_iso = false;
+};
+
 struct ClusterState {
     std::vector<HostState> hosts;  // by name
     std::vector<Guest> guests;     // by VMID
+    std::vector<StorageState> storages;
 
     const HostState* find_host(const std::string& name) const;
     const Guest* find_guest(std::int64_t vmid) const;
+    const StorageState* find_storage(const std::string& name, const std::string& host) const;
+    // On any host.
+    const StorageState* find_storage(const std::string& name) const;
 };
 
 ClusterState parse_cluster_state(const boost::json::value& data);

@@ -17,19 +17,6 @@ constexpr std::string_view kImagePrefix = "kubenodesmith-";
 constexpr std::string_view kImageSuffix = ".iso";
 constexpr std::size_t kMacBytes = 6;
 
-std::string network_interface(const api::v1alpha1::NetworkInterface& interface,
-                              const std::string& system_uuid) {
-    PropertyString value;
-    if (interface.macPrefix.empty()) {
-        value.set("", interface.model);  // Proxmox draws the address
-    } else {
-        value.set(interface.model, mac_address(interface.macPrefix, system_uuid, interface.name));
-    }
-    value.set("bridge", interface.bridge);
-    if (interface.vlanTag) value.set("tag", std::to_string(*interface.vlanTag));
-    return value.str();
-}
-
 }  // namespace
 
 base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec) {
@@ -41,6 +28,7 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     auto description = describe_mark(spec.identity);
     if (!options["description"].empty()) description += "\n" + options["description"];
 
+    if (spec.join) options.try_emplace("agent", "1");
     options["vmid"] = spec.record.machine_id;
     options["name"] = spec.name;
     options["tags"] = join_tags(tags);
@@ -53,6 +41,19 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     }
     if (!settings.spec.resourcePool.empty()) options["pool"] = settings.spec.resourcePool;
     return {options.begin(), options.end()};
+}
+
+std::string network_interface(const api::v1alpha1::NetworkInterface& interface,
+                              const std::string& system_uuid) {
+    PropertyString value;
+    if (interface.macPrefix.empty()) {
+        value.set("", interface.model);  // Proxmox draws the address
+    } else {
+        value.set(interface.model, mac_address(interface.macPrefix, system_uuid, interface.name));
+    }
+    value.set("bridge", interface.bridge);
+    if (interface.vlanTag) value.set("tag", std::to_string(*interface.vlanTag));
+    return value.str();
 }
 
 std::string mac_address(const std::string& prefix, const std::string& system_uuid,

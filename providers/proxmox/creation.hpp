@@ -13,6 +13,10 @@ namespace providers::proxmox {
 // so there is no moment at which a VM of ours is not known to be ours.
 base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec);
 
+// The value of a net option. Without macPrefix Proxmox draws the address.
+std::string network_interface(const api::v1alpha1::NetworkInterface& interface,
+                              const std::string& system_uuid);
+
 // The same address for the same machine and interface: `prefix` completed by a digest of both. Locally
 // administered and unicast where the prefix leaves that open.
 std::string mac_address(const std::string& prefix, const std::string& system_uuid,

@@ -20,9 +20,11 @@ EnsureDecision fail(std::string reason, std::string message, bool avoid_host) {
     return decision;
 }
 
-EnsureDecision after_success(const std::string& type, bool wants_image) {
-    if (type == "qmcreate") return decide(wants_image ? EnsureStep::upload_image : EnsureStep::start);
-    if (type == "imgcopy") return decide(EnsureStep::attach_and_start);
+EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
+    if (type == "qmcreate") return decide(wish.image ? EnsureStep::upload_image : EnsureStep::start);
+    if (type == "qmclone") return decide(wish.image ? EnsureStep::upload_image : EnsureStep::look);
+    if (type == "imgcopy") return decide(wish.clone ? EnsureStep::look : EnsureStep::attach_and_start);
+    if (type == "resize") return decide(EnsureStep::start);
     if (type == "qmstart") return decide(EnsureStep::finish);
     return decide(EnsureStep::look);
 }
@@ -34,6 +36,12 @@ EnsureDecision after_failure(const std::string& type, const std::string& why) {
         if (kind == ErrorKind::exists) return decide(EnsureStep::choose_another_id, why);
         return fail("CreateFailed", "creating the VM failed: " + why, true);
     }
+    if (type == "qmclone") {
+        // By an earlier request of ours that was carried out after all, or by somebody else.
+        if (kind == ErrorKind::exists) return decide(EnsureStep::look);
+        return fail("CloneFailed", "cloning the template failed: " + why, true);
+    }
+    if (type == "resize") return fail("ResizeFailed", "enlarging the boot disk failed: " + why, true);
     if (type == "imgcopy") return fail("BootImageFailed", "uploading the boot image failed: " + why, true);
     if (type == "qmstart") {
         if (kind == ErrorKind::running) return decide(EnsureStep::look);
@@ -57,17 +65,25 @@ EnsureDecision for_our_machine(const EnsureObservation& seen) {
     if (!lock.empty()) return decide(EnsureStep::retry_later, "VM is locked (" + lock + ")");
     if (seen.look.config.is_template()) return fail("IsTemplate", "the VM was made a template", false);
     if (seen.is_running) return decide(EnsureStep::finish);
+    if (seen.needs_resize) return decide(EnsureStep::resize);
     return decide(seen.wants_image && !seen.has_image ? EnsureStep::upload_image : EnsureStep::start);
+}
+
+EnsureDecision for_unfinished_clone(const EnsureObservation& seen) {
+    const auto lock = seen.look.config.lock();
+    if (!lock.empty()) return for_our_machine(seen);
+    const bool lacks_image = seen.wants_image && !seen.has_image && !seen.image_uploaded;
+    return decide(lacks_image ? EnsureStep::upload_image : EnsureStep::configure);
 }
 
 }  // namespace
 
-EnsureDecision after_task(const std::string& type, const TaskStatus& task, bool wants_image) {
+EnsureDecision after_task(const std::string& type, const TaskStatus& task, const EnsureWish& wish) {
     switch (task.outcome) {
         case TaskOutcome::running:
             return decide(EnsureStep::follow_task);
         case TaskOutcome::succeeded:
-            return after_success(type, wants_image);
+            return after_success(type, wish);
         case TaskOutcome::failed:
             return after_failure(type, task.exit_status);
         case TaskOutcome::unknown:
@@ -94,6 +110,8 @@ EnsureDecision after_look(const EnsureObservation& seen) {
     switch (seen.look.ownership) {
         case Ownership::ours:
             return for_our_machine(seen);
+        case Ownership::unfinished:
+            return for_unfinished_clone(seen);
         case Ownership::foreign:
             return decide(EnsureStep::choose_another_id, seen.explanation);
         case Ownership::contradictory:

@@ -13,7 +13,9 @@ enum class EnsureStep {
     look,         // read the machine, then decide by after_look
     follow_task,  // it is under way: ask again
     retry_later,  // nothing is under way, what failed may succeed soon
-    create,
+    create,       // blank, or by cloning
+    configure,    // a clone gets its identity, size and drives
+    resize,       // the boot disk
     upload_image,
     attach_and_start,  // the image is uploaded
     start,
@@ -30,8 +32,13 @@ struct EnsureDecision {
     bool avoid_host = false;
 };
 
+// What makes the ways of machines differ.
+struct EnsureWish {
+    bool image = false;  // a boot image of ours
+    bool clone = false;  // made from a template
+};
 // After the recorded task was asked for; `type` is the UPID's.
-EnsureDecision after_task(const std::string& type, const TaskStatus& task, bool wants_image);
+EnsureDecision after_task(const std::string& type, const TaskStatus& task, const EnsureWish& wish);
 
 struct EnsureObservation {
     Look look;
@@ -39,7 +46,9 @@ struct EnsureObservation {
     bool sees_own = true;     // the token may see the machines that it makes
     bool is_running = false;
     bool wants_image = false;
-    bool has_image = false;
+    bool has_image = false;       // in a drive
+    bool image_uploaded = false;  // just now
+    bool needs_resize = false;
     bool lock_is_stale = false;  // the lock of a creation has been seen for long without a task
 };
 EnsureDecision after_look(const EnsureObservation& seen);

@@ -11,7 +11,9 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kRetry = std::chrono::seconds{3};
+constexpr base::Duration kSlotRetry = std::chrono::milliseconds{500};
 constexpr base::Duration kFresh = std::chrono::seconds{5};
+constexpr base::Duration kUntouchedAge = std::chrono::seconds{10};
 constexpr base::Duration kRefusedRetry = std::chrono::seconds{30};
 
 std::int64_t vmid_of(const MachineRecord& record) {
@@ -44,8 +46,12 @@ EnsureResult attempt_failed(std::string reason, std::string message, bool avoid_
 // change.
 const char* reason_of_refusal(const ApiError& error) {
     if (error.operation == "create_vm") return "CreateFailed";
-    if (error.operation == "upload_iso" || error.operation == "configure_vm") return "BootImageFailed";
+    if (error.operation == "clone_vm") return "CloneFailed";
+    if (error.operation == "resize_disk") return "ResizeFailed";
+    if (error.operation == "upload_iso") return "BootImageFailed";
+    if (error.operation == "configure_vm") return "ConfigureFailed";
     if (error.operation == "start_vm") return "StartFailed";
+    if (error.operation.starts_with("agent_")) return "GuestAgentFailed";
     return nullptr;
 }
 
@@ -80,7 +86,9 @@ MachineState state_during(const std::string& upid) {
 
 asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
     try {
-        co_return co_await step(std::move(spec));
+        auto result = co_await step(std::move(spec));
+        note_untouched(result);
+        co_return result;
     } catch (const ApiError& error) {
         auto outcome = outcome_of(error);
         if (!outcome) throw;
@@ -92,13 +100,24 @@ asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
 
 asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
     if (spec.record.machine_id.empty()) co_return co_await placer_.place(std::move(spec));
+    const auto in_guest = parse_agent_task(spec.record.task);
+    if (in_guest && spec.join) co_return co_await join(std::move(spec), *in_guest);
+    if (is_untouched(spec)) {
+        const auto state = co_await view_.state(kUntouchedAge);
+        const auto* host = state->find_host(spec.record.host);
+        if (host && host->is_online) co_return co_await create(std::move(spec));
+    }
     Look seen;
     seen.config = config_as_created(settings_);
     EnsureDecision decision;
+    bool image_uploaded = false;
     if (!spec.record.task.empty()) {
-        const auto upid = parse_upid(spec.record.task);
+        const auto upid = parse_upid(spec.record.task).value_or(Upid());
         const auto status = co_await tasks_.status(spec.record.task);
-        decision = after_task(upid ? upid->type : std::string(), status, spec.boot_image != nullptr);
+        cloner_.note_task(spec, upid, status);
+        image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
+        const EnsureWish wish{spec.boot_image != nullptr, settings_.spec.template_.has_value()};
+        decision = after_task(upid.type, status, wish);
     }
     if (decision.step == EnsureStep::look) {
         std::optional<ApiError> unanswered;
@@ -111,9 +130,20 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
             unanswered = error;
         }
         if (unanswered) co_return co_await without_host(std::move(spec), *unanswered);
-        decision = co_await decide(spec, seen);
+        decision = co_await decide(spec, seen, image_uploaded);
     }
     co_return co_await act(std::move(spec), std::move(decision), std::move(seen));
+}
+
+bool Ensurer::is_untouched(const MachineSpec& spec) {
+    const auto placed = untouched_.extract(spec.identity.system_uuid);
+    return placed && placed.mapped() == spec.record;
+}
+
+void Ensurer::note_untouched(const EnsureResult& result) {
+    const auto* machine = std::get_if<Machine>(&result);
+    if (machine && machine->state == MachineState::placed)
+        untouched_[machine->identity.system_uuid] = machine->record;
 }
 
 asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ApiError why) {
@@ -134,8 +164,10 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ApiError w
     co_return not_ready(why, kRetry);
 }
 
-asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const Look& look) {
+asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const Look& look,
+                                                bool image_uploaded) {
     EnsureObservation seen;
+    seen.image_uploaded = image_uploaded;
     seen.look = look;
     seen.wants_image = spec.boot_image != nullptr;
     if (look.presence == Presence::hidden) seen.sees_own = co_await view_.sees_all_machines();
@@ -149,6 +181,7 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
             locks_.forget(look.vmid);
         }
         if (look.ownership == Ownership::ours && lock.empty()) {
+            seen.needs_resize = wanted_disk_size(settings_, look.config).has_value();
             seen.is_running = co_await machines_.is_running(look.host, look.vmid);
         }
     }
@@ -163,6 +196,10 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
         }
         case EnsureStep::create:
             co_return co_await create(std::move(spec));
+        case EnsureStep::configure:
+            co_return co_await configure(std::move(spec), std::move(look.config));
+        case EnsureStep::resize:
+            co_return co_await resize_or_start(std::move(spec), std::move(look.config));
         case EnsureStep::upload_image:
             co_return co_await upload(std::move(spec));
         case EnsureStep::attach_and_start:
@@ -170,7 +207,7 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
         case EnsureStep::start:
             co_return co_await start(std::move(spec));
         case EnsureStep::finish:
-            co_return co_await progress(std::move(spec), MachineState::running, "", "running");
+            co_return co_await finish(std::move(spec));
         case EnsureStep::choose_another_id:
             co_return co_await placer_.place_under_another_id(std::move(spec), std::move(decision.message));
         case EnsureStep::find_creation:
@@ -188,6 +225,7 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
 asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
     std::string refusal;
     try {
+        if (settings_.spec.template_) co_return co_await clone(spec);
         const auto parameters = blank_vm_parameters(settings_, spec);
         const auto upid =
             co_await client_.change(create_vm(spec.record.host, vmid_of(spec.record), parameters));
@@ -200,12 +238,35 @@ asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
     co_return co_await resolve_taken_id(std::move(spec), std::move(refusal));
 }
 
+asio::awaitable<EnsureResult> Ensurer::clone(MachineSpec spec) {
+    const auto started = co_await cloner_.clone(spec);
+    if (!started.upid.empty()) {
+        co_return co_await progress(std::move(spec), MachineState::creating, started.upid,
+                                    waiting_for(started.upid));
+    }
+    auto result = co_await progress(std::move(spec), MachineState::placed, "", started.message);
+    std::get<Machine>(result).retry_after = kSlotRetry;
+    co_return result;
+}
+
+asio::awaitable<EnsureResult> Ensurer::configure(MachineSpec spec, VmConfig config) {
+    co_await cloner_.configure(spec, config);
+    co_return co_await resize_or_start(std::move(spec), std::move(config));
+}
+
+asio::awaitable<EnsureResult> Ensurer::resize_or_start(MachineSpec spec, VmConfig config) {
+    const auto upid = co_await cloner_.resize(spec, std::move(config));
+    if (upid.empty()) co_return co_await start(std::move(spec));
+    co_return co_await progress(std::move(spec), MachineState::creating, upid, waiting_for(upid));
+}
+
 // Taken by this very machine, if an earlier request was carried out after all or it was moved; else by
 // another.
 asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::string refusal) {
     const auto found = co_await machines_.find(spec.identity, spec.record);
     const bool may_be_it = found.presence == Presence::present &&
-                           (found.ownership == Ownership::ours || found.ownership == Ownership::half_made);
+                           (found.ownership == Ownership::ours || found.ownership == Ownership::unfinished ||
+                            found.ownership == Ownership::half_made);
     if (!may_be_it) co_return co_await placer_.place_under_another_id(std::move(spec), std::move(refusal));
     spec.record.host = found.host;
     co_return co_await progress(std::move(spec), MachineState::creating, "",
@@ -229,8 +290,46 @@ asio::awaitable<EnsureResult> Ensurer::start(MachineSpec spec) {
     co_return co_await progress(std::move(spec), MachineState::starting, task, waiting_for(task));
 }
 
+asio::awaitable<EnsureResult> Ensurer::finish(MachineSpec spec) {
+    if (!spec.join) co_return co_await progress(std::move(spec), MachineState::running, "", "running");
+    const auto next = agent_.begin();
+    auto result =
+        co_await progress(std::move(spec), MachineState::starting, to_string(next.task), next.message);
+    std::get<Machine>(result).retry_after = next.retry_after;
+    co_return result;
+}
+
+asio::awaitable<EnsureResult> Ensurer::join(MachineSpec spec, AgentTask task) {
+    GuestAgent::Progress next;
+    bool is_lost = false;
+    try {
+        next = co_await agent_.step(spec, task);
+    } catch (const ApiError& error) {
+        is_lost = error.kind == ErrorKind::not_found || error.kind == ErrorKind::not_running;
+        if (!is_lost) throw;
+    }
+    if (is_lost) {
+        co_return co_await progress(std::move(spec), MachineState::starting, "",
+                                    "the VM was moved or went off while its guest was to join");
+    }
+    if (const auto* failed = std::get_if<AttemptFailed>(&next)) co_return *failed;
+    if (std::holds_alternative<GuestAgent::Joined>(next)) {
+        co_return co_await progress(std::move(spec), MachineState::running, "", "running");
+    }
+    const auto& waiting = std::get<GuestAgent::Waiting>(next);
+    auto result =
+        co_await progress(std::move(spec), MachineState::starting, to_string(waiting.task), waiting.message);
+    std::get<Machine>(result).retry_after = waiting.retry_after;
+    co_return result;
+}
+
 asio::awaitable<EnsureResult> Ensurer::find_creation(MachineSpec spec, std::string message) {
     const auto vmid = vmid_of(spec.record);
+    if (settings_.spec.template_) {
+        const bool is_at_work = co_await cloner_.is_cloning(spec.record.host);
+        if (is_at_work) locks_.forget(vmid);
+        co_return co_await progress(std::move(spec), MachineState::creating, "", std::move(message));
+    }
     const auto tasks = co_await client_.read(get_active_tasks(spec.record.host, vmid));
     for (const auto* entry : objects_of(tasks)) {
         const auto task = parse_upid(text_of(*entry, "upid"));

@@ -3,8 +3,9 @@
 
 #include <string>
 
-#include "providers/proxmox/boot_images.hpp"
+#include "providers/proxmox/cloner.hpp"
 #include "providers/proxmox/ensure_step.hpp"
+#include "providers/proxmox/guest_agent.hpp"
 #include "providers/proxmox/placer.hpp"
 #include "providers/proxmox/stale_locks.hpp"
 
@@ -14,12 +15,15 @@ class Ensurer {
 public:
     // All must outlive this.
     Ensurer(const Settings& settings, Client& client, ClusterView& view, Machines& machines,
-            BootImages& images, Placer& placer, Tasks& tasks, base::Clock& clock)
+            BootImages& images, Cloner& cloner, GuestAgent& agent, Placer& placer, Tasks& tasks,
+            base::Clock& clock)
         : settings_(settings),
           client_(client),
           view_(view),
           machines_(machines),
           images_(images),
+          cloner_(cloner),
+          agent_(agent),
           placer_(placer),
           tasks_(tasks),
           locks_(clock) {}
@@ -29,13 +33,22 @@ public:
 
 private:
     asio::awaitable<EnsureResult> step(MachineSpec spec);
+    // Forgets it as well.
+    bool is_untouched(const MachineSpec& spec);
+    void note_untouched(const EnsureResult& result);
     asio::awaitable<EnsureResult> act(MachineSpec spec, EnsureDecision decision, Look look);
-    asio::awaitable<EnsureDecision> decide(const MachineSpec& spec, const Look& look);
+    asio::awaitable<EnsureDecision> decide(const MachineSpec& spec, const Look& look, bool image_uploaded);
     asio::awaitable<EnsureResult> create(MachineSpec spec);
+    asio::awaitable<EnsureResult> clone(MachineSpec spec);
+    asio::awaitable<EnsureResult> configure(MachineSpec spec, VmConfig config);
+    asio::awaitable<EnsureResult> resize_or_start(MachineSpec spec, VmConfig config);
     asio::awaitable<EnsureResult> resolve_taken_id(MachineSpec spec, std::string refusal);
     asio::awaitable<EnsureResult> upload(MachineSpec spec);
     asio::awaitable<EnsureResult> attach_and_start(MachineSpec spec, VmConfig config);
     asio::awaitable<EnsureResult> start(MachineSpec spec);
+    // The VM runs: what is left to do inside of it.
+    asio::awaitable<EnsureResult> finish(MachineSpec spec);
+    asio::awaitable<EnsureResult> join(MachineSpec spec, AgentTask task);
     asio::awaitable<EnsureResult> find_creation(MachineSpec spec, std::string message);
     // The recorded host does not answer.
     asio::awaitable<EnsureResult> without_host(MachineSpec spec, ApiError why);
@@ -47,9 +60,13 @@ private:
     ClusterView& view_;
     Machines& machines_;
     BootImages& images_;
+    Cloner& cloner_;
+    GuestAgent& agent_;
     Placer& placer_;
     Tasks& tasks_;
     StaleLocks locks_;
+    // What this process has placed and asked nothing for yet, by SMBIOS UUID: it need not be looked for.
+    std::map<std::string, MachineRecord> untouched_;
 };
 
 }  // namespace providers::proxmox

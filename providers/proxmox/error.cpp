@@ -12,7 +12,7 @@ struct Text {
 };
 
 // The first that is found decides, so the more specific stand first.
-constexpr std::array<Text, 21> kTexts = {{
+constexpr std::array<Text, 23> kTexts = {{
     {"already exists", ErrorKind::exists},
     {"config file already exists", ErrorKind::exists},
     {"failed: File exists", ErrorKind::exists},
@@ -25,6 +25,8 @@ constexpr std::array<Text, 21> kTexts = {{
     {"protection mode enabled", ErrorKind::is_protected},
     {"is running - destroy failed", ErrorKind::running},
     {"already running", ErrorKind::running},
+    {"guest agent is not running", ErrorKind::agent_silent},
+    {"Agent error: PID", ErrorKind::no_such_process},
     {"not running", ErrorKind::not_running},
     {"unable to find configuration file for VM", ErrorKind::not_found},
     {".conf' does not exist", ErrorKind::not_found},

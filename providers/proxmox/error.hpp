@@ -21,6 +21,8 @@ enum class ErrorKind {
     invalid_request,  // 400, with the parameters that are wrong
     running,          // refused because the VM runs
     not_running,      // refused because the VM does not run
+    agent_silent,     // the guest agent does not answer
+    no_such_process,  // the guest agent knows no such process (any more)
     is_protected,     // protection=1
     no_such_task,     // the task's log is gone
     unsupported,      // 501

@@ -3,10 +3,13 @@
 #include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/templates.hpp"
 
 namespace providers::proxmox {
 
 namespace {
+
+constexpr base::Duration kStateAge = std::chrono::seconds{10};
 
 bool is_about_tls(const std::string& text) {
     return text.find("certificate") != std::string::npos || text.find("TLS") != std::string::npos;
@@ -39,7 +42,16 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         Health health;
         health.reachable = true;
         if (version.is_object()) health.version = text_of(version.get_object(), "version");
-        const auto missing = missing_privileges(settings, permissions, std::atoi(health.version.c_str()));
+        std::vector<Guest> templates;
+        if (const auto& wish = settings.spec.template_) {
+            const auto state = co_await view.state(kStateAge);
+            auto found = find_templates(*wish, *state);
+            health.template_reason = std::move(found.reason);
+            health.template_message = std::move(found.message);
+            templates = std::move(found.templates);
+        }
+        const auto missing =
+            missing_privileges(settings, permissions, std::atoi(health.version.c_str()), templates);
         health.credentials_ok = missing.empty();
         if (!missing.empty()) {
             health.reason = "MissingPrivileges";

@@ -22,7 +22,7 @@ asio::awaitable<Look> Machines::look_at(MachineIdentity identity, std::string ho
         const auto data = co_await client_.read(get_vm_config(host, vmid));
         look.presence = Presence::present;
         look.config = parse_vm_config(data);
-        look.ownership = ownership_of(look.config, identity, settings_.managed_tag());
+        look.ownership = ownership_of(look.config, vmid, identity, settings_.managed_tag());
     } catch (const ApiError& error) {
         const bool is_hidden = error.kind == ErrorKind::permission;
         if (error.kind != ErrorKind::not_found && !is_hidden) throw;
@@ -100,8 +100,8 @@ asio::awaitable<Look> Machines::find_elsewhere(MachineIdentity identity) {
             continue;
         }
         auto look = co_await look_at(identity, guest.node, guest.vmid);
-        const bool is_it = look.presence == Presence::present &&
-                           (look.ownership == Ownership::ours || look.ownership == Ownership::contradictory);
+        const bool is_it = look.presence == Presence::present && look.ownership != Ownership::foreign &&
+                           look.ownership != Ownership::half_made;
         if (is_it) co_return look;
     }
     co_return absent;

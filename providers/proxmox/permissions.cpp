@@ -4,6 +4,7 @@
 
 #include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/property_string.hpp"
+#include "providers/proxmox/vm_config.hpp"
 
 namespace providers::proxmox {
 
@@ -11,23 +12,9 @@ namespace {
 
 using Needs = std::vector<MissingPrivilege>;
 
-bool is_drive(const std::string& name) {
-    if (name == "scsihw") return false;
-    for (const auto* prefix : {"scsi", "sata", "ide", "virtio", "efidisk", "tpmstate"}) {
-        if (name.starts_with(prefix) && !name.starts_with("virtiofs")) return true;
-    }
-    return false;
-}
-
 bool is_cloud_init(const std::string& name) {
     return name.starts_with("ipconfig") || name.starts_with("ci") || name == "sshkeys" ||
            name == "nameserver" || name == "searchdomain";
-}
-
-std::string storage_of(const std::string& drive) {
-    const auto file = PropertyString::parse(drive).find_or_default("file").value_or("");
-    const auto colon = file.find(':');
-    return colon == std::string::npos ? std::string() : file.substr(0, colon);
 }
 
 void need_for_option(Needs& needs, const std::string& vms, const std::string& name,
@@ -38,7 +25,7 @@ void need_for_option(Needs& needs, const std::string& vms, const std::string& na
     const auto drive = PropertyString::parse(value);
     const bool is_cdrom = drive.find("media") == "cdrom";
     needs.push_back({vms, is_cdrom ? "VM.Config.CDROM" : "VM.Config.Disk"});
-    if (const auto storage = storage_of(value); !storage.empty() && !is_cdrom) {
+    if (const auto storage = storage_of_drive(value); !storage.empty() && !is_cdrom) {
         needs.push_back({"/storage/" + storage, "Datastore.AllocateSpace"});
     }
 }
@@ -53,7 +40,19 @@ void need_for_boot_images(Needs& needs, const Settings& settings, const std::str
     needs.push_back({"/storage/" + storage, "Datastore.Allocate"});          // delete
 }
 
-Needs needs_of(const Settings& settings, int major_version) {
+void need_for_clones(Needs& needs, const Settings& settings, const std::string& vms,
+                     const std::vector<Guest>& templates) {
+    if (!settings.spec.template_) return;
+    const auto& wish = *settings.spec.template_;
+    for (const auto& source : templates) {
+        needs.push_back({"/vms/" + std::to_string(source.vmid), "VM.Clone"});
+    }
+    if (wish.bootDisk.sizeGiB) needs.push_back({vms, "VM.Config.Disk"});
+    if (!wish.storage.empty()) needs.push_back({"/storage/" + wish.storage, "Datastore.AllocateSpace"});
+    if (settings.spec.cloudInit) needs.push_back({vms, "VM.Config.Cloudinit"});
+}
+
+Needs needs_of(const Settings& settings, int major_version, const std::vector<Guest>& templates) {
     const auto vms = vm_path(settings);
     Needs needs;
     for (const auto* privilege : {"VM.Allocate", "VM.Audit", "VM.Config.CPU", "VM.Config.HWType",
@@ -68,6 +67,7 @@ Needs needs_of(const Settings& settings, int major_version) {
         }
     }
     need_for_boot_images(needs, settings, vms);
+    need_for_clones(needs, settings, vms, templates);
     needs.push_back({"/nodes", "Sys.Audit"});  // sizes of hosts
     return needs;
 }
@@ -106,12 +106,15 @@ std::string vm_path(const Settings& settings) {
 }
 
 std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const Permissions& permissions,
-                                                 int major_version) {
+                                                 int major_version, const std::vector<Guest>& templates) {
     std::vector<MissingPrivilege> missing;
-    for (auto& need : needs_of(settings, major_version)) {
+    for (auto& need : needs_of(settings, major_version, templates)) {
         if (permissions.has(need.path, need.privilege)) continue;
-        // Rights on all VMs serve a pool as well.
-        if (need.path == vm_path(settings) && permissions.has("/vms", need.privilege)) continue;
+        // Rights on all VMs serve a pool as well, and a template may be in the pool.
+        const bool is_about_vms = need.path == vm_path(settings) || need.privilege == "VM.Clone";
+        const bool has_elsewhere =
+            permissions.has("/vms", need.privilege) || permissions.has(vm_path(settings), need.privilege);
+        if (is_about_vms && has_elsewhere) continue;
         if (std::ranges::find(missing, need) == missing.end()) missing.push_back(std::move(need));
     }
     return missing;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "providers/proxmox/cluster_state.hpp"
 #include "providers/proxmox/settings.hpp"
 
 namespace providers::proxmox {
@@ -32,8 +33,9 @@ struct MissingPrivilege {
 std::string vm_path(const Settings& settings);
 
 // What the configured machines need and the token lacks. `major_version` of Proxmox VE: SDN.Use came with 8.
+// `templates`: those that machines are cloned from.
 std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const Permissions& permissions,
-                                                 int major_version);
+                                                 int major_version, const std::vector<Guest>& templates = {});
 // "VM.Allocate on /vms, SDN.Use on /sdn/zones/localnetwork/vmbr0".
 std::string list_text(const std::vector<MissingPrivilege>& missing);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "providers/proxmox/vm_config.hpp"
+
 namespace providers::proxmox {
 
 namespace {
@@ -11,6 +13,30 @@ using api::v1alpha1::PlacementStrategy;
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::ranges::find(names, name) != names.end();
+}
+
+// The storages that disks of machines and boot images are made on.
+std::set<std::string> storages_needed(const Settings& settings) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : settings.vm_options) {
+        const bool is_cdrom = PropertyString::parse(value).find("media") == "cdrom";
+        if (is_drive(name) && !is_cdrom) names.insert(storage_of_drive(value));
+    }
+    if (settings.spec.template_) names.insert(settings.spec.template_->storage);
+    if (settings.spec.cloudInit) names.insert(settings.spec.cloudInit->isoStorage);
+    names.erase("");
+    return names;
+}
+
+std::string missing_storage(const Settings& settings, const ClusterState& state, const std::string& host) {
+    for (const auto& name : storages_needed(settings)) {
+        // One that no host shows may just be hidden from the token.
+        if (!state.find_storage(name)) continue;
+        const auto* here = state.find_storage(name, host);
+        if (!here) return "has no storage " + name;
+        if (!here->is_available) return "storage " + name + " is not available there";
+    }
+    return {};
 }
 
 // Why no machine may be placed on the host, whatever its size.
@@ -92,8 +118,8 @@ auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand
 }  // namespace
 
 std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
-                            const StartsOnBoot& starts_on_boot,
-                            const std::vector<Reservation>& reservations) {
+                            const StartsOnBoot& starts_on_boot, const std::vector<Reservation>& reservations,
+                            const HostObstacles& obstacles) {
     const auto& placement = settings.spec.placement;
     const auto tag = parse_tags(settings.managed_tag());
     std::vector<HostRoom> result;
@@ -101,6 +127,9 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
         HostRoom room;
         room.host = &host;
         room.why_not = refusal(settings, host);
+        if (room.why_not.empty()) room.why_not = missing_storage(settings, state, host.name);
+        const auto obstacle = obstacles.find(host.name);
+        if (room.why_not.empty() && obstacle != obstacles.end()) room.why_not = obstacle->second;
         room.evacuate = host.in_maintenance || contains(placement.evacuateNodes, host.name);
         room.free_cpus = host.cpus * placement.cpuAllocationPercent / 100 - placement.hostReserved.cpuCores;
         room.free_memory_mib =

@@ -22,13 +22,17 @@ struct HostRoom {
     std::int64_t machines = 0;  // ours, with those that are not visible yet
 };
 
+// What else makes a host unfit for machines, by its name: no template there, no such bridge.
+using HostObstacles = std::map<std::string, std::string>;
+
 // Guests that count although they are off: those that start on boot, as far as that is known.
 using StartsOnBoot = std::set<std::int64_t>;
 
 // One entry per host, by name. `reservations` that are visible in the state already count once.
 // Committed is the configured maximum of every guest that runs, starts on boot or is ours.
 std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
-                            const StartsOnBoot& starts_on_boot, const std::vector<Reservation>& reservations);
+                            const StartsOnBoot& starts_on_boot, const std::vector<Reservation>& reservations,
+                            const HostObstacles& obstacles = {});
 
 struct Demand {
     std::int64_t cpus = 0;

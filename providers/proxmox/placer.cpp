@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/vm_config.hpp"
 #include "providers/proxmox/vmid.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 // Several machines placed at once share one look; what they take is in their reservations.
 constexpr base::Duration kPlacementAge = std::chrono::seconds{5};
 constexpr base::Duration kOfferingsAge = std::chrono::seconds{10};
+constexpr base::Duration kBridgesAge = std::chrono::minutes{10};
 constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
 constexpr int kBootFlagsPerCall = 4;
 constexpr base::Duration kNoIDRetry = std::chrono::minutes{1};
@@ -30,18 +32,45 @@ std::string provider_id(const std::string& cluster, const std::string& machine_i
 asio::awaitable<EnsureResult> Placer::place(MachineSpec spec) {
     const auto state = co_await view_.state(kPlacementAge);
     const auto boot = co_await starts_on_boot(state);
-    const auto all = rooms(settings_, *state, boot, spec.reservations);
+    auto obstacles = co_await templates_.obstacles(state);
     Demand demand;
     demand.cpus = spec.cpu_cores;
     demand.memory_mib = spec.memory_mib + settings_.spec.vmMemOverheadMiB;
     demand.zone = settings_.has_zones() ? spec.zone : std::string();
     demand.avoid_hosts = spec.avoid_hosts;
     demand.last_placed_host = spec.last_placed_host;
-    auto chosen = choose_host(settings_, all, demand);
-    if (auto* none = std::get_if<InsufficientCapacity>(&chosen)) co_return std::move(*none);
     spec.record = MachineRecord();
-    spec.record.host = std::get<std::string>(chosen);
-    co_return co_await with_id(std::move(spec), state, "host chosen");
+    while (spec.record.host.empty()) {
+        const auto all = rooms(settings_, *state, boot, spec.reservations, obstacles);
+        auto chosen = choose_host(settings_, all, demand);
+        if (auto* none = std::get_if<InsufficientCapacity>(&chosen)) co_return std::move(*none);
+        const auto host = std::get<std::string>(chosen);
+        const auto bridge = co_await missing_bridge(host);
+        if (bridge.empty()) {
+            spec.record.host = host;
+        } else {
+            obstacles[host] = "has no bridge " + bridge;
+        }
+    }
+    co_return co_await with_id(std::move(spec), state, "");
+}
+
+asio::awaitable<std::string> Placer::missing_bridge(std::string host) {
+    auto known = bridges_.find(host);
+    if (known == bridges_.end() || clock_.now() - known->second.read_at > kBridgesAge) {
+        Bridges bridges;
+        bridges.read_at = clock_.now();
+        const auto data = co_await client_.read(get_bridges(host));
+        for (const auto* entry : objects_of(data)) bridges.names.insert(text_of(*entry, "iface"));
+        known = bridges_.insert_or_assign(host, std::move(bridges)).first;
+    }
+    const auto& names = known->second.names;
+    for (const auto& interface : settings_.spec.networkInterfaces) {
+        // Networks of the SDN have other names and are not in every list; no bridge at all: none is visible.
+        const bool is_plain = interface.bridge.starts_with("vmbr");
+        if (is_plain && !names.empty() && !names.contains(interface.bridge)) co_return interface.bridge;
+    }
+    co_return std::string();
 }
 
 asio::awaitable<EnsureResult> Placer::place_under_another_id(MachineSpec spec, std::string why) {
@@ -116,7 +145,8 @@ asio::awaitable<std::vector<HostOffering>> Placer::offerings() {
         if (flag.starts) boot.insert(vmid);
     }
     std::vector<HostOffering> result;
-    for (const auto& room : rooms(settings_, *state, boot, {})) {
+    const auto obstacles = co_await templates_.obstacles(state);
+    for (const auto& room : rooms(settings_, *state, boot, {}, obstacles)) {
         HostOffering offering;
         offering.name = room.host->name;
         if (settings_.has_zones()) offering.zone = room.host->name;

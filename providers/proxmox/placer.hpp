@@ -8,14 +8,16 @@
 
 #include "providers/proxmox/cluster_view.hpp"
 #include "providers/proxmox/placement.hpp"
+#include "providers/proxmox/templates.hpp"
 
 namespace providers::proxmox {
 
 class Placer {
 public:
     // All must outlive this.
-    Placer(const Settings& settings, Client& client, ClusterView& view, base::Clock& clock)
-        : settings_(settings), client_(client), view_(view), clock_(clock) {}
+    Placer(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
+           base::Clock& clock)
+        : settings_(settings), client_(client), view_(view), templates_(templates), clock_(clock) {}
 
     // A machine in state placed, InsufficientCapacity, or NotReady if all IDs are taken. Throws ApiError.
     asio::awaitable<EnsureResult> place(MachineSpec spec);
@@ -30,6 +32,14 @@ private:
     // Which guests that are off start with their host; learned a few per call, so that it costs little.
     asio::awaitable<StartsOnBoot> starts_on_boot(ClusterView::StatePointer state);
 
+    // The first bridge of the configured interfaces that the host lacks; empty: it has all, as far as is
+    // visible.
+    asio::awaitable<std::string> missing_bridge(std::string host);
+
+    struct Bridges {
+        std::set<std::string> names;
+        base::TimePoint read_at;
+    };
     struct BootFlag {
         bool starts = false;
         base::TimePoint read_at;
@@ -37,9 +47,11 @@ private:
     const Settings& settings_;
     Client& client_;
     ClusterView& view_;
+    Templates& templates_;
     base::Clock& clock_;
     std::set<std::int64_t> refused_ids_;  // taken by guests that the token may not see, or locked for ever
     std::map<std::int64_t, BootFlag> boot_flags_;
+    std::map<std::string, Bridges> bridges_;  // by host
 };
 
 // providerID of a machine: proxmox://<cluster>/vms/<vmid>.

@@ -22,9 +22,13 @@ public:
           view_(settings_, client_, environment),
           machines_(settings_, client_, view_),
           tasks_(client_, environment.clock),
-          images_(settings_, client_, machines_, tasks_, environment.clock),
-          placer_(settings_, client_, view_, environment.clock),
-          ensurer_(settings_, client_, view_, machines_, images_, placer_, tasks_, environment.clock),
+          images_(settings_, client_, view_, machines_, tasks_),
+          templates_(settings_, client_, view_, environment.clock),
+          placer_(settings_, client_, view_, templates_, environment.clock),
+          cloner_(settings_, client_, templates_, images_, environment.clock),
+          agent_(settings_, client_, environment.clock),
+          ensurer_(settings_, client_, view_, machines_, images_, cloner_, agent_, placer_, tasks_,
+                   environment.clock),
           remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
           releaser_(settings_, client_, machines_),
           power_switch_(settings_, client_, machines_) {}
@@ -52,6 +56,12 @@ public:
     }
 
 private:
+    // A clone that is not configured yet has our mark but not our tag. Where IDs are not ours alone, only its
+    // claim leads to it.
+    bool may_be_unfinished(std::int64_t vmid) const {
+        const auto& ids = settings_.ids;
+        return settings_.spec.template_ && ids && vmid >= ids->lower && vmid <= ids->upper;
+    }
     asio::awaitable<Machine> machine_of(MachineIdentity identity, std::string host, std::int64_t vmid,
                                         std::int64_t cpu_cores, std::int64_t memory_mib);
 
@@ -61,7 +71,10 @@ private:
     Machines machines_;
     Tasks tasks_;
     BootImages images_;
+    Templates templates_;
     Placer placer_;
+    Cloner cloner_;
+    GuestAgent agent_;
     Ensurer ensurer_;
     Remover remover_;
     Releaser releaser_;
@@ -116,7 +129,8 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
     const auto tag = parse_tags(settings_.managed_tag());
     std::vector<Machine> result;
     for (const auto& guest : state->guests) {
-        if (guest.is_container || guest.is_template || !std::ranges::includes(guest.tags, tag)) continue;
+        if (guest.is_container || guest.is_template) continue;
+        if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest.vmid)) continue;
         const auto marked = co_await machines_.mark_of(guest);
         const bool is_ours = marked && marked->identity.cluster_id == settings_.cluster_id &&
                              marked->identity.provider_uid == settings_.provider_uid;

@@ -37,6 +37,9 @@ RemoveDecision for_our_machine(const RemoveObservation& seen) {
     const auto& config = seen.look.config;
     if (config.is_template())
         return block("IsTemplate", vm_of(seen.look) + " was made a template; remove it by hand");
+    if (config.is_protected() && seen.look.ownership == Ownership::unfinished && config.lock().empty()) {
+        return decide(RemoveStep::unprotect);
+    }
     if (config.is_protected()) {
         return block("ProtectionEnabled",
                      vm_of(seen.look) + " is protected against removal; its option protection must be 0");
@@ -63,6 +66,7 @@ RemoveDecision next_removal_step(const RemoveObservation& seen) {
     }
     switch (seen.look.ownership) {
         case Ownership::ours:
+        case Ownership::unfinished:
             return for_our_machine(seen);
         case Ownership::half_made:
             return for_lock(seen);

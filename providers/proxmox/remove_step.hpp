@@ -11,6 +11,7 @@ namespace providers::proxmox {
 enum class RemoveStep {
     wait,              // something is under way that ends by itself
     search_elsewhere,  // the ID is used by somebody else: is our machine under another one?
+    unprotect,         // a clone that has its template's protection
     stop,
     destroy,
     gone,

@@ -8,6 +8,7 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kRetry = std::chrono::seconds{3};
+constexpr base::Duration kSoon = std::chrono::milliseconds{500};
 constexpr base::Duration kBlockedRetry = std::chrono::seconds{30};
 
 RemoveResult in_progress(std::string message, std::string task, base::Duration retry_after) {
@@ -79,7 +80,8 @@ asio::awaitable<RemoveObservation> Remover::observe(const MachineIdentity& ident
         } else {
             locks_.forget(look.vmid);
         }
-        if (look.ownership == Ownership::ours && lock.empty()) {
+        const bool is_ours = look.ownership == Ownership::ours || look.ownership == Ownership::unfinished;
+        if (is_ours && lock.empty()) {
             seen.is_running = co_await machines_.is_running(look.host, look.vmid);
         }
     }
@@ -98,6 +100,11 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
         case RemoveStep::wait:
         case RemoveStep::search_elsewhere:
             co_return in_progress(std::move(decision.message), "", kRetry);
+        case RemoveStep::unprotect: {
+            const base::FormFields change{{"protection", "0"}};
+            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
+            co_return in_progress("taking the template's protection off the clone", "", kSoon);
+        }
         case RemoveStep::stop:
             task = co_await stop(seen.look);
             break;

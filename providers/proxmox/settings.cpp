@@ -82,12 +82,21 @@ bool skips_verification(const ProviderConfig& config) {
     return value == "true" || value == "1" || value == "True" || value == "TRUE";
 }
 
-// What the backend cannot do yet; better said at once than found out by a machine that never joins.
-void refuse_unsupported(const api::v1alpha1::ProxmoxSpec& spec) {
-    if (spec.template_)
-        refuse("template", "cloning a template is not supported yet; leave it out for a blank VM");
-    if (spec.cloudInit && spec.cloudInit->custom) {
-        refuse("cloudInit.custom", "is not supported yet; put cicustom into vmOptions");
+void check_template(const api::v1alpha1::ProxmoxSpec& spec) {
+    if (!spec.template_) {
+        if (spec.cloudInit && spec.cloudInit->custom) {
+            refuse("cloudInit.custom", "needs a template; for a blank VM put cicustom into vmOptions");
+        }
+        return;
+    }
+    const auto& wish = *spec.template_;
+    const int given = (wish.name.empty() ? 0 : 1) + (wish.vmid ? 1 : 0) + (wish.matchTags.empty() ? 0 : 1);
+    if (given != 1) refuse("template", "exactly one of name, vmid and matchTags must be set");
+    for (const auto& option : spec.vmOptions) {
+        if (option.name == wish.bootDisk.device) {
+            refuse("vmOptions",
+                   "option " + option.name + " would replace the template's boot disk; remove it");
+        }
     }
 }
 
@@ -109,7 +118,7 @@ Settings make_settings(const ProviderConfig& config) {
     settings.provider_uid = config.uid;
     settings.cluster_id = config.cluster_id;
     settings.spec = spec_of(config);
-    refuse_unsupported(settings.spec);
+    check_template(settings.spec);
     check_tag(settings.spec.managedNodeTag);
     settings.ids = id_range(settings.spec);
     settings.vm_options = checked_vm_options(settings.spec.vmOptions);

@@ -23,7 +23,9 @@ public:
 private:
     Client& client_;
     base::Clock& clock_;
-    std::map<std::string, base::TimePoint> first_asked_;  // of tasks under way
+    std::map<std::string, base::TimePoint> first_asked_;
+    // By type and host: a little less than the last one took. Before that there is no use in asking often.
+    std::map<std::string, base::Duration> typical_;  // of tasks under way
 };
 
 }  // namespace providers::proxmox

@@ -64,7 +64,21 @@ VmConfig parse_vm_config(const json::value& data) {
     return config;
 }
 
-Ownership ownership_of(const VmConfig& config, const MachineIdentity& identity,
+bool is_drive(std::string_view option) {
+    if (option.find_first_of("0123456789") == std::string_view::npos) return false;
+    for (const auto* prefix : {"scsi", "sata", "ide", "virtio", "efidisk", "tpmstate"}) {
+        if (option.starts_with(prefix) && !option.starts_with("virtiofs")) return true;
+    }
+    return false;
+}
+
+std::string storage_of_drive(const std::string& drive) {
+    const auto volume = PropertyString::parse(drive).find_or_default("file").value_or("");
+    const auto colon = volume.find(':');
+    return colon == std::string::npos ? std::string() : volume.substr(0, colon);
+}
+
+Ownership ownership_of(const VmConfig& config, std::int64_t vmid, const MachineIdentity& identity,
                        const std::string& managed_tag) {
     const auto mark = parse_mark(config.option("description"));
     const auto uuid = config.system_uuid();
@@ -74,6 +88,9 @@ Ownership ownership_of(const VmConfig& config, const MachineIdentity& identity,
     const bool names_claim = mark && mark->claim_uid == identity.claim_uid &&
                              mark->attempt == identity.attempt && mark->cluster_id == identity.cluster_id;
     if (!same_uuid && !names_claim) return Ownership::foreign;
+    const bool is_unfinished =
+        unfinished_vmid(config.option("description")) == vmid && differences(*mark, identity).empty();
+    if (is_unfinished) return Ownership::unfinished;
     return explain_ownership(config, identity, managed_tag).empty() ? Ownership::ours
                                                                     : Ownership::contradictory;
 }
@@ -112,6 +129,30 @@ bool has_empty_cdrom(const VmConfig& config) {
         if (is_cdrom(value) && PropertyString::parse(value).find_or_default("file") == "none") return true;
     }
     return false;
+}
+
+std::optional<CdromDrive> cloud_init_drive(const VmConfig& config) {
+    for (const auto& [name, value] : config.options) {
+        const bool may_be_it = is_cdrom(value) && (name.starts_with("ide") || name.starts_with("sata") ||
+                                                   name.starts_with("scsi"));
+        if (!may_be_it) continue;
+        const auto volume = PropertyString::parse(value).find_or_default("file").value_or("");
+        // A file storage adds the ID's folder and the format's suffix: local:105/vm-105-cloudinit.qcow2.
+        if (volume.find("-cloudinit") != std::string::npos || volume.ends_with(":cloudinit")) {
+            return CdromDrive{name, volume};
+        }
+    }
+    return std::nullopt;
+}
+
+std::int64_t disk_size_gib(const VmConfig& config, const std::string& device) {
+    const auto size = PropertyString::parse(config.option(device)).find("size").value_or("");
+    constexpr std::int64_t kMiBPerGiB = 1024;
+    const auto number = std::strtoll(size.c_str(), nullptr, 10);
+    if (size.ends_with('T')) return number * kMiBPerGiB;
+    if (size.ends_with('G')) return number;
+    if (size.ends_with('M')) return number / kMiBPerGiB;
+    return size.ends_with('K') ? number / kMiBPerGiB / kMiBPerGiB : 0;
 }
 
 std::string free_cdrom_drive(const VmConfig& config) {

@@ -28,13 +28,19 @@ struct VmConfig {
 // Of GET /nodes/{node}/qemu/{vmid}/config.
 VmConfig parse_vm_config(const boost::json::value& data);
 
+// Whether an option of that name is a disk or a CD-ROM: scsi0, ide2, efidisk0.
+bool is_drive(std::string_view option);
+// "local" of "local:8,ssd=1" and "local:vm-105-disk-0,size=8G"; empty: none or no storage's.
+std::string storage_of_drive(const std::string& drive);
+
 enum class Ownership {
     ours,           // mark and UUID say so
+    unfinished,     // cloned for this machine, not yet configured: its mark names it and its VMID
     half_made,      // locked while it is created or cloned, nothing that tells whose it is
     foreign,        // neither mark nor UUID name this machine
     contradictory,  // one of them does, the other does not: nobody may touch it
 };
-Ownership ownership_of(const VmConfig& config, const MachineIdentity& identity,
+Ownership ownership_of(const VmConfig& config, std::int64_t vmid, const MachineIdentity& identity,
                        const std::string& managed_tag);
 // What differs, for people; empty if it is ours.
 std::string explain_ownership(const VmConfig& config, const MachineIdentity& identity,
@@ -48,6 +54,10 @@ struct CdromDrive {
 std::optional<CdromDrive> drive_with_file(const VmConfig& config, std::string_view file);
 // A CD-ROM drive without a medium is there: ours after its image was ejected, or one of the user's.
 bool has_empty_cdrom(const VmConfig& config);
+// The drive that holds the data of Proxmox' own cloud-init ("storage:vm-105-cloudinit"); nullopt: none.
+std::optional<CdromDrive> cloud_init_drive(const VmConfig& config);
+// In GiB, rounded down; 0: there is no such disk, or it says none.
+std::int64_t disk_size_gib(const VmConfig& config, const std::string& device);
 // The name of a drive that can take a CD-ROM. ide2 first: what Proxmox itself uses, and present on q35
 // machines. Throws ProviderError if none is free.
 std::string free_cdrom_drive(const VmConfig& config);

@@ -47,11 +47,11 @@ TEST_CASE("A mark survives its way through a description") {
 }
 
 TEST_CASE("A VM is ours only if UUID, mark and tag all say so") {
-    CHECK(ownership_of(ours(), identity(), kTag) == Ownership::ours);
+    CHECK(ownership_of(ours(), 105, identity(), kTag) == Ownership::ours);
     const auto with = [](const std::string& option, const std::string& value) {
         auto config = ours();
         config.options[option] = value;
-        return ownership_of(config, identity(), kTag);
+        return ownership_of(config, 105, identity(), kTag);
     };
     CHECK(with("smbios1", "uuid=bbbbbbbb-0000-5000-8000-000000000001") == Ownership::contradictory);
     CHECK(with("description", "") == Ownership::contradictory);
@@ -64,29 +64,43 @@ TEST_CASE("A VM is ours only if UUID, mark and tag all say so") {
     CHECK(with("description", describe_mark(earlier)) == Ownership::contradictory);
 }
 
+TEST_CASE("An unfinished clone is known by a mark that names its VMID") {
+    auto config = ours();
+    config.options["smbios1"] = "uuid=bbbbbbbb-0000-5000-8000-000000000001";
+    config.options["description"] = describe_unfinished_mark(identity(), 105);
+    config.options.erase("tags");
+    CHECK(ownership_of(config, 105, identity(), kTag) == Ownership::unfinished);
+    CHECK(ownership_of(config, 106, identity(), kTag) == Ownership::contradictory);
+    auto other = identity();
+    other.provider_uid = "another";
+    CHECK(ownership_of(config, 105, other, kTag) == Ownership::contradictory);
+    config.options["description"] = describe_mark(identity());
+    CHECK(ownership_of(config, 105, identity(), kTag) == Ownership::contradictory);
+}
+
 TEST_CASE("A VM that names this machine nowhere is somebody else's") {
     auto config = ours();
     config.options["smbios1"] = "uuid=bbbbbbbb-0000-5000-8000-000000000001";
     auto other = identity();
     other.claim_uid = "another";
     config.options["description"] = describe_mark(other);
-    CHECK(ownership_of(config, identity(), kTag) == Ownership::foreign);
-    CHECK(ownership_of(VmConfig(), identity(), kTag) == Ownership::foreign);
+    CHECK(ownership_of(config, 105, identity(), kTag) == Ownership::foreign);
+    CHECK(ownership_of(VmConfig(), 105, identity(), kTag) == Ownership::foreign);
     auto other_cluster = identity();
     other_cluster.cluster_id = "another";
     config.options["description"] = describe_mark(other_cluster);
-    CHECK(ownership_of(config, identity(), kTag) == Ownership::foreign);
+    CHECK(ownership_of(config, 105, identity(), kTag) == Ownership::foreign);
 }
 
 TEST_CASE("A VM under creation that carries nothing yet is nobody's") {
     VmConfig config;
     config.options = {{"lock", "create"}};
-    CHECK(ownership_of(config, identity(), kTag) == Ownership::half_made);
+    CHECK(ownership_of(config, 105, identity(), kTag) == Ownership::half_made);
     config.options = {{"lock", "clone"}, {"description", " qmclone temporary file"}};
-    CHECK(ownership_of(config, identity(), kTag) == Ownership::half_made);
+    CHECK(ownership_of(config, 105, identity(), kTag) == Ownership::half_made);
     config = ours();
     config.options["lock"] = "create";
-    CHECK(ownership_of(config, identity(), kTag) == Ownership::ours);
+    CHECK(ownership_of(config, 105, identity(), kTag) == Ownership::ours);
 }
 
 TEST_CASE("Numbers of a configuration may be texts, and have Proxmox' defaults") {

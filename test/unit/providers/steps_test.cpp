@@ -30,6 +30,7 @@ TEST_CASE("After a task: what follows its end") {
         TaskStatus status;
         bool wants_image;
         EnsureStep step;
+        bool is_clone = false;
     };
     using enum TaskOutcome;
     const Row rows[] = {
@@ -44,6 +45,15 @@ TEST_CASE("After a task: what follows its end") {
         {"imgcopy", task(succeeded), true, EnsureStep::attach_and_start},
         {"imgcopy", task(failed, "no space"), true, EnsureStep::fail},
         {"imgcopy", task(unknown), true, EnsureStep::look},
+        {"qmclone", task(succeeded), true, EnsureStep::upload_image, true},
+        {"qmclone", task(succeeded), false, EnsureStep::look, true},
+        {"qmclone", task(failed, "unable to create VM 105: config file already exists"), false,
+         EnsureStep::look, true},
+        {"qmclone", task(failed, "can't lock file '/x' - got timeout"), false, EnsureStep::retry_later, true},
+        {"qmclone", task(failed, "no space"), false, EnsureStep::fail, true},
+        {"imgcopy", task(succeeded), true, EnsureStep::look, true},
+        {"resize", task(succeeded), true, EnsureStep::start, true},
+        {"resize", task(failed, "no space"), true, EnsureStep::fail, true},
         {"qmstart", task(running), true, EnsureStep::follow_task},
         {"qmstart", task(succeeded), true, EnsureStep::finish},
         {"qmstart", task(failed, "VM 105 already running"), true, EnsureStep::look},
@@ -54,7 +64,7 @@ TEST_CASE("After a task: what follows its end") {
     };
     for (const auto& row : rows) {
         INFO(row.type << " " << row.status.exit_status);
-        CHECK(after_task(row.type, row.status, row.wants_image).step == row.step);
+        CHECK(after_task(row.type, row.status, {row.wants_image, row.is_clone}).step == row.step);
     }
 }
 
@@ -93,6 +103,19 @@ TEST_CASE("After a look: what a machine lacks to run") {
          EnsureStep::retry_later},
         {"ours, running", seen(look(Presence::present), [](auto& o) { o.is_running = true; }),
          EnsureStep::finish},
+        {"ours, disk too small", seen(look(Presence::present), [](auto& o) { o.needs_resize = true; }),
+         EnsureStep::resize},
+        {"unfinished clone", seen(look(Presence::present, Ownership::unfinished), nothing),
+         EnsureStep::configure},
+        {"unfinished clone, image missing",
+         seen(look(Presence::present, Ownership::unfinished), [](auto& o) { o.wants_image = true; }),
+         EnsureStep::upload_image},
+        {"unfinished clone, image uploaded",
+         seen(look(Presence::present, Ownership::unfinished),
+              [](auto& o) { o.wants_image = o.image_uploaded = true; }),
+         EnsureStep::configure},
+        {"unfinished clone, still copied",
+         seen(look(Presence::present, Ownership::unfinished, "clone"), nothing), EnsureStep::find_creation},
         {"ours, stopped", seen(look(Presence::present), nothing), EnsureStep::start},
         {"ours, image missing", seen(look(Presence::present), [](auto& o) { o.wants_image = true; }),
          EnsureStep::upload_image},
@@ -131,6 +154,9 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
          RemoveStep::gone, ""},
         {"contradictory", seen(look(Presence::present, Ownership::contradictory)), RemoveStep::blocked,
          "OwnershipMismatch"},
+        {"unfinished clone", seen(look(Presence::present, Ownership::unfinished)), RemoveStep::destroy, ""},
+        {"unfinished clone, still copied", seen(look(Presence::present, Ownership::unfinished, "clone")),
+         RemoveStep::wait, ""},
         {"half made", seen(look(Presence::present, Ownership::half_made, "create")), RemoveStep::wait, ""},
         {"half made for long", seen(look(Presence::present, Ownership::half_made, "create"), false, true),
          RemoveStep::blocked, "Locked"},
@@ -149,6 +175,10 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
     auto guarded = seen(look(Presence::present), true);
     guarded.look.config.options["protection"] = "1";
     CHECK(next_removal_step(guarded).reason == "ProtectionEnabled");
+    // Its template's, not the user's.
+    auto inherited = seen(look(Presence::present, Ownership::unfinished));
+    inherited.look.config.options["protection"] = "1";
+    CHECK(next_removal_step(inherited).step == RemoveStep::unprotect);
     auto made_template = seen(look(Presence::present));
     made_template.look.config.options["template"] = "1";
     CHECK(next_removal_step(made_template).step == RemoveStep::blocked);

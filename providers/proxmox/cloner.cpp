@@ -1,0 +1,93 @@
+#include "providers/proxmox/cloner.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "providers/proxmox/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+std::int64_t vmid_of(const MachineSpec& spec) {
+    return std::strtoll(spec.record.machine_id.c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+asio::awaitable<Cloner::Started> Cloner::clone(MachineSpec spec) {
+    const auto source = co_await templates_.source_for(spec.record.host);
+    Started started;
+    if (!slots_.take(source.node, spec.identity.system_uuid)) {
+        started.message = "waiting for one of the " +
+                          std::to_string(settings_.spec.placement.maxConcurrentClonesPerNode) +
+                          " clone slots of host " + source.node;
+        co_return started;
+    }
+    try {
+        started.upid = co_await start_clone(spec, source);
+    } catch (const ApiError& error) {
+        // With an outcome that is not known it may be at work; then the slot is given back by time.
+        if (error.kind != ErrorKind::outcome_unknown) slots_.give_back(spec.identity.system_uuid);
+        throw;
+    }
+    co_return started;
+}
+
+asio::awaitable<std::string> Cloner::start_clone(MachineSpec spec, Guest source) {
+    const auto& wish = *settings_.spec.template_;
+    const bool is_auto = wish.cloneMode == api::v1alpha1::CloneMode::Auto;
+    auto kind = preferred_kind(wish);
+    if (is_auto && cannot_link_.contains(source.vmid)) kind = CloneKind::full;
+    try {
+        const auto parameters = clone_parameters(settings_, spec, source, kind);
+        const auto upid = co_await client_.change(clone_vm(source.node, source.vmid, parameters));
+        co_return text_of(upid);
+    } catch (const ApiError& error) {
+        if (!is_auto || kind == CloneKind::full || !is_link_refusal(error)) throw;
+        cannot_link_.insert(source.vmid);
+    }
+    const auto parameters = clone_parameters(settings_, spec, source, CloneKind::full);
+    const auto upid = co_await client_.change(clone_vm(source.node, source.vmid, parameters));
+    co_return text_of(upid);
+}
+
+void Cloner::note_task(const MachineSpec& spec, const Upid& task, const TaskStatus& status) {
+    if (task.type != "qmclone") return;
+    if (status.outcome == TaskOutcome::running) {
+        slots_.keep(task.node, spec.identity.system_uuid);
+    } else {
+        slots_.give_back(spec.identity.system_uuid);
+    }
+}
+
+asio::awaitable<bool> Cloner::is_cloning(std::string host) {
+    const auto source = co_await templates_.source_for(host);
+    const auto tasks = co_await client_.read(get_active_tasks(source.node, source.vmid));
+    const auto entries = objects_of(tasks);
+    co_return std::ranges::any_of(entries, [this](const json::object* entry) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        return task && task->type == "qmclone" && task->user == client_.user();
+    });
+}
+
+asio::awaitable<void> Cloner::configure(MachineSpec spec, VmConfig config) {
+    GuestDrives drives;
+    if (spec.boot_image) {
+        drives.boot_image = co_await images_.volume_on(spec.identity, spec.record.host);
+    } else if (spec.guest) {
+        drives.cloud_init = co_await spec.guest->guest_settings();
+    }
+    const auto parameters = configure_parameters(settings_, spec, config, drives);
+    co_await client_.change(configure_vm(spec.record.host, vmid_of(spec), parameters));
+}
+
+asio::awaitable<std::string> Cloner::resize(MachineSpec spec, VmConfig config) {
+    const auto size = wanted_disk_size(settings_, config);
+    if (!size) co_return std::string();
+    const auto& device = settings_.spec.template_->bootDisk.device;
+    const auto upid = co_await client_.change(resize_disk(spec.record.host, vmid_of(spec), device, *size));
+    co_return text_of(upid);
+}
+
+}  // namespace providers::proxmox

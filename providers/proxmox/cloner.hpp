@@ -1,0 +1,55 @@
+// Makes a machine from a template: clones within the slots of the template's host, then configures and
+// resizes.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "providers/proxmox/boot_images.hpp"
+#include "providers/proxmox/clone_slots.hpp"
+#include "providers/proxmox/cloning.hpp"
+#include "providers/proxmox/task_status.hpp"
+#include "providers/proxmox/templates.hpp"
+
+namespace providers::proxmox {
+
+class Cloner {
+public:
+    // All must outlive this.
+    Cloner(const Settings& settings, Client& client, Templates& templates, BootImages& images,
+           base::Clock& clock)
+        : settings_(settings),
+          client_(client),
+          templates_(templates),
+          images_(images),
+          slots_(clock, settings.spec.placement.maxConcurrentClonesPerNode) {}
+
+    // The UPID of the clone, or why it has to wait. Throws ApiError, FencedError, ProviderError if the
+    // template has gone.
+    struct Started {
+        std::string upid;  // empty: no slot is free
+        std::string message;
+    };
+    asio::awaitable<Started> clone(MachineSpec spec);
+    // After a look at the clone's task.
+    void note_task(const MachineSpec& spec, const Upid& task, const TaskStatus& status);
+    // A clone of the same template is at work: whose, its task does not tell.
+    asio::awaitable<bool> is_cloning(std::string host);
+
+    // Gives the clone its identity, size and drives.
+    asio::awaitable<void> configure(MachineSpec spec, VmConfig config);
+    // The UPID of the resize, empty if it is done at once (before PVE 8) or not needed.
+    asio::awaitable<std::string> resize(MachineSpec spec, VmConfig config);
+
+private:
+    asio::awaitable<std::string> start_clone(MachineSpec spec, Guest source);
+
+    const Settings& settings_;
+    Client& client_;
+    Templates& templates_;
+    BootImages& images_;
+    CloneSlots slots_;
+    std::set<std::int64_t> cannot_link_;  // VMIDs of templates
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,152 @@
+#include "providers/proxmox/cloning.hpp"
+
+#include <map>
+
+#include "providers/proxmox/creation.hpp"
+#include "providers/proxmox/mark.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+using Options = std::map<std::string, std::string>;
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+    std::string text;
+    for (const auto& part : parts) text += (text.empty() ? "" : std::string(separator)) + part;
+    return text;
+}
+
+// What a template may carry that a machine which comes and goes must not have, unless the user says so: a
+// guest that starts again by itself, cannot be removed, or whose memory shrinks.
+void reset_inherited(Options& options) {
+    options.try_emplace("onboot", "0");
+    options.try_emplace("protection", "0");
+    options.try_emplace("balloon", "0");
+    options.try_emplace("sockets", "1");
+}
+
+std::string ip_config(const GuestSettings& guest) {
+    if (guest.address.empty()) return "ip=dhcp";
+    const bool v6 = guest.address.find(':') != std::string::npos;
+    auto text = (v6 ? "ip6=" : "ip=") + guest.address;
+    if (!guest.gateway.empty()) text += (v6 ? ",gw6=" : ",gw=") + guest.gateway;
+    return text;
+}
+
+std::string cicustom(const api::v1alpha1::CustomCloudInit& custom) {
+    PropertyString value;
+    if (!custom.meta.empty()) value.set("meta", custom.meta);
+    if (!custom.network.empty()) value.set("network", custom.network);
+    if (!custom.user.empty()) value.set("user", custom.user);
+    if (!custom.vendor.empty()) value.set("vendor", custom.vendor);
+    return value.str();
+}
+
+void set_cloud_init(Options& options, const Settings& settings, const VmConfig& config,
+                    const GuestSettings& guest) {
+    options.try_emplace("ipconfig0", ip_config(guest));
+    options["ciupgrade"] = guest.upgrade_packages ? "1" : "0";
+    if (!guest.user.empty()) options["ciuser"] = guest.user;
+    if (!guest.ssh_authorized_keys.empty()) options["sshkeys"] = encode_ssh_keys(guest.ssh_authorized_keys);
+    if (!guest.nameservers.empty()) options["nameserver"] = joined(guest.nameservers, " ");
+    if (!guest.search_domains.empty()) options["searchdomain"] = joined(guest.search_domains, " ");
+    const auto& wish = settings.spec.cloudInit;
+    if (wish && wish->custom) options["cicustom"] = cicustom(*wish->custom);
+    // Without a drive Proxmox keeps all this and never shows it to the guest.
+    if (!cloud_init_drive(config)) {
+        const auto disk = config.option(settings.spec.template_->bootDisk.device);
+        options[free_cdrom_drive(config)] = storage_of_drive(disk) + ":cloudinit";
+    }
+}
+
+// With our image attached, a drive of Proxmox' cloud-init would be a second source of boot data.
+void attach_image(Options& options, const VmConfig& config, const std::string& volume) {
+    options[free_cdrom_drive(config)] = volume + ",media=cdrom";
+    if (const auto drive = cloud_init_drive(config)) options["delete"] = drive->drive;
+}
+
+}  // namespace
+
+base::FormFields clone_parameters(const Settings& settings, const MachineSpec& spec, const Guest& source,
+                                  CloneKind kind) {
+    const auto& wish = *settings.spec.template_;
+    const auto vmid = std::strtoll(spec.record.machine_id.c_str(), nullptr, 10);
+    base::FormFields fields{{"newid", spec.record.machine_id},
+                            {"name", spec.name},
+                            {"full", kind == CloneKind::full ? "1" : "0"},
+                            {"description", describe_unfinished_mark(spec.identity, vmid)}};
+    if (source.node != spec.record.host) fields.emplace_back("target", spec.record.host);
+    if (!settings.spec.resourcePool.empty()) fields.emplace_back("pool", settings.spec.resourcePool);
+    if (kind == CloneKind::full && !wish.storage.empty()) fields.emplace_back("storage", wish.storage);
+    if (kind == CloneKind::full && !wish.format.empty()) fields.emplace_back("format", wish.format);
+    return fields;
+}
+
+CloneKind preferred_kind(const api::v1alpha1::Template& wish) {
+    using api::v1alpha1::CloneMode;
+    if (wish.cloneMode == CloneMode::Full) return CloneKind::full;
+    const bool asks_for_full = !wish.storage.empty() || !wish.format.empty();
+    return wish.cloneMode == CloneMode::Auto && asks_for_full ? CloneKind::full : CloneKind::linked;
+}
+
+bool is_link_refusal(const ApiError& error) {
+    return error.message.find("Linked clone feature is not supported") != std::string::npos;
+}
+
+base::FormFields configure_parameters(const Settings& settings, const MachineSpec& spec,
+                                      const VmConfig& config, const GuestDrives& drives) {
+    Options options(settings.vm_options.begin(), settings.vm_options.end());
+    auto tags = config.tags();
+    // They find the template; a machine is none.
+    for (const auto& tag : settings.spec.template_->matchTags) {
+        for (const auto& one : parse_tags(tag)) tags.erase(one);
+    }
+    tags.merge(parse_tags(options["tags"]));
+    tags.merge(parse_tags(settings.managed_tag()));
+    auto smbios = PropertyString::parse(config.option("smbios1"));
+    if (options.contains("smbios1")) smbios = PropertyString::parse(options["smbios1"]);
+    smbios.set("uuid", lower_case(spec.identity.system_uuid));
+    auto description = describe_mark(spec.identity);
+    if (!options["description"].empty()) description += "\n" + options["description"];
+
+    reset_inherited(options);
+    if (spec.join && config.option("agent").empty()) options.try_emplace("agent", "1");
+    options["tags"] = join_tags(tags);
+    options["smbios1"] = smbios.str();
+    options["description"] = std::move(description);
+    options["cores"] = std::to_string(spec.cpu_cores);
+    options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
+    for (const auto& interface : settings.spec.networkInterfaces) {
+        options[interface.name] = network_interface(interface, lower_case(spec.identity.system_uuid));
+    }
+    if (!drives.boot_image.empty()) {
+        attach_image(options, config, drives.boot_image);
+    } else if (drives.cloud_init) {
+        set_cloud_init(options, settings, config, *drives.cloud_init);
+    }
+    if (!config.option("vcpus").empty() && !options.contains("vcpus")) {
+        options["delete"] += (options["delete"].empty() ? "" : ",") + std::string("vcpus");
+    }
+    if (!config.option("digest").empty()) options["digest"] = config.option("digest");
+    return {options.begin(), options.end()};
+}
+
+std::optional<std::int64_t> wanted_disk_size(const Settings& settings, const VmConfig& config) {
+    if (!settings.spec.template_) return std::nullopt;
+    const auto& disk = settings.spec.template_->bootDisk;
+    if (!disk.sizeGiB || *disk.sizeGiB <= disk_size_gib(config, disk.device)) return std::nullopt;
+    return disk.sizeGiB;
+}
+
+std::string encode_ssh_keys(const std::vector<std::string>& keys) {
+    std::string lines;
+    for (auto key : keys) {
+        while (!key.empty() && (key.back() == '\n' || key.back() == '\r' || key.back() == ' '))
+            key.pop_back();
+        if (!key.empty()) lines += (lines.empty() ? "" : "\n") + key;
+    }
+    return base::percent_encode(lines);
+}
+
+}  // namespace providers::proxmox

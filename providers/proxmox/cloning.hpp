@@ -1,0 +1,43 @@
+// How a machine comes out of a template, as the parameters of two calls: the clone, and the one change that
+// makes it ours. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/url.hpp"
+#include "providers/proxmox/cluster_state.hpp"
+#include "providers/proxmox/settings.hpp"
+#include "providers/proxmox/vm_config.hpp"
+
+namespace providers::proxmox {
+
+enum class CloneKind { linked, full };
+
+// Parameters of POST /nodes/{source's}/qemu/{template}/clone. A clone has its template's tags and a UUID that
+// Proxmox draws, so the description alone says whose it is until configure_parameters were set.
+base::FormFields clone_parameters(const Settings& settings, const MachineSpec& spec, const Guest& source,
+                                  CloneKind kind);
+
+// What is to be tried first; a storage that cannot link is found out by its refusal (is_link_refusal).
+CloneKind preferred_kind(const api::v1alpha1::Template& wish);
+bool is_link_refusal(const ApiError& error);
+
+// What the guest shall find on its drives.
+struct GuestDrives {
+    std::string boot_image;                   // volume of our image, already uploaded; empty: none
+    std::optional<GuestSettings> cloud_init;  // for Proxmox' own drive; nullopt: it stays as in the template
+};
+// Parameters of PUT .../config for the clone `config`: size, tags, mark, UUID, the user's options, and
+// the drives. Everything in one request, with the digest of what was read. Throws ProviderError if no drive
+// is free.
+base::FormFields configure_parameters(const Settings& settings, const MachineSpec& spec,
+                                      const VmConfig& config, const GuestDrives& drives);
+
+// The size in GiB that the boot disk is to be enlarged to; nullopt: it is large enough, or none is wanted.
+std::optional<std::int64_t> wanted_disk_size(const Settings& settings, const VmConfig& config);
+
+// As Proxmox takes keys: one per line, percent-encoded as a whole (a form encodes that once more).
+std::string encode_ssh_keys(const std::vector<std::string>& keys);
+
+}  // namespace providers::proxmox

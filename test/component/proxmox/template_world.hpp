@@ -1,0 +1,44 @@
+// Worlds with templates, and labs whose machines come out of them.
+#pragma once
+
+#include <boost/json/parse.hpp>
+
+#include "test/component/proxmox/lab.hpp"
+
+namespace test {
+
+// Three hosts with template 9000 ("debian", tags k8s and debian, disk of 8 GiB, cloud-init drive) on
+// `storage` of alfaromeo. What a template may carry that a machine must not is set on it as well.
+inline proxmox_simulator::World world_with_template(const std::string& storage) {
+    return proxmox_simulator::world_from_json(boost::json::parse(R"({"machines": [
+        {"vmid": 9000, "node": "alfaromeo", "config": {
+            "name": "debian", "template": "1", "tags": "debian;k8s", "memory": "2048", "cores": "1", "sockets": "2",
+            "scsihw": "virtio-scsi-pci", "scsi0": ")" + storage + R"(:8", "ide2": ")" +
+                                                                 storage + R"(:cloudinit",
+            "net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0", "boot": "order=scsi0", "onboot": "1", "protection": "1",
+            "balloon": "1024", "agent": "1", "smbios1": "uuid=99999999-0000-4000-8000-000000000001"}}]})"));
+}
+
+// With vmOptions that fit clones, and no cloud-init of ours.
+inline void use_template(Lab& lab, api::v1alpha1::Template wish) {
+    auto& spec = *lab.config.spec.proxmox;
+    spec.template_ = std::move(wish);
+    spec.vmOptions.clear();
+    spec.cloudInit.reset();
+    lab.restart();
+}
+
+inline api::v1alpha1::Template named(const std::string& name) {
+    api::v1alpha1::Template wish;
+    wish.name = name;
+    return wish;
+}
+
+// Settings for Proxmox' own cloud-init, as the controllers would give them.
+class GuestSettings final : public providers::GuestSettingsSource {
+public:
+    asio::awaitable<providers::GuestSettings> guest_settings() override { co_return settings; }
+    providers::GuestSettings settings;
+};
+
+}  // namespace test
