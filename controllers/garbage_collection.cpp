@@ -82,6 +82,7 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     auto findings = co_await collect_machines(object, backend, machines);
     const bool busy = !findings.removable.empty();
     co_await report(object, std::move(findings));
+    co_await follow_moves(machines);
     co_await end_bereft_claims(object, backend, machines);
     co_await collect_nodes(object, backend, machines);
     co_return kube::Result{busy ? kWhileCollecting : kInterval};
@@ -161,6 +162,23 @@ asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings f
     if (news && count > 0) {
         events_.event(kube::target_of(*object), kube::EventType::warning, std::string(reasons::kOrphansFound),
                       message);
+    }
+}
+
+asio::awaitable<void> GarbageCollector::follow_moves(std::vector<providers::Machine> machines) {
+    for (const auto& machine : machines) {
+        const auto claim =
+            informers_.claims.store().get({machine.identity.claim_namespace, machine.identity.claim_name});
+        const bool is_its = claim && belongs_to(machine, *claim) &&
+                            api::is_true(claim->status.conditions, conditions::kLaunched);
+        if (!is_its || claim->status.host == machine.record.host) continue;
+        auto after = *claim;
+        after.status.host = machine.record.host;
+        if (!machine.zone.empty()) after.status.zone = machine.zone;
+        co_await write_status(client_, informers_.claims, *claim, after);
+        events_.event(kube::target_of(*claim), kube::EventType::normal, "MachineMoved",
+                      "machine " + claim->status.machineID + " was moved from host " + claim->status.host +
+                          " to " + machine.record.host);
     }
 }
 

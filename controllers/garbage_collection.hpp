@@ -36,6 +36,8 @@ private:
     asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,
                                                std::vector<providers::Machine> machines);
     asio::awaitable<void> remove(ProviderObject object, Backend backend, providers::Machine machine);
+    // Somebody migrated a machine: its claim says where it is now, and its Node's labels follow.
+    asio::awaitable<void> follow_moves(std::vector<providers::Machine> machines);
     asio::awaitable<void> end_bereft_claims(ProviderObject object, Backend backend,
                                             std::vector<providers::Machine> machines);
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,

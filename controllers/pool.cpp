@@ -33,6 +33,7 @@ PoolReconciler::PoolReconciler(Informers& informers, kube::Client& client, base:
       clock_(clock),
       events_(events),
       reservations_(reservations),
+      addresses_(informers, client),
       used_(metrics.gauge("kubenodesmith_pool_used", "What counts against the pool's limits",
                           {"namespace", "pool", "resource"})),
       limit_(metrics.gauge("kubenodesmith_pool_limit", "The pool's limits; 0 is unlimited",
@@ -96,6 +97,7 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     if (!pool->metadata.deletionTimestamp)
         co_await ensure_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
     const auto settle_again = co_await reservations_.settle_pool(key);
+    co_await addresses_.release_unused(key);
 
     pool = informers_.pools.store().get(key);
     if (!pool) co_return kube::Result();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "controllers/addresses.hpp"
 #include "controllers/fleet.hpp"
 #include "controllers/informers.hpp"
 #include "controllers/membership.hpp"
@@ -56,6 +57,7 @@ private:
     base::Clock& clock_;
     kube::EventRecorder& events_;
     Reservations& reservations_;
+    Addresses addresses_;
     base::Family<base::Gauge>& used_;
     base::Family<base::Gauge>& limit_;
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "base/backoff.hpp"
 #include "controllers/pool.hpp"
@@ -98,6 +99,19 @@ std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_vi
     return condition->lastTransitionTime;
 }
 
+// Where the claim stands that was placed last, as far as claims are left.
+std::string youngest_host(const ClaimPointers& claims) {
+    const NodeSmithClaim* youngest = nullptr;
+    for (const auto& claim : claims) {
+        if (claim->status.host.empty()) continue;
+        const bool is_younger =
+            !youngest || std::tie(youngest->metadata.creationTimestamp, youngest->metadata.name) <
+                             std::tie(claim->metadata.creationTimestamp, claim->metadata.name);
+        if (is_younger) youngest = claim.get();
+    }
+    return youngest ? youngest->status.host : std::string();
+}
+
 }  // namespace
 
 std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
@@ -152,6 +166,7 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
     status.memoryMiB = fleet.usage.memoryMiB;
     status.learnedReserved = learn_reserved(facts);
     count_failures(facts, status);
+    if (const auto host = youngest_host(facts.claims); !host.empty()) status.lastPlacedHost = host;
 
     const auto is_managed = managed(facts);
     const auto provider = provider_ready(facts);

@@ -22,7 +22,9 @@ struct ProviderExamination {
     providers::Health health;
     std::vector<providers::HostOffering> hosts;  // only if health is good
 
-    bool good() const { return !unavailable && health.credentials_ok && health.reachable; }
+    bool good() const {
+        return !unavailable && health.credentials_ok && health.reachable && health.template_reason.empty();
+    }
 };
 
 // Pure: the status after an examination, hosts by name.

@@ -49,15 +49,30 @@ Update reachable(const ProviderExamination& examination) {
     return update(conditions::kReachable, ConditionStatus::True, reasons::kReachable, "the endpoint answers");
 }
 
+Update template_resolved(const ProviderExamination& examination) {
+    const auto& health = examination.health;
+    if (examination.unavailable || !health.reachable)
+        return update(conditions::kTemplateResolved, ConditionStatus::Unknown, reasons::kNotReconciled,
+                      "not examined");
+    if (!health.template_reason.empty())
+        return update(conditions::kTemplateResolved, ConditionStatus::False, health.template_reason,
+                      health.template_message);
+    return update(conditions::kTemplateResolved, ConditionStatus::True, reasons::kTemplateResolved,
+                  "the template is there");
+}
+
 Update ready(const NodeSmithProvider& provider, const ProviderExamination& examination) {
     if (provider.metadata.deletionTimestamp)
         return update(conditions::kReady, ConditionStatus::False, reasons::kDeleting,
                       "is being deleted: ends when no claim has a machine here any more");
     if (const auto& why = examination.unavailable)
         return update(conditions::kReady, ConditionStatus::False, why->reason, why->message);
+    const auto& health = examination.health;
+    if (health.reachable && health.credentials_ok && !health.template_reason.empty())
+        return update(conditions::kReady, ConditionStatus::False, health.template_reason,
+                      health.template_message);
     if (!examination.good())
-        return update(conditions::kReady, ConditionStatus::False, examination.health.reason,
-                      examination.health.message);
+        return update(conditions::kReady, ConditionStatus::False, health.reason, health.message);
     return update(conditions::kReady, ConditionStatus::True, reasons::kReady, "machines can be made");
 }
 
@@ -85,8 +100,16 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
                            api::Time now) {
     auto status = provider.status;
     status.observedGeneration = provider.metadata.generation;
-    for (auto next :
-         {ready(provider, examination), credentials_resolved(examination), reachable(examination)}) {
+    std::vector<Update> updates{ready(provider, examination), credentials_resolved(examination),
+                                reachable(examination)};
+    if (provider.spec.proxmox && provider.spec.proxmox->template_) {
+        updates.push_back(template_resolved(examination));
+    } else {
+        std::erase_if(status.conditions, [](const api::Condition& condition) {
+            return condition.type == conditions::kTemplateResolved;
+        });
+    }
+    for (auto& next : updates) {
         next.observedGeneration = provider.metadata.generation;
         api::set_condition(status.conditions, next, now);
     }

@@ -1,9 +1,11 @@
 #include "controllers/claim/boot_data.hpp"
 
+#include "bootstrap/agent_script.hpp"
 #include "bootstrap/cloud_init.hpp"
 #include "bootstrap/cluster_info.hpp"
 #include "bootstrap/iso_image.hpp"
 #include "bootstrap/join.hpp"
+#include "controllers/claim/guest_wish.hpp"
 #include "controllers/membership.hpp"
 
 namespace controllers::claim {
@@ -13,29 +15,6 @@ using api::v1alpha1::BootstrapDelivery;
 using api::v1alpha1::BootstrapMethod;
 
 namespace {
-
-const api::v1alpha1::CloudInit& cloud_init(const Observation& observation) {
-    static const api::v1alpha1::CloudInit kDefaults;
-    const auto* provider = observation.provider.get();
-    const bool given = provider && provider->spec.proxmox && provider->spec.proxmox->cloudInit;
-    return given ? *provider->spec.proxmox->cloudInit : kDefaults;
-}
-
-api::v1alpha1::MachineNetwork network_of(const Observation& observation) {
-    if (observation.pool && observation.pool->spec.machineTemplate.network) {
-        return *observation.pool->spec.machineTemplate.network;
-    }
-    return cloud_init(observation).network;
-}
-
-// The static address that the pool has reserved for the claim.
-std::string address_of(const Observation& observation) {
-    if (!observation.pool) return {};
-    for (const auto& reservation : observation.pool->status.addresses) {
-        if (reservation.claim == observation.claim->metadata.name) return reservation.address;
-    }
-    return {};
-}
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {
@@ -52,26 +31,16 @@ std::vector<api::Taint> taints_of(const Observation& observation) {
     return bootstrap::registration_taints(taints, startup);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    for (std::size_t at = 0; at < text.size();) {
-        auto end = std::min(text.find('\n', at), text.size());
-        if (end > at) lines.push_back(text.substr(at, end - at));
-        at = end + 1;
-    }
-    return lines;
-}
-
 }  // namespace
 
 // Renders one attempt's image. What the API server has to be asked for is asked for when the backend asks.
-class BootData::Source final : public providers::BootImageSource {
+class BootData::ImageSource final : public providers::BootImageSource {
 public:
-    Source(BootData& owner, Observation observation)
-        : owner_(owner), observation_(std::move(observation)), settings_(owner.settings(observation_)) {}
+    ImageSource(BootData& owner, Observation observation)
+        : owner_(owner), observation_(std::move(observation)) {}
 
     asio::awaitable<std::string> iso_image(providers::MachineRecord placed) override {
-        auto request = co_await join_request(std::move(placed));
+        auto request = co_await owner_.join_request(observation_, placed.host);
         auto guest = co_await guest_settings();
         try {
             co_return render(request, guest);
@@ -81,54 +50,15 @@ public:
     }
 
 private:
-    asio::awaitable<bootstrap::JoinRequest> join_request(providers::MachineRecord placed) {
-        const api::Time now(owner_.clock_.wall_now());
-        bootstrap::JoinRequest request;
-        request.format = settings_.format;
-        request.token = co_await owner_.token(observation_, later(now, settings_.tokenTTL));
-        request.cluster = co_await cluster_info();
-        request.node_name = observation_.claim->metadata.name;
-        request.labels = node_labels(observation_.origin());
-        request.taints = taints_of(observation_);
-        request.host = placed.host;
-        if (const auto& command = settings_.commandSecretRef) {
-            const kube::ObjectKey key{observation_.claim->metadata.namespace_, command->name};
-            request.custom_command = co_await owner_.secret_text(key, command->key);
-        }
-        co_return request;
-    }
-
-    asio::awaitable<bootstrap::ClusterInfo> cluster_info() {
-        const kube::ObjectKey key{"kube-public", "cluster-info"};
-        const auto found = co_await owner_.client_.get<api::ConfigMap>(key);
-        if (!found) {
-            throw BootDataError(
-                "there is no ConfigMap kube-public/cluster-info, which kubeadm makes: it names the "
-                "API server and its CA for joining machines");
-        }
-        try {
-            auto info = bootstrap::parse_cluster_info(*found);
-            co_return bootstrap::with_endpoint(std::move(info), settings_.apiServerEndpoint);
-        } catch (const std::invalid_argument& error) {
-            throw BootDataError(std::string("ConfigMap kube-public/cluster-info: ") + error.what());
-        }
-    }
-
     asio::awaitable<bootstrap::GuestSettings> guest_settings() {
-        const auto& wish = cloud_init(observation_);
-        const auto& namespace_ = observation_.claim->metadata.namespace_;
+        const auto& wish = cloud_init_of(observation_);
         bootstrap::GuestSettings guest;
         guest.hostname = observation_.claim->metadata.name;
         guest.user = wish.user;
-        guest.ssh_authorized_keys = wish.sshAuthorizedKeys;
         guest.upgrade_packages = wish.upgradePackages;
-        if (const auto& keys = wish.sshAuthorizedKeysSecretRef) {
-            const kube::ObjectKey secret{namespace_, keys->name};
-            const auto text = co_await owner_.secret_text(secret, keys->key);
-            append(guest.ssh_authorized_keys, lines_of(text));
-        }
+        guest.ssh_authorized_keys = co_await owner_.ssh_keys(observation_);
         if (const auto& own = wish.userDataSecretRef) {
-            const kube::ObjectKey secret{namespace_, own->name};
+            const kube::ObjectKey secret{observation_.claim->metadata.namespace_, own->name};
             guest.own_user_data = co_await owner_.secret_text(secret, own->key);
         }
         co_return guest;
@@ -149,7 +79,61 @@ private:
 
     BootData& owner_;
     Observation observation_;
-    Bootstrap settings_;
+};
+
+// Settings for the hypervisor's own means.
+class BootData::GuestSource final : public providers::GuestSettingsSource {
+public:
+    GuestSource(BootData& owner, Observation observation)
+        : owner_(owner), observation_(std::move(observation)) {}
+
+    asio::awaitable<providers::GuestSettings> guest_settings() override {
+        const auto network = network_of(observation_);
+        const auto address = address_of(observation_);
+        providers::GuestSettings guest;
+        guest.user = cloud_init_of(observation_).user;
+        guest.upgrade_packages = cloud_init_of(observation_).upgradePackages;
+        guest.ssh_authorized_keys = co_await owner_.ssh_keys(observation_);
+        if (!address.empty()) {
+            guest.address = address + "/" + std::to_string(network.prefixLength);
+            guest.gateway = network.gateway;
+        }
+        guest.nameservers = network.nameservers;
+        guest.search_domains = network.searchDomains;
+        co_return guest;
+    }
+
+private:
+    BootData& owner_;
+    Observation observation_;
+};
+
+// The same by way of the guest agent.
+class BootData::Join final : public providers::GuestJoin {
+public:
+    Join(BootData& owner, Observation observation) : owner_(owner), observation_(std::move(observation)) {
+        const auto wanted = owner.settings(observation_);
+        ready_command = wanted.readyCommand;
+        accept_degraded = wanted.acceptDegraded;
+        exec_timeout = wanted.execTimeout.value;
+    }
+
+    asio::awaitable<providers::JoinScript> script(providers::MachineRecord placed) override {
+        const auto request = co_await owner_.join_request(observation_, placed.host);
+        providers::JoinScript result;
+        try {
+            result.script =
+                bootstrap::agent_script(bootstrap::plan_join(request), observation_.claim->status.systemUUID);
+        } catch (const std::invalid_argument& error) {
+            throw BootDataError(std::string("rendering the join script: ") + error.what());
+        }
+        result.secrets = {request.token.text(), request.token.secret};
+        co_return result;
+    }
+
+private:
+    BootData& owner_;
+    Observation observation_;
 };
 
 BootData::BootData(const Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random)
@@ -165,9 +149,22 @@ Bootstrap BootData::settings(const Observation& observation) const {
 std::optional<Hold> BootData::obstacle(const Observation& observation) const {
     const auto wanted = settings(observation);
     const std::string reason(reasons::kBootDataMissing);
-    if (wanted.method == BootstrapMethod::GuestAgent) {
+    const auto* provider = observation.provider.get();
+    if (wanted.method == BootstrapMethod::GuestAgent && provider && !provider->spec.proxmox) {
         return Hold{reason,
-                    "bootstrap.method GuestAgent is not available for this provider: use CloudInit or None"};
+                    "bootstrap.method GuestAgent needs a provider of type proxmox: use CloudInit or None"};
+    }
+    const bool by_proxmox = wanted.method != BootstrapMethod::CloudInit && configures_guest(observation);
+    if (by_proxmox && cloud_init_of(observation).userDataSecretRef) {
+        return Hold{reason,
+                    "cloudInit.userDataSecretRef of the provider needs bootstrap.method CloudInit: Proxmox' own "
+                    "cloud-init takes user-data only from a snippet that you placed (cloudInit.custom.user)"};
+    }
+    if (wanted.method == BootstrapMethod::CloudInit && cloud_init_of(observation).custom) {
+        return Hold{
+            reason,
+            "bootstrap.method CloudInit brings its own boot data, so cloudInit.custom of the provider "
+            "would have no effect: leave it out, or use method None or GuestAgent"};
     }
     const bool is_bare_metal = observation.provider && observation.provider->spec.redfish;
     if (wanted.method == BootstrapMethod::CloudInit && is_bare_metal) {
@@ -182,14 +179,78 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
     return std::nullopt;
 }
 
+bool BootData::uses_image(const Observation& observation) const {
+    return settings(observation).method == BootstrapMethod::CloudInit;
+}
+
 std::string BootData::token_id(const Observation& observation) const {
-    if (settings(observation).method != BootstrapMethod::CloudInit) return {};
+    if (settings(observation).method == BootstrapMethod::None) return {};
     return bootstrap::token_id(observation.claim->metadata.uid, observation.claim->status.launchAttempts);
 }
 
-std::unique_ptr<providers::BootImageSource> BootData::source(Observation observation) {
-    if (settings(observation).method != BootstrapMethod::CloudInit) return nullptr;
-    return std::make_unique<Source>(*this, std::move(observation));
+std::optional<api::v1alpha1::MachineNetwork> BootData::static_network(const Observation& observation) const {
+    auto network = network_of(observation);
+    const bool is_told =
+        settings(observation).method == BootstrapMethod::CloudInit || configures_guest(observation);
+    if (network.mode != api::v1alpha1::NetworkMode::Static || !is_told) return std::nullopt;
+    return network;
+}
+
+BootSources BootData::sources(Observation observation) {
+    BootSources sources;
+    const auto method = settings(observation).method;
+    if (method == BootstrapMethod::GuestAgent) sources.join = std::make_unique<Join>(*this, observation);
+    if (method == BootstrapMethod::CloudInit) {
+        sources.image = std::make_unique<ImageSource>(*this, std::move(observation));
+    } else if (configures_guest(observation)) {
+        sources.guest = std::make_unique<GuestSource>(*this, std::move(observation));
+    }
+    return sources;
+}
+
+asio::awaitable<std::vector<std::string>> BootData::ssh_keys(Observation observation) {
+    const auto& wish = cloud_init_of(observation);
+    auto keys = wish.sshAuthorizedKeys;
+    if (const auto& more = wish.sshAuthorizedKeysSecretRef) {
+        const kube::ObjectKey secret{observation.claim->metadata.namespace_, more->name};
+        const auto text = co_await secret_text(secret, more->key);
+        append(keys, lines_of(text));
+    }
+    co_return keys;
+}
+
+asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation observation, std::string host) {
+    const auto wanted = settings(observation);
+    const auto& claim = *observation.claim;
+    bootstrap::JoinRequest request;
+    request.format = wanted.format;
+    request.token = co_await token(observation, later(api::Time(clock_.wall_now()), wanted.tokenTTL));
+    request.cluster = co_await cluster_info(wanted.apiServerEndpoint);
+    request.node_name = claim.metadata.name;
+    request.labels = node_labels(observation.origin());
+    request.taints = taints_of(observation);
+    request.host = std::move(host);
+    if (const auto& command = wanted.commandSecretRef) {
+        const kube::ObjectKey key{claim.metadata.namespace_, command->name};
+        request.custom_command = co_await secret_text(key, command->key);
+    }
+    co_return request;
+}
+
+asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpoint) {
+    const kube::ObjectKey key{"kube-public", "cluster-info"};
+    const auto found = co_await client_.get<api::ConfigMap>(key);
+    if (!found) {
+        throw BootDataError(
+            "there is no ConfigMap kube-public/cluster-info, which kubeadm makes: it names the "
+            "API server and its CA for joining machines");
+    }
+    try {
+        auto info = bootstrap::parse_cluster_info(*found);
+        co_return bootstrap::with_endpoint(std::move(info), endpoint);
+    } catch (const std::invalid_argument& error) {
+        throw BootDataError(std::string("ConfigMap kube-public/cluster-info: ") + error.what());
+    }
 }
 
 // The Secret of the attempt, made if it is not there; one that has expired is replaced.

@@ -41,7 +41,7 @@ void begin(ClaimStatus& status, const Situation& s) {
     status.observedGeneration = s.claim.metadata.generation;
     status.providerRef = s.pool->spec.providerRef;
     status.size = size_text(ledger::size_of(s.claim.spec, s.pool));
-    status.templateHash = template_hash(*s.pool);
+    status.templateHash = template_hash(*s.pool, s.provider);
 }
 
 Decision begin_attempt(const Situation& s) {
@@ -76,7 +76,7 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     auto where = "machine " + status.machineID + " on host " + status.host;
     if (machine.state == providers::MachineState::placed) {
         set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLaunching,
-            where + " is about to be made", s.now);
+            where + " is about to be made" + (machine.message.empty() ? "" : ": " + machine.message), s.now);
     } else if (machine.state == providers::MachineState::running) {
         status.providerID = machine.provider_id;
         set(status, conditions::kLaunched, ConditionStatus::True, reasons::kLaunched, where + " runs", s.now);

@@ -32,11 +32,13 @@ base::Duration wait_after(const providers::EnsureResult& result) {
 }  // namespace
 
 Launcher::Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances,
-                   Reservations& reservations, Placements& placements, BootData& boot_data)
+                   Reservations& reservations, Addresses& addresses, Placements& placements,
+                   BootData& boot_data)
     : clock_(clock),
       writer_(writer),
       instances_(instances),
       reservations_(reservations),
+      addresses_(addresses),
       placements_(placements),
       boot_data_(boot_data) {}
 
@@ -69,6 +71,11 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
         co_await writer_.record(claim, std::move(status));
         co_return again_after(kProviderRetry);
     }
+    if (claim->status.machineID.empty()) {
+        claim = co_await address(observation);
+        if (!claim) co_return again_after(kRoomRetry);
+        observation = observation.with(claim);
+    }
     // The token stands in the status before it is made, so that it is found and revoked after any crash.
     if (!claim->status.machineID.empty() && claim->status.bootstrapTokenID.empty()) {
         auto status = claim->status;
@@ -83,16 +90,34 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
     co_return again_after(wait_after(result));
 }
 
+asio::awaitable<ClaimPointer> Launcher::address(Observation observation) {
+    const auto& claim = observation.claim;
+    const auto network = boot_data_.static_network(observation);
+    if (!network || !observation.pool) co_return claim;
+    const auto turn = co_await placements_.enter(provider_of(*claim));
+    const auto reserved =
+        co_await addresses_.reserve(api::key_of(*observation.pool), claim->metadata.name, *network);
+    auto status = claim->status;
+    if (const auto* refusal = std::get_if<Addresses::Refusal>(&reserved)) {
+        status = after_failed_launch(observation.situation(), refusal->reason, refusal->message);
+        co_await writer_.record(claim, std::move(status));
+        co_return nullptr;
+    }
+    status.addresses.assign(1, std::get<std::string>(reserved));
+    co_return co_await writer_.record(claim, std::move(status));
+}
+
 asio::awaitable<providers::EnsureResult> Launcher::ensure(Observation observation,
                                                           std::shared_ptr<providers::Provider> provider) {
     auto spec = spec_of(observation);
-    spec.last_placed_host = placements_.last_host(*observation.claim);
     if (spec.record.machine_id.empty()) {
         co_return co_await place(std::move(spec), observation.claim, std::move(provider));
     }
     spec.reservations = placements_.others(*observation.claim);
-    const auto source = boot_data_.source(observation);
-    spec.boot_image = source.get();
+    const auto sources = boot_data_.sources(observation);
+    spec.boot_image = sources.image.get();
+    spec.guest = sources.guest.get();
+    spec.join = sources.join.get();
     co_return co_await provider->ensure(std::move(spec));
 }
 
@@ -101,6 +126,7 @@ asio::awaitable<providers::EnsureResult> Launcher::place(providers::MachineSpec 
     placements_.forget(api::key_of(*claim));
     const auto turn = co_await placements_.enter(provider_of(*claim));
     spec.reservations = placements_.others(*claim);
+    spec.last_placed_host = placements_.last_host(*claim);
     auto result = co_await provider->ensure(std::move(spec));
     const auto* machine = std::get_if<providers::Machine>(&result);
     if (machine) placements_.add(*claim, machine->record);

@@ -4,6 +4,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include "controllers/addresses.hpp"
 #include "controllers/claim/boot_data.hpp"
 #include "controllers/claim/placement.hpp"
 #include "controllers/claim/writer.hpp"
@@ -17,7 +18,7 @@ class Launcher {
 public:
     // All must outlive this.
     Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances, Reservations& reservations,
-             Placements& placements, BootData& boot_data);
+             Addresses& addresses, Placements& placements, BootData& boot_data);
 
     // Reserves a place within the limits for a claim that a user made; status.providerRef shows that it has
     // one.
@@ -25,6 +26,8 @@ public:
     asio::awaitable<kube::Result> launch(Observation observation);
 
 private:
+    // The claim with its static address in the status; null: it has to wait for one. Before it is placed.
+    asio::awaitable<ClaimPointer> address(Observation observation);
     asio::awaitable<providers::EnsureResult> ensure(Observation observation,
                                                     std::shared_ptr<providers::Provider> provider);
     asio::awaitable<providers::EnsureResult> place(providers::MachineSpec spec, ClaimPointer claim,
@@ -35,6 +38,7 @@ private:
     Writer& writer_;
     ProviderInstances& instances_;
     Reservations& reservations_;
+    Addresses& addresses_;
     Placements& placements_;
     BootData& boot_data_;
 };

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "api/node.hpp"
+#include "api/v1alpha1/provider.hpp"
 #include "controllers/claim/state.hpp"
 #include "controllers/drain.hpp"
 #include "providers/provider.hpp"
@@ -22,8 +23,9 @@ struct Hold {
 
 struct Situation {
     const NodeSmithClaim& claim;
-    const NodeSmithPool* pool = nullptr;  // null: there is no such pool
-    const api::Node* node = nullptr;      // runs on the claim's machine
+    const NodeSmithPool* pool = nullptr;                         // null: there is no such pool
+    const api::v1alpha1::NodeSmithProvider* provider = nullptr;  // null: there is none of that name
+    const api::Node* node = nullptr;                             // runs on the claim's machine
     const api::Node* namesake = nullptr;  // bears the claim's name but runs on another machine
     bool namesake_is_leftover = false;    // of an earlier attempt of this claim, whose machine is gone
     std::optional<Hold> purchase_hold;    // nothing may be bought: pool not selected, paused, ...

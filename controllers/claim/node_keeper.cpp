@@ -52,6 +52,12 @@ asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation)
 asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observation) {
     const auto claim = observation.claim;
     co_await boot_data_.revoke(claim->status.bootstrapTokenID);
+    auto status = claim->status;
+    status.bootstrapTokenID.clear();
+    if (!boot_data_.uses_image(observation)) {
+        co_await writer_.record(claim, std::move(status));
+        co_return kube::Result{};
+    }
     const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
     const auto lookup = co_await instances_.get(provider_key);
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
@@ -59,8 +65,6 @@ asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observat
     const auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
     const bool discarded = co_await (*provider)->discard_boot_image(identity, record_of(claim->status));
     if (!discarded) co_return kube::Result{kSoon};
-    auto status = claim->status;
-    status.bootstrapTokenID.clear();
     co_await writer_.record(claim, std::move(status));
     co_return kube::Result{};
 }

@@ -66,6 +66,7 @@ Hold hold(std::string_view reason, std::string message) {
 Situation Observation::situation() const {
     Situation s{*claim};
     s.pool = pool.get();
+    s.provider = provider.get();
     s.node = node.get();
     s.namesake = namesake.get();
     s.namesake_is_leftover = namesake_is_leftover;

@@ -29,6 +29,7 @@ asio::awaitable<std::unique_ptr<Placements::Turn>> Placements::enter(kube::Objec
 
 void Placements::add(const NodeSmithClaim& claim, const providers::MachineRecord& placed) {
     placed_[api::key_of(claim)] = placed;
+    last_hosts_[{claim.metadata.namespace_, claim.status.providerRef}] = placed.host;
 }
 
 std::vector<providers::Reservation> Placements::others(const NodeSmithClaim& claim) const {
@@ -47,6 +48,8 @@ std::vector<providers::Reservation> Placements::others(const NodeSmithClaim& cla
 }
 
 std::string Placements::last_host(const NodeSmithClaim& claim) const {
+    const auto known = last_hosts_.find({claim.metadata.namespace_, claim.status.providerRef});
+    if (known != last_hosts_.end()) return known->second;
     const NodeSmithClaim* youngest = nullptr;
     for (const auto& [key, other] : informers_.claims.store().all()) {
         if (!same_provider(*other, claim) || other->status.machineID.empty()) continue;
@@ -54,7 +57,9 @@ std::string Placements::last_host(const NodeSmithClaim& claim) const {
             !youngest || youngest->metadata.creationTimestamp <= other->metadata.creationTimestamp;
         if (younger) youngest = other.get();
     }
-    return youngest ? youngest->status.host : std::string();
+    if (youngest) return youngest->status.host;
+    const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+    return pool ? pool->status.lastPlacedHost : std::string();
 }
 
 }  // namespace controllers::claim

@@ -38,7 +38,8 @@ public:
 
     // Of all other claims of the provider, in name order.
     std::vector<providers::Reservation> others(const NodeSmithClaim& claim) const;
-    // Where the youngest placed claim of the provider stands: for round robin.
+    // Where the last machine of the provider was placed: for round robin. After a restart that of the
+    // youngest claim, and without any what the pool has recorded.
     std::string last_host(const NodeSmithClaim& claim) const;
 
 private:
@@ -46,6 +47,7 @@ private:
     base::Event left_;
     std::set<kube::ObjectKey> busy_;  // providers
     std::map<kube::ObjectKey, providers::MachineRecord> placed_;
+    std::map<kube::ObjectKey, std::string> last_hosts_;  // by provider
 };
 
 }  // namespace controllers::claim

@@ -29,8 +29,9 @@ ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, bas
       clock_(clock),
       boot_data_(boot_data),
       writer_(informers, client, clock, events, metrics),
+      addresses_(informers, client),
       placements_(std::move(executor), informers),
-      launcher_(clock, writer_, instances, reservations, placements_, boot_data),
+      launcher_(clock, writer_, instances, reservations, addresses_, placements_, boot_data),
       nodes_(informers, client, writer_, instances, boot_data),
       remover_(clock, writer_, drainer, instances, boot_data) {}
 

@@ -28,6 +28,7 @@ private:
     base::Clock& clock_;
     claim::BootData& boot_data_;
     claim::Writer writer_;
+    Addresses addresses_;
     claim::Placements placements_;
     claim::Launcher launcher_;
     claim::NodeKeeper nodes_;

@@ -98,6 +98,9 @@ bool needs_registration(const Situation& s) {
     const auto& labels = s.node->metadata.labels;
     const auto* claim = api::find(labels, api::labels::kClaim);
     const auto* pool = s.pool ? api::find(labels, s.pool->spec.poolLabelKey) : nullptr;
+    const auto* host = api::find(labels, api::labels::kHost);
+    const bool was_moved = !s.claim.status.host.empty() && (!host || *host != s.claim.status.host);
+    if (was_moved) return true;
     const bool labelled =
         claim && *claim == s.claim.metadata.name && (!s.pool || (pool && *pool == s.pool->metadata.name));
     return !labelled || api::find_taint(s.node->spec.taints, api::taints::kUnregistered,

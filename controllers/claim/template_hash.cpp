@@ -9,13 +9,37 @@
 
 namespace controllers::claim {
 
-std::string template_hash(const api::v1alpha1::NodeSmithPool& pool) {
+namespace {
+
+// The settings that make one machine differ from another.
+std::string machine_part(const api::v1alpha1::NodeSmithProvider& provider) {
+    if (!provider.spec.proxmox) return {};
+    const auto& given = *provider.spec.proxmox;
+    api::v1alpha1::NodeSmithProvider shape;
+    auto& kept = shape.spec.proxmox.emplace();
+    kept.vmMemOverheadMiB = given.vmMemOverheadMiB;
+    kept.networkInterfaces = given.networkInterfaces;
+    kept.vmOptions = given.vmOptions;
+    kept.resourcePool = given.resourcePool;
+    kept.template_ = given.template_;
+    kept.cloudInit = given.cloudInit;
+    // More addresses for further machines change none that exists.
+    if (kept.cloudInit) kept.cloudInit->network.addresses.clear();
+    return boost::json::serialize(api::encode(shape));
+}
+
+}  // namespace
+
+std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
+                          const api::v1alpha1::NodeSmithProvider* provider) {
     api::v1alpha1::NodeSmithPool shape;
     shape.spec.providerRef = pool.spec.providerRef;
     shape.spec.machineTemplate = pool.spec.machineTemplate;
+    if (auto& network = shape.spec.machineTemplate.network) network->addresses.clear();
     shape.spec.bootstrap = pool.spec.bootstrap;
     // Described structs are encoded in the order of their members, so equal values give equal text.
-    const auto text = boost::json::serialize(api::encode(shape));
+    auto text = boost::json::serialize(api::encode(shape));
+    if (provider) text += machine_part(*provider);
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
     static constexpr char kDigits[] = "0123456789abcdef";

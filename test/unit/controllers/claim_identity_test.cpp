@@ -60,16 +60,34 @@ TEST_CASE("the size column is in GiB where that is exact") {
 
 TEST_CASE("the template hash follows everything that shapes machines and nothing else") {
     auto pool = objects::pool("p");
-    const auto hash = template_hash(pool);
+    const auto hash = template_hash(pool, nullptr);
     CHECK(hash.size() == 16);
     pool.spec.limits.maxNodes = 7;
     pool.spec.weight = 3;
-    CHECK(template_hash(pool) == hash);
+    CHECK(template_hash(pool, nullptr) == hash);
     pool.spec.machineTemplate.labels["a"] = "b";
-    const auto labelled = template_hash(pool);
+    const auto labelled = template_hash(pool, nullptr);
     CHECK(labelled != hash);
     pool.spec.bootstrap.emplace();
-    CHECK(template_hash(pool) != labelled);
+    CHECK(template_hash(pool, nullptr) != labelled);
+}
+
+TEST_CASE("the template hash follows what the provider makes machines of, not where or how") {
+    const auto pool = objects::pool("p");
+    api::v1alpha1::NodeSmithProvider provider;
+    auto& proxmox = provider.spec.proxmox.emplace();
+    const auto hash = template_hash(pool, &provider);
+    proxmox.endpoint = "https://elsewhere:8006/api2/json";
+    proxmox.placement.excludedNodes = {"pve1"};
+    CHECK(template_hash(pool, &provider) == hash);
+    proxmox.template_.emplace().name = "debian-13";
+    const auto templated = template_hash(pool, &provider);
+    CHECK(templated != hash);
+    proxmox.cloudInit.emplace().user = "ops";
+    const auto with_user = template_hash(pool, &provider);
+    CHECK(with_user != templated);
+    proxmox.cloudInit->network.addresses = {"10.0.0.1"};
+    CHECK(template_hash(pool, &provider) == with_user);
 }
 
 }  // namespace

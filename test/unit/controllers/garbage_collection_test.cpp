@@ -38,6 +38,20 @@ void set_grace(World& world, api::Duration grace) {
                                          [grace](NodeSmithProvider& p) { p.spec.orphanGracePeriod = grace; });
 }
 
+TEST_CASE("a machine that was moved to another host is followed by its claim and its Node's labels") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.cloud.machines.begin()->second.host = "host-b";
+    REQUIRE(world.run_until([&] { return world.claim()->status.host == "host-b"; }, 4min));
+    world.run(10s);
+    const auto node = *world.server.get<api::Node>({"", "c"});
+    CHECK(node.metadata.labels.at("kubenodesmith.io/host") == "host-b");
+    CHECK(world.ready());
+    CHECK(world.cloud.created() == 1);
+}
+
 TEST_CASE(
     "a machine that no claim owns is removed after the grace period, counted from when it was first seen") {
     World world;

@@ -1,0 +1,111 @@
+// Static addresses: given once, also with two operators at once, and free again when nobody can use them.
+#include "controllers/addresses.hpp"
+
+#include <set>
+
+#include "test/support/catch.hpp"
+#include "test/support/run_coroutine.hpp"
+#include "test/unit/controllers/cluster.hpp"
+
+using namespace std::chrono_literals;
+using controllers::Addresses;
+using objects::NodeSmithPool;
+
+namespace {
+
+struct World : test::Cluster {
+    kube::ObjectKey key{"default", "small"};
+    api::v1alpha1::MachineNetwork network;
+
+    World() {
+        put_basics();
+        for (const auto* name : {"small", "large"}) server.put(objects::pool(name));
+        network.mode = api::v1alpha1::NetworkMode::Static;
+        network.addresses = {"10.0.4.1-10.0.4.3"};
+        network.gateway = "10.0.4.1";
+        start();
+    }
+    // The address, or the reason why there is none.
+    std::string reserve(const std::string& claim, const std::string& pool = "small") {
+        Addresses addresses(informers, client);
+        const auto result = test::run(context, clock, addresses.reserve({"default", pool}, claim, network));
+        const auto* refusal = std::get_if<Addresses::Refusal>(&result);
+        return refusal ? std::string(refusal->reason) : std::get<std::string>(result);
+    }
+    void release_unused() {
+        Addresses addresses(informers, client);
+        test::run(context, clock, addresses.release_unused(key));
+        run_for(100ms);
+    }
+    void put_claim(const std::string& name) {
+        server.put(objects::claim(name, pool()));
+        run_for(100ms);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an address is given once, whatever the pool, and the gateway's never") {
+    World world;
+    CHECK(world.reserve("a") == "10.0.4.2");
+    CHECK(world.pool().status.addresses.front().claim == "a");
+    CHECK(world.reserve("a") == "10.0.4.2");  // asked again, as after a restart
+    CHECK(world.reserve("b", "large") == "10.0.4.3");
+    CHECK(world.reserve("c") == "AddressesExhausted");
+    CHECK(world.pool().status.addresses.size() == 1);
+}
+
+TEST_CASE("addresses that Nodes have are taken, for kept machines have no claim") {
+    World world;
+    api::Node node;
+    node.metadata.name = "kept";
+    node.status.addresses = {{"InternalIP", "10.0.4.2"}};
+    world.server.put(node);
+    world.run_for(100ms);
+    CHECK(world.reserve("a") == "10.0.4.3");
+}
+
+TEST_CASE("a range that is none is a refusal that names it") {
+    World world;
+    world.network.addresses = {"10.0.4"};
+    CHECK(world.reserve("a") == "AddressesInvalid");
+}
+
+TEST_CASE("an address that another operator gave to another pool meanwhile is given back") {
+    World world;
+    world.requests.on_effect = [&world](const base::HttpRequest& request) {
+        if (request.method != "PATCH") return;
+        world.requests.on_effect = nullptr;
+        auto large = *world.server.get<NodeSmithPool>({"default", "large"});
+        large.status.addresses.push_back({"10.0.4.2", "theirs"});
+        world.server.put(large);
+    };
+    CHECK(world.reserve("a") == "AddressesExhausted");
+    CHECK(world.pool().status.addresses.empty());
+    world.run_for(1s);
+    CHECK(world.reserve("a") == "10.0.4.3");
+}
+
+TEST_CASE("an address is free again when its claim has ended, or has failed and has no machine") {
+    World world;
+    for (const auto* name : {"a", "b"}) {
+        world.put_claim(name);
+        world.reserve(name);
+    }
+    world.release_unused();
+    CHECK(world.pool().status.addresses.size() == 2);
+    world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [](auto& claim) {
+        objects::set_condition(claim.status.conditions, api::conditions::kFailed, api::ConditionStatus::True);
+    });
+    world.run_for(100ms);
+    world.release_unused();
+    CHECK(world.pool().status.addresses.size() == 2);  // its machine may still be there
+    world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [](auto& claim) {
+        objects::set_condition(claim.status.conditions, api::conditions::kMachineDeleted,
+                               api::ConditionStatus::True);
+    });
+    world.server.remove<objects::NodeSmithClaim>({"default", "b"});
+    world.run_for(100ms);
+    world.release_unused();
+    CHECK(world.pool().status.addresses.empty());
+}
