@@ -58,7 +58,10 @@ def free_ports(count: int):
 
 
 def wait_for(what, condition, timeout=START_TIMEOUT_SECONDS, interval=0.05):
-    """Polls condition() until it is true and returns its value; raises TimeoutError naming `what`."""
+    """Polls condition() until it is true and returns its value; raises TimeoutError naming `what`.
+
+    TEST_PATIENCE in the environment multiplies all timeouts, for machines that are busy with other things."""
+    timeout *= float(os.environ.get("TEST_PATIENCE", "1"))
     deadline = time.monotonic() + timeout
     while True:
         value = condition()

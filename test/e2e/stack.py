@@ -92,8 +92,13 @@ class Operator:
 
 
 class Stack:
-    def __init__(self, folder):
+    def __init__(self, folder, world=None):
+        """`world`: what the Proxmox cluster holds from the start, as in its simulator's world_file.hpp."""
         self.folder = Path(folder)
+        self.world = None
+        if world is not None:
+            self.world = self.folder / "world.json"
+            self.world.write_text(json.dumps(world))
         self.cluster = Cluster(self.folder / "cluster")
         self.proxmox = None
         self.operator = None
@@ -101,7 +106,7 @@ class Stack:
     def __enter__(self):
         self.cluster.start(die_with_parent=True)
         try:
-            self.proxmox = ProxmoxSimulator(self.folder / "proxmox", BIN, self.cluster).start(die_with_parent=True)
+            self.proxmox = ProxmoxSimulator(self.folder / "proxmox", BIN, self.cluster, self.world).start(die_with_parent=True)
         except BaseException:
             self.cluster.stop()
             raise

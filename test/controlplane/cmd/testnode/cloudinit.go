@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -58,7 +59,15 @@ func readCloudInit(m *machine) (*guest, error) {
 	if err := writeFiles(g, &config); err != nil {
 		return nil, err
 	}
+	for i, item := range config.Runcmd {
+		if script, is := item.(string); is {
+			if config.Runcmd[i], err = writeHereDocuments(g, script); err != nil {
+				return nil, err
+			}
+		}
+	}
 	g.commands, err = commands(config.Runcmd)
+	g.commands = append(g.commands, commandsOfScripts(g)...)
 	return g, err
 }
 
@@ -170,6 +179,45 @@ func commands(runcmd []any) ([][]string, error) {
 		}
 	}
 	return result, nil
+}
+
+var hereDocument = regexp.MustCompile(`^\s*cat\s*>\s*(/\S+)\s*<<\s*'?([\w-]+)'?\s*$`)
+
+// writeHereDocuments does what a shell does with "cat > /FILE <<'END'" and returns the rest of the script.
+func writeHereDocuments(g *guest, script string) (string, error) {
+	var rest, content []string
+	var file, end string
+	for _, line := range strings.Split(script, "\n") {
+		switch found := hereDocument.FindStringSubmatch(line); {
+		case end != "" && line == end:
+			if err := writeFile(g.path(file), []byte(strings.Join(content, "\n")+"\n"), false); err != nil {
+				return "", err
+			}
+			end, content = "", nil
+		case end != "":
+			content = append(content, line)
+		case found != nil:
+			file, end = found[1], found[2]
+		default:
+			rest = append(rest, line)
+		}
+	}
+	return strings.Join(rest, "\n"), nil
+}
+
+// commandsOfScripts looks into the scripts on the disk that commands run by their path.
+func commandsOfScripts(g *guest) [][]string {
+	var result [][]string
+	for _, command := range g.commands {
+		if len(command) == 0 || !filepath.IsAbs(command[0]) {
+			continue
+		}
+		content, err := os.ReadFile(g.path(command[0]))
+		if err == nil && bytes.HasPrefix(content, []byte("#!")) {
+			result = append(result, shellCommands(string(content))...)
+		}
+	}
+	return result
 }
 
 func shellCommands(script string) [][]string {

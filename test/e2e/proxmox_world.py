@@ -1,0 +1,48 @@
+"""A simulated Proxmox cluster with templates, on shared and on local storage, and what tests look up in it."""
+
+import json
+import re
+import ssl
+import urllib.parse
+import urllib.request
+
+HOSTS = ("alfaromeo", "porsche", "zagato")
+SHARED_TEMPLATE, LOCAL_TEMPLATE = "debian", "debian-local"
+
+
+def _template(vmid, node, name, storage):
+    return {"vmid": vmid, "node": node, "config": {
+        "name": name, "template": 1, "memory": 1024, "cores": 1, "agent": 1, "boot": "order=scsi0",
+        "scsi0": f"{storage}:8", "ide2": f"{storage}:cloudinit", "net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0"}}
+
+
+def world(**durations):
+    """Three hosts; template 9000 on shared storage, 9001 to 9003 on the local storage of each host."""
+    machines = [_template(9000, HOSTS[0], SHARED_TEMPLATE, "shared")]
+    machines += [_template(9001 + i, host, LOCAL_TEMPLATE, "local") for i, host in enumerate(HOSTS)]
+    return {"machines": machines, "durations": {"boot": 1, **durations}}
+
+
+def api(proxmox, method, path, **parameters):
+    """One request to the Proxmox API with the operator's own token: what an administrator does by hand."""
+    data = urllib.parse.urlencode(parameters).encode() if parameters else None
+    request = urllib.request.Request(f"{proxmox.url}/api2/json{path}", data, method=method, headers={
+        "Authorization": f"PVEAPIToken={proxmox.token_id}={proxmox.token_secret}"})
+    context = ssl._create_unverified_context()  # a simulator on loopback, with a certificate of its own
+    with urllib.request.urlopen(request, context=context, timeout=30) as answer:
+        return json.load(answer)["data"]
+
+
+def machine_named(proxmox, name):
+    return next((m for m in proxmox.machines() if m["name"] == name), None)
+
+
+def volumes(proxmox):
+    """Names of the volumes on all storages that belong to no template."""
+    names = [re.split("[:/]", v["volid"])[-1] for s in proxmox.control("GET", "/world")["storages"] for v in s["volumes"]]
+    return [name for name in names if not re.search(r"-900\d-", name)]
+
+
+def requests_to_make_machines(proxmox):
+    """All requests so far but those that follow tasks or talk to guests."""
+    return [r for r in proxmox.requests() if "/tasks/" not in r["path"] and "/agent/" not in r["path"]]

@@ -1,0 +1,142 @@
+"""Where machines are placed, and what happens when hosts, endpoints and credentials change."""
+
+import manifests
+import proxmox_world
+import pytest
+from stack import Stack, condition, is_true, wait_for
+
+# Beside two guests that start with their host: half of alfaromeo's memory and most of porsche's CPUs are promised.
+WORLD = proxmox_world.world()
+WORLD["machines"] += [
+    {"vmid": 500, "node": "alfaromeo", "config": {"name": "database", "memory": 32768, "cores": 2, "onboot": 1}},
+    {"vmid": 501, "node": "porsche", "config": {"name": "build", "memory": 4096, "cores": 16, "sockets": 3, "onboot": 1}}]
+OTHERS = {"database", "build"}
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    with Stack(tmp_path_factory.mktemp("stack"), WORLD) as running:
+        all_machines = running.proxmox.machines
+        running.proxmox.machines = lambda: [m for m in all_machines() if m["name"] not in OTHERS]
+        running.install_crds()
+        running.operator.start().wait_ready()
+        yield running
+
+
+def hosts_of(stack, count, timeout=40):
+    """The hosts of the launched claims, oldest first."""
+    def hosts():
+        claims = sorted((c for c in stack.claims() if is_true(c, "Launched")), key=lambda c: int(c["status"]["machineID"]))
+        return [c["status"]["host"] for c in claims] if len(claims) == count else None
+    return wait_for(f"{count} launched machines", hosts, timeout)
+
+
+def trigger_round(stack):
+    """The rounds that look after each provider come every few minutes, and after each change of its spec."""
+    stack.cluster.kubectl("-n", manifests.NAMESPACE, "patch", "nsprovider", "proxmox", "--type=merge", "-p",
+                          f'{{"spec": {{"orphanGracePeriod": "{trigger_round.minutes}m"}}}}')
+    trigger_round.minutes += 1
+
+
+trigger_round.minutes = 6
+
+PLACED = [
+    ("Spread", {"alfaromeo": 1, "porsche": 1, "zagato": 1}),
+    ("MaxMemory", {"porsche": 1, "zagato": 2}),
+    ("MaxCPU", {"alfaromeo": 1, "zagato": 2}),
+    ("Balanced", {"zagato": 3}),
+    ("RoundRobin", {"alfaromeo": 1, "porsche": 1, "zagato": 1}),
+]
+
+
+@pytest.mark.parametrize("strategy, expected", PLACED)
+def test_machines_go_where_the_strategy_says(clean, strategy, expected):
+    stack = clean
+    stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox, placement={"strategy": strategy}),
+                manifests.pool(limits={"minNodes": 3}, bootstrap={"method": "None"},
+                               template={"sizes": [{"name": "one", "cpuCores": 2, "memoryMiB": 4096}], "flexible": None}),
+                manifests.control_plane())
+    hosts = hosts_of(stack, 3)
+    assert {host: hosts.count(host) for host in hosts} == expected
+
+
+def test_what_excludes_a_host_is_never_relaxed(clean):
+    stack = clean
+    placement = {"excludedNodes": ["zagato"], "minAvailable": {"cpuCores": 0, "memoryMiB": 200000}}
+    stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox, placement=placement),
+                manifests.pool(limits={"minNodes": 1}, bootstrap={"method": "None"}), manifests.control_plane())
+    message = wait_for("a claim without a host", lambda: next(
+        (condition(c, "Launched")["message"] for c in stack.claims()
+         if condition(c, "Launched").get("reason") == "InsufficientCapacity"), None), 30)
+    assert "zagato: in placement.excludedNodes" in message and "alfaromeo: less free memory" in message
+    assert not stack.proxmox.machines()
+
+
+def test_a_revoked_token_stops_buying_and_a_restored_one_goes_on(clean):
+    stack = clean
+    token = f"/tokens/{stack.proxmox.token_id}"
+    stack.apply(*manifests.everything(stack.proxmox))
+    wait_for("a ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"), 20)
+    try:
+        stack.proxmox.control("POST", f"{token}/revoke")
+        stack.apply(manifests.deployment("shop", 1))
+        trigger_round(stack)
+        failed = wait_for("the provider's condition", lambda: [p for p in stack.objects("nodesmithproviders")
+                          if condition(p, "Ready").get("reason") == "AuthenticationFailed"], 40)
+        assert "PROXMOX_SECRET" in condition(failed[0], "Ready")["message"]
+        assert stack.proxmox.token_secret not in condition(failed[0], "Ready")["message"]
+        assert not stack.proxmox.machines()
+    finally:
+        stack.proxmox.control("POST", f"{token}/restore")
+    wait_for("a machine after all", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 90)
+
+
+def test_a_node_follows_its_machine_to_another_host(clean):
+    stack = clean
+    labels = {"example.com/host": "{{ .Host }}", "example.com/of": "{{ .Pool }}-{{ .Provider }}"}
+    stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}, template={"labels": labels}))
+    claim = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 60)[0]
+    name, host, vmid = claim["metadata"]["name"], claim["status"]["host"], claim["status"]["machineID"]
+    assert stack.nodes()[0]["metadata"]["labels"]["example.com/of"] == "workers-proxmox"
+    wait_for("the boot image's end", lambda: not proxmox_world.volumes(stack.proxmox), 20)
+    other = next(h for h in proxmox_world.HOSTS if h != host)
+    proxmox_world.api(stack.proxmox, "POST", f"/nodes/{host}/qemu/{vmid}/migrate", target=other, online=1)
+    wait_for("the migration", lambda: proxmox_world.machine_named(stack.proxmox, name)["node"] == other, 20)
+
+    def labelled():
+        trigger_round(stack)
+        found = stack.nodes()[0]["metadata"]["labels"]
+        return {found["kubenodesmith.io/host"], found["topology.kubernetes.io/zone"], found["example.com/host"]} == {other}
+    wait_for("the Node's labels", labelled, 40, interval=3)
+    claim = next(c for c in stack.claims() if c["metadata"]["name"] == name)
+    assert claim["status"]["host"] == other and is_true(claim, "Ready")
+
+
+def test_a_claim_whose_machine_vanished_is_replaced(clean):
+    stack = clean
+    stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}))
+    claim = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 60)[0]
+    host, vmid = claim["status"]["host"], claim["status"]["machineID"]
+    proxmox_world.api(stack.proxmox, "POST", f"/nodes/{host}/qemu/{vmid}/status/stop")
+    wait_for("its end", lambda: stack.proxmox.machines()[0]["status"] == "stopped", 20)
+    proxmox_world.api(stack.proxmox, "DELETE", f"/nodes/{host}/qemu/{vmid}?purge=1")
+    wait_for("a machine that is gone", lambda: not [m for m in stack.proxmox.machines() if str(m["vmid"]) == vmid], 20)
+
+    def replaced():
+        trigger_round(stack)
+        return [c for c in stack.claims() if is_true(c, "Ready") and c["metadata"]["uid"] != claim["metadata"]["uid"]]
+    wait_for("another Ready claim", replaced, 90, interval=5)
+    wait_for("the old Node's end", lambda: len(stack.nodes()) == 1, 30)
+
+
+def test_a_machine_costs_at_most_eight_requests(clean):
+    stack = clean
+    stack.apply(*manifests.everything(stack.proxmox))
+    wait_for("a ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"), 20)
+    before = len(proxmox_world.requests_to_make_machines(stack.proxmox))
+    stack.apply(manifests.deployment("shop", 5, cpu="6"))
+    hosts_of(stack, 5)
+    requests = proxmox_world.requests_to_make_machines(stack.proxmox)[before:]
+    per_machine = len(requests) / 5
+    print(f"{per_machine:.1f} requests per machine beside those that follow tasks")
+    assert per_machine <= 8, [f"{r['method']} {r['path']}" for r in requests]

@@ -1,0 +1,157 @@
+"""Machines out of templates: by cloud-init and by the guest agent, with static addresses, on failing hosts."""
+
+import json
+import re
+
+import manifests
+import proxmox_world
+import pytest
+from stack import Stack, condition, is_true, running_pods, wait_for
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    with Stack(tmp_path_factory.mktemp("stack"), proxmox_world.world()) as running:
+        running.install_crds()
+        running.operator.start().wait_ready()
+        yield running
+
+
+def provider(stack, template=None, **changes):
+    settings = {"template": {"name": proxmox_world.SHARED_TEMPLATE, **(template or {})}, "networkInterfaces": None}
+    settings.update(changes)
+    made = manifests.provider(stack.proxmox, **settings)
+    made["spec"]["proxmox"] = {key: value for key, value in made["spec"]["proxmox"].items() if value is not None}
+    return made
+
+
+def ready(stack, count, timeout=60):
+    def claims():
+        found = [c for c in stack.claims() if is_true(c, "Ready")]
+        return found if len(found) == count else None
+    return wait_for(f"{count} Ready claims", claims, timeout)
+
+
+def launched(stack, count, timeout=60):
+    def claims():
+        found = [c for c in stack.claims() if is_true(c, "Launched")]
+        return found if len(found) == count else None
+    return wait_for(f"{count} launched claims", claims, timeout)
+
+
+def apply(stack, *changed):
+    stack.apply(manifests.secret(stack.proxmox), *changed, manifests.control_plane())
+
+
+def test_clones_join_by_cloud_init_and_leave_nothing_behind(clean):
+    stack = clean
+    apply(stack, provider(stack, {"bootDisk": {"sizeGiB": 20}}, cloudInit={"user": "ops"}), manifests.pool())
+    stack.apply(manifests.deployment("shop", 2))
+    wait_for("2 running pods", lambda: len(running_pods(stack.pods())) == 2, 60)
+    for claim in ready(stack, len(stack.claims())):
+        machine = proxmox_world.machine_named(stack.proxmox, claim["metadata"]["name"])
+        assert "base-9000" in machine["config"]["scsi0"] and "size=20G" in machine["config"]["scsi0"]
+        assert "ide2" not in machine["config"], "the template's cloud-init drive would be a second source of boot data"
+        assert machine["uuid"] == claim["status"]["systemUUID"]
+        assert claim["metadata"]["uid"] in machine["config"]["description"]
+    provider_now = stack.objects("nodesmithproviders")[0]
+    assert is_true(provider_now, "TemplateResolved")
+    stack.cluster.kubectl("delete", "deployment", "shop")
+    wait_for("the removal of all machines", lambda: not (stack.claims() or stack.proxmox.machines()), 60)
+    wait_for("no volume left", lambda: not proxmox_world.volumes(stack.proxmox), 20)
+
+
+STATIC = {"mode": "Static", "addresses": ["10.0.4.50-10.0.4.51"], "prefixLength": 24, "gateway": "10.0.4.1",
+          "nameservers": ["10.0.4.2"]}
+KEYS = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0a3b4c5d6e7f8g9h0i1j2k3l4m5n6o7p8q9r0s1t2u first key",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0a3b4c5d6e7f8g9h0i1j2k3l4m5n6o7p8q9r0s1t2v second key"]
+
+
+def test_machines_with_static_addresses_join_by_the_guest_agent(clean):
+    """An address is given once, exhaustion is told, and an address is free again once its machine is gone."""
+    stack = clean
+    agent = {"method": "GuestAgent", "readyCommand": ["true"]}
+    apply(stack, provider(stack, cloudInit={"user": "ops", "sshAuthorizedKeys": KEYS, "network": STATIC}),
+          manifests.pool(limits={"minNodes": 3}, bootstrap=agent))
+    claims = ready(stack, 2)
+    waiting = wait_for("a claim that waits for an address", lambda: next(
+        (c for c in stack.claims() if condition(c, "Launched").get("reason") == "AddressesExhausted"), None), 30)
+    assert "all 2 addresses" in condition(waiting, "Launched")["message"]
+    addresses = {c["metadata"]["name"]: c["status"]["addresses"][0] for c in claims}
+    assert set(addresses.values()) == {"10.0.4.50", "10.0.4.51"}
+    for name, address in addresses.items():
+        machine = proxmox_world.machine_named(stack.proxmox, name)
+        assert machine["config"]["ipconfig0"] == f"ip={address}/24,gw=10.0.4.1"
+        user_data = proxmox_world.api(stack.proxmox, "GET", f"/nodes/{machine['node']}/qemu/{machine['vmid']}/cloudinit/dump?type=user")
+        assert all(key in user_data for key in KEYS) and "ops" in user_data
+    assert not stack.bootstrap_tokens()
+    log = stack.operator.log.read_text() + stack.proxmox.request_log.read_text() + json.dumps(stack.claims())
+    assert not re.search(r"\b[a-z0-9]{6}\.[a-z0-9]{16}\b", log), "a bootstrap token was written somewhere"
+
+    first = claims[0]["metadata"]["name"]
+    stack.cluster.kubectl("-n", manifests.NAMESPACE, "delete", "nsclaim", first, "--wait=false")
+    wait_for("the address at another claim", lambda: [c for c in stack.claims() if c["metadata"]["name"] != first
+             and c["status"].get("addresses") == [addresses[first]]], 60)
+    assert not proxmox_world.machine_named(stack.proxmox, first)
+
+
+def test_a_command_of_the_user_joins_by_either_way(clean):
+    stack = clean
+    command = "kubeadm join {{ .Endpoint }} --token {{ .Token }} --discovery-token-ca-cert-hash {{ .CACertHash }} --node-name {{ .NodeName }}\n"
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "join", "namespace": manifests.NAMESPACE},
+              "stringData": {"command": command}}
+    custom = {"format": "Custom", "commandSecretRef": {"name": "join", "key": "command"}}
+    apply(stack, secret, provider(stack),
+          manifests.pool("by-agent", limits={"minNodes": 1}, bootstrap={"method": "GuestAgent", "readyCommand": ["true"], **custom}),
+          manifests.pool("by-cloud-init", limits={"minNodes": 1}, bootstrap={"method": "CloudInit", **custom}))
+    names = {c["metadata"]["name"] for c in ready(stack, 2)}
+    assert names == {n["metadata"]["name"] for n in stack.nodes()}
+
+
+def test_a_join_that_fails_in_the_guest_is_told_with_its_output(clean):
+    stack = clean
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "join", "namespace": manifests.NAMESPACE},
+              "stringData": {"command": "kubeadm join 127.0.0.1:1 --token {{ .Token }} --discovery-token-ca-cert-hash sha256:00\n"}}
+    bootstrap = {"method": "GuestAgent", "readyCommand": [], "format": "Custom",
+                 "commandSecretRef": {"name": "join", "key": "command"}}
+    apply(stack, secret, provider(stack), manifests.pool(limits={"minNodes": 1}, bootstrap=bootstrap))
+    failure = wait_for("a failed join", lambda: next((c["status"]["lastFailure"] for c in stack.claims()
+                       if c["status"].get("lastFailure", {}).get("reason") == "JoinFailed"), None), 60)
+    assert "the join script ended with" in failure["message"]
+
+
+def test_a_template_that_is_not_there_is_a_condition(clean):
+    stack = clean
+    apply(stack, provider(stack, {"name": "no-such-template"}), manifests.pool(limits={"minNodes": 1}))
+    found = wait_for("the provider's condition", lambda: [p for p in stack.objects("nodesmithproviders")
+                     if condition(p, "TemplateResolved").get("reason") == "TemplateNotFound"], 20)
+    assert "no-such-template" in condition(found[0], "Ready")["message"]
+    assert not stack.proxmox.machines()
+    apply(stack, provider(stack))
+    launched(stack, 1)
+
+
+def test_a_host_that_dies_while_it_clones_and_a_full_storage_cost_only_time(clean):
+    """Full clones from local templates: one host's storage is full, another dies in the middle of a clone."""
+    stack = clean
+    proxmox = stack.proxmox
+    proxmox.control("POST", "/durations", {"tasks": {"qmclone-full": 6}})
+    proxmox.control("POST", "/storages/local/fill", {"host": "alfaromeo", "availGiB": 1})
+    template = {"name": proxmox_world.LOCAL_TEMPLATE, "localStorage": True, "cloneMode": "Full"}
+    pool = manifests.pool(limits={"minNodes": 3}, bootstrap={"method": "None"},
+                          scaleUp={"retry": {"initialBackoff": "1s", "maxBackoff": "2s"}})
+    try:
+        apply(stack, provider(stack, template), pool)
+        wait_for("a clone on porsche", lambda: any(m["node"] == "porsche" and m["config"].get("lock") == "clone"
+                                                   for m in proxmox.machines()), 30)
+        proxmox.control("POST", "/hosts/porsche/power-off")
+        wait_for("the full storage's own words", lambda: any("CloneFailed" == c["status"].get("lastFailure", {}).get("reason")
+                                                             for c in stack.claims()), 40)
+        proxmox.control("POST", "/hosts/porsche/power-on")
+        claims = launched(stack, 3, 100)
+        assert {c["status"]["host"] for c in claims} <= {"porsche", "zagato"}
+        assert len(proxmox.machines()) == 3
+    finally:
+        proxmox.control("POST", "/storages/local/fill", {"host": "alfaromeo", "availGiB": 400})
+        proxmox.control("POST", "/hosts/porsche/power-on")
+        proxmox.control("POST", "/durations", {"tasks": {"qmclone-full": 1.5}})
