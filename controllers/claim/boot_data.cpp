@@ -151,14 +151,14 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
     const std::string reason(reasons::kBootDataMissing);
     const auto* provider = observation.provider.get();
     if (wanted.method == BootstrapMethod::GuestAgent && provider && !provider->spec.proxmox) {
-        return Hold{reason,
-                    "bootstrap.method GuestAgent needs a provider of type proxmox: use CloudInit or None"};
+        return Hold{reason, "bootstrap.method GuestAgent needs a provider of type proxmox: use None"};
     }
     const bool by_proxmox = wanted.method != BootstrapMethod::CloudInit && configures_guest(observation);
     if (by_proxmox && cloud_init_of(observation).userDataSecretRef) {
-        return Hold{reason,
-                    "cloudInit.userDataSecretRef of the provider needs bootstrap.method CloudInit: Proxmox' own "
-                    "cloud-init takes user-data only from a snippet that you placed (cloudInit.custom.user)"};
+        return Hold{
+            reason,
+            "cloudInit.userDataSecretRef of the provider needs bootstrap.method CloudInit: Proxmox' own "
+            "cloud-init takes user-data only from a snippet that you placed (cloudInit.custom.user)"};
     }
     if (wanted.method == BootstrapMethod::CloudInit && cloud_init_of(observation).custom) {
         return Hold{
