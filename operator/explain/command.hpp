@@ -5,7 +5,7 @@
 
 #include "kube/config.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library calls itself so
 class App;
 }
 
