@@ -82,8 +82,8 @@ bool lacks_room(const NodeSmithClaim& claim) {
 
 namespace {
 
-// An attempt failed, and something that does not pass by itself keeps its machine: a lock, a mark that is not provably
-// ours, a dead host. No other attempt begins.
+// An attempt failed, and something that does not pass by itself keeps its machine: a lock, a mark that is not
+// provably ours, a dead host. No other attempt begins.
 bool removal_hangs(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
     if (!deleted || deleted->status != api::ConditionStatus::False) return false;
