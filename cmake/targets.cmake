@@ -46,9 +46,9 @@ function(project_test name)
 endfunction()
 
 # project_pytest(NAME FILE...): Python tests registered with ctest, run by the Python of `make setup`.
-# They start servers and processes of their own, so none runs beside another test.
+# Each starts servers and processes of its own, on ports and in folders of its own.
 function(project_pytest name)
   add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/build/venv/bin/python -m pytest -q -rs -p no:cacheprovider ${ARGN})
-  set_tests_properties(${name} PROPERTIES RUN_SERIAL ON SKIP_RETURN_CODE 77 TIMEOUT 900
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900
     ENVIRONMENT "KUBENODESMITH_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};PYTHONDONTWRITEBYTECODE=1")
 endfunction()

@@ -41,19 +41,20 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("trees", nargs="+", metavar="PRESET")
     arguments = parser.parse_args()
-    lines, good = [], True
+    lines, total = [], [0, 0, 0]
     for tree in arguments.trees:
         begin = time.monotonic()
         build(tree, arguments.jobs)
         built = time.monotonic()
         passed, failed, skipped = test(tree, arguments.jobs)
         tested = time.monotonic()
-        good &= not failed
+        total = [total[0] + passed, total[1] + len(failed), total[2] + len(skipped)]
         line = f"{tree}: {passed} passed, {len(failed)} failed, {len(skipped)} skipped"
         lines.append(f"{line} (build {built - begin:.0f} s, tests {tested - built:.0f} s)")
         lines += [f"  FAILED  {name}" for name in failed] + [f"  skipped {name}" for name in skipped]
     print("\n" + "\n".join(lines))
-    return 0 if good else 1
+    print(f"total: {total[0]} passed, {total[1]} failed, {total[2]} skipped")
+    return 1 if total[1] else 0
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ void proxmox_response(std::string_view input) {
     proxmox::drive_with_file(config, "kubenodesmith.iso");
     providers::MachineIdentity identity;
     identity.claim_uid = "00000000-0000-4000-8000-000000000001";
-    auto ownership = proxmox::ownership_of(config, identity, "kubenodesmith-managed");
+    auto ownership = proxmox::ownership_of(config, 100, identity, "kubenodesmith-managed");
     auto why = proxmox::explain_ownership(config, identity, "kubenodesmith-managed");
     check(ownership != proxmox::Ownership::ours || why.empty(), "what is ours needs no explanation");
 }
@@ -73,8 +73,9 @@ void property_string(std::string_view input) {
 // One of the options that users pass through: the first line is its name, the rest its value.
 void vm_option(std::string_view input) {
     auto [name, value] = first_line(input);
+    const api::v1alpha1::VMOption option{std::string(name), boost::json::string(value)};
     try {
-        proxmox::checked_vm_options({{std::string(name), std::string(value)}});
+        proxmox::checked_vm_options({option});
     } catch (const std::invalid_argument&) {
     }
     try {

@@ -90,12 +90,16 @@ TEST_CASE("volumes are waited for, but not those of pods that stay until the mac
     bound.metadata.namespace_ = "default";
     bound.spec.volumeName = "of-daemon";
     world.server.put(bound);
+    api::DaemonSet set;
+    set.metadata.name = "d";
+    set.metadata.namespace_ = "default";
+    set = world.server.put(set);
     api::Pod daemon;
     daemon.metadata.name = "daemon";
     daemon.metadata.namespace_ = "default";
     daemon.spec.nodeName = "c";
     daemon.status.phase = api::PodPhase::Running;
-    daemon.metadata.ownerReferences = {{"apps/v1", "DaemonSet", "d", "uid-d", true, true}};
+    daemon.metadata.ownerReferences = {{"apps/v1", "DaemonSet", "d", set.metadata.uid, true, true}};
     daemon.spec.volumes.resize(1);
     daemon.spec.volumes[0].persistentVolumeClaim = api::PersistentVolumeClaimVolumeSource{"data", false};
     world.server.put(daemon);
@@ -333,12 +337,14 @@ TEST_CASE("a limit that was lowered holds back claims without a machine, the you
     world.buy("c");
     world.run(1s);
     world.buy("d");
-    for (int i = 0; i < 2; ++i) world.cloud.next_ensure.push_back(providers::InsufficientCapacity{"full"});
+    for (int i = 0; i < 100; ++i) world.cloud.next_ensure.push_back(providers::InsufficientCapacity{"full"});
     Process process(world);
     world.run(5s);
     world.server.edit<NodeSmithPool>({"default", "p"},
                                      [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 1; });
-    REQUIRE(world.run_until([&] { return world.ready("c"); }));
+    world.run(1s);
+    world.cloud.next_ensure.clear();
+    REQUIRE(world.run_until([&] { return world.ready("c"); }, 5min));
     world.run(5min);
     CHECK(world.cloud.created() == 1);
     CHECK(world.reason(conditions::kLaunched, "d") == "LimitExceeded");

@@ -79,6 +79,7 @@ struct Scene {
         claim.status.nodeName = "c";
         node->metadata.labels[std::string(api::labels::kClaim)] = "c";
         node->metadata.labels[pool.spec.poolLabelKey] = "p";
+        node->metadata.labels[std::string(api::labels::kHost)] = claim.status.host;
         set(conditions::kRegistered, ConditionStatus::True);
         return *this;
     }

@@ -253,7 +253,7 @@ TEST_CASE("how a node differs from what would be made now") {
     node.metadata.labels = {{"tier", "web"}};
     claim.status.templateHash = "then";
     CHECK(drift_of(pool, "then", claim, node).empty());
-    CHECK(drift_of(pool, "now", claim, node).find("machineTemplate") != std::string::npos);
+    CHECK(drift_of(pool, "now", claim, node).find("settings") != std::string::npos);
     node.metadata.labels["tier"] = "db";
     CHECK(drift_of(pool, "then", claim, node) == "the node's label tier is not \"web\" any more");
     claim.status.templateHash.clear();

@@ -15,6 +15,8 @@ api::PodDisruptionBudget budget(std::int32_t allowed) {
     result.metadata.name = "web";
     result.spec.selector.emplace().matchLabels = {{"app", "web"}};
     result.spec.maxUnavailable = api::IntOrString(allowed);
+    // Its controller has seen it, however often it is changed.
+    result.status.observedGeneration = 1000;
     result.status.disruptionsAllowed = allowed;
     result.status.expectedPods = 2;
     result.status.desiredHealthy = 2 - allowed;
