@@ -36,6 +36,12 @@ def pool(name="workers", provider_name="proxmox", limits=None, template=None, **
     return _object("NodeSmithPool", name, spec)
 
 
+def claim(name, pool_name="workers", cpu_cores=2, memory_mib=4096):
+    """A machine that a user asks for by hand."""
+    return _object("NodeSmithClaim", name, {"poolRef": pool_name,
+                                            "requirements": {"cpuCores": cpu_cores, "memoryMiB": memory_mib}})
+
+
 def control_plane(*pools, **changes):
     spec = {"pools": list(pools) or ["*"], "batching": {"idleDuration": "200ms", "maxDuration": "1s"}, **changes}
     return _object("NodeSmithControlPlane", "kubenodesmith", spec)

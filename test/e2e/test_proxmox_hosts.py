@@ -64,7 +64,8 @@ def test_what_excludes_a_host_is_never_relaxed(clean):
     stack = clean
     placement = {"excludedNodes": ["zagato"], "minAvailable": {"cpuCores": 0, "memoryMiB": 200000}}
     stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox, placement=placement),
-                manifests.pool(limits={"minNodes": 1}, bootstrap={"method": "None"}), manifests.control_plane())
+                manifests.pool(bootstrap={"method": "None"}), manifests.control_plane(),
+                manifests.claim("by-hand"))
     message = wait_for("a claim without a host", lambda: next(
         (condition(c, "Launched")["message"] for c in stack.claims()
          if condition(c, "Launched").get("reason") == "InsufficientCapacity"), None), 30)
