@@ -1,4 +1,4 @@
-"""Machines out of templates: by cloud-init and by the guest agent, with static addresses, on failing hosts."""
+"""Machines out of templates: by cloud-init and by the guest agent, with static addresses."""
 
 import json
 import re
@@ -91,7 +91,7 @@ def test_machines_with_static_addresses_join_by_the_guest_agent(clean):
     first = claims[0]["metadata"]["name"]
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "delete", "nsclaim", first, "--wait=false")
     wait_for("the address at another claim", lambda: [c for c in stack.claims() if c["metadata"]["name"] != first
-             and c["status"].get("addresses") == [addresses[first]]], 60)
+             and c.get("status", {}).get("addresses") == [addresses[first]]], 60)
     assert not proxmox_world.machine_named(stack.proxmox, first)
 
 
@@ -116,7 +116,7 @@ def test_a_join_that_fails_in_the_guest_is_told_with_its_output(clean):
                  "commandSecretRef": {"name": "join", "key": "command"}}
     apply(stack, secret, provider(stack), manifests.pool(limits={"minNodes": 1}, bootstrap=bootstrap))
     failure = wait_for("a failed join", lambda: next((c["status"]["lastFailure"] for c in stack.claims()
-                       if c["status"].get("lastFailure", {}).get("reason") == "JoinFailed"), None), 60)
+                       if c.get("status", {}).get("lastFailure", {}).get("reason") == "JoinFailed"), None), 60)
     assert "the join script ended with" in failure["message"]
 
 
@@ -129,29 +129,3 @@ def test_a_template_that_is_not_there_is_a_condition(clean):
     assert not stack.proxmox.machines()
     apply(stack, provider(stack))
     launched(stack, 1)
-
-
-def test_a_host_that_dies_while_it_clones_and_a_full_storage_cost_only_time(clean):
-    """Full clones from local templates: one host's storage is full, another dies in the middle of a clone."""
-    stack = clean
-    proxmox = stack.proxmox
-    proxmox.control("POST", "/durations", {"tasks": {"qmclone-full": 6}})
-    proxmox.control("POST", "/storages/local/fill", {"host": "alfaromeo", "availGiB": 1})
-    template = {"name": proxmox_world.LOCAL_TEMPLATE, "localStorage": True, "cloneMode": "Full"}
-    pool = manifests.pool(limits={"minNodes": 3}, bootstrap={"method": "None"},
-                          scaleUp={"retry": {"initialBackoff": "1s", "maxBackoff": "2s"}})
-    try:
-        apply(stack, provider(stack, template), pool)
-        wait_for("a clone on porsche", lambda: any(m["node"] == "porsche" and m["config"].get("lock") == "clone"
-                                                   for m in proxmox.machines()), 30)
-        proxmox.control("POST", "/hosts/porsche/power-off")
-        wait_for("the full storage's own words", lambda: any("CloneFailed" == c["status"].get("lastFailure", {}).get("reason")
-                                                             for c in stack.claims()), 40)
-        proxmox.control("POST", "/hosts/porsche/power-on")
-        claims = launched(stack, 3, 100)
-        assert {c["status"]["host"] for c in claims} <= {"porsche", "zagato"}
-        assert len(proxmox.machines()) == 3
-    finally:
-        proxmox.control("POST", "/storages/local/fill", {"host": "alfaromeo", "availGiB": 400})
-        proxmox.control("POST", "/hosts/porsche/power-on")
-        proxmox.control("POST", "/durations", {"tasks": {"qmclone-full": 1.5}})
