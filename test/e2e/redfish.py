@@ -1,0 +1,112 @@
+"""Bare metal for end-to-end tests: sushy-tools' emulator as the BMC, and testnode as what boots when power is on."""
+
+import json
+import sys
+import threading
+from base64 import b64encode
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "component/redfish"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "controlplane"))
+from guests import Guest, join_configuration, user_data  # noqa: E402
+from sushy import Sushy, system  # noqa: E402
+
+API = "kubenodesmith.parawell.cloud/v1alpha1"
+NAMESPACE = "kubenodesmith"
+TOKEN = "abcdef.0123456789abcdef"
+
+
+class Rack:
+    """Hosts that join the cluster by themselves when they are turned on, as an installed system does."""
+
+    def __init__(self, folder, cluster, hosts=2, cpus=8, memory_mib=16384):
+        self.folder = Path(folder)
+        self.cluster = cluster
+        self.capacity = {"cpuCores": cpus, "memoryMiB": memory_mib}
+        self.listener = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        url = f"http://127.0.0.1:{self.listener.server_port}"
+        self.systems = [system(i, notifies=True) for i in range(1, hosts + 1)]
+        self.sushy = Sushy(self.folder / "sushy", self.systems, url)
+        self.guests = {}
+        for each in self.systems:
+            guest = Guest(cluster, self.folder / each["name"], cpus, memory_mib)
+            guest.system_uuid = each["uuid"]
+            guest.boots = 0
+            self.guests[each["uuid"]] = guest
+        self.states = {}
+        self.lock = threading.Lock()
+
+    def start(self):
+        threading.Thread(target=self.listener.serve_forever, daemon=True).start()
+        self.sushy.start(die_with_parent=True)
+        # Installed systems of a cluster; what they join with is no business of the operator.
+        token_id, secret = TOKEN.split(".")
+        fields = {"token-id": token_id, "token-secret": secret, "usage-bootstrap-authentication": "true",
+                  "usage-bootstrap-signing": "true", "auth-extra-groups": "system:bootstrappers:kubeadm:default-node-token"}
+        if self.cluster.find(f"/api/v1/namespaces/kube-system/secrets/bootstrap-token-{token_id}"):
+            return self
+        self.cluster.api("POST", "/api/v1/namespaces/kube-system/secrets", {
+            "apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token",
+            "metadata": {"name": f"bootstrap-token-{token_id}", "namespace": "kube-system"},
+            "stringData": fields})
+        return self
+
+    def stop(self):
+        self.sushy.stop()
+        self.listener.shutdown()
+
+    def power_states(self):
+        return {each["name"]: self.sushy.power_state(each["uuid"]) for each in self.systems}
+
+    def _handler(rack):  # noqa: N805
+        class Handler(BaseHTTPRequestHandler):
+            def do_PUT(self):  # noqa: N802
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                rack._changed(body)
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+            do_POST = do_PUT
+
+            def log_message(self, *_):
+                pass
+        return Handler
+
+    def _changed(self, told):
+        uuid, state = told["uuid"], told["power_state"]
+        with self.lock:
+            if self.states.get(uuid) == state:
+                return
+            self.states[uuid] = state
+        threading.Thread(target=self._boot if state == "On" else self._halt, args=(uuid,), daemon=True).start()
+
+    def _boot(self, uuid):
+        guest = self.guests[uuid]
+        guest.boots += 1
+        name = next(each["name"] for each in self.systems if each["uuid"] == uuid)
+        guest.boot(user_data(join_configuration(self.cluster, TOKEN, name)))
+
+    def _halt(self, uuid):
+        self.guests[uuid].power_off()
+
+    # --- what a user writes ---
+
+    def manifests(self, **redfish):
+        def thing(kind, name, spec):
+            return {"apiVersion": API, "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, "spec": spec}
+        data = {"username": self.sushy.user, "password": self.sushy.password}
+        encoded = {key: b64encode(value.encode()).decode() for key, value in data.items()}
+        yield {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bmc", "namespace": NAMESPACE}, "data": encoded}
+        yield thing("NodeSmithProvider", "rack", {
+            "type": "redfish", "credentialsSecretRef": {"name": "bmc"}, "redfish": redfish})
+        for each in self.systems:
+            yield thing("NodeSmithHost", each["name"], {
+                "providerRef": "rack", "capacity": self.capacity, "nodeName": each["name"],
+                "bmc": {"address": self.sushy.url, "systemID": each["uuid"],
+                        "tls": {"caBundle": self.sushy.ca_file.read_text()}}})
+        yield thing("NodeSmithPool", "metal", {
+            "providerRef": "rack", "limits": {"maxNodes": 4},
+            "scaleDown": {"stabilizationWindow": "1s", "emptyGracePeriod": "2s", "minNodeAge": "1s"}})
+        yield thing("NodeSmithControlPlane", "kubenodesmith", {
+            "pools": ["*"], "batching": {"idleDuration": "200ms", "maxDuration": "1s"}})

@@ -1,0 +1,165 @@
+// NodeSmithHosts in a cluster: discovered, compared with each other, locked, and asked no more than needed.
+#include "controllers/host.hpp"
+#include "controllers/host_inventory.hpp"
+#include "test/simulators/redfish/transport.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/run_coroutine.hpp"
+#include "test/unit/controllers/cluster.hpp"
+
+using api::v1alpha1::HostPhase;
+using api::v1alpha1::NodeSmithHost;
+using api::v1alpha1::NodeSmithProvider;
+using redfish_simulator::Power;
+using redfish_simulator::Profile;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+const api::ObjectKey kA{"default", "a"};
+
+struct Rack : test::Cluster {
+    Rack() {
+        api::Secret secret;
+        secret.metadata.name = "bmc";
+        secret.metadata.namespace_ = "default";
+        secret.data = {{"username", api::Bytes{"admin"}}, {"password", api::Bytes{Profile{}.password}}};
+        server.put(secret);
+        NodeSmithProvider provider;
+        provider.metadata.name = "rack";
+        provider.metadata.namespace_ = "default";
+        provider.metadata.generation = 1;
+        provider.spec.type = api::v1alpha1::ProviderType::redfish;
+        provider.spec.redfish.emplace();
+        provider.spec.credentialsSecretRef = api::v1alpha1::SecretReference{"bmc", ""};
+        server.put(provider);
+        add("host", hosts);
+    }
+    redfish_simulator::Bmc& put(const std::string& name, Profile profile = {}) {
+        NodeSmithHost host;
+        host.metadata.name = name;
+        host.metadata.namespace_ = "default";
+        host.metadata.generation = 1;
+        host.spec.providerRef = "rack";
+        host.spec.bmc.address = "https://" + name;
+        server.put(host);
+        return network.add("https://" + name, std::move(profile));
+    }
+    NodeSmithHost host(const std::string& name) {
+        return server.get<NodeSmithHost>({"default", name}).value();
+    }
+    std::string reason(const std::string& name, std::string_view type = "Ready") {
+        const auto object = host(name);
+        const auto* condition = api::find_condition(object.status.conditions, type);
+        return condition ? condition->reason : std::string();
+    }
+    std::optional<NodeSmithHost> take(NodeSmithHost before, const std::string& claim) {
+        auto status = before.status;
+        status.claimRef = api::v1alpha1::ClaimReference{claim, "uid-of-" + claim};
+        return test::run(context, clock, inventory.write(std::move(before), std::move(status)));
+    }
+
+    redfish_simulator::Network network{clock};
+    controllers::KubernetesHostInventory inventory{informers, client};
+    providers::ProviderEnvironment environment{
+        context.get_executor(),
+        clock,
+        *random,
+        metrics,
+        [this](base::HttpClientOptions options) { return network.connect(options); },
+        [] { return true; },
+        &inventory};
+    controllers::ProviderInstances instances{informers, client, environment};
+    controllers::HostReconciler hosts{informers, client, clock, *random, events, metrics, instances};
+};
+
+}  // namespace
+
+TEST_CASE("hosts are discovered, each with one look, and then left in peace") {
+    Rack rack;
+    auto& bmc = rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    CHECK(rack.host("a").status.phase == HostPhase::Available);
+    CHECK(rack.host("a").status.capacity->cpuCores == 16);
+    CHECK(rack.host("a").status.macs == std::vector<std::string>{"52:54:00:aa:bb:01"});
+    CHECK(rack.network.connections == 0);
+    const auto asked = bmc.exchanges().size();
+    const auto writes = rack.writes();
+    rack.run_for(minutes{30});
+    CHECK(bmc.exchanges().size() - asked <= 4);
+    CHECK(rack.writes() == writes);
+}
+
+TEST_CASE("a machine that is listed twice is found, whoever is looked at first") {
+    Rack rack;
+    rack.put("a", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3132"});
+    rack.run_for(seconds{2});
+    rack.put("b", {.uuid = "44454c4c-4200-1035-8054-b4c04f4d3132"});
+    rack.start();
+    rack.run_for(minutes{1});
+    CHECK(rack.reason("a") == "Ready");
+    CHECK(rack.reason("b") == "DuplicateHost");
+    rack.server.remove<NodeSmithHost>(kA);
+    rack.run_for(minutes{1});
+    CHECK(rack.reason("b") == "Ready");
+}
+
+TEST_CASE("a host is taken once, and not deleted while it is taken") {
+    Rack rack;
+    rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    const auto before = rack.host("a");
+    REQUIRE(rack.take(before, "first"));
+    CHECK_FALSE(rack.take(before, "second"));
+    CHECK(rack.host("a").status.claimRef->name == "first");
+    CHECK(api::has_finalizer(rack.host("a").metadata, api::finalizers::kHost));
+    rack.server.remove<NodeSmithHost>(kA);
+    rack.run_for(minutes{1});
+    REQUIRE(rack.server.get<NodeSmithHost>(kA));
+    auto after = rack.host("a");
+    after.status.claimRef.reset();
+    REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(rack.host("a"), after.status)));
+    rack.run_for(minutes{1});
+    CHECK_FALSE(rack.server.get<NodeSmithHost>(kA));
+}
+
+TEST_CASE("refused credentials are sent again when the Secret changes, and not before") {
+    Rack rack;
+    auto& bmc = rack.put("a");
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) {
+        host.spec.bmc.credentialsSecretRef = api::v1alpha1::SecretReference{"own", ""};
+    });
+    rack.start();
+    rack.run_for(minutes{5});
+    CHECK(rack.reason("a", "Reachable") == "SecretMissing");
+    api::Secret own;
+    own.metadata.name = "own";
+    own.metadata.namespace_ = "default";
+    own.data = {{"username", api::Bytes{"admin"}}, {"password", api::Bytes{"wrong"}}};
+    rack.server.put(own);
+    rack.run_for(minutes{30});
+    CHECK(rack.reason("a") == "Unauthorized");
+    CHECK(bmc.wrong_passwords() == 1);
+    rack.server.edit<api::Secret>({"default", "own"}, [](api::Secret& secret) {
+        secret.data["password"] = api::Bytes{Profile{}.password};
+    });
+    rack.run_for(minutes{5});
+    CHECK(rack.reason("a") == "Ready");
+}
+
+TEST_CASE("a host without its provider says so, and is looked at when the provider comes") {
+    Rack rack;
+    rack.put("a");
+    auto provider = rack.server.get<NodeSmithProvider>({"default", "rack"}).value();
+    rack.server.remove<NodeSmithProvider>({"default", "rack"});
+    rack.start();
+    rack.run_for(minutes{5});
+    CHECK(rack.reason("a") == "ProviderMissing");
+    provider.metadata.uid.clear();
+    provider.metadata.resourceVersion.clear();
+    rack.server.put(provider);
+    rack.run_for(seconds{20});
+    CHECK(rack.reason("a") == "Ready");
+}
