@@ -15,6 +15,8 @@ namespace {
 
 // The last Events are a courtesy: an API server that does not answer must not delay the end.
 constexpr base::Duration kFarewell = std::chrono::seconds{5};
+// Between two looks at whether the work in hand has ended.
+constexpr base::Duration kGlance = std::chrono::milliseconds{20};
 
 }  // namespace
 
@@ -88,8 +90,7 @@ struct Operator::Parts {
     asio::awaitable<void> finish_work() {
         for (auto* controller : wiring.controllers()) controller->stop_accepting();
         auto deadline = clock.now() + settings.grace;
-        while (leading.size() > 0 && clock.now() < deadline)
-            co_await clock.sleep_for(std::chrono::milliseconds{20});
+        while (leading.size() > 0 && clock.now() < deadline) co_await clock.sleep_for(kGlance);
     }
 
     void fail(std::exception_ptr error) {

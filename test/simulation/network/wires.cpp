@@ -5,6 +5,8 @@ namespace {
 
 constexpr std::chrono::seconds kLatest{30};  // a request that is under way for longer is lost for good
 constexpr std::chrono::seconds kStalest{20};
+constexpr std::chrono::milliseconds kUsualLatency{2};  // of a hypervisor
+constexpr std::chrono::milliseconds kBeforeReset{10};
 
 }  // namespace
 
@@ -85,7 +87,7 @@ asio::awaitable<base::HttpResponse> Network::ApiWire::send(base::HttpRequest req
     auto response = network_.serve(process_, server_, request);
     network_.maybe_kill(process_);
     if (faults.strikes(Fault::api_answer_lost)) {
-        co_await wait(std::chrono::milliseconds{10});
+        co_await wait(kBeforeReset);
         throw base::TransportError(request.method + " " + request.target + ": connection reset", true);
     }
     co_await process_.running();
@@ -143,7 +145,7 @@ asio::awaitable<base::HttpResponse> Network::ProviderWire::send(base::HttpReques
         co_await wait(delay);
         request.timeout -= delay;
     } else {
-        co_await wait(std::chrono::milliseconds{2});
+        co_await wait(kUsualLatency);
     }
     auto response = co_await inner_->send(request);
     network_.maybe_kill(process_);

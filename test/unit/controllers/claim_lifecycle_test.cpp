@@ -313,46 +313,6 @@ TEST_CASE("R16: a claim without requirements gets the smallest machine that its 
     CHECK(world.cloud.machines.begin()->second.memory_mib == 2048);
 }
 
-TEST_CASE("a claim that a user made waits for room within the limits") {
-    World world;
-    world.server.edit<NodeSmithPool>({"default", "p"},
-                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 1; });
-    Process process(world);
-    world.buy("first");
-    REQUIRE(world.run_until([&] { return world.ready("first"); }));
-    auto claim = objects::claim("c", *world.server.get<NodeSmithPool>({"default", "p"}));
-    claim.metadata.uid.clear();
-    world.server.put(claim);
-    world.run(2min);
-    CHECK(world.reason(conditions::kLaunched) == "LimitExceeded");
-    CHECK(world.cloud.machines.size() == 1);
-    world.server.edit<NodeSmithPool>({"default", "p"},
-                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 2; });
-    CHECK(world.run_until([&] { return world.ready(); }, 1min));
-}
-
-// Found by the simulation.
-TEST_CASE("a limit that was lowered holds back claims without a machine, the younger ones first") {
-    World world;
-    world.buy("c");
-    world.run(1s);
-    world.buy("d");
-    for (int i = 0; i < 100; ++i) world.cloud.next_ensure.push_back(providers::InsufficientCapacity{"full"});
-    Process process(world);
-    world.run(5s);
-    world.server.edit<NodeSmithPool>({"default", "p"},
-                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 1; });
-    world.run(1s);
-    world.cloud.next_ensure.clear();
-    REQUIRE(world.run_until([&] { return world.ready("c"); }, 5min));
-    world.run(5min);
-    CHECK(world.cloud.created() == 1);
-    CHECK(world.reason(conditions::kLaunched, "d") == "LimitExceeded");
-    world.server.edit<NodeSmithPool>({"default", "p"},
-                                     [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 2; });
-    CHECK(world.run_until([&] { return world.ready("d"); }));
-}
-
 TEST_CASE("claims that are placed at the same moment get different machines") {
     World world;
     Process process(world);
