@@ -19,7 +19,9 @@ def stack(tmp_path_factory):
 
 @pytest.fixture
 def clean(stack):
-    """After the test: workloads and our objects are deleted, and everything they caused must be gone."""
+    """After the test: workloads and our objects are deleted, and everything they caused must be gone.
+
+    Pods of a machine that died go with the garbage collector of pods, which takes up to 80 s."""
     yield stack
     kubectl = stack.cluster.kubectl
     kubectl("delete", "deployments,statefulsets,daemonsets,pods,pdb", "--all", "-n", "default", "--wait=false",
@@ -27,7 +29,7 @@ def clean(stack):
     kubectl("delete", "nodesmithpools,nodesmithclaims", "--all", "-n", manifests.NAMESPACE, "--wait=false")
     wait_for("the removal of all claims and machines",
              lambda: not (stack.claims() or stack.proxmox.machines() or stack.pods()
-                          or stack.objects("nodesmithpools")), 60)
+                          or stack.objects("nodesmithpools")), 120)
     kubectl("delete", "nodesmithcontrolplanes,nodesmithproviders,secrets,events", "--all", "-n", manifests.NAMESPACE)
     assert not stack.nodes()
     assert not stack.bootstrap_tokens()
