@@ -50,12 +50,17 @@ AUDIT_POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages":
 
 
 def free_ports(count: int):
-    """Ports that are free now. They are probed together, so that they differ."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
+    """Ports that are free now, and that no connection of another program is given while a server restarts: they are
+    below Linux' range of ephemeral ports."""
+    ports = set()
+    while len(ports) < count:
+        port = 10240 + secrets.randbelow(20000)
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        ports.add(port)
+    return list(ports)
 
 
 def wait_for(what, condition, timeout=START_TIMEOUT_SECONDS, interval=0.05):
