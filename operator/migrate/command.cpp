@@ -6,9 +6,10 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
+#include <utility>
 
+#include "base/input.hpp"
 #include "operator/migrate/migration.hpp"
 
 namespace kubenodesmith::migrate {
@@ -32,15 +33,9 @@ struct Request {
 };
 
 std::string read(const std::string& file) {
-    std::ostringstream text;
-    if (file == "-") {
-        text << std::cin.rdbuf();
-        return text.str();
-    }
-    std::ifstream stream(file);
-    if (stream) text << stream.rdbuf();
-    if (!stream) throw std::invalid_argument("cannot read " + file);
-    return text.str();
+    auto text = base::read_input(file);
+    if (!text) throw std::invalid_argument("cannot read " + file);
+    return std::move(*text);
 }
 
 void write_report(const std::string& file, const std::string& text) {

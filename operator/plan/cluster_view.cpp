@@ -5,12 +5,11 @@
 #include <boost/json/object.hpp>
 #include <chrono>
 #include <exception>
-#include <fstream>
-#include <iostream>
-#include <sstream>
+#include <utility>
 
 #include "api/json.hpp"
 #include "api/yaml.hpp"
+#include "base/input.hpp"
 #include "base/task_group.hpp"
 
 namespace kubenodesmith {
@@ -102,15 +101,9 @@ std::string name_of(const json::object& document) {
 }
 
 std::string read_file(const std::string& file) {
-    std::ostringstream text;
-    if (file == "-") {
-        text << std::cin.rdbuf();
-        return text.str();
-    }
-    std::ifstream stream(file);
-    if (stream) text << stream.rdbuf();
-    if (!stream) throw ViewError("cannot read " + file);
-    return text.str();
+    auto text = base::read_input(file);
+    if (!text) throw ViewError("cannot read " + file);
+    return std::move(*text);
 }
 
 }  // namespace
