@@ -22,7 +22,8 @@ public:
         : request_(request),
           leaving_(request.nodes.begin(), request.nodes.end()),
           base_(base),
-          solve_(after, digests, Buyers::displaced_pods),
+          solve_(after, digests, Buyers::displaced_pods,
+                 request.may_wait ? Patience::for_coming_nodes : Patience::none),
           result_(solve_.run()) {
         for (const auto node : request.nodes)
             for (const auto& pod : after.nodes[node].pods) displaced_.insert(pod.get());
@@ -108,7 +109,9 @@ Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request
 
 struct Removals::State {
     State(NodeDigests& known, const Snapshot& snapshot)
-        : digests(known), after(snapshot), base(Solve(snapshot, known, Buyers::displaced_pods).run()) {}
+        : digests(known),
+          after(snapshot),
+          base(Solve(snapshot, known, Buyers::displaced_pods, Patience::none).run()) {}
 
     NodeDigests& digests;
     Snapshot after;  // the snapshot, but while a removal is judged

@@ -18,7 +18,7 @@ Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames&
 
 }  // namespace
 
-Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers)
+Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Patience patience)
     : snapshot_(snapshot),
       buyers_(buyers),
       classes_(digests.label_sets(), digests.resource_names()),
@@ -30,7 +30,7 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers)
     for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;
     // A displaced pod runs: where its node's removal is judged it has a place or it has none. Where machines
     // are bought, one that is coming serves it; otherwise each look would buy another.
-    if (buyers == Buyers::displaced_pods)
+    if (patience == Patience::none)
         for (auto& demand : demand_) demand.can_wait = !demand.is_displaced;
 }
 

@@ -14,10 +14,13 @@ namespace scheduling {
 
 // Whom machines are bought for. Whoever may not buy is placed on nodes only.
 enum class Buyers { everybody, displaced_pods };
+// Whether a node that is still coming is a place for displaced pods.
+enum class Patience { none, for_coming_nodes };
 
 class Solve {
 public:
-    Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers);
+    Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers,
+          Patience patience = Patience::for_coming_nodes);
 
     Result run();
 

@@ -65,6 +65,7 @@ struct Removal {
 struct RemovalRequest {
     std::vector<std::size_t> nodes;     // indices into Snapshot::nodes
     std::size_t most_replacements = 0;  // machines that may be bought instead
+    bool may_wait = false;              // their pods may be placed on nodes that are still coming
     // So much of what remains of the nodes' pools has to be free afterwards, of CPU as well as of memory.
     std::int64_t headroom_percent = 0;
 };
@@ -73,10 +74,10 @@ struct RemovalRequest {
 // first, then larger ones. Buys as much as budgets and places allow.
 Result solve(const Snapshot& snapshot);
 
-// Takes the nodes out of the snapshot and places their pods on ready nodes (never on coming ones) and on at
-// most that many new machines. Not possible if a pod of theirs would find no place, or if a pod that waits,
-// min_nodes or spare room needs one of the nodes. Pods that wait for a machine to be bought do not count.
-// Evictions (PodDisruptionBudgets, annotations) are not looked at.
+// Takes the nodes out of the snapshot and places their pods on ready nodes (on coming ones only if the
+// request says so) and on at most that many new machines. Not possible if a pod of theirs would find no
+// place, or if a pod that waits, min_nodes or spare room needs one of the nodes. Pods that wait for a machine
+// to be bought do not count. Evictions (PodDisruptionBudgets, annotations) are not looked at.
 Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request);
 
 class NodeDigests;

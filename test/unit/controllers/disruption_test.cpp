@@ -87,6 +87,21 @@ TEST_CASE("a smaller machine is bought first when that saves enough") {
     CHECK(world.events.count("Disrupting") == 1);
 }
 
+TEST_CASE("the machine that was bought for a node's pods is waited for, also when no other may be bought") {
+    World world({"a"}, Buying::on, 16);
+    world.put_running_pod("one", "a", "2");
+    world.edit_pool([](auto& pool) { pool.spec.scaleUp.maxConcurrent = 1; });
+    world.machines_join = false;
+    world.live(5min);
+    CHECK(world.disrupted("a") == "True Underutilized");
+    CHECK(world.claims().size() == 2);
+    world.machines_join = true;
+    world.live(4min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.claims().size() == 1);
+    CHECK(world.events.count("RemovalUndone") == 0);
+}
+
 TEST_CASE("several nodes go together where one machine serves for all of them") {
     World world({"a", "b", "c"}, Buying::on, 8);
     world.edit_pool([](auto& pool) {

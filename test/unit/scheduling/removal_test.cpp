@@ -63,6 +63,19 @@ TEST_CASE("pods are not moved onto nodes that are still coming") {
     CHECK_FALSE(simulate_removal(cluster, {{0}}).possible);
 }
 
+TEST_CASE("whoever may wait needs no purchase where a node that is coming has room") {
+    auto cluster = two_nodes();
+    cluster.pools[0].closed = "is paused";
+    cluster.nodes[0].pods = {web("w")};
+    cluster.nodes[1].availability = scheduling::Availability::coming;
+    scheduling::RemovalRequest request;
+    request.nodes = {0};
+    request.may_wait = true;
+    CHECK(simulate_removal(cluster, request).possible);
+    cluster.nodes[1].pods = {web("x", "4")};
+    CHECK_FALSE(simulate_removal(cluster, request).possible);
+}
+
 TEST_CASE("a machine that is coming for the pods of a leaving node is not bought again") {
     auto cluster = two_nodes();
     cluster.nodes[0].pods = {web("w")};
