@@ -1,0 +1,202 @@
+// A provider with real time and real TLS connections, against the emulator that test_sushy.py has started.
+#include <cstdlib>
+
+#include "base/log.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using redfish_tests::Inventory;
+using std::chrono::seconds;
+
+namespace {
+
+namespace asio = boost::asio;
+
+std::string setting(const char* name) {
+    const char* value = std::getenv(name);
+    if (!value) throw std::runtime_error(std::string(name) + " is not set: run test_sushy.py");
+    return value;
+}
+
+std::string uuid_of(int index) {
+    return "4c4c4544-0000-4000-8000-00000000000" + std::to_string(index);
+}
+
+struct Lab {
+    explicit Lab(api::v1alpha1::RedfishSpec spec = {},
+                 const std::string& password = setting("REDFISH_PASSWORD"))
+        : environment{context.get_executor(),
+                      *clock,
+                      *random,
+                      metrics,
+                      [this](base::HttpClientOptions options) {
+                          return base::make_http_client(context.get_executor(), *clock, std::move(options));
+                      },
+                      [] { return true; },
+                      &inventory} {
+        config.namespace_ = "default";
+        config.name = "rack";
+        config.uid = "uid-of-the-provider";
+        config.spec.type = api::v1alpha1::ProviderType::redfish;
+        config.spec.redfish = std::move(spec);
+        config.spec.credentialsSecretRef = api::v1alpha1::SecretReference{"bmc", ""};
+        config.credentials = {{"username", setting("REDFISH_USER")}, {"password", password}};
+        provider = providers::redfish::make_redfish_provider(config, environment);
+    }
+
+    providers::NodeSmithHost& add(int index) {
+        providers::NodeSmithHost host;
+        host.metadata.name = "host-" + std::to_string(index);
+        host.metadata.namespace_ = "default";
+        host.metadata.resourceVersion = "1";
+        host.spec.providerRef = "rack";
+        host.spec.bmc.address = setting("REDFISH_URL");
+        host.spec.bmc.systemID = uuid_of(index);
+        host.spec.bmc.tls.emplace();
+        host.spec.bmc.tls->caBundle = setting("REDFISH_CA");
+        host.status.powerState = "Off";
+        host.status.systemUUID = uuid_of(index);
+        host.status.capacity = api::v1alpha1::HostCapacity{8, 16384, {}};
+        api::set_condition(host.status.conditions, {"Ready", api::ConditionStatus::True, "Ready", "", {}},
+                           api::Time(clock->wall_now()));
+        return inventory.objects[host.metadata.name] = host;
+    }
+
+    template <class T>
+    T run(asio::awaitable<T> work) {
+        std::optional<T> result;
+        std::exception_ptr failure;
+        asio::co_spawn(context, std::move(work), [&](std::exception_ptr error, T value) {
+            failure = error;
+            result = std::move(value);
+        });
+        context.restart();
+        while (!result && !failure) context.run_one();
+        if (failure) std::rethrow_exception(failure);
+        return std::move(*result);
+    }
+    void pass(base::Duration duration) { run(slept(duration)); }
+    asio::awaitable<bool> slept(base::Duration duration) {
+        co_await clock->sleep_for(duration);
+        co_return true;
+    }
+
+    // One step; false: it neither runs nor has failed.
+    bool wake(providers::MachineIdentity& identity, providers::MachineRecord& record) {
+        providers::MachineSpec spec;
+        spec.identity = identity;
+        spec.cpu_cores = 4;
+        spec.memory_mib = 1024;
+        spec.record = record;
+        auto result = run(provider->ensure(std::move(spec)));
+        if (auto* failed = std::get_if<providers::AttemptFailed>(&result)) FAIL(failed->message);
+        if (auto* busy = std::get_if<providers::NotReady>(&result)) pass(busy->retry_after);
+        auto* machine = std::get_if<providers::Machine>(&result);
+        if (!machine) return false;
+        record = machine->record;
+        if (machine->state != providers::MachineState::placed)
+            identity.system_uuid = machine->identity.system_uuid;
+        if (machine->state == providers::MachineState::running) return true;
+        pass(machine->retry_after);
+        return false;
+    }
+    bool is_gone(const providers::MachineIdentity& identity, const providers::MachineRecord& record) {
+        auto result = run(provider->remove(identity, record));
+        if (std::holds_alternative<providers::Gone>(result)) return true;
+        if (auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) FAIL(blocked->message);
+        pass(std::get<providers::RemovalInProgress>(result).retry_after);
+        return false;
+    }
+
+    asio::io_context context;
+    std::unique_ptr<base::Clock> clock = base::make_steady_clock(context.get_executor());
+    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    base::MetricsRegistry metrics;
+    Inventory inventory;
+    providers::ProviderEnvironment environment;
+    providers::ProviderConfig config;
+    std::unique_ptr<providers::Provider> provider;
+};
+
+providers::MachineIdentity identity_of(const std::string& claim) {
+    providers::MachineIdentity identity;
+    identity.claim_name = claim;
+    identity.claim_uid = "uid-of-" + claim;
+    identity.system_uuid = "11111111-2222-5333-8444-555555555555";
+    return identity;
+}
+
+std::string power_of(Lab& lab, const std::string& host) {
+    return lab.run(lab.provider->examine_host(host))->power_state;
+}
+
+}  // namespace
+
+TEST_CASE("a host behind sushy is examined with Basic, because there are no sessions") {
+    Lab lab;
+    lab.add(1);
+    const auto report = lab.run(lab.provider->examine_host("host-1"));
+    INFO(report->message);
+    CHECK(report->reason.empty());
+    CHECK(report->system_uuid == uuid_of(1));
+    CHECK(report->macs == std::vector<std::string>{"52:54:00:00:00:01"});
+}
+
+TEST_CASE("a host behind sushy is woken by PXE and shut down again") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.boot.method = api::v1alpha1::BootMethod::PXE;
+    Lab lab(spec);
+    lab.add(1);
+    auto identity = identity_of("c");
+    providers::MachineRecord record;
+    while (!lab.wake(identity, record)) continue;
+    CHECK(power_of(lab, "host-1") == "On");
+    lab.inventory.objects["host-1"].status.phase = api::v1alpha1::HostPhase::InUse;
+    while (!lab.is_gone(identity, record)) continue;
+    CHECK(power_of(lab, "host-1") == "Off");
+    CHECK_FALSE(lab.inventory.objects["host-1"].status.claimRef);
+}
+
+TEST_CASE("a host behind sushy is off although ForceOff came while On was under way") {
+    // The emulator drops the second request and answers 204 to it.
+    Lab lab;
+    lab.add(2);
+    auto identity = identity_of("c");
+    providers::MachineRecord record;
+    for (int i = 0; i < 3; ++i) lab.wake(identity, record);
+    while (!lab.is_gone(identity, record)) continue;
+    CHECK(power_of(lab, "host-2") == "Off");
+}
+
+TEST_CASE("a host behind sushy is not trusted without its certificate authority") {
+    Lab lab;
+    lab.add(3).spec.bmc.tls.reset();
+    lab.inventory.objects["host-3"].spec.bmc.tls.reset();
+    const auto report = lab.run(lab.provider->examine_host("host-3"));
+    CHECK_FALSE(report->reachable);
+    CHECK(report->message.find("certificate") != std::string::npos);
+}
+
+TEST_CASE("a host behind sushy is refused with a wrong password, which stays unsaid") {
+    Lab lab({}, "a-wrong-password");
+    lab.add(3);
+    const auto report = lab.run(lab.provider->examine_host("host-3"));
+    CHECK(report->reason == "Unauthorized");
+    CHECK(report->message.find("a-wrong-password") == std::string::npos);
+}
+
+TEST_CASE("a host behind sushy takes and gives back its boot override") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.boot.method = api::v1alpha1::BootMethod::PXE;
+    Lab lab(spec);
+    auto& host = lab.add(3);
+    auto identity = identity_of("c");
+    providers::MachineRecord record;
+    while (!lab.wake(identity, record)) continue;
+    lab.inventory.objects["host-3"].status.phase = api::v1alpha1::HostPhase::InUse;
+    // After it has served the override is cancelled as far as the BMC lets us.
+    const auto report = lab.run(lab.provider->examine_host(host.metadata.name));
+    INFO(report->message);
+    CHECK(report->reason.empty());
+    while (!lab.is_gone(identity, record)) continue;
+}
