@@ -1,6 +1,7 @@
 // A thousand BMCs that take two seconds for each answer: how long until all hosts are known, how many calls
-// are under way, how many calls a quiet fleet costs, and how much memory the process needs with the API
-// server and the BMCs in it. In virtual time. Exit code 1: a bound of docs/redfish.md is broken.
+// are under way, how many calls a quiet fleet costs, and how much memory the operator's part of the process
+// needs at most (what the API server and the BMCs in memory grow by is counted with it). In virtual time.
+// Exit code 1: a bound of docs/redfish.md is broken.
 #include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
