@@ -103,8 +103,10 @@ Decision decide_release(const Situation& s) {
     Decision decision{Step::drop_finalizer, s.claim.status, std::nullopt};
     if (!removal_ended(s.claim.status)) {
         decision.step = Step::release_machine;
-        set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kRetained,
-            "deletionPolicy is Retain: the machine and its Node stay and will be none of ours", s.now);
+        // What stands in the way of a release under way stays on record until it is tried again.
+        if (!removal_begun(s.claim.status))
+            set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kRetained,
+                "deletionPolicy is Retain: the machine and its Node stay and will be none of ours", s.now);
     } else if (s.node && api::find(s.node->metadata.labels, api::labels::kClaim)) {
         decision.step = Step::release_node;
     } else if (!s.claim.status.bootstrapTokenID.empty()) {

@@ -16,18 +16,6 @@ std::string without_mark(const std::string& description) {
     return kept;
 }
 
-bool is_tagged(const VmConfig& config, const std::string& managed_tag) {
-    for (const auto& tag : parse_tags(managed_tag)) {
-        if (config.tags().contains(tag)) return true;
-    }
-    return false;
-}
-
-// What release_change left behind: our UUID, but neither mark nor tag.
-bool was_released(const VmConfig& config, const std::string& managed_tag) {
-    return !parse_mark(config.option("description")) && !is_tagged(config, managed_tag);
-}
-
 }  // namespace
 
 base::FormFields release_change(const VmConfig& config, const std::string& managed_tag) {
@@ -55,11 +43,10 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
     const auto vm = "releasing VM " + record.machine_id + " on " + look.host + ": ";
     if (look.presence == Presence::host_down) throw ProviderError(vm + "the host is down");
     if (look.presence == Presence::hidden) throw ProviderError(vm + "the token lacks VM.Audit on it");
-    if (look.ownership == Ownership::foreign || was_released(look.config, settings_.managed_tag()))
-        co_return true;
-    if (look.ownership != Ownership::ours) {
+    if (look.ownership == Ownership::unfinished || look.ownership == Ownership::half_made)
         throw ProviderError(vm + explain_ownership(look.config, identity, settings_.managed_tag()));
-    }
+    // Somebody took a part of the mark off: it is none of ours already.
+    if (look.ownership != Ownership::ours) co_return true;
     const auto change = release_change(look.config, settings_.managed_tag());
     co_await client_.change(configure_vm(look.host, look.vmid, change));
     co_return true;

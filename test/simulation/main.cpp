@@ -30,21 +30,20 @@ simulation::RunOptions options_of(const Arguments& arguments, std::uint64_t seed
     simulation::RunOptions options;
     options.seed = seed;
     options.trouble = std::chrono::minutes{arguments.minutes};
-    options.recording = arguments.trace ? simulation::Recording::on : simulation::Recording::off;
+    options.recording = arguments.trace ? simulation::Recording::live : simulation::Recording::off;
     return options;
 }
 
 void tell_violation(const Arguments& arguments, std::uint64_t seed, const simulation::Outcome& outcome) {
-    auto lines = outcome.trace;
-    if (lines.empty()) {
+    if (!arguments.trace) {
         auto options = options_of(arguments, seed);
         options.recording = simulation::Recording::on;
         base::log::configure(base::log::Level::debug, base::log::Format::text);
-        lines = simulation::run_seed(options).trace;
+        const auto lines = simulation::run_seed(options).trace;
         base::log::configure(base::log::Level::info, base::log::Format::text);
+        const auto first = lines.size() > arguments.lines ? lines.size() - arguments.lines : 0;
+        for (auto i = first; i < lines.size(); ++i) std::printf("%s\n", lines[i].c_str());
     }
-    auto first = lines.size() > arguments.lines && !arguments.trace ? lines.size() - arguments.lines : 0;
-    for (auto i = first; i < lines.size(); ++i) std::printf("%s\n", lines[i].c_str());
     for (const auto& violation : outcome.violations) {
         std::printf("\nseed %llu violates \"%s\" at %s:\n  %s\n", static_cast<unsigned long long>(seed),
                     violation.invariant.c_str(), simulation::time_text(violation.at).c_str(),

@@ -16,7 +16,12 @@ std::string time_text(base::TimePoint time) {
 void Trace::add(std::string_view actor, const std::string& text) {
     std::string padded(actor);
     padded.resize(std::max<std::size_t>(padded.size(), 12), ' ');
-    lines_.push_back(time_text(clock_.now()) + " " + padded + " " + text);
+    auto line = time_text(clock_.now()) + " " + padded + " " + text;
+    if (recording_ == Recording::live) {
+        std::printf("%s\n", line.c_str());
+    } else {
+        lines_.push_back(std::move(line));
+    }
 }
 
 }  // namespace simulation

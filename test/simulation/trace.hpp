@@ -11,25 +11,28 @@
 
 namespace simulation {
 
+// To be kept, or to standard output at once (what was kept is lost when a seed does not end).
+enum class Recording { off, on, live };
+
 class Trace {
 public:
-    Trace(const base::Clock& clock, bool recording) : clock_(clock), recording_(recording) {}
+    Trace(const base::Clock& clock, Recording recording) : clock_(clock), recording_(recording) {}
 
     template <class... Parts>
     void line(std::string_view actor, const Parts&... parts) {
-        if (!recording_) return;
+        if (recording_ == Recording::off) return;
         std::ostringstream text;
         (text << ... << parts);
         add(actor, text.str());
     }
-    bool recording() const { return recording_; }
+    bool recording() const { return recording_ != Recording::off; }
     const std::vector<std::string>& lines() const { return lines_; }
 
 private:
     void add(std::string_view actor, const std::string& text);
 
     const base::Clock& clock_;
-    bool recording_;
+    Recording recording_;
     std::vector<std::string> lines_;
 };
 

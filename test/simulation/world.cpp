@@ -46,7 +46,7 @@ api::ConfigMap cluster_info() {
 World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
     : seed(seed_),
       scenario(std::move(scenario_)),
-      trace(clock, recording == Recording::on),
+      trace(clock, recording),
       faults(seed_ ^ hash("faults"), clock, trace),
       server(context.get_executor(), clock, server_options()),
       view(server),

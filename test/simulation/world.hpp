@@ -21,8 +21,6 @@
 
 namespace simulation {
 
-enum class Recording { off, on };
-
 class World {
 public:
     World(std::uint64_t seed, Scenario scenario, Recording recording);

@@ -55,6 +55,21 @@ TEST_CASE("A machine whose mark is half ours is left alone and reported") {
 }
 
 // Found by the simulation.
+TEST_CASE("A machine that its user keeps and whose mark somebody edited is left as it is") {
+    for (const auto& [option, value] :
+         std::map<std::string, std::string>{{"description", "edited"}, {"tags", "other"}}) {
+        INFO(option);
+        Lab lab;
+        auto spec = lab.machine(1);
+        lab.launch(spec);
+        lab.vm(spec)->config[option] = value;
+        lab.requests();
+        CHECK(lab.run(lab.provider->release(spec.identity, spec.record)));
+        for (const auto& request : lab.requests()) CHECK_THAT(request, Catch::StartsWith("GET "));
+    }
+}
+
+// Found by the simulation.
 TEST_CASE("The boot image of a machine that is not provably ours any more is left alone") {
     Lab lab;
     auto spec = lab.machine(1);

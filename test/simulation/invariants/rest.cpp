@@ -74,7 +74,32 @@ private:
                   {"OwnershipMismatch", api::reasons::kMarkMismatch})) {
             return;
         }
+        if (is_held_by_an_outage(claim)) return;
         stage_.violate("no claim is stuck", describe(claim));
+    }
+
+    // When more nodes of a pool are not Ready than disruption.repair.maxUnhealthyPercent allows (rounded up),
+    // none is repaired, lest an outage of the network empties the pool; an Event on the Node says so.
+    bool is_held_by_an_outage(const NodeSmithClaim& claim) const {
+        const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
+        if (!pool || claim.status.nodeName.empty()) return false;
+        std::int64_t in_service = 0, unfit = 0;
+        for (const auto& [key, other] : world_.view.all<NodeSmithClaim>()) {
+            const auto& conditions = other->status.conditions;
+            if (other->spec.poolRef != claim.spec.poolRef ||
+                !api::is_true(conditions, api::conditions::kInitialized))
+                continue;
+            ++in_service;
+            if (!other->metadata.deletionTimestamp && !api::is_true(conditions, api::conditions::kReady))
+                ++unfit;
+        }
+        const std::int64_t percent = pool->spec.disruption.repair.maxUnhealthyPercent;
+        if (unfit <= (in_service * percent + 99) / 100) return false;
+        return std::ranges::any_of(world_.view.all<api::Event>(), [&claim](const auto& entry) {
+            const auto& event = *entry.second;
+            return event.involvedObject.name == claim.status.nodeName &&
+                   event.message.find("maxUnhealthyPercent") != std::string::npos;
+        });
     }
 
     void check_leaving(const NodeSmithClaim& claim) const {

@@ -353,6 +353,33 @@ TEST_CASE(
     CHECK(world.cloud.machines.size() == 1);
 }
 
+// Found by the simulation.
+TEST_CASE("a machine that cannot be released is tried with growing pauses and nothing is written meanwhile") {
+    struct Down : fake::ProviderCalls {
+        void before(const std::string& method) override {
+            if (method == "release") throw providers::ProviderError("the host is down");
+        }
+        void after(const std::string&) override {}
+    };
+    World world;
+    {
+        Down down;
+        Process process(world, nullptr, &down);
+        world.buy();
+        world.server.edit<NodeSmithClaim>(
+            kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+        REQUIRE(world.run_until([&] { return world.ready(); }));
+        world.server.remove<NodeSmithClaim>(kClaim);
+        world.run(1min);
+        CHECK(world.reason(conditions::kMachineDeleted) == "ProviderError");
+        const auto writes = world.server.writes().size();
+        world.run(1h);
+        CHECK(world.server.writes().size() == writes);
+    }
+    Process next(world);
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+}
+
 TEST_CASE("a dead host keeps its claim until the user states that the machine is gone") {
     World world;
     Process process(world);
