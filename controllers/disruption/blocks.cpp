@@ -139,13 +139,18 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
         if (auto outage = too_many_unhealthy(facts)) return outage;
     }
     if (auto delay = within_a_delay(facts, kind, now)) return delay;
+    // What is broken is no disruption of what is whole, and need not wait for what does not end. Other nodes
+    // wait: what keeps one machine from being removed may keep them all.
+    const bool is_broken = kind == Kind::Unhealthy;
+    const auto leaving = facts.leaving - (is_broken ? facts.stuck : 0);
     const auto most = facts.pool.spec.scaleDown.maxConcurrent;
-    if (most > 0 && facts.leaving >= most)
-        return blocker(
-            "MaxConcurrent",
-            std::to_string(most) + " nodes of the pool may leave at a time (scaleDown.maxConcurrent)");
-    // What is broken is no disruption of what is whole.
-    const auto disrupted = facts.leaving + (kind == Kind::Unhealthy ? 0 : facts.not_ready);
+    if (most > 0 && leaving >= most) {
+        const auto bound =
+            std::to_string(most) + " nodes of the pool may leave at a time (scaleDown.maxConcurrent)";
+        if (is_broken || facts.stuck < most) return blocker("MaxConcurrent", bound);
+        return blocker("RemovalStuck", bound + ", and those that leave cannot end: see their claims");
+    }
+    const auto disrupted = leaving + (is_broken ? 0 : facts.not_ready);
     if (auto budget = budget_blocker(facts.pool.spec.disruption, kind, {facts.in_service, disrupted}, now))
         return budget;
     const auto rate = facts.manager->spec.rateLimits.maxRemovalsPerHour;

@@ -19,13 +19,17 @@ bool serves(const NodeSmithClaim& claim) {
     return is_staying(claim) && state_of(claim) == ClaimState::ready;
 }
 
-// Its machine cannot be reached, so nothing is disrupted by its removal any more; others must not wait for
-// it.
-bool hangs(const NodeSmithClaim& claim) {
-    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+// Its machine cannot be removed: its host is down, it is not provably ours any more, ...
+bool is_stuck(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
-    return disrupted && disrupted->reason == reasons::kUnhealthy && deleted &&
-           deleted->status == api::ConditionStatus::False && deleted->reason == reasons::kHostUnreachable;
+    return deleted && deleted->status == api::ConditionStatus::False &&
+           deleted->reason != reasons::kDeleting && deleted->reason != reasons::kRetained &&
+           deleted->reason != reasons::kAttemptFailed;
+}
+
+bool was_broken(const NodeSmithClaim& claim) {
+    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+    return disrupted && disrupted->reason == reasons::kUnhealthy;
 }
 
 bool was_given_up(const api::Condition& disrupted) {
@@ -81,7 +85,11 @@ DisruptionReconciler::View DisruptionReconciler::look(PoolPointer pool) {
 
 void DisruptionReconciler::count(View& view, const NodeSmithClaim& claim) const {
     const bool is_leaving = claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
-    if (is_leaving && !hangs(claim)) ++view.leaving;
+    // The removal of a broken node disrupts nothing any more, so others need not wait for its end.
+    if (is_leaving && !(was_broken(claim) && is_stuck(claim))) {
+        ++view.leaving;
+        if (is_stuck(claim)) ++view.stuck;
+    }
     if (serves(claim)) ++view.staying;
     if (is_coming(claim)) view.is_growing = true;
     const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
@@ -114,6 +122,7 @@ PoolFacts DisruptionReconciler::facts_of(const View& view) {
     facts.in_service = view.in_service;
     facts.staying = view.staying;
     facts.leaving = view.leaving;
+    facts.stuck = view.stuck;
     facts.not_ready = view.not_ready;
     facts.last_failure = view.last_failure;
     if (view.manager) facts.removals_last_hour = removals_last_hour(api::key_of(*view.manager));

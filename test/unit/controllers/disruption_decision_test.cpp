@@ -293,6 +293,16 @@ TEST_CASE("nodes that are not Ready use up the budget of others, not that of the
     CHECK_FALSE(world.blocker(1h, Kind::Unhealthy));
 }
 
+// Found by the simulation.
+TEST_CASE("a removal that cannot end holds back what is whole, and says so, but no repair") {
+    PoolWorld world;
+    world.facts.leaving = world.facts.stuck = 1;
+    CHECK(reason(world.blocker(1h, Kind::Drifted)) == "RemovalStuck");
+    CHECK_FALSE(world.blocker(1h, Kind::Unhealthy));
+    world.facts.leaving = 2;
+    CHECK(reason(world.blocker(1h, Kind::Unhealthy)) == "MaxConcurrent");
+}
+
 TEST_CASE("a node that goes back in service loses our taint and label and keeps everything else") {
     auto node = objects::node("a");
     node.spec.taints = {{"example.com/own", "", "NoSchedule", {}},
