@@ -24,16 +24,21 @@ std::unique_ptr<Alarm> VirtualClock::call_at(TimePoint deadline, std::function<v
     return std::make_unique<Entry>(*this, key);
 }
 
+void VirtualClock::spend() {
+    if (allowance_-- == 0) throw Exhausted("the allowance of handlers and alarms is used up");
+}
+
 void VirtualClock::run_until(asio::io_context& context, TimePoint until) {
     for (;;) {
         context.restart();
-        context.poll();
+        while (context.poll_one() > 0) spend();
         auto next = alarms_.begin();
         if (next == alarms_.end() || next->first.first > until) break;
         now_ = std::max(now_, next->first.first);
         auto callback = std::move(next->second);
         alarms_.erase(next);
         callback();
+        spend();
     }
     now_ = std::max(now_, until);
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <limits>
 #include <map>
+#include <stdexcept>
 
 #include "base/clock.hpp"
 
@@ -17,6 +19,13 @@ public:
     WallTime wall_now() const override;
     std::unique_ptr<Alarm> call_at(TimePoint deadline, std::function<void()> callback) override;
 
+    // What run_until() throws when its allowance is used up.
+    struct Exhausted : std::runtime_error {
+        using std::runtime_error::runtime_error;
+    };
+    // So many handlers and alarms may still run: what wakes itself up for ever would never let time pass.
+    void allow(std::uint64_t steps) { allowance_ = steps; }
+
     // Runs everything that is ready, then jumps to the next alarm, until `until` is reached.
     void run_until(asio::io_context& context, TimePoint until);
     void run_for(asio::io_context& context, Duration duration) { run_until(context, now_ + duration); }
@@ -25,11 +34,13 @@ public:
 
 private:
     class Entry;
+    void spend();
     using Key = std::pair<TimePoint, std::uint64_t>;  // equal deadlines fire in the order of their creation
 
     TimePoint now_{};
     WallTime wall_offset_;
     std::uint64_t sequence_ = 0;
+    std::uint64_t allowance_ = std::numeric_limits<std::uint64_t>::max();
     std::map<Key, std::function<void()>> alarms_;
 };
 

@@ -1,10 +1,14 @@
 #include "test/simulation/run.hpp"
 
+#include "test/simulation/stillness.hpp"
+
 namespace simulation {
 namespace {
 
 constexpr std::chrono::hours kSettling{2};
 constexpr std::chrono::hours kQuiet{1};
+// Handlers and alarms of one seed; busy ones need a hundred thousand.
+constexpr std::uint64_t kMostSteps = 600'000;
 
 // False: something was violated.
 bool run_for(World& world, std::vector<std::unique_ptr<Invariant>>& invariants,
@@ -21,38 +25,86 @@ bool run_for(World& world, std::vector<std::unique_ptr<Invariant>>& invariants,
     return violations.empty();
 }
 
-void play(World& world, Operators& operators, Adversary& adversary,
-          std::vector<std::unique_ptr<Invariant>>& invariants, const std::vector<Violation>& violations,
-          base::Duration trouble) {
-    operators.keep(1);
-    adversary.begin();
-    if (!run_for(world, invariants, violations, trouble)) return;
-    world.trace.line("peace", "no more trouble from here on");
-    adversary.make_peace();
-    if (!run_for(world, invariants, violations, kSettling)) return;
-    world.trace.line("peace", "nothing may happen from here on");
-    for (auto& invariant : invariants) invariant->at_rest();
-    if (!run_for(world, invariants, violations, kQuiet)) return;
-    for (auto& invariant : invariants) invariant->at_end();
+Findings findings_at_rest(const std::vector<std::unique_ptr<Invariant>>& invariants) {
+    Findings all;
+    for (const auto& invariant : invariants) {
+        for (auto& finding : invariant->at_rest()) all.push_back(std::move(finding));
+    }
+    return all;
 }
+
+class Play {
+public:
+    Play(World& world, std::vector<std::unique_ptr<Invariant>>& invariants, const Stage& stage)
+        : world_(world), invariants_(invariants), stage_(stage), stillness_(world) {}
+
+    void from_start_to_end(Operators& operators, Adversary& adversary, base::Duration trouble) {
+        operators.keep(1);
+        adversary.begin();
+        if (!go_on(trouble)) return;
+        world_.trace.line("peace", "no more trouble from here on");
+        adversary.make_peace();
+        come_to_rest();
+    }
+
+private:
+    bool go_on(base::Duration duration) { return run_for(world_, invariants_, stage_.violations, duration); }
+
+    // Ends as soon as there was an hour without a write that leaves nothing undone. Later than two hours from
+    // now it may not begin.
+    void come_to_rest() {
+        const auto latest = world_.now() + kSettling;
+        while (world_.now() < latest) {
+            if (!go_on(std::chrono::minutes{1})) return;
+            const bool quiet = world_.now() - stillness_.since() >= kQuiet;
+            if (quiet && findings_at_rest(invariants_).empty()) return;
+        }
+        world_.trace.line("peace", "nothing may happen from here on");
+        for (const auto& finding : findings_at_rest(invariants_))
+            stage_.violate(finding.invariant, finding.message);
+        stillness_.begin_count();
+        if (!go_on(kQuiet)) return;
+        const auto writes = stillness_.counted();
+        if (!writes.empty()) stage_.violate("the system goes quiet", writes);
+    }
+
+    World& world_;
+    std::vector<std::unique_ptr<Invariant>>& invariants_;
+    const Stage& stage_;
+    Stillness stillness_;
+};
 
 }  // namespace
 
 Outcome run_seed(const RunOptions& options) {
     auto random = base::make_seeded_random(options.seed);
-    World world(options.seed, draw_scenario(*random), options.recording);
+    auto world = std::make_unique<World>(options.seed, draw_scenario(*random), options.recording);
+    world->clock.allow(kMostSteps);
     Outcome outcome;
-    outcome.coverage.watch(world);
-    Operators operators(world);
-    Adversary adversary(world, operators);
-    Stage stage{world, operators, adversary.deeds(), outcome.violations};
+    outcome.coverage.watch(*world);
+    auto operators = std::make_unique<Operators>(*world);
+    Adversary adversary(*world, *operators);
+    Stage stage{*world, *operators, adversary.deeds(), outcome.violations};
     auto invariants = all_invariants(stage);
-    play(world, operators, adversary, invariants, outcome.violations, options.trouble);
-    outcome.simulated = world.now().time_since_epoch();
-    outcome.faults = world.faults.counts();
-    outcome.trace = world.trace.lines();
-    operators.stop_all();
-    world.shut_down();
+    bool ends = true;
+    try {
+        Play{*world, invariants, stage}.from_start_to_end(*operators, adversary, options.trouble);
+    } catch (const base::VirtualClock::Exhausted& exhausted) {
+        ends = false;
+        stage.violate("the run ends", exhausted.what());
+    }
+    outcome.simulated = world->now().time_since_epoch();
+    outcome.faults = world->faults.counts();
+    outcome.trace = world->trace.lines();
+    if (ends) {
+        operators->stop_all();
+        world->shut_down();
+    } else {
+        // Coroutines that are still at work cannot be taken apart: that world stays for the rest of the
+        // program.
+        static_cast<void>(operators.release());
+        static_cast<void>(world.release());
+    }
     return outcome;
 }
 

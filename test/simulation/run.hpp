@@ -1,4 +1,5 @@
-// One seed from start to end: a while with trouble, two hours of peace, one hour in which nothing may happen.
+// One seed from start to end: a while with trouble, then peace, in which all must come to rest within two
+// hours and stay so for one.
 #pragma once
 
 #include <functional>

@@ -17,6 +17,12 @@ struct Violation {
     std::string message;
 };
 
+struct Finding {
+    std::string invariant;
+    std::string message;
+};
+using Findings = std::vector<Finding>;
+
 // What checkers see, and where they report to.
 struct Stage {
     World& world;
@@ -38,10 +44,8 @@ public:
     virtual void each_second() {}
     // After each virtual second in which a claim or a machine changed.
     virtual void after_change() {}
-    // Two hours after the last trouble.
-    virtual void at_rest() {}
-    // One hour later.
-    virtual void at_end() {}
+    // What must not be once all has come to rest.
+    virtual Findings at_rest() const { return {}; }
 
 protected:
     Stage stage_;

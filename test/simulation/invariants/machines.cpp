@@ -28,15 +28,17 @@ public:
     }
 
     // Long after all trouble, nothing is left that nobody owns.
-    void at_rest() override {
+    Findings at_rest() const override {
+        Findings findings;
         for (auto vmid : world_.administrators.marked()) {
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
             const auto& mark = world_.administrators.mark_of(machine);
             if (world_.view.claim_by_uid(mark->claim_uid) || world_.view.node_of_machine(uuid_of(machine)))
                 continue;
-            stage_.violate("no orphans", "machine " + std::to_string(vmid) + " of claim " + mark->claim_uid +
-                                             " has neither claim nor Node");
+            findings.push_back({"no orphans", "machine " + std::to_string(vmid) + " of claim " +
+                                                  mark->claim_uid + " has neither claim nor Node"});
         }
+        return findings;
     }
 };
 

@@ -1,6 +1,8 @@
 // Virtual time, events and task groups.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <functional>
 #include <vector>
 
 #include "base/event.hpp"
@@ -101,4 +103,11 @@ TEST_CASE_METHOD(Fixture, "calendar time may jump without moving monotonic time"
     clock.shift_wall(-1h);
     CHECK(clock.wall_now() == wall - 1h);
     CHECK(clock.now() == now);
+}
+
+TEST_CASE_METHOD(Fixture, "what keeps itself busy for ever uses up its allowance") {
+    std::function<void()> again = [this, &again] { asio::post(context, again); };
+    again();
+    clock.allow(100);
+    CHECK_THROWS_AS(clock.run_for(context, 1s), base::VirtualClock::Exhausted);
 }
