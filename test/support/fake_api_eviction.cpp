@@ -84,32 +84,34 @@ void mark_as_disrupted(json::object& pod, const std::string& now) {
 
 }  // namespace
 
-json::object ApiServer::evict(const Target& target, const json::object& body) {
+Snapshot ApiServer::evict(const Target& target, const json::object& body) {
     Key key{target.resource, target.namespace_, target.name};
-    const auto* pod = store_.find(key);
-    if (!pod) throw not_found(key);
+    const auto found = store_.find(key);
+    if (!found) throw not_found(key);
+    const auto& pod = found->object();
     json::object options;
     if (const auto* given = body.if_contains("deleteOptions")) options = given->as_object();
     auto request = delete_request(options);
-    if (!needs_no_budget(*pod)) spend_budget(key, *pod);
+    if (!needs_no_budget(pod)) spend_budget(key, pod);
     // The budget is spent by now, whether or not it is the pod that was meant.
-    check_preconditions(key, *pod, request);
+    check_preconditions(key, pod, request);
     store_.update(key, [this](json::object& object) { mark_as_disrupted(object, store_.now()); });
     request.resource_version.clear();
     store_.remove(key, request);
-    return {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}, {"code", 201}};
+    return std::make_shared<const Document>(
+        json::object{{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}, {"code", 201}});
 }
 
 void ApiServer::spend_budget(const Key& pod_key, const json::object& pod) {
     auto budgets = store_.list(kBudgets, pod_key.namespace_);
-    std::erase_if(budgets, [&pod](const json::object* budget) { return !selects(*budget, pod); });
+    std::erase_if(budgets, [&pod](const Snapshot& budget) { return !selects(budget->object(), pod); });
     if (budgets.empty()) return;
     if (budgets.size() > 1) {
         throw Refusal(500, "",
                       "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
                       "not support.");
     }
-    const auto& budget = *budgets.front();
+    const auto& budget = budgets.front()->object();
     if (may_go_unready(pod, budget)) return;
     check_budget(budget);
     store_.update({kBudgets, pod_key.namespace_, metadata_text(budget, "name")}, [&](json::object& object) {

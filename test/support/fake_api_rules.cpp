@@ -55,8 +55,8 @@ bool is_missing(const Store& store, const json::object& owner) {
     auto resource = resource_of(owner);
     if (resource.empty()) return false;
     auto uid = text_at(owner, {"uid"}).value_or("");
-    return std::ranges::none_of(store.list(resource, ""), [&uid](const json::object* object) {
-        return metadata_text(*object, "uid") == uid;
+    return std::ranges::none_of(store.list(resource, ""), [&uid](const Snapshot& object) {
+        return metadata_text(object->object(), "uid") == uid;
     });
 }
 
@@ -132,8 +132,9 @@ Selector selector_of(const Target& target, const ResourceKind& kind) {
 }
 
 void collect(Store& store, const Key& key) {
-    const auto* object = store.find(key);
-    const auto* owners = object ? object->at("metadata").as_object().if_contains("ownerReferences") : nullptr;
+    const auto object = store.find(key);
+    const auto* owners =
+        object ? object->object().at("metadata").as_object().if_contains("ownerReferences") : nullptr;
     if (!owners || !owners->is_array()) return;
     json::array present;
     for (const auto& owner : owners->get_array()) {

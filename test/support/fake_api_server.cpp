@@ -148,7 +148,7 @@ base::HttpResponse ApiServer::handle(const base::HttpRequest& request) {
         if (!target && !kinds)
             throw Refusal(404, "NotFound", "the server could not find the requested resource");
         response.status = 200;
-        response.body = json::serialize(kinds ? *kinds : respond(*target, request, response.status));
+        response.body = kinds ? json::serialize(*kinds) : respond(*target, request, response.status);
         response.headers.set("Content-Type", "application/json");
     } catch (const Refusal& refusal) {
         response = response_of(refusal);
@@ -168,7 +168,7 @@ std::optional<json::object> ApiServer::discover(const std::string& path) const {
         {"kind", "APIResourceList"}, {"apiVersion", "v1"}, {"resources", std::move(resources)}};
 }
 
-json::object ApiServer::put_json(const Key& key, json::object object) {
+Snapshot ApiServer::put_json(const Key& key, json::object object) {
     if (!store_.find(key)) return store_.create(key, std::move(object));
     return store_.update(key, [&object](json::object& stored) {
         auto metadata = stored.at("metadata").get_object();
@@ -184,17 +184,18 @@ void ApiServer::on_change(const Change& change) {
     for (auto* watch : watches_) watch->offer(change);
     for (const auto& observer : observers_) observer(change);
     if (change.key.resource == "pods") schedule_pod_end(change);
-    if (!change.before && change.last.at("metadata").as_object().contains("ownerReferences")) {
+    if (!change.before && change.last->object().at("metadata").as_object().contains("ownerReferences")) {
         // The garbage collector looks for the owners of what is new.
-        auto errand = "collect " + metadata_text(change.last, "uid");
+        auto errand = "collect " + metadata_text(change.last->object(), "uid");
         auto run = [this, errand] { collect(store_, endings_.extract(errand).mapped().key); };
         endings_[errand] = {change.key, clock_.call_at(clock_.now() + kCollectionTime, std::move(run))};
     }
 }
 
 void ApiServer::schedule_pod_end(const Change& change) {
-    auto uid = metadata_text(change.last, "uid");
-    bool deleting = change.after && change.after->at("metadata").get_object().contains("deletionTimestamp");
+    auto uid = metadata_text(change.last->object(), "uid");
+    bool deleting =
+        change.after && change.after->object().at("metadata").get_object().contains("deletionTimestamp");
     if (!deleting) {
         endings_.erase(uid);
         return;

@@ -83,19 +83,19 @@ public:
     template <api::Kind T>
     T put(const T& object) {
         auto encoded = api::encode(object).get_object();
-        return api::decode<T>(put_json(key<T>(api::key_of(object)), std::move(encoded)));
+        return api::decode<T>(put_json(key<T>(api::key_of(object)), std::move(encoded))->value());
     }
     template <api::Kind T>
     std::optional<T> get(const api::ObjectKey& name) const {
-        const auto* found = store_.find(key<T>(name));
+        const auto found = store_.find(key<T>(name));
         if (!found) return std::nullopt;
-        return api::decode<T>(*found);
+        return api::decode<T>(found->value());
     }
     template <api::Kind T>
     std::vector<T> list() const {
         std::vector<T> objects;
-        for (const auto* object : store_.list(resource_name(T::kResource), "")) {
-            objects.push_back(api::decode<T>(*object));
+        for (const auto& object : store_.list(resource_name(T::kResource), "")) {
+            objects.push_back(api::decode<T>(object->value()));
         }
         return objects;
     }
@@ -104,7 +104,7 @@ public:
         auto before = get<T>(name).value();
         auto after = before;
         change(after);
-        return api::decode<T>(patch_json(key<T>(name), api::merge_patch(before, after)));
+        return api::decode<T>(patch_json(key<T>(name), api::merge_patch(before, after))->value());
     }
     template <api::Kind T>
     void remove(const api::ObjectKey& name, std::optional<std::int64_t> grace_seconds = std::nullopt) {
@@ -121,15 +121,16 @@ public:
 
 private:
     friend class WatchStream;
-    json::object put_json(const Key& key, json::object object);
-    json::object patch_json(const Key& key, const json::object& patch);
-    json::object respond(const Target& target, const base::HttpRequest& request, int& status);
+    Snapshot put_json(const Key& key, json::object object);
+    Snapshot patch_json(const Key& key, const json::object& patch);
+    // The body of the answer.
+    std::string respond(const Target& target, const base::HttpRequest& request, int& status);
     std::optional<json::object> discover(const std::string& path) const;
-    json::object list_page(const Target& target);
-    json::object create(const Target& target, json::object body);
-    json::object patch(const Target& target, const base::HttpRequest& request);
-    json::object remove(const Target& target, const base::HttpRequest& request);
-    json::object evict(const Target& target, const json::object& body);
+    std::string list_page(const Target& target);
+    Snapshot create(const Target& target, json::object body);
+    Snapshot patch(const Target& target, const base::HttpRequest& request);
+    Snapshot remove(const Target& target, const base::HttpRequest& request);
+    Snapshot evict(const Target& target, const json::object& body);
     void spend_budget(const Key& pod_key, const json::object& pod);
     void on_change(const Change& change);
     void schedule_pod_end(const Change& change);
@@ -141,7 +142,7 @@ private:
     std::list<WatchStream*> watches_;
     std::vector<std::function<void(const Change&)>> observers_;
     struct Page {
-        std::vector<json::object> rest;
+        std::vector<Snapshot> rest;
         std::string version;
     };
     std::map<std::string, Page> pages_;  // by continue token

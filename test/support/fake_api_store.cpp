@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cstdio>
 
@@ -98,29 +99,33 @@ json::object& member(json::object& parent, std::string_view name) {
 }
 
 std::string metadata_text(const json::object& object, std::string_view field) {
-    return text_at(object, {"metadata", std::string(field)}).value_or("");
+    return text_at(object, {"metadata", field}).value_or("");
+}
+
+const std::string& Document::text() const {
+    if (text_.empty()) text_ = json::serialize(value_);
+    return text_;
 }
 
 std::string Store::now() const {
     return api::Time(clock_.wall_now()).str();
 }
 
-const json::object* Store::find(const Key& key) const {
+Snapshot Store::find(const Key& key) const {
     auto found = objects_.find(key);
-    return found == objects_.end() ? nullptr : &found->second;
+    return found == objects_.end() ? nullptr : found->second;
 }
 
-std::vector<const json::object*> Store::list(const std::string& resource,
-                                             const std::string& namespace_) const {
-    std::vector<const json::object*> found;
+std::vector<Snapshot> Store::list(const std::string& resource, const std::string& namespace_) const {
+    std::vector<Snapshot> found;
     for (auto at = objects_.lower_bound({resource, "", ""}); at != objects_.end(); ++at) {
         if (at->first.resource != resource) break;
-        if (namespace_.empty() || at->first.namespace_ == namespace_) found.push_back(&at->second);
+        if (namespace_.empty() || at->first.namespace_ == namespace_) found.push_back(at->second);
     }
     return found;
 }
 
-json::object Store::create(Key key, json::object object) {
+Snapshot Store::create(Key key, json::object object) {
     auto& metadata = member(object, "metadata");
     if (key.name.empty()) {
         char suffix[8];
@@ -140,14 +145,14 @@ json::object Store::create(Key key, json::object object) {
     if (counts_generations(key)) metadata["generation"] = 1;
     metadata.erase("deletionTimestamp");
     metadata.erase("deletionGracePeriodSeconds");
-    commit(key, std::nullopt, std::move(object));
+    put(key, nullptr, std::move(object));
     return objects_.at(key);
 }
 
-json::object Store::update(const Key& key, const std::function<void(json::object&)>& mutate) {
-    const auto* current = find(key);
+Snapshot Store::update(const Key& key, const std::function<void(json::object&)>& mutate) {
+    const auto current = find(key);
     if (!current) throw not_found(key);
-    auto before = *current;
+    const auto& before = current->object();
     auto after = before;
     mutate(after);
     auto wanted = metadata_text(after, "resourceVersion");
@@ -161,7 +166,7 @@ json::object Store::update(const Key& key, const std::function<void(json::object
             key, "metadata.uid: Invalid value: \"" + metadata_text(after, "uid") + "\": field is immutable");
     }
     keep_identity(before, after);
-    if (after == before) return before;
+    if (after == before) return current;
     if (is_deleting(before) && adds_finalizer(before, after)) {
         throw invalid(key,
                       "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being "
@@ -171,18 +176,19 @@ json::object Store::update(const Key& key, const std::function<void(json::object
     bool ends = is_deleting(after) && !has_finalizers(after) &&
                 text_at(after, {"metadata", "deletionGracePeriodSeconds"}) == "0";
     if (ends) {
-        objects_[key] = after;
+        auto last = std::make_shared<const Document>(std::move(after));
+        objects_[key] = last;
         erase(key, false);
-        return after;
+        return last;
     }
-    commit(key, std::move(before), std::move(after));
+    put(key, current, std::move(after));
     return objects_.at(key);
 }
 
-std::optional<json::object> Store::remove(const Key& key, const DeleteRequest& request) {
-    const auto* found = find(key);
-    if (!found) throw not_found(key);
-    auto before = *found;
+Snapshot Store::remove(const Key& key, const DeleteRequest& request) {
+    const auto current = find(key);
+    if (!current) throw not_found(key);
+    const auto& before = current->object();
     check_preconditions(key, before, request);
     auto grace = grace_of(key, before, request);
     auto end = clock_.wall_now() + std::chrono::seconds{grace};
@@ -190,54 +196,52 @@ std::optional<json::object> Store::remove(const Key& key, const DeleteRequest& r
         // A second wish may only shorten what was granted.
         auto granted = std::stoll(metadata_text(before, "deletionGracePeriodSeconds"));
         grace = request.grace_seconds.value_or(granted);
-        if (grace >= granted) return before;
+        if (grace >= granted) return current;
         auto begin =
             api::Time::parse(metadata_text(before, "deletionTimestamp")).at - std::chrono::seconds{granted};
         end = std::max<base::WallTime>(clock_.wall_now(), begin + std::chrono::seconds{grace});
     }
     if (grace == 0 && !has_finalizers(before)) {
         erase(key, request.orphan);
-        return std::nullopt;
+        return nullptr;
     }
     auto after = before;
     auto& metadata = member(after, "metadata");
     if (!is_deleting(before)) count_generation(after);
     metadata["deletionTimestamp"] = api::Time(end).str();
     metadata["deletionGracePeriodSeconds"] = grace;
-    if (after == before) return before;
-    commit(key, std::move(before), std::move(after));
+    if (after == before) return current;
+    put(key, current, std::move(after));
     return objects_.at(key);
 }
 
-void Store::commit(const Key& key, std::optional<json::object> before, std::optional<json::object> after) {
-    ++version_;
-    Change change{version_, key, std::move(before), std::nullopt, {}};
-    if (after) {
-        member(*after, "metadata")["resourceVersion"] = std::to_string(version_);
-        objects_[key] = *after;
-        change.last = *after;
-        change.after = std::move(after);
-    } else {
-        change.last = objects_.at(key);
-        member(change.last, "metadata")["resourceVersion"] = std::to_string(version_);
-        objects_.erase(key);
-    }
-    history_.push_back(change);
-    if (history_.size() > kHistory) compact(history_.front().version);
-    if (listener_) listener_(change);
+void Store::put(const Key& key, Snapshot before, json::object after) {
+    member(after, "metadata")["resourceVersion"] = std::to_string(++version_);
+    auto stored = std::make_shared<const Document>(std::move(after));
+    objects_[key] = stored;
+    publish({version_, key, std::move(before), stored, stored});
 }
 
 void Store::erase(const Key& key, bool orphan_dependents) {
-    auto last = objects_.at(key);
-    commit(key, last, std::nullopt);
-    collect_dependents(metadata_text(last, "uid"), orphan_dependents);
+    auto before = objects_.at(key);
+    auto last = before->object();
+    member(last, "metadata")["resourceVersion"] = std::to_string(++version_);
+    objects_.erase(key);
+    publish({version_, key, before, nullptr, std::make_shared<const Document>(std::move(last))});
+    collect_dependents(metadata_text(before->object(), "uid"), orphan_dependents);
+}
+
+void Store::publish(Change change) {
+    history_.push_back(change);
+    if (history_.size() > kHistory) compact(history_.front().version);
+    if (listener_) listener_(change);
 }
 
 // What the garbage collector does in the background: an object whose last owner is gone is deleted.
 void Store::collect_dependents(const std::string& owner_uid, bool orphan) {
     std::vector<std::pair<Key, json::array>> dependents;
     for (const auto& [key, object] : objects_) {
-        const auto* owners = owners_of(object);
+        const auto* owners = owners_of(object->object());
         if (!owners) continue;
         json::array others;
         for (const auto& owner : *owners) {

@@ -2,9 +2,11 @@
 // graceful deletion of pods, owner references. Knows no HTTP; objects are JSON, of any kind.
 #pragma once
 #include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -32,12 +34,28 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 
+// One version of an object, which never changes.
+class Document {
+public:
+    explicit Document(json::object object) : value_(std::move(object)) {}
+
+    const json::value& value() const { return value_; }
+    const json::object& object() const { return value_.get_object(); }
+    // As JSON; made once.
+    const std::string& text() const;
+
+private:
+    json::value value_;
+    mutable std::string text_;
+};
+using Snapshot = std::shared_ptr<const Document>;
+
 struct Change {
     std::uint64_t version = 0;
     Key key;
-    std::optional<json::object> before;  // none: added
-    std::optional<json::object> after;   // none: deleted; `last` is then its last state
-    json::object last;
+    Snapshot before;  // null: added
+    Snapshot after;   // null: deleted; `last` is then its last state
+    Snapshot last;
 };
 
 struct DeleteRequest {
@@ -51,15 +69,16 @@ class Store {
 public:
     explicit Store(base::Clock& clock) : clock_(clock) {}
 
-    const json::object* find(const Key& key) const;
+    // Null: not there.
+    Snapshot find(const Key& key) const;
     // In key order; namespace_ "" = all.
-    std::vector<const json::object*> list(const std::string& resource, const std::string& namespace_) const;
+    std::vector<Snapshot> list(const std::string& resource, const std::string& namespace_) const;
     // These throw Refusal and return the object as stored.
-    json::object create(Key key, json::object object);
+    Snapshot create(Key key, json::object object);
     // `mutate` changes a copy. A change of `/spec` counts as a new generation; no change writes nothing.
-    json::object update(const Key& key, const std::function<void(json::object&)>& mutate);
-    // nullopt: gone; otherwise it is being deleted.
-    std::optional<json::object> remove(const Key& key, const DeleteRequest& request);
+    Snapshot update(const Key& key, const std::function<void(json::object&)>& mutate);
+    // Null: gone; otherwise it is being deleted.
+    Snapshot remove(const Key& key, const DeleteRequest& request);
 
     std::uint64_t version() const { return version_; }
     const std::deque<Change>& history() const { return history_; }
@@ -70,12 +89,14 @@ public:
     std::string now() const;  // RFC 3339
 
 private:
-    void commit(const Key& key, std::optional<json::object> before, std::optional<json::object> after);
+    // What is written down as `key`; what was there before is `before`.
+    void put(const Key& key, Snapshot before, json::object after);
+    void publish(Change change);
     void erase(const Key& key, bool orphan_dependents);
     void collect_dependents(const std::string& owner_uid, bool orphan);
 
     base::Clock& clock_;
-    std::map<Key, json::object> objects_;
+    std::map<Key, Snapshot> objects_;
     std::deque<Change> history_;
     std::uint64_t version_ = 100;
     std::uint64_t compacted_ = 0;

@@ -31,6 +31,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
+std::optional<std::string> text_along(const json::object& object, const auto& path) {
+    const auto* at = &object;
+    const json::value* found = nullptr;
+    for (const auto& name : path) {
+        if (found) at = found->if_object();
+        found = at ? at->if_contains(name) : nullptr;
+        if (!found) return std::nullopt;
+    }
+    if (!found) return std::nullopt;
+    return found->is_string() ? std::string(found->get_string()) : json::serialize(*found);
+}
+
 }  // namespace
 
 std::string Target::get(const std::string& parameter) const {
@@ -73,7 +85,19 @@ std::optional<Target> parse_target(const std::string& text) {
 }
 
 Selector::Selector(const std::string& labels, const std::string& fields)
-    : labels_(parse(labels)), fields_(parse(fields)) {}
+    : labels_(parse_labels(labels)), fields_(parse_fields(fields)) {}
+
+std::vector<Selector::Term> Selector::parse_labels(const std::string& text) {
+    auto terms = parse(text);
+    for (auto& term : terms) term.path.insert(term.path.begin(), {"metadata", "labels"});
+    return terms;
+}
+
+std::vector<Selector::Term> Selector::parse_fields(const std::string& text) {
+    auto terms = parse(text);
+    for (auto& term : terms) term.path = split(term.path.front(), '.');
+    return terms;
+}
 
 std::vector<Selector::Term> Selector::parse(const std::string& text) {
     std::vector<Term> terms;
@@ -82,20 +106,22 @@ std::vector<Selector::Term> Selector::parse(const std::string& text) {
         if (parenthesis != std::string::npos) {
             auto words = split(trimmed(part.substr(0, parenthesis)), ' ');
             auto values = part.substr(parenthesis + 1, part.rfind(')') - parenthesis - 1);
-            terms.push_back({words.front(), split(values, ','),
+            terms.push_back({{words.front()},
+                             split(values, ','),
                              words.back() == "notin" ? Term::Kind::not_in : Term::Kind::in});
         } else if (auto unequal = part.find("!="); unequal != std::string::npos) {
-            terms.push_back(
-                {trimmed(part.substr(0, unequal)), {trimmed(part.substr(unequal + 2))}, Term::Kind::not_in});
+            terms.push_back({{trimmed(part.substr(0, unequal))},
+                             {trimmed(part.substr(unequal + 2))},
+                             Term::Kind::not_in});
         } else if (auto equal = part.find('='); equal != std::string::npos) {
             auto value = part.find_first_not_of('=', equal);
-            terms.push_back({trimmed(part.substr(0, equal)),
+            terms.push_back({{trimmed(part.substr(0, equal))},
                              {value == std::string::npos ? "" : trimmed(part.substr(value))},
                              Term::Kind::in});
         } else if (part.starts_with('!')) {
-            terms.push_back({trimmed(part.substr(1)), {}, Term::Kind::absent});
+            terms.push_back({{trimmed(part.substr(1))}, {}, Term::Kind::absent});
         } else if (!part.empty()) {
-            terms.push_back({part, {}, Term::Kind::exists});
+            terms.push_back({{part}, {}, Term::Kind::exists});
         }
     }
     return terms;
@@ -118,27 +144,19 @@ bool Selector::holds(const Term& term, const std::optional<std::string>& value) 
 
 bool Selector::matches(const json::object& object) const {
     return std::all_of(labels_.begin(), labels_.end(),
-                       [&](const Term& term) {
-                           return holds(term, text_at(object, {"metadata", "labels", term.key}));
-                       }) &&
+                       [&](const Term& term) { return holds(term, text_at(object, term.path)); }) &&
            std::all_of(fields_.begin(), fields_.end(), [&](const Term& term) {
                // A field that is not set is the empty string.
-               return holds(term, text_at(object, split(term.key, '.')).value_or(""));
+               return holds(term, text_at(object, term.path).value_or(""));
            });
 }
 
+std::optional<std::string> text_at(const json::object& object, std::initializer_list<std::string_view> path) {
+    return text_along(object, path);
+}
+
 std::optional<std::string> text_at(const json::object& object, const std::vector<std::string>& path) {
-    const json::object* at = &object;
-    for (std::size_t i = 0; i < path.size(); ++i) {
-        const auto* child = at->if_contains(path[i]);
-        if (!child) return std::nullopt;
-        if (i + 1 == path.size()) {
-            return child->is_string() ? std::string(child->get_string()) : json::serialize(*child);
-        }
-        at = child->if_object();
-        if (!at) return std::nullopt;
-    }
-    return std::nullopt;
+    return text_along(object, path);
 }
 
 }  // namespace fake

@@ -35,10 +35,13 @@ public:
 
 private:
     struct Term {
-        std::string key;
+        std::vector<std::string> path;
         std::vector<std::string> values;
         enum class Kind { in, not_in, exists, absent } kind = Kind::in;
     };
+    static std::vector<Term> parse_labels(const std::string& text);
+    static std::vector<Term> parse_fields(const std::string& text);
+    // With the key as the only element of the path.
     static std::vector<Term> parse(const std::string& text);
     static bool holds(const Term& term, const std::optional<std::string>& value);
 
@@ -47,6 +50,7 @@ private:
 };
 
 // The string at a path of members, "" or another scalar's text; nullopt if it is not there.
+std::optional<std::string> text_at(const json::object& object, std::initializer_list<std::string_view> path);
 std::optional<std::string> text_at(const json::object& object, const std::vector<std::string>& path);
 
 }  // namespace fake

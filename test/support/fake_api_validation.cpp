@@ -1,7 +1,7 @@
 #include "test/support/fake_api_validation.hpp"
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
-#include <regex>
 
 #include "test/support/fake_api_target.hpp"
 
@@ -10,14 +10,30 @@ namespace {
 
 constexpr std::size_t kMostName = 253, kMostLabel = 63;
 
-bool is_subdomain(const std::string& text) {
-    static const std::regex pattern("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
-    return text.size() <= kMostName && std::regex_match(text, pattern);
+bool is_lower(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
+bool is_alphanumeric(char c) {
+    return is_lower(c) || (c >= 'A' && c <= 'Z');
+}
+
+// Labels of a domain: [a-z0-9]([-a-z0-9]*[a-z0-9])? with dots between them.
+bool is_subdomain(const std::string& text) {
+    if (text.empty() || text.size() > kMostName) return false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool at_edge = i == 0 || i + 1 == text.size() || text[i - 1] == '.' || text[i + 1] == '.';
+        if (!is_lower(text[i]) && (at_edge || (text[i] != '-' && text[i] != '.'))) return false;
+    }
+    return true;
+}
+
+// [A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?
 bool is_name_part(const std::string& text) {
-    static const std::regex pattern("[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?");
-    return text.size() <= kMostLabel && std::regex_match(text, pattern);
+    if (text.empty() || text.size() > kMostLabel) return false;
+    if (!is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;
+    return std::ranges::all_of(text,
+                               [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 }  // namespace

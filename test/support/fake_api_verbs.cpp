@@ -25,26 +25,25 @@ json::object parsed(const std::string& body) {
     return std::move(value.get_object());
 }
 
-// Which part of the object a request may change: its status, or everything else.
-json::object restricted(const json::object& before, json::object after, const Target& target,
-                        const ResourceKind& kind) {
+// Takes over from `after` what the request may change: the object's status, or everything else.
+void take_over(json::object& object, json::object after, const Target& target, const ResourceKind& kind) {
     if (target.subresource == "status") {
-        auto result = before;
-        if (const auto* status = after.if_contains("status")) {
-            result["status"] = *status;
+        if (auto* status = after.if_contains("status")) {
+            object["status"] = std::move(*status);
         } else {
-            result.erase("status");
+            object.erase("status");
         }
-        member(result, "metadata")["resourceVersion"] = metadata_text(after, "resourceVersion");
-        return result;
+        member(object, "metadata")["resourceVersion"] = metadata_text(after, "resourceVersion");
+        return;
     }
-    if (!kind.has_status) return after;
-    if (const auto* status = before.if_contains("status")) {
-        after["status"] = *status;
-    } else {
-        after.erase("status");
+    if (kind.has_status) {
+        if (auto* status = object.if_contains("status")) {
+            after["status"] = std::move(*status);
+        } else {
+            after.erase("status");
+        }
     }
-    return after;
+    object = std::move(after);
 }
 
 void check_namespace(const Target& target, const json::object& object) {
@@ -88,34 +87,34 @@ json::value applied(const json::object& object, const std::string& type, const s
 
 }  // namespace
 
-json::object ApiServer::respond(const Target& target, const base::HttpRequest& request, int& status) {
+std::string ApiServer::respond(const Target& target, const base::HttpRequest& request, int& status) {
     auto kind = kind_of(target, options_.custom_resources);
     bool status_missing = target.subresource == "status" && !kind.has_status;
     if (status_missing) throw Refusal(404, "NotFound", "the server could not find the requested resource");
     if (request.method == "GET") {
         if (target.name.empty()) return list_page(target);
-        const auto* found = store_.find(key_of(target));
+        const auto found = store_.find(key_of(target));
         if (!found) throw not_found(key_of(target));
-        return *found;
+        return found->text();
     }
     if (request.method == "POST") {
         status = 201;
-        if (target.subresource == "eviction") return evict(target, parsed(request.body));
-        return create(target, parsed(request.body));
+        if (target.subresource == "eviction") return evict(target, parsed(request.body))->text();
+        return create(target, parsed(request.body))->text();
     }
-    if (request.method == "PATCH") return patch(target, request);
-    if (request.method == "DELETE") return remove(target, request);
+    if (request.method == "PATCH") return patch(target, request)->text();
+    if (request.method == "DELETE") return remove(target, request)->text();
     throw Refusal(405, "MethodNotAllowed", request.method + " is not served");
 }
 
-json::object ApiServer::list_page(const Target& target) {
+std::string ApiServer::list_page(const Target& target) {
     auto token = target.get("continue");
     Page page;
     if (token.empty()) {
         auto selector = selector_of(target, kind_of(target, options_.custom_resources));
         page.version = std::to_string(store_.version());
-        for (const auto* object : store_.list(target.resource, target.namespace_)) {
-            if (selector.matches(*object)) page.rest.push_back(*object);
+        for (const auto& object : store_.list(target.resource, target.namespace_)) {
+            if (selector.matches(object->object())) page.rest.push_back(object);
         }
     } else {
         auto found = pages_.find(token);
@@ -127,8 +126,8 @@ json::object ApiServer::list_page(const Target& target) {
     }
     auto limit = target.get("limit").empty() ? std::size_t{0} : std::stoull(target.get("limit"));
     auto count = limit == 0 ? page.rest.size() : std::min<std::size_t>(limit, page.rest.size());
-    json::array items;
-    for (std::size_t i = 0; i < count; ++i) items.push_back(std::move(page.rest[i]));
+    std::string items;
+    for (std::size_t i = 0; i < count; ++i) items += (i == 0 ? "" : ",") + page.rest[i]->text();
     page.rest.erase(page.rest.begin(), page.rest.begin() + static_cast<std::ptrdiff_t>(count));
     json::object metadata{{"resourceVersion", page.version}};
     if (!page.rest.empty()) {
@@ -137,13 +136,11 @@ json::object ApiServer::list_page(const Target& target) {
         if (pages_.size() >= kMostPages) pages_.erase(pages_.begin());
         pages_[next] = std::move(page);
     }
-    return {{"kind", "List"},
-            {"apiVersion", "v1"},
-            {"metadata", std::move(metadata)},
-            {"items", std::move(items)}};
+    return R"({"kind":"List","apiVersion":"v1","metadata":)" + json::serialize(metadata) + R"(,"items":[)" +
+           items + "]}";
 }
 
-json::object ApiServer::create(const Target& target, json::object body) {
+Snapshot ApiServer::create(const Target& target, json::object body) {
     auto key = key_of(target);
     key.name = metadata_text(body, "name");
     check_namespace(target, body);
@@ -161,7 +158,7 @@ json::object ApiServer::create(const Target& target, json::object body) {
     return store_.create(key, std::move(body));
 }
 
-json::object ApiServer::patch(const Target& target, const base::HttpRequest& request) {
+Snapshot ApiServer::patch(const Target& target, const base::HttpRequest& request) {
     auto type = std::string(request.headers.find("Content-Type").value_or(""));
     auto kind = kind_of(target, options_.custom_resources);
     auto key = key_of(target);
@@ -170,25 +167,26 @@ json::object ApiServer::patch(const Target& target, const base::HttpRequest& req
         check_same_object(target, after.as_object());
         auto fault = metadata_fault(after.as_object());
         if (!fault.empty()) throw invalid(key, fault);
-        object = restricted(object, std::move(after.as_object()), target, kind);
+        take_over(object, std::move(after.as_object()), target, kind);
     });
 }
 
-json::object ApiServer::patch_json(const Key& key, const json::object& patch) {
+Snapshot ApiServer::patch_json(const Key& key, const json::object& patch) {
     return store_.update(key, [&patch](json::object& object) {
-        json::value after = object;
+        json::value after = std::move(object);
         apply_merge_patch(after, patch);
-        object = std::move(after.as_object());
+        object = std::move(after.get_object());
     });
 }
 
-json::object ApiServer::remove(const Target& target, const base::HttpRequest& request) {
+Snapshot ApiServer::remove(const Target& target, const base::HttpRequest& request) {
     auto options = request.body.empty() ? json::object{} : parsed(request.body);
     auto grace = target.get("gracePeriodSeconds");
     if (!grace.empty()) options["gracePeriodSeconds"] = std::stoll(grace);
     auto left = store_.remove(key_of(target), delete_request(options));
-    if (left) return *left;
-    return {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}};
+    if (left) return left;
+    return std::make_shared<const Document>(
+        json::object{{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Success"}});
 }
 
 }  // namespace fake

@@ -1,7 +1,6 @@
 #include "test/support/fake_api_watch.hpp"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 namespace fake {
@@ -42,8 +41,8 @@ void WatchStream::begin() {
     auto version = target_.get("resourceVersion");
     bool initial_events = target_.flag("sendInitialEvents");
     if (initial_events || version.empty() || version == "0") {
-        for (const auto* object : store.list(target_.resource, target_.namespace_)) {
-            if (selector_.matches(*object)) push("ADDED", *object);
+        for (const auto& object : store.list(target_.resource, target_.namespace_)) {
+            if (selector_.matches(object->object())) push("ADDED", object->text());
         }
         if (initial_events) push_bookmark(store.version(), true);
         return;
@@ -51,7 +50,7 @@ void WatchStream::begin() {
     auto from = std::stoull(version);
     if (from < store.compacted()) {
         auto gone = status_response(410, "Expired", "too old resource version: " + version);
-        push("ERROR", json::parse(gone.body).as_object());
+        push("ERROR", gone.body);
         ended_ = true;
         return;
     }
@@ -64,13 +63,13 @@ void WatchStream::offer(const Change& change) {
     if (ended_ || change.key.resource != target_.resource) return;
     seen_ = change.version;
     if (!target_.namespace_.empty() && change.key.namespace_ != target_.namespace_) return;
-    bool was = change.before && selector_.matches(*change.before);
-    bool is = change.after && selector_.matches(*change.after);
+    bool was = change.before && selector_.matches(change.before->object());
+    bool is = change.after && selector_.matches(change.after->object());
     if (is) {
-        push(was ? "MODIFIED" : "ADDED", *change.after);
+        push(was ? "MODIFIED" : "ADDED", change.after->text());
     } else if (was) {
         // An object that left the selection is shown in its new state.
-        push("DELETED", change.last);
+        push("DELETED", change.last->text());
     }
 }
 
@@ -79,9 +78,9 @@ void WatchStream::end() {
     changed_.notify_all();
 }
 
-void WatchStream::push(const char* type, const json::object& object) {
-    json::object event{{"type", type}, {"object", object}};
-    lines_.push_back({server_.clock().now() + server_.options().watch_delay, json::serialize(event) + "\n"});
+void WatchStream::push(const char* type, const std::string& object) {
+    auto line = std::string(R"({"type":")") + type + R"(","object":)" + object + "}\n";
+    lines_.push_back({server_.clock().now() + server_.options().watch_delay, std::move(line)});
     changed_.notify_all();
 }
 
@@ -91,7 +90,7 @@ void WatchStream::push_bookmark(std::uint64_t version, bool initial_events_end) 
     json::object object{{"metadata", std::move(metadata)}};
     object["kind"] = kind_.kind;
     object["apiVersion"] = target_.group.empty() ? target_.version : target_.group + "/" + target_.version;
-    push("BOOKMARK", object);
+    push("BOOKMARK", json::serialize(object));
 }
 
 void WatchStream::plan_bookmark() {

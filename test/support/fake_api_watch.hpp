@@ -28,7 +28,7 @@ private:
         std::string text;
     };
     void begin();
-    void push(const char* type, const json::object& object);
+    void push(const char* type, const std::string& object);
     void push_bookmark(std::uint64_t version, bool initial_events_end);
     void plan_bookmark();
     base::TimePoint next_wake() const;

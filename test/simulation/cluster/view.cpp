@@ -11,7 +11,7 @@ void ClusterView::Kept<T>::apply(const fake::Change& change) {
     auto before = found == objects.end() ? nullptr : found->second;
     std::shared_ptr<const T> after;
     if (change.after) {
-        after = std::make_shared<const T>(api::decode<T>(*change.after));
+        after = std::make_shared<const T>(api::decode<T>(change.after->value()));
         objects[key] = after;
     } else if (found != objects.end()) {
         objects.erase(found);
