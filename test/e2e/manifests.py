@@ -55,6 +55,11 @@ def deployment(name, replicas, cpu="1500m", memory="1Gi", **pod_spec):
                                   "spec": {"containers": [container], "terminationGracePeriodSeconds": 1, **pod_spec}}}}
 
 
+def stateful_set(name, replicas, **options):
+    made = deployment(name, replicas, **options)
+    return {**made, "kind": "StatefulSet", "spec": {**made["spec"], "serviceName": name}}
+
+
 def everything(proxmox, **pool_changes):
     """Secret, provider, pool and control plane that work."""
     return [secret(proxmox), provider(proxmox), pool(**pool_changes), control_plane()]

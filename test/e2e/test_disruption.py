@@ -1,6 +1,7 @@
 """Nodes leave as carefully as they came: each reason once, each thing that holds a node once, as kubectl shows it."""
 
 import json
+from datetime import datetime
 
 import manifests
 from stack import NAMESPACE, condition, running_pods, wait_for
@@ -47,12 +48,22 @@ def describe(stack, kind, name, namespace=None):
     return stack.cluster.kubectl(*(("-n", namespace) if namespace else ()), "describe", kind, name)
 
 
+def assert_bound_soon(stack):
+    """Evicted pods wait two minutes at most for their next node."""
+    for pod in stack.pods():
+        waited = datetime.fromisoformat(condition(pod, "PodScheduled")["lastTransitionTime"]) \
+            - datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
+        assert condition(pod, "PodScheduled")["status"] == "True" and waited.total_seconds() <= 120, pod["metadata"]["name"]
+
+
 def wait_replaced(stack, old, pods, timeout=90):
-    """The node is gone, another one has its pods, and all is calm."""
+    """The node is gone, one other has its pods, and all is calm."""
     wait_for("the replacement", lambda: old not in claim_names(stack) and len(running_pods(stack.pods())) == pods
              and all(p["spec"].get("nodeName") != old for p in stack.pods()), timeout)
     assert old not in {m["name"] for m in stack.proxmox.machines()}
     assert old not in {n["metadata"]["name"] for n in stack.nodes()}
+    assert len(stack.claims()) == 1
+    assert_bound_soon(stack)
 
 
 def wait_disrupted(stack, name, reason, timeout=40):
@@ -76,7 +87,7 @@ def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
     apply_all(stack, template={"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]})
     stack.apply(manifests.deployment("big", 2, cpu="2500m"))
     wait_running(stack, 2)
-    all_ready(stack, 2)
+    bought = all_ready(stack, 2)
     stack.apply(manifests.deployment("small", 2, cpu="500m", topologySpreadConstraints=[
         {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway",
          "labelSelector": {"matchLabels": {"app": "small"}}}]))
@@ -87,6 +98,8 @@ def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
     patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})
     wait_for("one node", lambda: len(stack.claims()) == 1 and len(running_pods(stack.pods())) == 2, 60)
     assert len(stack.proxmox.machines()) == 1
+    assert claim_names(stack) < bought
+    assert_bound_soon(stack)
     assert any(e["reason"] == "Disrupting" and e["message"].startswith("Underutilized") for e in stack.events("default"))
 
 
@@ -142,19 +155,24 @@ def test_a_host_in_maintenance_is_evacuated(clean):
 
 def test_a_node_that_is_not_ready_is_replaced(clean):
     stack = clean
-    apply_all(stack, disruption={"repair": {"notReadyFor": "1s", "maxUnhealthyPercent": 100}})
+    apply_all(stack, scale_down={"drainTimeout": "5s"}, disruption={"repair": {"notReadyFor": "1s", "maxUnhealthyPercent": 100}})
     # The host that the operator talks to stays on.
     patch(stack, "nsprovider", "proxmox", {"spec": {"proxmox": {"placement": {"excludedNodes": ["alfaromeo"]}}}}, NAMESPACE)
     stack.apply(manifests.deployment("shop", 1))
     wait_running(stack, 1)
+    stack.apply(manifests.stateful_set("db", 1, cpu="100m", memory="64Mi"))
+    wait_running(stack, 2)
     (name,) = all_ready(stack, 1)
     host = stack.claims()[0]["status"]["host"]
+    database = stack.cluster.api("GET", "/api/v1/namespaces/default/pods/db-0")["metadata"]["uid"]
     stack.proxmox.control("POST", f"/hosts/{host}/power-off")
     try:
         wait_disrupted(stack, name, "Unhealthy", 60)
         wait_for("the pod on another machine", lambda: any(p["spec"].get("nodeName") != name for p in running_pods(stack.pods())), 60)
-        # Its machine cannot be verified gone before its host is back.
-        assert name in claim_names(stack)
+        # Its machine cannot be verified gone before its host is back, so nothing starts that must not run twice.
+        wait_for("the removal of the claim", lambda: any("deletionTimestamp" in c["metadata"] for c in stack.claims()), 30)
+        assert name in claim_names(stack) and name in {n["metadata"]["name"] for n in stack.nodes()}
+        assert stack.cluster.api("GET", "/api/v1/namespaces/default/pods/db-0")["metadata"]["uid"] == database
     finally:
         stack.proxmox.control("POST", f"/hosts/{host}/power-on")
     wait_for("the end of the dead machine's claim", lambda: name not in claim_names(stack), 150)
