@@ -106,6 +106,9 @@ std::string topology_obstacle(Placer& placer, ClassId id, BitSet& places, std::s
     if (places.empty()) return "a new machine would be apart from the pods that pod affinity asks for";
     retain(places, placer, {rules.spreads, {}, {}}, pool);
     if (places.empty()) return "a machine that it can buy would break a topology spread constraint";
+    places = placer.open_places(pool, std::move(places));
+    if (places.empty())
+        return "a machine bought now would break the topology spread of pods placed without it";
     if (!placer.has_free_ports(id, places, pool)) return "its DaemonSets use a host port that the pod needs";
     return {};
 }

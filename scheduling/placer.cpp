@@ -49,7 +49,7 @@ void Placer::note_purposes() {
 }
 
 Placer::Attempt Placer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {
-    Attempt attempt{plan, plans_.variant(plan, kept), commits, {}};
+    Attempt attempt{plan, plans_.variant(plan, kept), basis, commits, {}};
     if (basis == Basis::existing) settle_purchases(attempt.variant.rules);
     topology_.limits(attempt.variant.rules, basis, attempt.limits);
     return attempt;
@@ -104,10 +104,15 @@ bool Placer::try_node(Attempt& attempt, std::size_t slot) {
     if (!attempt.commits) return true;
     free_[slot] -= *plan.requests;
     room_.set(slot, room_of(free_[slot]));
-    ports_.take(slot, slot, plan.ports);
     attach_limits_.attach(slot, plan.volumes.attachments);
-    topology_.place(plan.id, slot, slot);
+    count_in(attempt, slot, slot);
     return true;
+}
+
+void Placer::count_in(const Attempt& attempt, std::size_t slot, std::size_t row) {
+    ports_.take(slot, row, attempt.plan.ports);
+    if (attempt.basis == Basis::existing) topology_.close(attempt.variant.rules, slot, row);
+    topology_.place(attempt.plan.id, slot, row);
 }
 
 bool Placer::reserve(std::size_t slot, const Amounts& wanted) {
@@ -139,11 +144,11 @@ std::size_t Placer::decided_slot(const Demand& demand) const {
     return found == decided_.end() ? kNone : found->second;
 }
 
-std::size_t Placer::place_as_decided(const Demand& demand, Plan& plan) {
+std::size_t Placer::place_as_decided(const Demand& demand, Plan& plan, Basis basis) {
     const auto slot = decided_slot(demand);
     if (slot == kNone) return kNone;
     const bool was_held = release(demand);
-    const auto placed = place_among(plan, slot, slot + 1, Basis::existing);
+    const auto placed = place_among(plan, slot, slot + 1, basis);
     if (placed == kNone && was_held) ++given_up_;
     return placed;
 }
@@ -182,7 +187,7 @@ std::size_t Placer::place_among(Plan& plan, std::size_t from, std::size_t to, Ba
 
 std::size_t Placer::place_on_node(const Demand& demand) {
     auto& plan = plans_.of(demand.pod_class);
-    const auto slot = place_as_decided(demand, plan);
+    const auto slot = place_as_decided(demand, plan, Basis::existing);
     if (slot != kNone) return slot;
     return place_among(plan, 0, demand.can_wait ? rows_.nodes() : rows_.ready(), Basis::existing);
 }
@@ -218,7 +223,7 @@ std::size_t Placer::buy_for(Plan& plan) {
 std::size_t Placer::place_on_ready(Plan& plan) {
     const auto state = state_of(plans_.variant(plan, 0));
     if (plan.no_ready_node_at == state) return kNone;
-    const auto slot = place_among(plan, 0, rows_.ready(), Basis::existing);
+    const auto slot = place_among(plan, 0, rows_.ready(), Basis::now);
     if (slot == kNone) plan.no_ready_node_at = state;
     return slot;
 }
@@ -228,18 +233,19 @@ std::size_t Placer::place_now(const Demand& demand) {
     auto& plan = plans_.of(demand.pod_class);
     const auto decided = decided_slot(demand);
     if (decided == kNone) return place_on_ready(plan);
-    return decided < rows_.ready() ? place_as_decided(demand, plan) : kNone;
+    return decided < rows_.ready() ? place_as_decided(demand, plan, Basis::now) : kNone;
 }
 
 std::size_t Placer::place(const Demand& demand) {
     auto& plan = plans_.of(demand.pod_class);
-    auto slot = place_as_decided(demand, plan);
+    auto slot = place_as_decided(demand, plan, Basis::existing);
     if (slot != kNone) return slot;
     const auto state = state_of(plans_.variant(plan, 0));
     if (plan.no_place_at == state) return kNone;
 
     const auto coming = demand.can_wait ? rows_.ready() : rows_.nodes();
-    slot = place_on_ready(plan);
+    // Machines that are bought for pods that come later are domains of a spread, too.
+    slot = place_among(plan, 0, rows_.ready(), Basis::potential);
     if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
     if (slot == kNone) slot = buy_for(plan);
     // A pod that can wait may be placed on nodes that come, too.
@@ -253,8 +259,11 @@ std::size_t Placer::place_as_last_resort(const Demand& demand) {
     if (required.rules.spreads.empty()) return kNone;
     const auto state = state_of(required);
     if (plan.no_last_resort_at == state) return kNone;
-    auto last = attempt(plan, 0, Basis::existing);
-    const auto slot = place_or_buy(last, demand.can_wait ? rows_.ready() : rows_.nodes());
+    auto slot = place_among(plan, 0, rows_.ready(), Basis::existing);
+    if (slot == kNone) {
+        auto last = attempt(plan, 0, Basis::existing);
+        slot = place_or_buy(last, demand.can_wait ? rows_.ready() : rows_.nodes());
+    }
     if (slot == kNone && demand.can_wait) plan.no_last_resort_at = state;
     return slot;
 }

@@ -28,6 +28,8 @@ public:
     // The slot that the pod was put into, or kNone. Among ready nodes only, and nowhere if it waits for a
     // node that was bought for it.
     std::size_t place_now(const Demand& demand);
+    // See Topology; to be called when no pod is to be placed now any more.
+    void expect_machines(const std::vector<std::size_t>& rows) { topology_.expect_machines(rows); }
     // Anywhere, on machines that have to be bought as well.
     std::size_t place(const Demand& demand);
     // As place(), for pods with spread constraints: domains in which no machine could be had do not count. To
@@ -52,6 +54,9 @@ public:
     }
     // Whether a new machine at one of the places would have the host ports that the class needs.
     bool has_free_ports(ClassId id, const BitSet& places, std::size_t pool);
+    // Of the places those where a new machine does not upset what was placed on the basis of the domains that
+    // exist.
+    BitSet open_places(std::size_t pool, BitSet places) const;
     const Amounts& free_on_node(std::size_t row) const { return free_[row]; }
 
     // A new machine of the pool for `wanted` and no pod; kNone: not to be had.
@@ -64,6 +69,7 @@ private:
     struct Attempt {
         Plan& plan;
         Variant& variant;
+        Basis basis = Basis::existing;
         bool commits = true;               // false: only whether there is a place
         std::vector<std::int32_t> limits;  // of the spread rules
     };
@@ -74,7 +80,7 @@ private:
     Attempt attempt(Plan& plan, Kept kept, Basis basis, bool commits = true);
     void note_purposes();
     std::size_t decided_slot(const Demand& demand) const;
-    std::size_t place_as_decided(const Demand& demand, Plan& plan);
+    std::size_t place_as_decided(const Demand& demand, Plan& plan, Basis basis);
     bool release(const Demand& demand);
     std::size_t place_on_ready(Plan& plan);
     void settle_purchases(const Rules& rules);
@@ -95,6 +101,7 @@ private:
     void learn_slots(Candidates& candidates);
     std::size_t append_purchase(std::size_t pool, Offer offer, const Amounts& wanted);
     void update_purchase(std::size_t slot, Offer offer, const Amounts& wanted);
+    void count_in(const Attempt& attempt, std::size_t slot, std::size_t row);
     std::int64_t state_of(const Variant& variant) const;
 
     const Snapshot& snapshot_;

@@ -109,16 +109,21 @@ bool Placer::try_purchase(Attempt& attempt, std::size_t slot) {
     if (!attempt.commits) return true;
     const auto row = first_row + offer->fit.place;
     update_purchase(slot, std::move(*offer), *plan.requests);
-    ports_.take(slot, row, plan.ports);
-    topology_.place(plan.id, slot, row);
+    count_in(attempt, slot, row);
     return true;
+}
+
+BitSet Placer::open_places(std::size_t pool, BitSet places) const {
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+        if (topology_.is_closed(template_row(pool, place))) places.erase(place);
+    return places;
 }
 
 std::optional<Placer::Offer> Placer::offer_of(Attempt& attempt, std::size_t pool) {
     if (!snapshot_.pools[pool].closed.empty()) return std::nullopt;
     const auto& plan = attempt.plan;
     const auto first_row = rows_.templates_of(pool);
-    return best_offer(attempt, pool, attempt.variant.candidates->places[pool], kNone,
+    return best_offer(attempt, pool, open_places(pool, attempt.variant.candidates->places[pool]), kNone,
                       [&](std::size_t chosen, const BitSet& group) -> std::optional<Fit> {
                           const auto row = first_row + chosen;
                           if (!topology_.holds_in_new_slot(attempt.variant.rules, attempt.limits, row) ||
@@ -141,11 +146,9 @@ std::size_t Placer::open(Attempt& attempt) {
     }
     if (!best) return kNone;
     if (!attempt.commits) return room_.size();
-    const auto& plan = attempt.plan;
     const auto row = rows_.templates_of(best_pool) + best->fit.place;
-    const auto slot = append_purchase(best_pool, std::move(*best), *plan.requests);
-    ports_.take(slot, row, plan.ports);
-    topology_.place(plan.id, slot, row);
+    const auto slot = append_purchase(best_pool, std::move(*best), *attempt.plan.requests);
+    count_in(attempt, slot, row);
     return slot;
 }
 
@@ -156,7 +159,7 @@ bool Placer::has_free_ports(ClassId id, const BitSet& places, std::size_t pool) 
 }
 
 std::size_t Placer::buy(std::size_t pool, const Amounts& wanted) {
-    auto places = BitSet::all(snapshot_.pools[pool].places.size());
+    auto places = open_places(pool, BitSet::all(snapshot_.pools[pool].places.size()));
     if (!snapshot_.pools[pool].closed.empty() || places.empty()) return kNone;
     const auto fit = purchases_.fit_new(pool, places, wanted);
     return fit ? append_purchase(pool, {std::move(places), *fit}, wanted) : kNone;

@@ -8,6 +8,8 @@ namespace scheduling {
 
 namespace {
 
+constexpr int kMostRounds = 5;
+
 // The largest machine or node, by each resource: the measure of pods.
 Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames& names) {
     Amounts largest;
@@ -18,9 +20,11 @@ Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames&
 
 }  // namespace
 
-Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Patience patience)
+Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Patience patience,
+             std::vector<std::size_t> expected)
     : snapshot_(snapshot),
       buyers_(buyers),
+      expected_(std::move(expected)),
       classes_(digests.label_sets(), digests.resource_names()),
       rows_(snapshot, digests),
       daemons_(snapshot, rows_, classes_.resource_names()),
@@ -65,6 +69,8 @@ void Solve::place_all() {
     for (const auto& demand : demand_) waiting.push_back(&demand);
     for (const auto* demand : waiting) placer_.hold_decided(*demand);
     place_until_stuck(waiting, [&](const Demand& demand) { return placer_.place_now(demand); });
+    result_.placed_now = result_.placements.size();
+    placer_.expect_machines(expected_);
     const auto place_later = [&](const Demand& demand) {
         const bool may_buy = buyers_ == Buyers::everybody || demand.is_displaced;
         return may_buy ? placer_.place(demand) : placer_.place_on_node(demand);
@@ -146,12 +152,32 @@ Solve::Use Solve::use_of(std::size_t pool) const {
     return use;
 }
 
+std::vector<std::size_t> Solve::rows_with_shared_daemons() const {
+    std::vector<std::size_t> rows;
+    if (!placer_.topology().has_shared_daemons()) return rows;
+    const auto& purchases = placer_.purchases();
+    for (std::size_t i = 0; i < purchases.size(); ++i)
+        rows.push_back(placer_.template_row(purchases.at(i).pool, purchases.at(i).place));
+    std::sort(rows.begin(), rows.end());
+    return rows;
+}
+
 Solver::Solver() : digests_(std::make_unique<NodeDigests>()) {}
 Solver::~Solver() = default;
 
+// Machines come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes the
+// machines to know where pods may be, and the pods to know the machines: tried until both agree, which they
+// nearly always do.
 Result Solver::solve(const Snapshot& snapshot) {
     digests_->prepare(snapshot);
-    return Solve(snapshot, *digests_, Buyers::everybody).run();
+    std::vector<std::size_t> expected;
+    for (int round = 1;; ++round) {
+        Solve solve(snapshot, *digests_, Buyers::everybody, Patience::for_coming_nodes, expected);
+        auto result = solve.run();
+        auto rows = solve.rows_with_shared_daemons();
+        if (rows == expected || round == kMostRounds) return result;
+        expected = std::move(rows);
+    }
 }
 
 Result solve(const Snapshot& snapshot) {

@@ -19,10 +19,15 @@ enum class Patience { none, for_coming_nodes };
 
 class Solve {
 public:
+    // expected: the template rows of machines that will probably be bought.
     Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers,
-          Patience patience = Patience::for_coming_nodes);
+          Patience patience = Patience::for_coming_nodes, std::vector<std::size_t> expected = {});
 
     Result run();
+
+    // After run(): the template rows of the machines bought, where pods of their DaemonSets count in domains
+    // in which other pods are placed; empty where they do not.
+    std::vector<std::size_t> rows_with_shared_daemons() const;
 
     // Of all nodes of a pool that are ready, and of the machines bought for it, after run().
     struct Use {
@@ -43,6 +48,7 @@ private:
 
     const Snapshot& snapshot_;
     Buyers buyers_;
+    std::vector<std::size_t> expected_;
     PodClasses classes_;
     Rows rows_;
     Daemons daemons_;

@@ -48,6 +48,7 @@ struct Cut {
 
 struct Result {
     std::vector<Placement> placements;  // in the order in which they were made, each valid after those before
+    std::size_t placed_now = 0;         // the first so many need no machine that is coming or bought
     std::vector<NewClaim> claims;
     std::vector<Unplaced> unplaced;  // in the order in which the pods were tried
     std::vector<Cut> cuts;           // in the order of Snapshot::budgets

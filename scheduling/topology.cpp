@@ -140,6 +140,25 @@ void Topology::count_daemons() {
     }
 }
 
+void Topology::expect_machines(const std::vector<std::size_t>& rows) {
+    for (const auto& [id, daemons] : daemon_counts_) {
+        auto& counter = counters_.at(id);
+        if (counter.by_slot) continue;
+        for (const auto row : rows) {
+            if (!counter.rows->contains(row)) continue;
+            const auto where = domain(counter, 0, row);
+            const auto count = daemons_at(id, row);
+            expected_daemons_[{id, where}] += count;
+            for (auto i = count; i > 0; --i) counter.counter.add(where);
+        }
+    }
+}
+
+bool Topology::has_shared_daemons() const {
+    return std::any_of(daemon_counts_.begin(), daemon_counts_.end(),
+                       [&](const auto& entry) { return !counters_.at(entry.first).by_slot; });
+}
+
 std::vector<CounterId> Topology::daemon_counters() const {
     std::vector<CounterId> counters;
     for (const auto& [id, daemons] : daemon_counts_) counters.push_back(id);
@@ -153,6 +172,14 @@ std::int32_t Topology::daemons_at(CounterId id, std::size_t row) const {
     return static_cast<std::int32_t>(
         std::count_if(found->second.begin(), found->second.end(),
                       [&](std::size_t daemon) { return daemons_.all()[daemon].rows.contains(row); }));
+}
+
+std::int32_t Topology::unexpected_daemons_at(CounterId id, std::size_t row) const {
+    const auto count = daemons_at(id, row);
+    if (count == 0 || expected_daemons_.empty()) return count;
+    const auto& counter = counters_.at(id);
+    const auto expected = expected_daemons_.find({id, domain(counter, kNone, row)});
+    return expected == expected_daemons_.end() ? count : std::max(0, count - expected->second);
 }
 
 std::size_t Topology::settled(CounterId spread) const {
@@ -175,7 +202,10 @@ void Topology::settle(std::size_t slot, std::size_t first_row, const BitSet& pla
         if (!counter.rows->contains(row)) continue;
         const auto where = domain(counter, slot, row);
         if (counter.counts == Counts::spread) counter.counter.add_member(where);
-        for (auto count = daemons_at(settled.counter, row); count > 0; --count) counter.counter.add(where);
+        const auto unexpected = unexpected_daemons_at(settled.counter, row);
+        const auto expected = daemons_at(settled.counter, row) - unexpected;
+        if (expected > 0) expected_daemons_[{settled.counter, where}] -= expected;
+        for (auto count = unexpected; count > 0; --count) counter.counter.add(where);
     }
 }
 

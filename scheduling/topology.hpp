@@ -3,8 +3,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "scheduling/counter_set.hpp"
@@ -18,7 +20,8 @@ namespace scheduling {
 
 // How full a domain may get is measured against...
 enum class Basis {
-    existing,   // the domains with nodes and bought machines, as the kube-scheduler will see it
+    now,        // the domains with nodes, as the kube-scheduler sees it before any machine comes
+    existing,   // the domains with nodes and bought machines; no others may come then
     potential,  // also those where machines could be bought, so that pods spread over them
 };
 
@@ -36,6 +39,8 @@ public:
     // Reads the pods of a class; all classes are to be read before count_existing().
     void read(ClassId id);
     void count_existing();
+    // Counts the DaemonSets' pods of machines before they are bought; one template row for each machine.
+    void expect_machines(const std::vector<std::size_t>& rows);
 
     const Rules& required(const PodClass& pod_class) const { return required_.at(pod_class.topology); }
     const std::vector<Preference>& preferences(const PodClass& pod_class) const {
@@ -44,6 +49,8 @@ public:
     const Footprint& footprint(ClassId id) const { return footprints_[id]; }
     // Counters that DaemonSets' pods on new machines are counted in.
     std::vector<CounterId> daemon_counters() const;
+    // Whether they count in domains that other machines belong to.
+    bool has_shared_daemons() const;
     // Owners' counters that keep the pods of the class away.
     std::vector<CounterId> repelling(const PodClass& pod_class);
 
@@ -67,11 +74,17 @@ public:
     // How many pods the first spread rule finds in the row's domain; 0 without such a rule.
     std::int32_t crowd(const Rules& rules, std::size_t row) const;
 
+    // Whether a machine bought at the row would be a domain in which pods that were placed on the basis of
+    // what exists should have been.
+    bool is_closed(std::size_t row) const;
+
     // A bought machine is at one of these rows; to be told whenever they become fewer.
     void settle(std::size_t slot, std::size_t first_row, const BitSet& places);
     // How many of them are in a known domain of the spread constraint's topology.
     std::size_t settled(CounterId spread) const;
     void place(ClassId id, std::size_t slot, std::size_t row);
+    // To be called before place(): what this pod was measured against must not change any more.
+    void close(const Rules& rules, std::size_t slot, std::size_t row);
 
 private:
     std::size_t domain(const TopologyCounter& counter, std::size_t slot, std::size_t row) const;
@@ -82,6 +95,7 @@ private:
     bool holds(const Rules& rules, const std::vector<std::int32_t>& limits, std::size_t row,
                const CountOf& count_of) const;
     std::int32_t daemons_at(CounterId id, std::size_t row) const;
+    std::int32_t unexpected_daemons_at(CounterId id, std::size_t row) const;
     void add(const std::vector<CounterId>& counters, std::size_t slot, std::size_t row);
     void count_nodes();
     void count_pods();
@@ -111,6 +125,9 @@ private:
     std::vector<Footprint> footprints_;                            // by class
     std::vector<std::vector<ValueId>> potential_;  // by counter: domains where machines could be bought
     std::vector<Settled> settled_;
+    // Pods of expected machines' DaemonSets that are counted before the machines are bought.
+    std::map<std::pair<CounterId, std::size_t>, std::int32_t> expected_daemons_;
+    std::vector<CounterId> closed_;  // of spread rules: no domain may be added
     std::unordered_map<CounterId, std::vector<std::size_t>> daemon_counts_;  // DaemonSets that are counted
 };
 

@@ -24,6 +24,25 @@ void Topology::limits(const Rules& rules, Basis basis, std::vector<std::int32_t>
     }
 }
 
+void Topology::close(const Rules& rules, std::size_t slot, std::size_t row) {
+    std::vector<std::int32_t> limits;
+    this->limits(rules, Basis::potential, limits);
+    for (std::size_t i = 0; i < rules.spreads.size(); ++i) {
+        const auto id = rules.spreads[i].counter;
+        const auto& counter = counters_.at(id);
+        if (counter.counter.at(domain(counter, slot, row)) <= limits[i]) continue;
+        if (std::find(closed_.begin(), closed_.end(), id) == closed_.end()) closed_.push_back(id);
+    }
+}
+
+bool Topology::is_closed(std::size_t row) const {
+    return std::any_of(closed_.begin(), closed_.end(), [&](CounterId id) {
+        const auto& counter = counters_.at(id);
+        if (!counter.rows->contains(row)) return false;
+        return counter.by_slot || !counter.counter.has_members(rows_.labels().column(counter.key)[row]);
+    });
+}
+
 bool Topology::can_be_first(const AffinityRule& rule) const {
     return rule.matches_itself && std::all_of(rule.counters.begin(), rule.counters.end(), [&](CounterId id) {
                return counters_.at(id).counter.total() == 0;
@@ -76,7 +95,7 @@ bool Topology::holds_in_new_slot(const Rules& rules, const std::vector<std::int3
     return holds(rules, limits, row, [&](CounterId id) -> std::optional<std::int32_t> {
         const auto& counter = counters_.at(id);
         const auto others = counter.by_slot ? 0 : counter.counter.at(domain(counter, 0, row));
-        return others + daemons_at(id, row);
+        return others + unexpected_daemons_at(id, row);
     });
 }
 

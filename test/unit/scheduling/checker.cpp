@@ -27,8 +27,11 @@ public:
 
     std::vector<std::string> run() {
         add_nodes();
-        claim_nodes_.resize(result_.claims.size());
-        for (const auto& placement : result_.placements) check(placement);
+        for (std::size_t i = 0; i < result_.placements.size(); ++i) {
+            if (i == result_.placed_now) add_machines();
+            check(result_.placements[i]);
+        }
+        if (claim_nodes_.empty()) add_machines();
         check_everybody_is_answered();
         check_refused_pods();
         check_claims();
@@ -89,9 +92,13 @@ private:
         }
     }
 
+    // What is bought in one solve comes at the same time, so pods that wait for one machine see all of them.
+    void add_machines() {
+        for (std::size_t i = 0; i < result_.claims.size(); ++i) claim_nodes_.push_back(&node_of_claim(i));
+    }
+
     // The machine of a claim, where the solve found room for it.
     CheckedNode& node_of_claim(std::size_t index) {
-        if (claim_nodes_[index]) return *claim_nodes_[index];
         const auto& claim = result_.claims[index];
         const auto& pool = snapshot_.pools[claim.pool];
         auto& node = cluster_.nodes.emplace_back();
@@ -111,7 +118,6 @@ private:
         node.free["memory"] = __int128{claim.memory_mib - pool.reserved.memoryMiB} * kMiB * kMilli;
         node.free["pods"] = pods * kMilli;
         add_daemons(node, {});
-        claim_nodes_[index] = &node;
         return node;
     }
 
@@ -120,7 +126,7 @@ private:
         if (!placed_.insert(placement.pod).second) complain("pod " + name + " is placed twice");
         if (placement.node.has_value() == placement.claim.has_value())
             return complain("pod " + name + " has no place, or two");
-        auto* node = placement.node ? nodes_[*placement.node] : &node_of_claim(*placement.claim);
+        auto* node = placement.node ? nodes_[*placement.node] : claim_nodes_[*placement.claim];
         if (!node) return complain("pod " + name + " is placed on a leaving node");
         const auto why_not = refusal(cluster_, *node, *placement.pod);
         if (!why_not.empty()) complain("pod " + name + ": " + node->name + " " + why_not);

@@ -205,6 +205,51 @@ TEST_CASE("pods that terminate do not count in a spread, but still keep others a
     CHECK(solve(cluster).unplaced.size() == 1);
 }
 
+// "second" cannot be on a new machine, so it doubles up on the one that comes; a machine that came besides
+// would be a domain without any of the pods, and the kube-scheduler would keep "second" waiting for it.
+TEST_CASE("no machine is bought that would upset a spread which had to do without it") {
+    auto cluster = snapshot();
+    cluster.nodes = {node_in("coming", "host-a")};
+    cluster.nodes[0].availability = scheduling::Availability::coming;
+    edit(cluster.nodes[0]).metadata.labels["disk"] = "ssd";
+    const auto on_ssd = [](const std::string& name) {
+        auto each = spread(name, kHostname).select("disk", "ssd").label("role", name);
+        each.pod.spec.topologySpreadConstraints[0].nodeAffinityPolicy = api::NodeInclusionPolicy::Ignore;
+        return each;
+    };
+    auto follower = beside("follower", "other", "web", kZone).requests({{"cpu", "4"}});
+    follower.affinity()
+        .podAffinity->requiredDuringSchedulingIgnoredDuringExecution[0]
+        .labelSelector->matchLabels = {{"role", "second"}};
+    cluster.pods = {on_ssd("first").priority(1), on_ssd("second"), follower};
+    auto result = solve(cluster);
+    CHECK(target_of(cluster, result, "second") == "coming");
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          std::vector<std::string>{
+              "pool small: a machine bought now would break the topology spread of pods placed without it"});
+    cluster.pods = {on_ssd("second"), follower};
+    CHECK(solve(cluster).claims.size() == 1);
+}
+
+TEST_CASE("DaemonSets' pods of machines bought later count where they are counted in a spread") {
+    auto cluster = snapshot();
+    add_places(cluster, {"host-b"});
+    auto set = std::make_shared<api::DaemonSet>();
+    set->metadata.name = "agent";
+    set->metadata.namespace_ = "default";
+    set->metadata.uid = "uid-agent";
+    set->spec.template_.metadata.labels["app"] = "web";
+    set->spec.template_.spec.containers.emplace_back();
+    cluster.daemon_sets = {set};
+    cluster.nodes = {node_in("a", "host-a"), node_in("b", "host-b")};
+    for (auto& each : cluster.nodes) each.availability = scheduling::Availability::coming;
+    cluster.pods = {spread("p", kZone).priority(1)};
+    CHECK(target_of(cluster, solve(cluster), "p") == "a");
+    cluster.pods.push_back(pod("large", "other").requests({{"cpu", "8"}}).select(kZone, "host-a"));
+    CHECK(target_of(cluster, solve(cluster), "p") == "b");
+}
+
 TEST_CASE("a host port is used once on a node, also by DaemonSets") {
     auto cluster = snapshot();
     const auto with_port = [](PodBuilder built) {
