@@ -2,100 +2,119 @@
 """Breaks the operator on purpose, one way at a time, and shows that the simulation notices.
 
 Works on a copy of the sources (build/mutation), never on yours. Each mutation replaces one piece of text that
-must occur exactly once, so that a mutation whose code has changed is noticed and not skipped. Prints a table in
-Markdown (docs/simulation.md) and exits with 1 if a mutation survives.
+must occur exactly once, so that a mutation whose code has changed is noticed and not skipped. Then seeds run one
+after the other until one is violated that the unchanged operator passes. Prints a table in Markdown
+(docs/simulation.md) and exits with 1 if a mutation survives.
 
-    hack/mutation_check.py [--only NAME]... [--seeds N] [--start S] [--table FILE]
+    hack/mutation_check.py [--only NAME]... [--seeds N] [--start S] [--jobs N] [--table FILE]
 """
 import argparse
+import concurrent.futures
 import dataclasses
+import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutation" / "source"
-TREE = ROOT / "build" / "mutation" / "tree"
+TREE = COPY / "build" / "release"  # the same paths, relative to the sources, as yours: so the compiler cache knows them
+SOUND = ROOT / "build" / "mutation" / "simulation"  # built from the unchanged sources
+MOST_CPU_SECONDS = 120  # for one seed: what takes longer never ends
 
 
 @dataclasses.dataclass
 class Mutation:
     name: str
+    harm: str
     file: str
     old: str
     new: str
+    include: str = ""  # a header that the new text needs
 
 
 MUTATIONS = [
-    Mutation("skip the ownership check when destroying", "providers/proxmox/remove_step.cpp",
-             "        case Ownership::foreign:\n"
-             "            return decide(seen.searched_elsewhere ? RemoveStep::gone : RemoveStep::search_elsewhere);\n"
+    Mutation("skip the ownership check when destroying", "machines of others are destroyed",
+             "providers/proxmox/remove_step.cpp",
              "        case Ownership::contradictory:\n            break;",
-             "        case Ownership::foreign:\n        case Ownership::contradictory:\n"
-             "            return for_our_machine(seen);"),
-    Mutation("ignore a task's exit status", "providers/proxmox/task_status.cpp",
+             "        case Ownership::contradictory:\n            return for_our_machine(seen);"),
+    Mutation("ignore a task's exit status", "a failed clone or start passes for a machine",
+             "providers/proxmox/task_status.cpp",
              "status.outcome = TaskOutcome::failed;", "status.outcome = TaskOutcome::succeeded;"),
-    Mutation("report Launched before the machine exists", "controllers/claim/launch.cpp",
-             "set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLaunching,\n"
-             "            where + \" is about to be made\", s.now);",
-             "set(status, conditions::kLaunched, ConditionStatus::True, reasons::kLaunched,\n"
-             "            where + \" is about to be made\", s.now);"),
-    Mutation("call a machine gone while its removal is under way", "controllers/claim/cleanup.cpp",
+    Mutation("report Launched before the machine exists", "the claim waits for a Node that cannot come",
+             "controllers/claim/launch.cpp",
+             "        set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLaunching,\n"
+             "            where + \" is about",
+             "        set(status, conditions::kLaunched, ConditionStatus::True, reasons::kLaunching,\n"
+             "            where + \" is about"),
+    Mutation("call a machine gone while its removal is under way", "the machine leaks if the task fails",
+             "controllers/claim/cleanup.cpp",
              "set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting, busy->message,\n"
              "            s.now);",
              "set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kDeleting, busy->message,\n"
              "            s.now);"),
-    Mutation("drop the finalizer when the provider refuses", "controllers/claim/cleanup.cpp",
+    Mutation("drop the finalizer when the provider refuses", "the machine leaks", "controllers/claim/cleanup.cpp",
              "set(status, conditions::kMachineDeleted, ConditionStatus::False, blocked->reason, blocked->message,\n"
              "            s.now);",
              "set(status, conditions::kMachineDeleted, ConditionStatus::True, blocked->reason, blocked->message,\n"
              "            s.now);"),
-    Mutation("forget the ledger of limits", "controllers/ledger.cpp",
+    Mutation("forget the ledger of limits", "more is bought than the user allows", "controllers/ledger.cpp",
              "        auto hit = admits(pool.limits, pool.used, machine);\n"
              "        if (!hit) hit = admits(control_plane.limits, control_plane.used, machine);",
              "        std::optional<LimitHit> hit;"),
-    Mutation("start the next attempt before the last machine is gone", "controllers/claim/lifecycle.cpp",
+    Mutation("start the next attempt before the last machine is gone", "one claim has two machines",
+             "controllers/claim/lifecycle.cpp",
              "        again.look_again = again.status.nextRetryTime;\n        return decide_cleanup(s, again);",
              "        again.look_again = again.status.nextRetryTime;\n        return again;"),
-    Mutation("remove nodes without draining them", "controllers/claim/cleanup.cpp",
-             "    if (progress.done && settled) {", "    if (settled || !settled) {"),
-    Mutation("delete pods instead of evicting them", "controllers/drain.cpp",
+    Mutation("remove nodes without draining them", "running pods are killed", "controllers/claim/cleanup.cpp",
+             "    if (progress.done && settled) {", "    if (settled) {"),
+    Mutation("delete pods instead of evicting them", "disruption budgets are broken", "controllers/drain.cpp",
              "    for (const auto& pod : plan.evict) co_await evict(pod, progress);",
              "    for (const auto& pod : plan.evict)\n"
              "        co_await kill(pod, api::Time(clock_.wall_now() + std::chrono::seconds{30}));\n"
              "    for (const auto& pod : plan.evict) progress.waiting.push_back(name_of(*pod));"),
-    Mutation("know Nodes by their name", "controllers/claim/identity.cpp",
-             "    if (!uuid.empty() && !status.systemUUID.empty()) return same_uuid(uuid, status.systemUUID);",
-             "    if (!uuid.empty() && !status.systemUUID.empty())\n"
-             "        return same_uuid(uuid.substr(1, 34), status.systemUUID.substr(1, 34));"),
-    Mutation("never collect orphans", "controllers/garbage_collection.cpp",
+    Mutation("know Nodes by their name", "a stranger's Node passes for the claim's",
+             "controllers/claim/observation.cpp",
+             "    if (named && named != result.node) {",
+             "    if (named && !result.node) result.node = named;\n    if (named && named != result.node) {"),
+    Mutation("never collect orphans", "machines leak", "controllers/garbage_collection.cpp",
              "            if (overdue) co_await remove(object, backend, machine);", "            (void)overdue;"),
-    Mutation("forget what was bought for a pod", "controllers/provisioning/predictions.hpp",
+    Mutation("forget what was bought for a pod", "a wrong prediction buys for ever",
+             "controllers/provisioning/predictions.hpp",
              "inline constexpr int kMostPurchasesPerHour = 3;", "inline constexpr int kMostPurchasesPerHour = 1000;"),
-    Mutation("log the bootstrap token", "controllers/claim/boot_data.cpp",
-             "        auto request = co_await join_request(std::move(placed));",
-             "        auto request = co_await join_request(std::move(placed));\n"
-             "        base::log::info(\"Joining\", {{\"token\", request.token.text()}});"),
-    Mutation("write a status on each pass", "controllers/control_plane_status.cpp",
+    Mutation("log the bootstrap token", "whoever reads logs can join machines", "controllers/claim/boot_data.cpp",
+             "        auto request = co_await owner_.join_request(observation_, placed.host);\n"
+             "        auto guest",
+             "        auto request = co_await owner_.join_request(observation_, placed.host);\n"
+             "        base::log::info(\"Joining\", {{\"token\", request.token.text()}});\n"
+             "        auto guest", include="base/log.hpp"),
+    Mutation("write a status on each pass", "the API server is never left in peace",
+             "controllers/control_plane_status.cpp",
              "    if (status != facts.object.status) status.lastSyncTime = now;", "    status.lastSyncTime = now;"),
-    Mutation("say nothing about pods that get no node", "controllers/provisioning/announcements.cpp",
+    Mutation("say nothing about pods that get no node", "users cannot tell why a pod waits",
+             "controllers/provisioning/announcements.cpp",
              "        announcer_.say(kube::target_of(*unplaced.pod), kube::EventType::warning, \"NoNodeForPod\",\n"
              "                       \"no node can be bought for the pod: \" + joined(unplaced.reasons));",
              "        (void)unplaced;"),
-    Mutation("wait for ever for a machine that never joins", "controllers/claim/registration.cpp",
+    Mutation("wait for ever for a machine that never joins", "a paid machine stands idle, pods wait",
+             "controllers/claim/registration.cpp",
              "    if (deadline <= s.now) {\n        return give_up(s, reasons::kRegistrationTimeout,",
              "    if (deadline.at.time_since_epoch().count() == 1) {\n"
              "        return give_up(s, reasons::kRegistrationTimeout,"),
-    Mutation("delete the Node before its machine is gone", "controllers/claim/cleanup.cpp",
+    Mutation("delete the Node before its machine is gone", "pods start elsewhere while they still run here",
+             "controllers/claim/cleanup.cpp",
              "    if (!status.machineID.empty() && !removal_ended(status)) {",
              "    if (s.node && service) return {Step::delete_node, status, std::nullopt};\n"
              "    if (!status.machineID.empty() && !removal_ended(status)) {"),
-    Mutation("remove as many nodes at once as are empty", "controllers/disruption/blocks.cpp",
-             "    if (most > 0 && facts.leaving >= most)", "    if (most > 0 && facts.leaving >= 1000 * most)"),
-    Mutation("forget which VMID was chosen", "controllers/claim/launch.cpp",
+    Mutation("remove as many nodes at once as are empty", "scaleDown.maxConcurrent means nothing",
+             "controllers/disruption/blocks.cpp",
+             "    if (most > 0 && leaving >= most) {", "    if (most > 0 && leaving >= 1000 * most) {"),
+    Mutation("forget which VMID was chosen", "a crash leaves a machine that the claim does not know",
+             "controllers/claim/launch.cpp",
              "    status.machineID = machine.record.machine_id;",
              "    if (machine.state != providers::MachineState::placed) status.machineID = machine.record.machine_id;"),
 ]
@@ -122,37 +141,87 @@ def copy_sources():
 
 def build():
     if not (TREE / "build.ninja").exists():
-        configured = run(["cmake", "--preset", "release", "-B", TREE], cwd=COPY)
+        configured = run(["cmake", "--preset", "release"], cwd=COPY)
         if configured.returncode:
             sys.exit(configured.stdout + configured.stderr)
     return run(["ninja", "-C", TREE, "bin/simulation"])
 
 
-def simulate(seeds, start):
-    return run([TREE / "bin" / "simulation", "--seeds", seeds, "--start", start, "--violations", 3])
+def violation(program, seed):
+    """The first invariant that this seed violates, or None."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
+
+    ended = run([program, "--seeds", 1, "--start", seed, "--violations", 2], preexec_fn=limit)
+    if ended.returncode == 0:
+        return None
+    found = re.search(r"^seed \d+: ([^:]+):", ended.stdout, re.M)
+    if found:
+        return found[1]
+    if ended.returncode == -signal.SIGKILL:
+        return "each seed ends"
+    return "the program ended: " + (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1][:80]
 
 
-def judge(mutation, seeds, start):
-    """What the simulation says of the mutated operator: (caught, by which invariants, after how many seeds)."""
+def mutate(mutation):
+    """Changes the copy; returns its original text, or None if the text to replace is not there exactly once."""
     path = COPY / mutation.file
     original = path.read_text()
     if original.count(mutation.old) != 1:
-        return False, f"the text to replace occurs {original.count(mutation.old)} times", 0
-    path.write_text(original.replace(mutation.old, mutation.new))
+        return None
+    text = original.replace(mutation.old, mutation.new)
+    if mutation.include:
+        text = f'#include "{mutation.include}"\n' + text
+    path.write_text(text)
+    return original
+
+
+def build_mutated(mutation, program):
+    """Leaves the mutated simulation at `program`; says why not if it cannot be built."""
+    original = mutate(mutation)
+    if original is None:
+        return "its text is not in the source exactly once"
     try:
         built = build()
-        if built.returncode:
-            return False, "does not compile: " + built.stdout[-600:], 0
-        result = simulate(seeds, start)
     finally:
-        path.write_text(original)
-    found = re.findall(r"^seed (\d+): ([^:]+):", result.stdout, re.M)
-    if result.returncode == 0:
-        return False, "survived", seeds
-    if not found:
-        return True, "the program ended: " + (result.stderr.strip().splitlines() or ["?"])[-1][:80], 0
-    names = sorted({name for _, name in found})
-    return True, ", ".join(names), int(found[0][0]) - start + 1
+        (COPY / mutation.file).write_text(original)
+    if built.returncode:
+        return "does not compile: " + built.stdout[-600:]
+    keep_program(program)
+    return None
+
+
+def keep_program(target):
+    target.unlink(missing_ok=True)
+    shutil.copy(TREE / "bin" / "simulation", target)
+
+
+def judge(program, seeds, start):
+    """What the simulation says of a mutated operator: (caught, by which invariant, how many seeds were needed)."""
+    for seed in range(start, start + seeds):
+        invariant = violation(program, seed)
+        # A seed proves nothing if it finds fault with the unchanged operator too.
+        if invariant and violation(SOUND, seed) is None:
+            return True, invariant, seed - start + 1
+    return False, "survived", seeds
+
+
+def check(mutations, args):
+    """Yields (mutation, caught, by what, seeds needed). Builds one mutation while the seeds of others run."""
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        futures = {}
+        for number, mutation in enumerate(mutations):
+            program = SOUND.with_name(f"simulation-{number}")
+            obstacle = build_mutated(mutation, program)
+            if obstacle:
+                yield mutation, False, obstacle, 0
+                continue
+            futures[pool.submit(judge, program, args.seeds, args.start)] = mutation
+            for future in [future for future in futures if future.done()]:
+                yield futures.pop(future), *future.result()
+        for future in concurrent.futures.as_completed(futures):
+            yield futures[future], *future.result()
 
 
 def main():
@@ -160,26 +229,27 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="mutations whose name contains this")
     parser.add_argument("--seeds", type=int, default=300, help="at most so many for each mutation")
     parser.add_argument("--start", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many mutations run seeds at a time")
     parser.add_argument("--table", type=pathlib.Path, help="write the table to this file as well")
     args = parser.parse_args()
     chosen = [m for m in MUTATIONS if not args.only or any(part in m.name for part in args.only)]
+    if not chosen:
+        sys.exit(f"no mutation has a name with {args.only}")
     copy_sources()
-    if build().returncode:
-        sys.exit("the unchanged sources do not build")
-    sound = simulate(args.seeds, args.start)
-    if sound.returncode:
-        sys.exit("the unchanged operator violates invariants:\n" + sound.stdout[-2000:])
-    lines = ["| mutation | in | caught by | seeds needed |", "|---|---|---|---|"]
-    print("\n".join(lines), flush=True)
-    survivors = 0
-    for mutation in chosen:
-        began = time.monotonic()
-        caught, by, needed = judge(mutation, args.seeds, args.start)
+    built = build()
+    if built.returncode:
+        sys.exit("the unchanged sources do not build:\n" + built.stdout[-2000:])
+    keep_program(SOUND)
+    header = ["| mutation | what it breaks | caught by | seeds needed |", "|---|---|---|---|"]
+    print("\n".join(header), flush=True)
+    lines, survivors = {}, 0
+    for mutation, caught, by, needed in check(chosen, args):
         survivors += not caught
-        lines.append(f"| {mutation.name} | {mutation.file} | {by if caught else '**' + by + '**'} | {needed} |")
-        print(lines[-1], f"<!-- {time.monotonic() - began:.0f} s -->", flush=True)
+        found = by if caught else f"**{by}**"
+        lines[mutation.name] = f"| {mutation.name} | {mutation.harm} | {found} | {needed} |"
+        print(lines[mutation.name], flush=True)
     if args.table:
-        args.table.write_text("\n".join(lines) + "\n")
+        args.table.write_text("\n".join(header + [lines[mutation.name] for mutation in chosen]) + "\n")
     print(f"{len(chosen) - survivors} of {len(chosen)} caught")
     return 1 if survivors else 0
 
