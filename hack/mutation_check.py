@@ -62,10 +62,15 @@ MUTATIONS = [
              "            s.now);",
              "set(status, conditions::kMachineDeleted, ConditionStatus::True, blocked->reason, blocked->message,\n"
              "            s.now);"),
-    Mutation("forget the ledger of limits", "more is bought than the user allows", "controllers/ledger.cpp",
-             "        auto hit = admits(pool.limits, pool.used, machine);\n"
-             "        if (!hit) hit = admits(control_plane.limits, control_plane.used, machine);",
-             "        std::optional<LimitHit> hit;"),
+    Mutation("count nothing against a pool's limits", "more is bought than the user allows",
+             "controllers/reservations.cpp",
+             "    const auto used = ledger::at_least(ledger::usage_of(pool.status.reserved), known_usage(pool));\n"
+             "    return {ledger::limits_of(pool.spec), used};",
+             "    return {ledger::limits_of(pool.spec), {}};"),
+    Mutation("forget the ledger of a pool", "stale caches and two leaders buy more than the user allows",
+             "controllers/reservations.cpp",
+             "    const auto used = ledger::at_least(ledger::usage_of(pool.status.reserved), known_usage(pool));\n",
+             "    const auto used = known_usage(pool);\n"),
     Mutation("start the next attempt before the last machine is gone", "one claim has two machines",
              "controllers/claim/lifecycle.cpp",
              "        again.look_again = again.status.nextRetryTime;\n        return decide_cleanup(s, again);",
