@@ -188,6 +188,11 @@ asio::awaitable<bool> Hardware::insert_into(MediaSlot slot, std::string image_ur
 
 asio::awaitable<std::string> Hardware::insert_media(System system, std::string image_url,
                                                     std::string not_in) {
+    if (ignores_virtual_cd(system, quirks_))
+        throw not_taken(
+            "inserting virtual media into " + bmc_.host(),
+            "iDRAC would boot its physical drive: use boot method PXE or UefiHttp, or put cd into "
+            "spec.quirks if this one boots virtual media");
     const auto all = co_await slots(std::move(system));
     auto candidates = ranked_slots(all);
     std::erase_if(candidates, [&](const MediaSlot& slot) { return slot.link == not_in; });

@@ -90,6 +90,11 @@ std::string boot_target(const BootWish& wish, const System& system, const Quirks
     return is_supermicro && is_allowed && !is_supermicro_exception(system.model) ? "UsbCd" : "Cd";
 }
 
+bool ignores_virtual_cd(const System& system, const Quirks& quirks) {
+    return contains_ignoring_case(system.manufacturer, "dell") && !has_quirk(quirks, quirks::kCd) &&
+           !has_quirk(quirks, quirks::kUsbCd);
+}
+
 std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
                                       const Quirks& quirks) {
     // Supermicro and AMI want the mode each time; boards that report none refuse it.

@@ -17,7 +17,7 @@ inline constexpr std::string_view kFullBoot = "fullBoot";              // send t
 inline constexpr std::string_view kMinimalBoot = "minimalBoot";        // send target and enabled alone first
 inline constexpr std::string_view kSettingsObject = "settingsObject";  // boot settings go there first
 inline constexpr std::string_view kUsbCd = "usbCd";                    // virtual media boots as UsbCd
-inline constexpr std::string_view kCd = "cd";                          // and not so here
+inline constexpr std::string_view kCd = "cd";                          // as Cd, whoever made it
 inline constexpr std::string_view kPatchMedia = "patchMedia";          // insert media by PATCH first
 inline constexpr std::string_view kBasicAuth = "basicAuth";            // no sessions
 }  // namespace quirks
@@ -39,6 +39,9 @@ struct BootWish {
 };
 // The target as this BMC calls it: Supermicro boots virtual CDs as UsbCd.
 std::string boot_target(const BootWish& wish, const System& system, const Quirks& quirks);
+// iDRAC boots its physical drive from Cd, and virtual media only by means of its own; unless the quirk `cd`
+// says that this one does not.
+bool ignores_virtual_cd(const System& system, const Quirks& quirks);
 // Bodies for the same wish, best first.
 std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
                                       const Quirks& quirks);

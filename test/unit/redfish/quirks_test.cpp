@@ -100,6 +100,18 @@ TEST_CASE("quirk 4: boot settings that live on the settings object are written t
     CHECK(booted(BootMethod::PXE, {.boot_on_settings = true}) == "Pxe");
 }
 
+TEST_CASE("quirk 5: iDRAC would boot its physical drive, which is said before anything is asked of it") {
+    World world(booting(BootMethod::VirtualMedia));
+    auto& bmc = world.add("a", {.vendor = "Dell", .manufacturer = "Dell Inc."});
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK(claim.outcome.find("Unsupported") == 0);
+    CHECK(claim.outcome.find("physical drive") != std::string::npos);
+    CHECK(bmc.count("POST", "InsertMedia") == 0);
+    CHECK(bmc.power() == Power::off);
+    CHECK(booted(BootMethod::VirtualMedia, {.manufacturer = "Dell Inc."}, {"cd"}) == "Cd");
+}
+
 TEST_CASE("quirk 6: a BMC in POST is left to finish it") {
     // The override is set while the host is off; only clearing it can fall into POST.
     CHECK(booted(BootMethod::PXE, {.post = minutes{2}}) == "Pxe");

@@ -1,0 +1,79 @@
+// What BMCs answer when they refuse, and their ETags, in all the forms in which vendors write them.
+#include "providers/redfish/error.hpp"
+#include "providers/redfish/etag.hpp"
+#include "test/support/catch.hpp"
+
+using namespace providers::redfish;
+using std::chrono::seconds;
+
+namespace {
+
+base::HttpResponse response(int status, std::string body, std::string retry_after = "") {
+    base::HttpResponse result;
+    result.status = status;
+    result.body = std::move(body);
+    if (!retry_after.empty()) result.headers.set("Retry-After", retry_after);
+    return result;
+}
+
+// As the standard has it.
+base::HttpResponse refusal(int status, const std::string& id, const std::string& message = "no") {
+    return response(status, R"({"error":{"code":"Base.1.18.GeneralError","message":"see ExtendedInfo",)"
+                            R"("@Message.ExtendedInfo":[{"MessageId":")" +
+                                id + R"(","Message":")" + message + R"("}]}})");
+}
+
+ErrorKind kind_of(int status, const std::string& id) {
+    return complaint_of(refusal(status, id)).kind;
+}
+
+}  // namespace
+
+TEST_CASE("quirk 2: a BMC that is not ready is known by its message, whatever status it says so with") {
+    for (const int status : {400, 500, 503}) {
+        for (const auto* id : {"IDRAC.2.8.SYS518", "IDRAC.2.9.SWC0700", "IDRAC.1.6.RAC0508",
+                               "Base.1.5.ServiceTemporarilyUnavailable"})
+            CHECK(kind_of(status, id) == ErrorKind::busy);
+    }
+    const auto told = complaint_of(refusal(400, "IDRAC.2.8.SWC0700", "Not ready. Retry in 30 seconds."));
+    CHECK(told.retry_after == base::Duration(seconds{30}));
+    auto sooner = refusal(503, "IDRAC.2.8.SYS518", "Retry in 30 seconds");
+    sooner.headers.set("Retry-After", "7");
+    CHECK(complaint_of(sooner).retry_after == base::Duration(seconds{7}));
+}
+
+TEST_CASE("what only a person can change is told from what passes") {
+    CHECK(kind_of(403, "SMC.1.0.OemLicenseNotPassed") == ErrorKind::license);
+    CHECK(kind_of(403, "Base.1.8.PasswordChangeRequired") == ErrorKind::password_change);
+    CHECK(kind_of(403, "Base.1.8.InsufficientPrivilege") == ErrorKind::forbidden);
+    CHECK(kind_of(503, "IDRAC.2.8.RAC0218") == ErrorKind::session_limit);
+    CHECK(kind_of(400, "iLO.2.14.UnableToModifyDuringSystemPOST") == ErrorKind::busy);
+    CHECK(is_permanent(ErrorKind::license));
+    CHECK_FALSE(is_permanent(ErrorKind::busy));
+}
+
+TEST_CASE("extended information is found wherever a vendor puts it") {
+    const std::string info = R"({"MessageId":"IDRAC.2.8.SYS518","Message":"not ready"})";
+    CHECK(complaint_of(response(500, R"({"error":{"@Message.ExtendedInfo":)" + info + "}}")).says("SYS518"));
+    CHECK(complaint_of(response(500, R"({"@Message.ExtendedInfo":[)" + info + "]}")).says("SYS518"));
+    CHECK(complaint_of(response(500, R"({"error":{"code":"Base.1.0.SessionLimitExceeded"}})")).kind ==
+          ErrorKind::session_limit);
+    const auto page = complaint_of(response(404, "<html>Not Found</html>"));
+    CHECK(page.kind == ErrorKind::not_found);
+    CHECK(page.message == "HTTP status 404");
+    CHECK(complaint_of(response(503, "", "soon")).retry_after == std::nullopt);
+    CHECK(complaint_of(response(503, "[1,2", "86400")).retry_after ==
+          base::Duration(std::chrono::minutes{10}));
+}
+
+TEST_CASE("quirk 13: of two ETags that differ the body's counts; a weak or doubled one has a strong form") {
+    auto two = response(200, "{}");
+    two.headers.set("ETag", "W/\"proxy\"");
+    CHECK(etag_of(two, {{"@odata.etag", "\"own\""}}) == "\"own\"");
+    CHECK(etag_of(two, {}) == "W/\"proxy\"");
+    using Ladder = std::vector<std::string>;
+    CHECK(etag_ladder("W/\"a-gzip\"") == Ladder{"W/\"a-gzip\"", "\"a\"", ""});
+    CHECK(etag_ladder("\"\"a\"\"") == Ladder{"\"\"a\"\"", "\"a\"", ""});
+    CHECK(etag_ladder("\"a\"") == Ladder{"\"a\"", ""});
+    CHECK(etag_ladder("") == Ladder{"", "*"});
+}
