@@ -83,6 +83,11 @@ std::string user_data(const GuestSettings& settings, const JoinPlan& plan) {
     return std::string(kHeader) + to_yaml(document);
 }
 
+// https://cloudinit.readthedocs.io/en/latest/howto/disable_cloud_init.html
+void end_cloud_init(JoinPlan& plan) {
+    plan.commands.push_back({"touch", "/etc/cloud/cloud-init.disabled"});
+}
+
 std::string meta_data(std::string_view claim_uid, std::int64_t attempt, std::string_view hostname) {
     return to_yaml({{"instance-id", std::string(claim_uid) + "-" + std::to_string(attempt)},
                     {"local-hostname", std::string(hostname)}});

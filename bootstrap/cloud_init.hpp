@@ -24,6 +24,11 @@ struct GuestSettings {
 // Throws std::invalid_argument if the user's own document is no #cloud-config, or contradicts ours in kind.
 std::string user_data(const GuestSettings& settings, const JoinPlan& plan);
 
+// Adds the end of cloud-init to what a machine does once: later boots are none of its business. For boot data
+// that is not there for ever but whose place the machine still knows: cloud-init would ask for it at each
+// boot, and take what it cannot find for a new instance.
+void end_cloud_init(JoinPlan& plan);
+
 // Another attempt of a claim is another instance: cloud-init runs anew.
 std::string meta_data(std::string_view claim_uid, std::int64_t attempt, std::string_view hostname);
 

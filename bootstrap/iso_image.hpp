@@ -3,13 +3,9 @@
 
 #include <string>
 
-namespace bootstrap {
+#include "bootstrap/seed.hpp"
 
-struct Seed {
-    std::string user_data;
-    std::string meta_data;
-    std::string network_config;  // empty: the file is left out
-};
+namespace bootstrap {
 
 // Volume ID "cidata", names by Rock Ridge and Joliet, one folder. Equal seeds give equal bytes: the image
 // carries no time. It holds what the seed holds: secrets. libarchive's writer is not used here: it keeps the

@@ -126,6 +126,10 @@ void Operator::stop() {
     parts_->changed.notify_all();
 }
 
+base::HttpHandler Operator::boot_data_handler() {
+    return bootstrap::make_seed_handler(parts_->wiring.seeds());
+}
+
 Readiness Operator::readiness() const {
     if (parts_->stopping) return {false, "stopping"};
     return {parts_->synced, "waiting for " + parts_->waiting_for};

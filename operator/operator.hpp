@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/http_client.hpp"
+#include "base/http_server.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
 #include "kube/leader_election.hpp"
@@ -24,6 +25,8 @@ struct OperatorSettings {
     kube::LeaderElectionOptions election;
     int concurrent_claims = 16;
     bool kproximate_metrics = false;
+    // Where machines reach what boot_data_handler() answers, without a slash at the end; empty: nowhere.
+    std::string boot_data_url;
     // How long work in hand may take to end after stop().
     base::Duration grace = std::chrono::seconds{20};
 };
@@ -52,6 +55,8 @@ public:
     // Begins an orderly end: work in hand is finished within the grace, the lease is given up.
     void stop();
 
+    // Answers machines that fetch their boot data; whether this process leads makes no difference.
+    base::HttpHandler boot_data_handler();
     Readiness readiness() const;
     const base::MetricsRegistry& metrics() const;
     // What the operator believes, as JSON, for people who ask why.

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "api/time.hpp"
+#include "base/url.hpp"
 #include "operator/explain/command.hpp"
 #include "operator/migrate/command.hpp"
 #include "operator/plan/command.hpp"
@@ -68,6 +69,11 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--metrics-bind-address", options.metrics_address,
                    "Address of /metrics and /debug/state over HTTP; 0 = off")
         ->capture_default_str();
+    app.add_option("--bootstrap-bind-address", options.bootstrap_address,
+                   "Address at which machines fetch their boot data (bootstrap.delivery HTTP); 0 = off")
+        ->capture_default_str();
+    app.add_option("--bootstrap-advertise-url", options.bootstrap_url,
+                   "URL under which machines reach that address: http://10.0.0.9:8082");
     app.add_flag("--legacy-kproximate-metrics", options.kproximate_metrics,
                  "Also give kproximate's gauges, for dashboards made for it");
     app.add_option("--max-concurrent-claims", options.concurrent_claims, "Claims worked on at the same time")
@@ -77,9 +83,34 @@ void add_options(CLI::App& app, Options& options) {
     add_logging(app, options);
 }
 
+// It travels in an SMBIOS value, where cloud-init ends it at a blank or a semicolon.
+void check_advertise_url(const std::string& url) {
+    std::string wrong;
+    try {
+        if (!base::parse_url(url).user.empty() || url.find_first_of(" ;?#") != std::string::npos)
+            wrong = "no credentials, blanks, semicolons and queries";
+    } catch (const std::invalid_argument& error) {
+        wrong = error.what();
+    }
+    if (wrong.empty()) return;
+    throw std::invalid_argument("--bootstrap-advertise-url: " + wrong +
+                                "; give a URL such as http://10.0.0.9:8082");
+}
+
+void check_bootstrap(const Options& options) {
+    const auto address = parse_bind_address("--bootstrap-bind-address", options.bootstrap_address);
+    if (address.has_value() != !options.bootstrap_url.empty()) {
+        throw std::invalid_argument(
+            "--bootstrap-bind-address and --bootstrap-advertise-url go together: where this process listens, "
+            "and where machines reach it");
+    }
+    if (address) check_advertise_url(options.bootstrap_url);
+}
+
 void check(const Options& options) {
     parse_bind_address("--health-probe-bind-address", options.health_address);
     parse_bind_address("--metrics-bind-address", options.metrics_address);
+    check_bootstrap(options);
     if (options.renew_deadline >= options.lease_duration) {
         throw std::invalid_argument(
             "--leader-elect-renew-deadline must be shorter than --leader-elect-lease-duration");

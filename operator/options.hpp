@@ -23,7 +23,9 @@ struct Options {
     base::Duration renew_deadline = std::chrono::seconds{10};
     base::Duration retry_period = std::chrono::seconds{2};
     std::string health_address = ":8081";
-    std::string metrics_address = "0";  // "0": off
+    std::string metrics_address = "0";    // "0": off
+    std::string bootstrap_address = "0";  // "0": off
+    std::string bootstrap_url;            // where machines reach bootstrap_address
     base::log::Level log_level = base::log::Level::info;
     base::log::Format log_format = base::log::Format::text;
     int concurrent_claims = 16;

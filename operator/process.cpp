@@ -34,6 +34,8 @@ OperatorSettings settings_of(const Options& options, const std::string& own_name
     settings.leader_elect = options.leader_elect;
     settings.concurrent_claims = options.concurrent_claims;
     settings.kproximate_metrics = options.kproximate_metrics;
+    settings.boot_data_url = options.bootstrap_url;
+    while (settings.boot_data_url.ends_with('/')) settings.boot_data_url.pop_back();
     settings.election.lease_duration = options.lease_duration;
     settings.election.renew_deadline = options.renew_deadline;
     settings.election.retry_period = options.retry_period;
@@ -61,6 +63,7 @@ public:
             "--metrics-bind-address", options.metrics_address,
             make_metrics_handler([this] { return operator_.metrics().exposition() + metrics_.exposition(); },
                                  [this] { return operator_.debug_state(); }));
+        serve("--bootstrap-bind-address", options.bootstrap_address, operator_.boot_data_handler());
     }
 
     int run() {

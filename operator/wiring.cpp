@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controllers/claim/reconciler.hpp"
+#include "controllers/claim/seed_answers.hpp"
 #include "controllers/control_plane.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/drain.hpp"
@@ -48,7 +49,8 @@ struct Wiring::Objects {
           instances(informers, client, provider_environment),
           reservations(informers, client, clock()),
           drainer(informers, client, clock()),
-          boot_data(informers, client, clock(), random()),
+          boot_data(informers, client, clock(), random(), settings.boot_data_url),
+          seeds(informers, boot_data, clock()),
           control_planes(informers, client, clock(), reservations),
           providers(informers, client, clock(), *events, metrics, instances),
           pools(informers, client, clock(), *events, metrics, reservations),
@@ -104,6 +106,7 @@ struct Wiring::Objects {
     controllers::Reservations reservations;
     controllers::Drainer drainer;
     controllers::claim::BootData boot_data;
+    controllers::claim::SeedAnswers seeds;
     controllers::ControlPlaneReconciler control_planes;
     controllers::ProviderReconciler providers;
     controllers::PoolReconciler pools;
@@ -132,6 +135,9 @@ kube::EventWriter& Wiring::events() {
 }
 kube::LeaderElector& Wiring::elector() {
     return *objects_->elector;
+}
+bootstrap::SeedSource& Wiring::seeds() {
+    return objects_->seeds;
 }
 
 std::vector<kube::Controller*> Wiring::controllers() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/seed_server.hpp"
 #include "controllers/informers.hpp"
 #include "kube/client.hpp"
 #include "kube/controller.hpp"
@@ -25,6 +26,7 @@ public:
     controllers::Informers& informers();
     kube::EventWriter& events();
     kube::LeaderElector& elector();
+    bootstrap::SeedSource& seeds();
     // Their queues fill from the start; their workers run only while this process leads.
     std::vector<kube::Controller*> controllers();
     // From now on outside mutations may start (with leader election: as long as the lease lasts).

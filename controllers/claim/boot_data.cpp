@@ -1,10 +1,9 @@
 #include "controllers/claim/boot_data.hpp"
 
-#include "bootstrap/agent_script.hpp"
 #include "bootstrap/cloud_init.hpp"
 #include "bootstrap/cluster_info.hpp"
-#include "bootstrap/iso_image.hpp"
 #include "bootstrap/join.hpp"
+#include "bootstrap/root_ca.hpp"
 #include "controllers/claim/guest_wish.hpp"
 #include "controllers/membership.hpp"
 
@@ -31,113 +30,26 @@ std::vector<api::Taint> taints_of(const Observation& observation) {
     return bootstrap::registration_taints(taints, startup);
 }
 
+asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client, std::string endpoint) {
+    const kube::ObjectKey key{"kube-public", "kube-root-ca.crt"};
+    const auto found = co_await client.get<api::ConfigMap>(key);
+    if (!found) throw BootDataError("there is no ConfigMap " + key.str() + ", which holds the cluster's CA");
+    try {
+        co_return bootstrap::cluster_info_of_root_ca(*found, endpoint);
+    } catch (const std::invalid_argument& error) {
+        throw BootDataError("ConfigMap " + key.str() + ": " + error.what());
+    }
+}
+
 }  // namespace
 
-// Renders one attempt's image. What the API server has to be asked for is asked for when the backend asks.
-class BootData::ImageSource final : public providers::BootImageSource {
-public:
-    ImageSource(BootData& owner, Observation observation)
-        : owner_(owner), observation_(std::move(observation)) {}
-
-    asio::awaitable<std::string> iso_image(providers::MachineRecord placed) override {
-        auto request = co_await owner_.join_request(observation_, placed.host);
-        auto guest = co_await guest_settings();
-        try {
-            co_return render(request, guest);
-        } catch (const std::invalid_argument& error) {
-            throw BootDataError(std::string("rendering the boot data: ") + error.what());
-        }
-    }
-
-private:
-    asio::awaitable<bootstrap::GuestSettings> guest_settings() {
-        const auto& wish = cloud_init_of(observation_);
-        bootstrap::GuestSettings guest;
-        guest.hostname = observation_.claim->metadata.name;
-        guest.user = wish.user;
-        guest.upgrade_packages = wish.upgradePackages;
-        guest.ssh_authorized_keys = co_await owner_.ssh_keys(observation_);
-        if (const auto& own = wish.userDataSecretRef) {
-            const kube::ObjectKey secret{observation_.claim->metadata.namespace_, own->name};
-            guest.own_user_data = co_await owner_.secret_text(secret, own->key);
-        }
-        co_return guest;
-    }
-
-    std::string render(const bootstrap::JoinRequest& request, const bootstrap::GuestSettings& guest) const {
-        const auto& claim = *observation_.claim;
-        bootstrap::NetworkRequest network;
-        network.network = network_of(observation_);
-        network.address = address_of(observation_);
-        bootstrap::Seed seed;
-        seed.user_data = bootstrap::user_data(guest, bootstrap::plan_join(request));
-        seed.meta_data =
-            bootstrap::meta_data(claim.metadata.uid, claim.status.launchAttempts, guest.hostname);
-        seed.network_config = bootstrap::network_config(network);
-        return bootstrap::nocloud_image(seed);
-    }
-
-    BootData& owner_;
-    Observation observation_;
-};
-
-// Settings for the hypervisor's own means.
-class BootData::GuestSource final : public providers::GuestSettingsSource {
-public:
-    GuestSource(BootData& owner, Observation observation)
-        : owner_(owner), observation_(std::move(observation)) {}
-
-    asio::awaitable<providers::GuestSettings> guest_settings() override {
-        const auto network = network_of(observation_);
-        const auto address = address_of(observation_);
-        providers::GuestSettings guest;
-        guest.user = cloud_init_of(observation_).user;
-        guest.upgrade_packages = cloud_init_of(observation_).upgradePackages;
-        guest.ssh_authorized_keys = co_await owner_.ssh_keys(observation_);
-        if (!address.empty()) {
-            guest.address = address + "/" + std::to_string(network.prefixLength);
-            guest.gateway = network.gateway;
-        }
-        guest.nameservers = network.nameservers;
-        guest.search_domains = network.searchDomains;
-        co_return guest;
-    }
-
-private:
-    BootData& owner_;
-    Observation observation_;
-};
-
-// The same by way of the guest agent.
-class BootData::Join final : public providers::GuestJoin {
-public:
-    Join(BootData& owner, Observation observation) : owner_(owner), observation_(std::move(observation)) {
-        const auto wanted = owner.settings(observation_);
-        ready_command = wanted.readyCommand;
-        accept_degraded = wanted.acceptDegraded;
-        exec_timeout = wanted.execTimeout.value;
-    }
-
-    asio::awaitable<providers::JoinScript> script(providers::MachineRecord placed) override {
-        const auto request = co_await owner_.join_request(observation_, placed.host);
-        providers::JoinScript result;
-        try {
-            result.script =
-                bootstrap::agent_script(bootstrap::plan_join(request), observation_.claim->status.systemUUID);
-        } catch (const std::invalid_argument& error) {
-            throw BootDataError(std::string("rendering the join script: ") + error.what());
-        }
-        result.secrets = {request.token.text(), request.token.secret};
-        co_return result;
-    }
-
-private:
-    BootData& owner_;
-    Observation observation_;
-};
-
-BootData::BootData(const Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random)
-    : informers_(informers), client_(client), clock_(clock), random_(random) {}
+BootData::BootData(const Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random,
+                   std::string advertise_url)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      random_(random),
+      advertise_url_(std::move(advertise_url)) {}
 
 Bootstrap BootData::settings(const Observation& observation) const {
     if (!observation.pool) return {};
@@ -173,14 +85,19 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
             "bootstrap.method CloudInit is not available for bare metal: use None and images that join "
             "by themselves"};
     }
-    if (wanted.method == BootstrapMethod::CloudInit && wanted.delivery == BootstrapDelivery::HTTP) {
-        return Hold{reason, "bootstrap.delivery HTTP is not available: use ISO"};
+    const bool by_http =
+        wanted.method == BootstrapMethod::CloudInit && wanted.delivery == BootstrapDelivery::HTTP;
+    if (by_http && advertise_url_.empty()) {
+        return Hold{reason,
+                    "bootstrap.delivery HTTP needs the operator's flags --bootstrap-bind-address and "
+                    "--bootstrap-advertise-url: set them, or use ISO"};
     }
     return std::nullopt;
 }
 
 bool BootData::uses_image(const Observation& observation) const {
-    return settings(observation).method == BootstrapMethod::CloudInit;
+    const auto wanted = settings(observation);
+    return wanted.method == BootstrapMethod::CloudInit && wanted.delivery == BootstrapDelivery::ISO;
 }
 
 std::string BootData::token_id(const Observation& observation) const {
@@ -196,18 +113,6 @@ std::optional<api::v1alpha1::MachineNetwork> BootData::static_network(const Obse
     return network;
 }
 
-BootSources BootData::sources(Observation observation) {
-    BootSources sources;
-    const auto method = settings(observation).method;
-    if (method == BootstrapMethod::GuestAgent) sources.join = std::make_unique<Join>(*this, observation);
-    if (method == BootstrapMethod::CloudInit) {
-        sources.image = std::make_unique<ImageSource>(*this, std::move(observation));
-    } else if (configures_guest(observation)) {
-        sources.guest = std::make_unique<GuestSource>(*this, std::move(observation));
-    }
-    return sources;
-}
-
 asio::awaitable<std::vector<std::string>> BootData::ssh_keys(Observation observation) {
     const auto& wish = cloud_init_of(observation);
     auto keys = wish.sshAuthorizedKeys;
@@ -219,13 +124,57 @@ asio::awaitable<std::vector<std::string>> BootData::ssh_keys(Observation observa
     co_return keys;
 }
 
-asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation observation, std::string host) {
+asio::awaitable<bootstrap::GuestSettings> BootData::guest_settings(Observation observation) {
+    const auto& wish = cloud_init_of(observation);
+    bootstrap::GuestSettings guest;
+    guest.hostname = observation.claim->metadata.name;
+    guest.user = wish.user;
+    guest.upgrade_packages = wish.upgradePackages;
+    guest.ssh_authorized_keys = co_await ssh_keys(observation);
+    if (const auto& own = wish.userDataSecretRef) {
+        const kube::ObjectKey secret{observation.claim->metadata.namespace_, own->name};
+        guest.own_user_data = co_await secret_text(secret, own->key);
+    }
+    co_return guest;
+}
+
+asio::awaitable<bootstrap::Seed> BootData::seed(Observation observation, std::string host,
+                                                bootstrap::Token token) {
+    const auto request = co_await join_request(observation, std::move(host), std::move(token));
+    const auto guest = co_await guest_settings(observation);
+    const auto& claim = *observation.claim;
+    bootstrap::NetworkRequest network;
+    network.network = network_of(observation);
+    network.address = address_of(observation);
+    bootstrap::Seed seed;
+    try {
+        auto plan = bootstrap::plan_join(request);
+        if (settings(observation).delivery == BootstrapDelivery::HTTP) bootstrap::end_cloud_init(plan);
+        seed.user_data = bootstrap::user_data(guest, plan);
+        seed.meta_data =
+            bootstrap::meta_data(claim.metadata.uid, claim.status.launchAttempts, guest.hostname);
+        seed.network_config = bootstrap::network_config(network);
+    } catch (const std::invalid_argument& error) {
+        throw BootDataError(std::string("rendering the boot data: ") + error.what());
+    }
+    co_return seed;
+}
+
+asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation observation, std::string host,
+                                                               bootstrap::Token token) {
     const auto wanted = settings(observation);
     const auto& claim = *observation.claim;
     bootstrap::JoinRequest request;
     request.format = wanted.format;
-    request.token = co_await token(observation, later(api::Time(clock_.wall_now()), wanted.tokenTTL));
-    request.cluster = co_await cluster_info(wanted.apiServerEndpoint);
+    request.token = std::move(token);
+    // Only kubeadm publishes cluster-info, and only its own join reads it.
+    const bool by_root_ca =
+        wanted.format != api::v1alpha1::BootstrapFormat::Kubeadm && !wanted.apiServerEndpoint.empty();
+    if (by_root_ca) {
+        request.cluster = co_await cluster_of_root_ca(client_, wanted.apiServerEndpoint);
+    } else {
+        request.cluster = co_await cluster_info(wanted.apiServerEndpoint);
+    }
     request.node_name = claim.metadata.name;
     request.labels = node_labels(observation.origin());
     request.taints = taints_of(observation);
@@ -243,7 +192,9 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpo
     if (!found) {
         throw BootDataError(
             "there is no ConfigMap kube-public/cluster-info, which kubeadm makes: it names the "
-            "API server and its CA for joining machines");
+            "API server and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint "
+            "and a "
+            "format other than Kubeadm");
     }
     try {
         auto info = bootstrap::parse_cluster_info(*found);
@@ -253,20 +204,27 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpo
     }
 }
 
-// The Secret of the attempt, made if it is not there; one that has expired is replaced.
-asio::awaitable<bootstrap::Token> BootData::token(Observation observation, api::Time expiration) {
+// One that has expired is replaced.
+asio::awaitable<bootstrap::Token> BootData::token(Observation observation) {
     const auto& claim = *observation.claim;
     const auto id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
+    auto found = co_await valid_token(id);
+    if (found) co_return *std::move(found);
     const kube::ObjectKey key{std::string(bootstrap::kTokenNamespace), bootstrap::token_secret_name(id)};
-    const auto found = co_await client_.get<api::Secret>(key);
-    if (found && !bootstrap::token_expired(*found, api::Time(clock_.wall_now()))) {
-        co_return bootstrap::token_of(*found);
-    }
-    if (found) co_await client_.remove<api::Secret>(key);
+    co_await client_.remove<api::Secret>(key);
     const auto token = bootstrap::make_token(claim.metadata.uid, claim.status.launchAttempts, random_);
     const bootstrap::TokenOwner owner{claim.metadata.namespace_, claim.metadata.name, claim.metadata.uid};
+    const auto expiration = later(api::Time(clock_.wall_now()), settings(observation).tokenTTL);
     co_await client_.create<api::Secret>(bootstrap::token_secret(token, owner, expiration));
     co_return token;
+}
+
+asio::awaitable<std::optional<bootstrap::Token>> BootData::valid_token(std::string token_id) {
+    const kube::ObjectKey key{std::string(bootstrap::kTokenNamespace),
+                              bootstrap::token_secret_name(token_id)};
+    const auto found = co_await client_.get<api::Secret>(key);
+    if (!found || bootstrap::token_expired(*found, api::Time(clock_.wall_now()))) co_return std::nullopt;
+    co_return bootstrap::token_of(*found);
 }
 
 asio::awaitable<std::string> BootData::secret_text(kube::ObjectKey secret, std::string key) {

@@ -1,5 +1,5 @@
-// What a machine is given to become a Node: a bootstrap token and a NoCloud image, made when the backend
-// asks.
+// What a machine is given to become a Node: a bootstrap token and cloud-init's documents, made when the
+// backend or the machine asks.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -8,7 +8,9 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "bootstrap/cloud_init.hpp"
 #include "bootstrap/join.hpp"
+#include "bootstrap/seed.hpp"
 #include "controllers/claim/observation.hpp"
 #include "kube/client.hpp"
 #include "providers/provider.hpp"
@@ -30,8 +32,10 @@ struct BootSources {
 
 class BootData {
 public:
-    // All must outlive this; `random` must be fit for secrets.
-    BootData(const Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random);
+    // All must outlive this; `random` must be fit for secrets. `advertise_url`: where machines reach what
+    // this operator serves over HTTP, without a slash at the end; empty: nowhere.
+    BootData(const Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random,
+             std::string advertise_url = {});
 
     // The bootstrap of the pool, else of its ControlPlane, else the default (the image joins by itself).
     api::v1alpha1::Bootstrap settings(const Observation& observation) const;
@@ -46,17 +50,24 @@ public:
     std::optional<api::v1alpha1::MachineNetwork> static_network(const Observation& observation) const;
     // For the present attempt. Their methods throw BootDataError.
     BootSources sources(Observation observation);
+    // cloud-init's documents for the present attempt, with that token in them. Throws BootDataError.
+    asio::awaitable<bootstrap::Seed> seed(Observation observation, std::string host, bootstrap::Token token);
+    // nullopt: there is no such token, or it has expired.
+    asio::awaitable<std::optional<bootstrap::Token>> valid_token(std::string token_id);
     // Deletes the token's Secret. It is no failure if it is not there.
     asio::awaitable<void> revoke(std::string token_id);
 
 private:
     class ImageSource;
+    class ServedSource;
     class GuestSource;
     class Join;
-    // What a join of the present attempt needs; its token is made if it is not there.
-    asio::awaitable<bootstrap::JoinRequest> join_request(Observation observation, std::string host);
+    asio::awaitable<bootstrap::JoinRequest> join_request(Observation observation, std::string host,
+                                                         bootstrap::Token token);
+    asio::awaitable<bootstrap::GuestSettings> guest_settings(Observation observation);
     asio::awaitable<bootstrap::ClusterInfo> cluster_info(std::string endpoint);
-    asio::awaitable<bootstrap::Token> token(Observation observation, api::Time expiration);
+    // The token of the present attempt, made if there is no valid one.
+    asio::awaitable<bootstrap::Token> token(Observation observation);
     asio::awaitable<std::vector<std::string>> ssh_keys(Observation observation);
     asio::awaitable<std::string> secret_text(kube::ObjectKey secret, std::string key);
 
@@ -64,6 +75,7 @@ private:
     kube::Client& client_;
     base::Clock& clock_;
     base::Random& random_;
+    const std::string advertise_url_;
 };
 
 }  // namespace controllers::claim

@@ -111,7 +111,8 @@ asio::awaitable<void> BootImages::delete_for_destruction(MachineIdentity identit
     // Uploaded but never attached, because we were interrupted between the two? Registered machines have an
     // empty drive left, and machines whose image joins by itself none at all, like this one.
     const bool never_had_one = !settings_.spec.cloudInit || has_empty_cdrom(machine.config) ||
-                               cloud_init_drive(machine.config).has_value();
+                               cloud_init_drive(machine.config).has_value() ||
+                               has_boot_url(machine.config.option("smbios1"));
     if (never_had_one) co_return;
     try {
         const auto storage = co_await storage_on(machine.host);

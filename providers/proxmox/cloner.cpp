@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
+#include "providers/served_boot_data.hpp"
 
 namespace providers::proxmox {
 
@@ -72,13 +73,15 @@ asio::awaitable<bool> Cloner::is_cloning(std::string host) {
 }
 
 asio::awaitable<void> Cloner::configure(MachineSpec spec, VmConfig config) {
-    GuestDrives drives;
-    if (spec.boot_image) {
-        drives.boot_image = co_await images_.volume_on(spec.identity, spec.record.host);
+    BootPlace boot;
+    if (auto* served = served_boot_data(spec)) {
+        boot.url = co_await served->url(spec.record);
+    } else if (spec.boot_image) {
+        boot.image = co_await images_.volume_on(spec.identity, spec.record.host);
     } else if (spec.guest) {
-        drives.cloud_init = co_await spec.guest->guest_settings();
+        boot.cloud_init = co_await spec.guest->guest_settings();
     }
-    const auto parameters = configure_parameters(settings_, spec, config, drives);
+    const auto parameters = configure_parameters(settings_, spec, config, boot);
     co_await client_.change(configure_vm(spec.record.host, vmid_of(spec), parameters));
 }
 

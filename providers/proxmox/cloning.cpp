@@ -60,10 +60,16 @@ void set_cloud_init(Options& options, const Settings& settings, const VmConfig& 
     }
 }
 
-// With our image attached, a drive of Proxmox' cloud-init would be a second source of boot data.
-void attach_image(Options& options, const VmConfig& config, const std::string& volume) {
-    options[free_cdrom_drive(config)] = volume + ",media=cdrom";
+// It would be a second source of boot data beside ours.
+void remove_cloud_init_drive(Options& options, const VmConfig& config) {
     if (const auto drive = cloud_init_drive(config)) options["delete"] = drive->drive;
+}
+
+void set_boot_place(Options& options, const Settings& settings, const VmConfig& config,
+                    const BootPlace& boot) {
+    if (boot.cloud_init) return set_cloud_init(options, settings, config, *boot.cloud_init);
+    if (!boot.image.empty()) options[free_cdrom_drive(config)] = boot.image + ",media=cdrom";
+    if (!boot.image.empty() || !boot.url.empty()) remove_cloud_init_drive(options, config);
 }
 
 }  // namespace
@@ -95,7 +101,7 @@ bool is_link_refusal(const ApiError& error) {
 }
 
 base::FormFields configure_parameters(const Settings& settings, const MachineSpec& spec,
-                                      const VmConfig& config, const GuestDrives& drives) {
+                                      const VmConfig& config, const BootPlace& boot) {
     Options options(settings.vm_options.begin(), settings.vm_options.end());
     auto tags = config.tags();
     // They find the template; a machine is none.
@@ -104,27 +110,21 @@ base::FormFields configure_parameters(const Settings& settings, const MachineSpe
     }
     tags.merge(parse_tags(options["tags"]));
     tags.merge(parse_tags(settings.managed_tag()));
-    auto smbios = PropertyString::parse(config.option("smbios1"));
-    if (options.contains("smbios1")) smbios = PropertyString::parse(options["smbios1"]);
-    smbios.set("uuid", lower_case(spec.identity.system_uuid));
+    const auto smbios = options.contains("smbios1") ? options["smbios1"] : config.option("smbios1");
     auto description = describe_mark(spec.identity);
     if (!options["description"].empty()) description += "\n" + options["description"];
 
     reset_inherited(options);
     if (spec.join && config.option("agent").empty()) options.try_emplace("agent", "1");
     options["tags"] = join_tags(tags);
-    options["smbios1"] = smbios.str();
+    options["smbios1"] = smbios_values(smbios, spec.identity.system_uuid, boot.url);
     options["description"] = std::move(description);
     options["cores"] = std::to_string(spec.cpu_cores);
     options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
     for (const auto& interface : settings.spec.networkInterfaces) {
         options[interface.name] = network_interface(interface, lower_case(spec.identity.system_uuid));
     }
-    if (!drives.boot_image.empty()) {
-        attach_image(options, config, drives.boot_image);
-    } else if (drives.cloud_init) {
-        set_cloud_init(options, settings, config, *drives.cloud_init);
-    }
+    set_boot_place(options, settings, config, boot);
     if (!config.option("vcpus").empty() && !options.contains("vcpus")) {
         options["delete"] += (options["delete"].empty() ? "" : ",") + std::string("vcpus");
     }

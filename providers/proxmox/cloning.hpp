@@ -23,16 +23,17 @@ base::FormFields clone_parameters(const Settings& settings, const MachineSpec& s
 CloneKind preferred_kind(const api::v1alpha1::Template& wish);
 bool is_link_refusal(const ApiError& error);
 
-// What the guest shall find on its drives.
-struct GuestDrives {
-    std::string boot_image;                   // volume of our image, already uploaded; empty: none
+// Where the guest shall find its boot data: at most one of them.
+struct BootPlace {
+    std::string image;                        // volume of our image, already uploaded; empty: none
+    std::string url;                          // it fetches them there; empty: none
     std::optional<GuestSettings> cloud_init;  // for Proxmox' own drive; nullopt: it stays as in the template
 };
 // Parameters of PUT .../config for the clone `config`: size, tags, mark, UUID, the user's options, and
-// the drives. Everything in one request, with the digest of what was read. Throws ProviderError if no drive
-// is free.
+// the boot data's place. Everything in one request, with the digest of what was read. Throws ProviderError if
+// no drive is free.
 base::FormFields configure_parameters(const Settings& settings, const MachineSpec& spec,
-                                      const VmConfig& config, const GuestDrives& drives);
+                                      const VmConfig& config, const BootPlace& boot);
 
 // The size in GiB that the boot disk is to be enlarged to; nullopt: it is large enough, or none is wanted.
 std::optional<std::int64_t> wanted_disk_size(const Settings& settings, const VmConfig& config);

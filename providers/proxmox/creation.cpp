@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "api/bytes.hpp"
 #include "providers/proxmox/mark.hpp"
 #include "providers/proxmox/property_string.hpp"
 
@@ -16,15 +17,29 @@ namespace {
 constexpr std::string_view kImagePrefix = "kubenodesmith-";
 constexpr std::string_view kImageSuffix = ".iso";
 constexpr std::size_t kMacBytes = 6;
+constexpr std::string_view kSeedFrom = "ds=nocloud;s=";
+
+bool is_encoded(const PropertyString& smbios) {
+    const auto flag = smbios.find("base64").value_or("0");
+    return flag == "1" || flag == "on" || flag == "yes" || flag == "true";
+}
+
+// Proxmox takes either all values in base64 or none, and needs it for what is not plain text.
+void encode_values(PropertyString& smbios) {
+    if (is_encoded(smbios)) return;
+    for (const auto* key : {"family", "manufacturer", "product", "serial", "sku", "version"}) {
+        if (const auto value = smbios.find(key)) smbios.set(key, api::Bytes{*value}.str());
+    }
+    smbios.set("base64", "1");
+}
 
 }  // namespace
 
-base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec) {
+base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec,
+                                     const std::string& boot_url) {
     std::map<std::string, std::string> options(settings.vm_options.begin(), settings.vm_options.end());
     auto tags = parse_tags(options["tags"]);
     tags.merge(parse_tags(settings.managed_tag()));
-    auto smbios = PropertyString::parse(options["smbios1"]);
-    smbios.set("uuid", lower_case(spec.identity.system_uuid));
     auto description = describe_mark(spec.identity);
     if (!options["description"].empty()) description += "\n" + options["description"];
 
@@ -32,7 +47,7 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     options["vmid"] = spec.record.machine_id;
     options["name"] = spec.name;
     options["tags"] = join_tags(tags);
-    options["smbios1"] = smbios.str();
+    options["smbios1"] = smbios_values(options["smbios1"], spec.identity.system_uuid, boot_url);
     options["description"] = std::move(description);
     options["cores"] = std::to_string(spec.cpu_cores);
     options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
@@ -41,6 +56,25 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     }
     if (!settings.spec.resourcePool.empty()) options["pool"] = settings.spec.resourcePool;
     return {options.begin(), options.end()};
+}
+
+// cloud-init reads the serial number like a kernel command line.
+std::string smbios_values(const std::string& given, const std::string& system_uuid,
+                          const std::string& boot_url) {
+    auto smbios = PropertyString::parse(given);
+    smbios.set("uuid", lower_case(system_uuid));
+    if (!boot_url.empty()) {
+        encode_values(smbios);
+        smbios.set("serial", api::Bytes{std::string(kSeedFrom) + boot_url}.str());
+    }
+    return smbios.str();
+}
+
+bool has_boot_url(const std::string& smbios1) {
+    const auto smbios = PropertyString::parse(smbios1);
+    // Three bytes make four characters, whatever follows them.
+    const auto start = api::Bytes{std::string(kSeedFrom)}.str().substr(0, kSeedFrom.size() / 3 * 4);
+    return is_encoded(smbios) && smbios.find("serial").value_or("").starts_with(start);
 }
 
 std::string network_interface(const api::v1alpha1::NetworkInterface& interface,

@@ -56,6 +56,14 @@ std::string unlock_hint(const Look& look) {
            ") by a task that died; as root on that host: qm unlock " + id;
 }
 
+}  // namespace
+
+std::string host_down_text(const Look& look) {
+    return "host " + look.host + " went down while VM " + std::to_string(look.vmid) + " was being made on it";
+}
+
+namespace {
+
 EnsureDecision for_our_machine(const EnsureObservation& seen) {
     const auto lock = seen.look.config.lock();
     if (lock == "create" || lock == "clone") {
@@ -103,7 +111,7 @@ EnsureDecision after_look(const EnsureObservation& seen) {
                        ? decide(EnsureStep::create)
                        : decide(EnsureStep::retry_later, "the token lacks VM.Audit on our machines");
         case Presence::host_down:
-            return decide(EnsureStep::retry_later, "host " + seen.look.host + " is down");
+            return fail("HostDown", host_down_text(seen.look), true);
         case Presence::present:
             break;
     }

@@ -53,4 +53,8 @@ struct EnsureObservation {
 };
 EnsureDecision after_look(const EnsureObservation& seen);
 
+// Why a machine that is not made yet is given up: what there is of it cannot be finished now, and what waits
+// for the machine needs not wait for the host.
+std::string host_down_text(const Look& look);
+
 }  // namespace providers::proxmox

@@ -5,6 +5,8 @@
 #include "base/log.hpp"
 #include "providers/proxmox/creation.hpp"
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/permissions.hpp"
+#include "providers/served_boot_data.hpp"
 
 namespace providers::proxmox {
 
@@ -14,10 +16,15 @@ constexpr base::Duration kRetry = std::chrono::seconds{3};
 constexpr base::Duration kSlotRetry = std::chrono::milliseconds{500};
 constexpr base::Duration kFresh = std::chrono::seconds{5};
 constexpr base::Duration kUntouchedAge = std::chrono::seconds{10};
+constexpr base::Duration kPermissionsAge = std::chrono::minutes{1};
 constexpr base::Duration kRefusedRetry = std::chrono::seconds{30};
 
 std::int64_t vmid_of(const MachineRecord& record) {
     return std::strtoll(record.machine_id.c_str(), nullptr, 10);
+}
+
+bool carries_image(const MachineSpec& spec) {
+    return spec.boot_image && !served_boot_data(spec);
 }
 
 // The drives that a VM made by us has, for the moment after its creation.
@@ -117,7 +124,7 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         const auto status = co_await tasks_.status(spec.record.task);
         cloner_.note_task(spec, upid, status);
         image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
-        const EnsureWish wish{spec.boot_image != nullptr, settings_.spec.template_.has_value()};
+        const EnsureWish wish{carries_image(spec), settings_.spec.template_.has_value()};
         decision = after_task(upid.type, status, wish);
         // It may have ended long ago, and its host may have been down since.
         if (decision.step == EnsureStep::finish && !is_followed) decision.step = EnsureStep::look;
@@ -156,6 +163,8 @@ asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ApiError w
         co_return co_await progress(std::move(spec), MachineState::creating, "",
                                     "the VM was moved to " + found.host);
     }
+    if (found.presence == Presence::host_down)
+        co_return attempt_failed("HostDown", host_down_text(found), true);
     const auto state = co_await view_.state(kFresh);
     const auto* host = state->find_host(spec.record.host);
     const bool is_off = !host || !host->is_online;
@@ -172,7 +181,7 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
     EnsureObservation seen;
     seen.image_uploaded = image_uploaded;
     seen.look = look;
-    seen.wants_image = spec.boot_image != nullptr;
+    seen.wants_image = carries_image(spec);
     if (look.presence == Presence::hidden) seen.sees_own = co_await view_.sees_all_machines();
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
@@ -225,11 +234,27 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
     co_return co_await progress(std::move(spec), MachineState::creating, "", std::move(decision.message));
 }
 
+asio::awaitable<std::optional<NotReady>> Ensurer::join_obstacle(const MachineSpec& spec) {
+    if (!spec.join) co_return std::nullopt;
+    const auto permissions = co_await view_.permissions(kPermissionsAge);
+    const auto missing = missing_agent_privileges(settings_, permissions);
+    if (missing.empty()) co_return std::nullopt;
+    NotReady result;
+    result.message = client_.user() + " lacks " + list_text(missing) +
+                     " (before Proxmox VE 9: VM.Monitor), which bootstrap.method GuestAgent needs";
+    result.retry_after = kRefusedRetry;
+    co_return result;
+}
+
 asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
+    const auto obstacle = co_await join_obstacle(spec);
+    if (obstacle) co_return *obstacle;
     std::string refusal;
     try {
         if (settings_.spec.template_) co_return co_await clone(spec);
-        const auto parameters = blank_vm_parameters(settings_, spec);
+        std::string boot_url;
+        if (auto* served = served_boot_data(spec)) boot_url = co_await served->url(spec.record);
+        const auto parameters = blank_vm_parameters(settings_, spec, boot_url);
         const auto upid =
             co_await client_.change(create_vm(spec.record.host, vmid_of(spec.record), parameters));
         const auto task = text_of(upid);

@@ -39,6 +39,8 @@ private:
     asio::awaitable<EnsureResult> act(MachineSpec spec, EnsureDecision decision, Look look);
     asio::awaitable<EnsureDecision> decide(const MachineSpec& spec, const Look& look, bool image_uploaded);
     asio::awaitable<EnsureResult> create(MachineSpec spec);
+    // What would keep the machine from joining once it is made; nullopt: nothing.
+    asio::awaitable<std::optional<NotReady>> join_obstacle(const MachineSpec& spec);
     asio::awaitable<EnsureResult> clone(MachineSpec spec);
     asio::awaitable<EnsureResult> configure(MachineSpec spec, VmConfig config);
     asio::awaitable<EnsureResult> resize_or_start(MachineSpec spec, VmConfig config);

@@ -120,6 +120,20 @@ std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const
     return missing;
 }
 
+std::vector<MissingPrivilege> missing_agent_privileges(const Settings& settings,
+                                                       const Permissions& permissions) {
+    const auto vms = vm_path(settings);
+    const auto has = [&](const char* privilege) {
+        return permissions.has(vms, privilege) || permissions.has("/vms", privilege);
+    };
+    std::vector<MissingPrivilege> missing;
+    if (has("VM.Monitor")) return missing;
+    for (const auto* privilege : {"VM.GuestAgent.Audit", "VM.GuestAgent.Unrestricted"}) {
+        if (!has(privilege)) missing.push_back({vms, privilege});
+    }
+    return missing;
+}
+
 std::string list_text(const std::vector<MissingPrivilege>& missing) {
     std::string text;
     for (const auto& [path, privilege] : missing)

@@ -36,6 +36,10 @@ std::string vm_path(const Settings& settings);
 // `templates`: those that machines are cloned from.
 std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const Permissions& permissions,
                                                  int major_version, const std::vector<Guest>& templates = {});
+// What joining machines through their guest agents needs beyond that, in the words of Proxmox VE 9;
+// VM.Monitor, which older ones have in their place, will do.
+std::vector<MissingPrivilege> missing_agent_privileges(const Settings& settings,
+                                                       const Permissions& permissions);
 // "VM.Allocate on /vms, SDN.Use on /sdn/zones/localnetwork/vmbr0".
 std::string list_text(const std::vector<MissingPrivilege>& missing);
 

@@ -27,10 +27,12 @@ RemoveDecision for_lock(const RemoveObservation& seen) {
     const bool is_creation = lock == "create" || lock == "clone";
     // Destruction itself shows as a lock until it is through.
     if (lock == "destroyed" || (is_creation && !seen.lock_is_stale)) return decide(RemoveStep::wait, text);
-    const auto hint = is_creation ? ", and no task is at work on it; as root on that host: qm unlock " +
-                                        std::to_string(seen.look.vmid)
-                                  : "; it is removed once the lock is gone";
-    return block("Locked", text + hint);
+    if (!is_creation) return block("Locked", text + "; it is removed once the lock is gone");
+    const auto id = std::to_string(seen.look.vmid);
+    // Unlocked, a half-made one would say as little about whose it is as before.
+    const bool is_marked = seen.look.ownership != Ownership::half_made;
+    return block("Locked", text + ", and no task is at work on it; as root on that host: qm unlock " + id +
+                               (is_marked ? "" : " && qm destroy " + id));
 }
 
 RemoveDecision for_our_machine(const RemoveObservation& seen) {

@@ -1,5 +1,7 @@
 """What config/ and charts/ hold is complete, agrees with each other, and asks for no more than it needs."""
 
+import subprocess
+
 import yaml
 
 from conftest import ROOT, kustomize, objects, run, tool
@@ -74,6 +76,31 @@ def test_the_values_of_the_chart_do_what_they_say():
     assert not {"Role", "ClusterRole", "PriorityClass", "PodDisruptionBudget"} & {d["kind"] for d in off}
     pod = next(d for d in off if d["kind"] == "Deployment")["spec"]["template"]["spec"]
     assert "priorityClassName" not in pod
+
+
+def bootstrap_server(documents):
+    """What a manifest says of the server of boot data: flags, the container's port, and the Service."""
+    (deployment,) = (d for d in documents if d["kind"] == "Deployment")
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
+    services = [d for d in documents if d["kind"] == "Service" and d["metadata"]["name"].endswith("-bootstrap")]
+    return ([a for a in container["args"] if a.startswith("--bootstrap-")],
+            [p for p in container["ports"] if p["name"] == "bootstrap"], [s["spec"]["ports"] for s in services])
+
+
+def test_machines_can_fetch_boot_data_if_the_administrator_says_where():
+    assert bootstrap_server(template()) == ([], [], [])
+    flags = ["--set", "bootstrapServer.enabled=true,networkPolicy.enabled=true"]
+    refused = subprocess.run([tool("helm"), "template", "kubenodesmith", CHART, "--kube-version=v1.36.0", *flags], capture_output=True, text=True, check=False)
+    assert refused.returncode != 0 and "bootstrapServer.advertiseURL" in refused.stderr
+    url = "http://10.0.0.9:30082"
+    chart = template(*flags, "--set", f"bootstrapServer.advertiseURL={url},bootstrapServer.service.type=NodePort,bootstrapServer.service.nodePort=30082")
+    args, ports, services = bootstrap_server(chart)
+    assert args == ["--bootstrap-bind-address=:8082", f"--bootstrap-advertise-url={url}"]
+    assert [p["containerPort"] for p in ports] == [8082]
+    assert services == [[{"name": "bootstrap", "port": 8082, "targetPort": "bootstrap", "nodePort": 30082}]]
+    (policy,) = (d for d in chart if d["kind"] == "NetworkPolicy")
+    assert {"port": "bootstrap"} in policy["spec"]["ingress"][0]["ports"]
+    assert bootstrap_server(kustomize("config/bootstrap-server")) == (args, ports, services)
 
 
 def test_every_optional_folder_of_config_builds():

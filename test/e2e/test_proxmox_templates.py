@@ -1,19 +1,25 @@
 """Machines out of templates: by cloud-init and by the guest agent, with static addresses."""
 
+import base64
 import json
 import re
+import urllib.error
+import urllib.request
 
 import manifests
 import proxmox_world
 import pytest
+from cluster import free_ports
 from stack import Stack, condition, is_true, running_pods, wait_for
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
     with Stack(tmp_path_factory.mktemp("stack"), proxmox_world.world()) as running:
+        (port,) = free_ports(1)
+        running.boot_data = [f"--bootstrap-bind-address=127.0.0.1:{port}", f"--bootstrap-advertise-url=http://127.0.0.1:{port}"]
         running.install_crds()
-        running.operator.start().wait_ready()
+        running.operator.start(*running.boot_data).wait_ready()
         yield running
 
 
@@ -93,6 +99,74 @@ def test_machines_with_static_addresses_join_by_the_guest_agent(clean):
     wait_for("the address at another claim", lambda: [c for c in stack.claims() if c["metadata"]["name"] != first
              and c.get("status", {}).get("addresses") == [addresses[first]]], 60)
     assert not proxmox_world.machine_named(stack.proxmox, first)
+
+
+def boot_url(machine):
+    """Where the machine was told to fetch its boot data."""
+    serial = re.search(r"serial=([^,]+)", machine["config"]["smbios1"]).group(1)
+    told = re.fullmatch(r"ds=nocloud;s=(http://.*/)", base64.b64decode(serial).decode())
+    return told.group(1)
+
+
+def fetch(url):
+    """Status and body."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+
+
+BY_HTTP = {"method": "CloudInit", "delivery": "HTTP"}
+
+
+@pytest.mark.parametrize("network", [{"mode": "DHCP"}, STATIC], ids=["dhcp", "static"])
+def test_machines_fetch_their_boot_data_and_join(clean, network):
+    stack = clean
+    apply(stack, provider(stack, cloudInit={"user": "ops", "network": network}),
+          manifests.pool(limits={"minNodes": 2}, bootstrap=BY_HTTP))
+    claims = ready(stack, 2)
+    assert not stack.bootstrap_tokens()
+    log = stack.operator.log.read_text() + stack.proxmox.request_log.read_text() + json.dumps(claims)
+    for claim in claims:
+        machine = proxmox_world.machine_named(stack.proxmox, claim["metadata"]["name"])
+        assert machine["uuid"] == claim["status"]["systemUUID"] and "ide2" not in machine["config"]
+        url = boot_url(machine)
+        assert fetch(url + "user-data")[0] == 404, "a Node that is registered leaves no boot data behind"
+        assert url.split("/")[-2] not in log
+    assert not any("iso" in volume for volume in proxmox_world.volumes(stack.proxmox))
+
+
+def somebody_elses_lease():
+    name = "12c57729.kubenodesmith.parawell.cloud"
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name, "namespace": manifests.NAMESPACE},
+            "spec": {"holderIdentity": "another", "leaseDurationSeconds": 3600, "renewTime": "2999-01-01T00:00:00.000000Z"}}
+
+
+def test_boot_data_is_there_after_a_restart_and_at_a_replica_that_does_not_lead(clean):
+    """As long as the machine has not joined, and no longer than its claim lives."""
+    stack = clean
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "join", "namespace": manifests.NAMESPACE},
+              "stringData": {"command": "echo joins nothing with {{ .Token }}\n"}}
+    bootstrap = {**BY_HTTP, "format": "Custom", "commandSecretRef": {"name": "join", "key": "command"}}
+    apply(stack, secret, provider(stack, cloudInit={"network": STATIC}), manifests.pool(limits={"minNodes": 1}, bootstrap=bootstrap))
+    claim = launched(stack, 1)[0]
+    url = boot_url(proxmox_world.machine_named(stack.proxmox, claim["metadata"]["name"]))
+    files = {name: fetch(url + name) for name in ("user-data", "meta-data", "vendor-data", "network-config")}
+    assert {status for status, _ in files.values()} == {200}
+    assert "joins nothing with" in files["user-data"][1] and claim["status"]["addresses"][0] in files["network-config"][1]
+    assert claim["metadata"]["uid"] in files["meta-data"][1]
+    assert fetch(url[:-2] + ("0" if url[-2] != "0" else "1") + "/user-data")[0] == 404
+
+    stack.operator.kill()
+    stack.apply(somebody_elses_lease())
+    stack.operator.start(*stack.boot_data, "--leader-elect", f"--leader-election-namespace={manifests.NAMESPACE}").wait_ready()
+    assert {name: fetch(url + name) for name in files} == files
+    stack.operator.stop()
+    stack.operator.start(*stack.boot_data).wait_ready()
+    assert {name: fetch(url + name) for name in files} == files
+    stack.cluster.kubectl("-n", manifests.NAMESPACE, "delete", "nspool,nsclaim", "--all", "--wait=false")
+    wait_for("the end of the boot data", lambda: fetch(url + "user-data")[0] == 404, 20)
 
 
 def test_a_command_of_the_user_joins_by_either_way(clean):

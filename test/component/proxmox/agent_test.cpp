@@ -157,8 +157,12 @@ TEST_CASE("A restart that loses the result of the join asks the script again, wh
     CHECK(world.guests.scripts_run() == 2);
 }
 
-TEST_CASE("Without the privilege to run commands the message names it and its path") {
+TEST_CASE("A privilege that is taken away while a machine joins is named with its path") {
     World world;
+    while (world.spec.record.task.find("agent:") == std::string::npos) {
+        const auto machine = world.lab.step(world.spec);
+        world.lab.wait(machine.retry_after);
+    }
     world.lab.simulator.cluster().world.custom_roles["KubeNodeSmith"].erase("VM.GuestAgent.Unrestricted");
     for (int calls = 0; calls < 100; ++calls) {
         const auto result = world.lab.ensure(world.spec);
@@ -171,4 +175,25 @@ TEST_CASE("Without the privilege to run commands the message names it and its pa
         world.lab.wait(std::get<Machine>(result).retry_after);
     }
     FAIL("it was never refused");
+}
+
+TEST_CASE("Without the right to talk to guest agents nothing is made, and the privileges are named") {
+    auto world = world_with_template("shared");
+    for (const auto* privilege : {"VM.GuestAgent.Audit", "VM.GuestAgent.Unrestricted"})
+        world.custom_roles["KubeNodeSmith"].erase(privilege);
+    Lab lab(world);
+    use_template(lab, named("debian"));
+    Join join;
+    auto spec = lab.machine(1);
+    spec.join = &join;
+    lab.place(spec);
+    const auto result = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<NotReady>(result));
+    CHECK_THAT(std::get<NotReady>(result).message,
+               Contains("VM.GuestAgent.Audit on /vms") && Contains("VM.GuestAgent.Unrestricted on /vms"));
+    CHECK(lab.vm(spec) == nullptr);
+    lab.simulator.cluster().world.custom_roles["KubeNodeSmith"].merge(
+        std::set<std::string>{"VM.GuestAgent.Audit", "VM.GuestAgent.Unrestricted"});
+    lab.wait(60s);
+    lab.launch(spec);
 }

@@ -44,30 +44,17 @@ Machine launch_patiently(Lab& lab, MachineSpec& spec) {
 }  // namespace
 
 TEST_CASE("A restart after any step, with or without that step recorded, ends in one running machine") {
-    for (int crash_at = 0; crash_at < 10; ++crash_at) {
-        for (const bool is_recorded : {true, false}) {
-            INFO("crash after call " << crash_at << (is_recorded ? ", recorded" : ", not recorded"));
-            Lab lab;
-            auto spec = lab.machine(1);
-            spec.boot_image = &lab.images;
-            for (int call = 0;; ++call) {
-                const auto before = spec.record;
-                const auto machine = lab.step(spec);
-                if (call == crash_at) {
-                    if (!is_recorded) spec.record = before;
-                    lab.restart();
-                } else {
-                    if (machine.state == MachineState::running) break;
-                    lab.wait(machine.retry_after);
-                }
-                REQUIRE(call < 100);
-            }
-            CHECK(machines_of(lab, "workers-1") == 1);
-            CHECK(lab.vm(spec)->running);
-            CHECK(lab.simulator.cluster().view(*lab.vm(spec)).cdrom.starts_with("image of"));
-            CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
-            CHECK(lab.simulator.cluster().world.machines.empty());
-        }
+    for (const auto& death : test::deaths(10)) {
+        INFO(death.str());
+        Lab lab;
+        auto spec = lab.machine(1);
+        spec.boot_image = &lab.images;
+        lab.launch_through(spec, death);
+        CHECK(machines_of(lab, "workers-1") == 1);
+        CHECK(lab.vm(spec)->running);
+        CHECK(lab.simulator.cluster().view(*lab.vm(spec)).cdrom.starts_with("image of"));
+        CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+        CHECK(lab.simulator.cluster().world.machines.empty());
     }
 }
 

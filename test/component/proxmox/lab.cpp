@@ -31,6 +31,14 @@ providers::ProviderConfig default_config() {
 
 }  // namespace
 
+std::vector<Death> deaths(int calls) {
+    std::vector<Death> all;
+    for (int call = 0; call < calls; ++call) {
+        for (const bool is_recorded : {true, false}) all.push_back({call, is_recorded});
+    }
+    return all;
+}
+
 Lab::Lab(proxmox_simulator::World world)
     : simulator(context.get_executor(), clock, *random, std::move(world)),
       config(default_config()),
@@ -101,6 +109,22 @@ providers::Machine Lab::launch(providers::MachineSpec& spec) {
         auto machine = step(spec);
         if (machine.state == providers::MachineState::running) return machine;
         wait(machine.retry_after);
+    }
+    FAIL("the machine never ran");
+    return {};
+}
+
+providers::Machine Lab::launch_through(providers::MachineSpec& spec, const Death& death) {
+    for (int call = 0; call < 200; ++call) {
+        const auto before = spec.record;
+        const auto machine = step(spec);
+        if (call == death.after_call) {
+            if (!death.is_recorded) spec.record = before;
+            restart();
+        } else {
+            if (machine.state == providers::MachineState::running) return machine;
+            wait(machine.retry_after);
+        }
     }
     FAIL("the machine never ran");
     return {};

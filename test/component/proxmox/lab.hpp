@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/virtual_clock.hpp"
-#include "providers/provider.hpp"
+#include "providers/served_boot_data.hpp"
 #include "test/simulators/proxmox/core/simulator.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
 #include "test/support/catch.hpp"
@@ -25,6 +25,27 @@ public:
         co_return "image of " + placed.machine_id + " on " + placed.host;
     }
 };
+
+// Where machines fetch their boot data.
+class ServedBootData final : public providers::ServedBootData {
+public:
+    asio::awaitable<std::string> iso_image(providers::MachineRecord) override { co_return "not asked for"; }
+    asio::awaitable<std::string> url(providers::MachineRecord placed) override {
+        co_return "http://10.0.0.9:8082/" + placed.machine_id + "-0123456789abcdef/";
+    }
+};
+
+// The operator dies after the call of ensure with that number (from 0), which was recorded or was not.
+struct Death {
+    int after_call = 0;
+    bool is_recorded = true;
+    std::string str() const {
+        return "dies after call " + std::to_string(after_call) +
+               (is_recorded ? ", recorded" : ", not recorded");
+    }
+};
+// All within the first `calls`.
+std::vector<Death> deaths(int calls);
 
 class Lab {
 public:
@@ -62,6 +83,8 @@ public:
     // Calls ensure, keeps the record and waits as told until the machine runs. Fails the test for anything
     // else.
     providers::Machine launch(providers::MachineSpec& spec);
+    // The same, with a restart in between.
+    providers::Machine launch_through(providers::MachineSpec& spec, const Death& death);
     // Only chooses host and ID and records them.
     void place(providers::MachineSpec& spec);
     // One call of ensure that makes progress; the record is kept.
@@ -88,6 +111,7 @@ public:
     providers::ProviderEnvironment environment;
     std::unique_ptr<providers::Provider> provider;
     BootImages images;
+    ServedBootData served;
     std::vector<proxmox_simulator::RequestRecord> log;
 
 private:

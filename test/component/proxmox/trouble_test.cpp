@@ -1,5 +1,5 @@
 // What goes wrong on the way to a running machine, and what the caller is told.
-#include "test/component/proxmox/lab.hpp"
+#include "test/component/proxmox/template_world.hpp"
 
 using namespace providers;
 using Catch::Contains;
@@ -24,6 +24,39 @@ AttemptFailed failure_of(Lab& lab, MachineSpec& spec) {
 
 TaskFault fault(TaskTrouble trouble, std::string text = "no space left on device") {
     return {trouble, std::move(text)};
+}
+
+// What stops the removal in the end.
+RemovalBlocked blocked(Lab& lab, MachineSpec& spec) {
+    const auto result = lab.destroy(spec);
+    const auto* why = std::get_if<RemovalBlocked>(&result);
+    INFO("the machine is gone");
+    REQUIRE(why);
+    return *why;
+}
+
+// A full clone of it needs 8 GiB on the host's own storage.
+proxmox_simulator::World local_templates() {
+    return proxmox_simulator::world_from_json(boost::json::parse(R"({"machines": [
+        {"vmid": 9000, "node": "alfaromeo", "config": {"name": "debian", "template": "1", "scsi0": "local:8"}},
+        {"vmid": 9001, "node": "porsche", "config": {"name": "debian", "template": "1", "scsi0": "local:8"}},
+        {"vmid": 9002, "node": "zagato", "config": {"name": "debian", "template": "1", "scsi0": "local:8"}}]})"));
+}
+
+void use_local_templates(Lab& lab) {
+    auto wish = test::named("debian");
+    wish.localStorage = true;
+    wish.cloneMode = api::v1alpha1::CloneMode::Full;
+    test::use_template(lab, wish);
+}
+
+// Beside those of templates.
+std::size_t volumes_of_machines(Lab& lab) {
+    std::size_t count = 0;
+    for (const auto& [host, volumes] : lab.simulator.cluster().world.storages.at("local").volumes) {
+        for (const auto& [name, volume] : volumes) count += name.find("-900") == std::string::npos;
+    }
+    return count;
 }
 
 }  // namespace
@@ -169,6 +202,63 @@ TEST_CASE("A machine placed on a host that died before it was made goes to anoth
     lab.launch(spec);
     CHECK(spec.record.host != dead);
     CHECK(lab.simulator.cluster().world.machines.size() == 1);
+}
+
+TEST_CASE("A host that dies while it clones is given up, and what it began goes once somebody unlocked it") {
+    Lab lab(local_templates());
+    use_local_templates(lab);
+    lab.simulator.cluster().world.durations.tasks["qmclone-full"] = std::chrono::seconds{20};
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    while (spec.record.task.empty()) lab.step(spec);
+    lab.wait(std::chrono::seconds{5});
+    const auto dead = spec.record.host;
+    lab.simulator.cluster().power_off_host(dead);
+    lab.wait(std::chrono::seconds{30});
+    const auto failed = failure_of(lab, spec);
+    CHECK(failed.reason == "HostDown");
+    CHECK(failed.avoid_host);
+    CHECK_THAT(failed.message, Contains(dead) && Contains(spec.record.machine_id));
+    CHECK(blocked(lab, spec).reason == "HostUnreachable");
+
+    auto second = lab.machine(2);
+    second.avoid_hosts = {dead};
+    lab.launch(second);
+    CHECK(second.record.host != dead);
+
+    lab.simulator.cluster().power_on_host(dead);
+    lab.wait(std::chrono::seconds{60});
+    REQUIRE(lab.vm(spec)->config.at("lock") == "clone");
+    const auto locked = blocked(lab, spec);
+    CHECK(locked.reason == "Locked");
+    CHECK_THAT(locked.message,
+               Contains("qm unlock " + spec.record.machine_id + " && qm destroy " + spec.record.machine_id));
+    lab.simulator.cluster().world.machines.erase(std::stoi(spec.record.machine_id));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE(
+    "A storage that is full fails the clone with the task's words, and the next attempt goes elsewhere") {
+    Lab lab(local_templates());
+    use_local_templates(lab);
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto full = spec.record.host;
+    lab.simulator.cluster().world.storages["local"].total = 1;
+    const auto failed = failure_of(lab, spec);
+    CHECK(failed.reason == "CloneFailed");
+    CHECK(failed.avoid_host);
+    CHECK_THAT(failed.message, Contains("cloning the template failed:"));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.simulator.cluster().world.machines.size() == 3);
+    CHECK(volumes_of_machines(lab) == 0);
+
+    lab.simulator.cluster().world.storages["local"].total = 1ll << 40;
+    auto next = lab.machine(1);
+    next.identity.attempt = 2;
+    next.avoid_hosts = {full};
+    lab.launch(next);
+    CHECK(next.record.host != full);
 }
 
 TEST_CASE("An option that Proxmox refuses ends the attempt with the option's name") {

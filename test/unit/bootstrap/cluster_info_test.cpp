@@ -1,4 +1,5 @@
 #include "bootstrap/cluster_info.hpp"
+#include "bootstrap/root_ca.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
@@ -55,4 +56,15 @@ TEST_CASE("A CA is pinned by the hash of its public key") {
     CHECK(bootstrap::ca_cert_hashes(test::kCACertificate) == std::vector{test::kCAHash});
     CHECK(bootstrap::ca_cert_hashes(test::kCACertificate + test::kCACertificate).size() == 2);
     CHECK_THROWS_AS(bootstrap::ca_cert_hashes("no certificate"), std::invalid_argument);
+}
+
+TEST_CASE("A cluster that kubeadm did not make is known by its root CA and the address that the user gives") {
+    api::ConfigMap root_ca;
+    root_ca.data["ca.crt"] = test::kCACertificate;
+    const auto info = bootstrap::cluster_info_of_root_ca(root_ca, "10.0.0.9:6443");
+    CHECK(info.server == "https://10.0.0.9:6443");
+    CHECK(info.ca_pem == test::kCACertificate);
+    root_ca.data.clear();
+    CHECK_THROWS_WITH(bootstrap::cluster_info_of_root_ca(root_ca, "10.0.0.9:6443"),
+                      Catch::Contains("ca.crt"));
 }

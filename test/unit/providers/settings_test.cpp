@@ -41,7 +41,7 @@ std::map<std::string, std::string> parameters(const ProviderConfig& config) {
     spec.cpu_cores = 2;
     spec.memory_mib = 2048;
     spec.record.machine_id = "105";
-    const auto fields = blank_vm_parameters(make_settings(config), spec);
+    const auto fields = blank_vm_parameters(make_settings(config), spec, "");
     return {fields.begin(), fields.end()};
 }
 

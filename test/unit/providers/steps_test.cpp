@@ -87,7 +87,7 @@ TEST_CASE("After a look: what a machine lacks to run") {
         {"hidden", seen(look(Presence::hidden), nothing), EnsureStep::create},
         {"hidden for ever", seen(look(Presence::hidden), [](auto& o) { o.sees_own = false; }),
          EnsureStep::retry_later},
-        {"host down", seen(look(Presence::host_down), nothing), EnsureStep::retry_later},
+        {"host down", seen(look(Presence::host_down), nothing), EnsureStep::fail},
         {"foreign", seen(look(Presence::present, Ownership::foreign), nothing),
          EnsureStep::choose_another_id},
         {"contradictory", seen(look(Presence::present, Ownership::contradictory), nothing), EnsureStep::fail},

@@ -1,0 +1,141 @@
+#include "bootstrap/seed_server.hpp"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <array>
+#include <functional>
+
+#include "base/log.hpp"
+
+namespace bootstrap {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::string_view kPurpose = "boot data of ";
+constexpr std::size_t kDigestBytes = 16;
+constexpr int kOk = 200;
+constexpr int kNotFound = 404;
+constexpr int kMethodNotAllowed = 405;
+constexpr int kUnavailable = 503;
+
+std::string hex(const unsigned char* bytes, std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        text += "0123456789abcdef"[bytes[i] >> 4];
+        text += "0123456789abcdef"[bytes[i] & 15];
+    }
+    return text;
+}
+
+// A kind of content: the file's name and what of the seed it holds; nullopt: this seed has no such file.
+struct SeedFile {
+    std::string_view name;
+    std::function<std::optional<std::string>(const Seed&)> content;
+};
+
+const std::array<SeedFile, 4>& seed_files() {
+    static const std::array<SeedFile, 4> kFiles{{
+        {"user-data", [](const Seed& seed) { return std::optional(seed.user_data); }},
+        {"meta-data", [](const Seed& seed) { return std::optional(seed.meta_data); }},
+        // Always asked for: without an answer cloud-init waits and asks again.
+        {"vendor-data", [](const Seed&) { return std::optional(std::string()); }},
+        {"network-config",
+         [](const Seed& seed) {
+             return seed.network_config.empty() ? std::nullopt : std::optional(seed.network_config);
+         }},
+    }};
+    return kFiles;
+}
+
+const SeedFile* find_file(std::string_view name) {
+    for (const auto& file : seed_files()) {
+        if (file.name == name) return &file;
+    }
+    return nullptr;
+}
+
+struct Address {
+    std::string key;
+    std::string file;
+};
+
+// The last two parts of the path; a load balancer may have put others before them.
+Address address_of(std::string_view target) {
+    const auto path = target.substr(0, target.find('?'));
+    const auto file = path.rfind('/');
+    if (file == std::string_view::npos || file == 0) return {};
+    const auto before = path.substr(0, file);
+    const auto key = before.rfind('/');
+    if (key == std::string_view::npos) return {};
+    return {std::string(before.substr(key + 1)), std::string(path.substr(file + 1))};
+}
+
+base::HttpResponse answer(int status, std::string body) {
+    base::HttpResponse response;
+    response.status = status;
+    response.headers.set("Content-Type", "text/plain; charset=utf-8");
+    response.headers.set("Cache-Control", "no-store");
+    response.body = std::move(body);
+    return response;
+}
+
+asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpRequest request) {
+    if (request.method != "GET" && request.method != "HEAD")
+        co_return answer(kMethodNotAllowed, "only GET\n");
+    const auto address = address_of(request.target);
+    const auto* file = find_file(address.file);
+    if (!file || token_id_of_key(address.key).empty()) co_return answer(kNotFound, "not found\n");
+    std::optional<Seed> seed;
+    std::string failure;
+    try {
+        seed = co_await source.seed(address.key);
+    } catch (const boost::system::system_error& error) {
+        if (error.code() == asio::error::operation_aborted) throw;
+        failure = error.what();
+    } catch (const std::exception& error) {
+        failure = error.what();
+    }
+    if (!failure.empty()) {
+        // The path would be logged with an exception that leaves here.
+        base::log::warning("Could not make boot data that a machine asked for", {{"error", failure}});
+        co_return answer(kUnavailable, "not available now\n");
+    }
+    const auto content = seed ? file->content(*seed) : std::nullopt;
+    co_return content ? answer(kOk, *content) : answer(kNotFound, "not found\n");
+}
+
+}  // namespace
+
+std::string seed_key(const Token& token) {
+    const auto message = std::string(kPurpose) + token.id;
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned int size = 0;
+    HMAC(EVP_sha256(), token.secret.data(), static_cast<int>(token.secret.size()),
+         reinterpret_cast<const unsigned char*>(message.data()), message.size(), digest.data(), &size);
+    return token.id + "-" + hex(digest.data(), kDigestBytes);
+}
+
+std::string token_id_of_key(std::string_view key) {
+    const auto dash = key.find('-');
+    if (dash == std::string_view::npos || key.size() != dash + 1 + 2 * kDigestBytes) return {};
+    const auto is_plain = [](std::string_view text) {
+        return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string_view::npos;
+    };
+    if (!is_plain(key.substr(0, dash)) || !is_plain(key.substr(dash + 1))) return {};
+    return std::string(key.substr(0, dash));
+}
+
+bool is_seed_key_of(std::string_view key, const Token& token) {
+    const auto right = seed_key(token);
+    return key.size() == right.size() && CRYPTO_memcmp(key.data(), right.data(), key.size()) == 0;
+}
+
+base::HttpHandler make_seed_handler(SeedSource& source) {
+    return [&source](base::HttpRequest request) { return respond(source, std::move(request)); };
+}
+
+}  // namespace bootstrap

@@ -1,0 +1,39 @@
+// Boot data over HTTP: a machine that is told where fetches its own. The address is the secret: whoever has
+// it may read. https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/http_server.hpp"
+#include "bootstrap/seed.hpp"
+#include "bootstrap/token.hpp"
+
+namespace bootstrap {
+
+// What stands for a machine in its address: the token's public ID and a digest that only who has the token's
+// secret can make. It is good as long as the token is, and any process that can read the token knows it.
+std::string seed_key(const Token& token);
+// The token's ID in a key; empty: it is none.
+std::string token_id_of_key(std::string_view key);
+// Takes the same time whatever differs.
+bool is_seed_key_of(std::string_view key, const Token& token);
+
+class SeedSource {
+public:
+    SeedSource() = default;
+    SeedSource(const SeedSource&) = delete;
+    SeedSource& operator=(const SeedSource&) = delete;
+    virtual ~SeedSource() = default;
+    // nullopt: there is no such key, or none any more. An exception is answered with status 503, so that the
+    // machine asks again.
+    virtual boost::asio::awaitable<std::optional<Seed>> seed(std::string key) = 0;
+};
+
+// Answers GET and HEAD of <anything>/<key>/<file> with the files of NoCloud: user-data, meta-data,
+// vendor-data and network-config. Never tells or logs a key. `source` must outlive the handler.
+base::HttpHandler make_seed_handler(SeedSource& source);
+
+}  // namespace bootstrap

@@ -1,0 +1,123 @@
+// Which machines are given their boot data over HTTP, and until when.
+#include "controllers/claim/seed_answers.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/support/run_coroutine.hpp"
+#include "test/unit/bootstrap/certificate.hpp"
+#include "test/unit/controllers/claim_world.hpp"
+
+namespace {
+
+using namespace claims;
+using namespace std::chrono_literals;
+
+class CountSecrets final : public fake::Interference {
+public:
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        read += request.target.find("/secrets/") != std::string::npos;
+        return std::nullopt;
+    }
+    void after(const base::HttpRequest&, base::HttpResponse&) override {}
+    int read = 0;
+};
+
+// A claim whose machine was told where to ask, and a process that does not lead.
+struct Serving {
+    World world;
+    CountSecrets secrets;
+    base::MetricsRegistry metrics;
+    std::unique_ptr<base::Random> random = base::make_seeded_random(7);
+    kube::Client client{world.server.connect(&secrets), world.clock, metrics};
+    controllers::Informers informers{client, world.clock, *random, world.context.get_executor()};
+    controllers::claim::BootData boot_data{informers, client, world.clock, *random, "http://10.0.0.9:8082"};
+    controllers::claim::SeedAnswers answers{informers, boot_data, world.clock};
+    base::TaskGroup tasks{world.context.get_executor()};
+    std::string key;
+
+    Serving() {
+        world.server.edit<NodeSmithPool>({"default", "p"}, [](NodeSmithPool& pool) {
+            pool.spec.bootstrap.emplace();
+            pool.spec.bootstrap->method = api::v1alpha1::BootstrapMethod::CloudInit;
+            pool.spec.bootstrap->delivery = api::v1alpha1::BootstrapDelivery::HTTP;
+        });
+        api::ConfigMap info;
+        info.metadata.name = "cluster-info";
+        info.metadata.namespace_ = "kube-public";
+        info.data["kubeconfig"] =
+            "apiVersion: v1\nkind: Config\nclusters:\n- name: ''\n  cluster:\n    server: "
+            "https://10.0.0.1:6443\n    certificate-authority-data: " +
+            api::Bytes{test::kCACertificate}.str() + "\n";
+        world.server.put(info);
+        const auto claim = world.buy();
+        const auto token = bootstrap::make_token(claim.metadata.uid, 1, *random);
+        key = bootstrap::seed_key(token);
+        world.server.edit<NodeSmithClaim>(kClaim, [&](NodeSmithClaim& edited) {
+            edited.status.launchAttempts = 1;
+            edited.status.host = "pve1";
+            edited.status.bootstrapTokenID = token.id;
+        });
+        put(token);
+        informers.spawn_all(tasks);
+        world.run(1s);
+    }
+    ~Serving() {
+        tasks.stop();
+        while (tasks.size() > 0) world.run(1ms);
+    }
+    void put(const bootstrap::Token& token) {
+        const auto expiration = api::Time(world.clock.wall_now() + 30min);
+        world.server.put(bootstrap::token_secret(token, {"default", "c", "uid"}, expiration));
+    }
+    std::optional<bootstrap::Seed> ask(const std::string& with) {
+        world.run(1s);
+        return test::run(world.context, world.clock, answers.seed(with));
+    }
+    void set_condition(std::string_view type) {
+        world.server.edit<NodeSmithClaim>(kClaim, [&](NodeSmithClaim& claim) {
+            controllers::claim::set(claim.status, type, api::ConditionStatus::True, "Test", "",
+                                    api::Time(world.clock.wall_now()));
+        });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a machine that has not joined is given its own boot data") {
+    Serving serving;
+    const auto seed = serving.ask(serving.key);
+    REQUIRE(seed);
+    CHECK(seed->user_data.find("kubeadm") != std::string::npos);
+    CHECK(seed->user_data.find("cloud-init.disabled") != std::string::npos);
+    CHECK(seed->meta_data.find("local-hostname") != std::string::npos);
+}
+
+TEST_CASE(
+    "boot data ends with the registration, the failure, the deletion of the claim, and with its token") {
+    Serving serving;
+    REQUIRE(serving.ask(serving.key));
+    SECTION("registered") {
+        serving.set_condition(api::conditions::kRegistered);
+    }
+    SECTION("failed") {
+        serving.set_condition(api::conditions::kFailed);
+    }
+    SECTION("deleted") {
+        serving.world.server.edit<NodeSmithClaim>(kClaim, [&](NodeSmithClaim& claim) {
+            claim.metadata.deletionTimestamp = api::Time(serving.world.clock.wall_now());
+        });
+    }
+    SECTION("the token has expired") {
+        serving.world.run(31min);
+    }
+    SECTION("the token is another one") {
+        serving.put(bootstrap::make_token(serving.world.claim()->metadata.uid, 1, *serving.random));
+    }
+    CHECK_FALSE(serving.ask(serving.key));
+}
+
+TEST_CASE("a guess does not make the API server be asked") {
+    Serving serving;
+    CHECK_FALSE(serving.ask("zzzzzz-" + std::string(32, '0')));
+    CHECK_FALSE(serving.ask(""));
+    CHECK(serving.secrets.read == 0);
+}
