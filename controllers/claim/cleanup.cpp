@@ -1,4 +1,5 @@
 // Taking a machine away: drained, detached, destroyed and verified gone, and only then forgotten.
+#include "controllers/claim/adoption.hpp"
 #include "controllers/claim/lifecycle.hpp"
 #include "controllers/claim/node_changes.hpp"
 
@@ -82,17 +83,6 @@ void intend_removal(ClaimStatus& status, const Situation& s) {
         "machine " + status.machineID + " on host " + status.host + " is being removed", s.now);
 }
 
-Decision not_adopted(const Situation& s) {
-    Decision decision{Step::nothing, s.claim.status, std::nullopt};
-    set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kNotAdopted,
-        "machine " + s.claim.status.providerID +
-            " carries no mark that proves it ours, so it is not touched; when it is gone, annotate this "
-            "claim with " +
-            std::string(api::annotations::kMachineGone) + "=true",
-        s.now);
-    return decision;
-}
-
 // Only a machine that serves is worth keeping; an attempt that is under way is removed.
 bool is_retained(const NodeSmithClaim& claim) {
     return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
@@ -135,8 +125,7 @@ Decision decide_removal(const Situation& s) {
     const auto& claim = s.claim;
     if (!api::has_finalizer(claim.metadata, api::finalizers::kClaim))
         return {Step::nothing, claim.status, {}};
-    const bool foreign = !claim.status.providerID.empty() && claim.status.machineID.empty();
-    if (foreign && !stated_gone(s)) return not_adopted(s);
+    if (is_unadopted(claim.status) && !stated_gone(s)) return {Step::adopt, claim.status, std::nullopt};
     if (is_retained(claim)) return decide_release(s);
     auto decision = decide_cleanup(s, {Step::drop_finalizer, claim.status, std::nullopt});
     if (decision.step != Step::drop_finalizer &&

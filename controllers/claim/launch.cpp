@@ -20,20 +20,6 @@ Decision waiting(const Situation& s, std::string_view reason, std::string messag
     return decision;
 }
 
-// A claim of the Go operator has a machine that carries no mark of ours: nothing may be bought for it.
-bool is_foreign(const ClaimStatus& status) {
-    return !status.providerID.empty() && status.systemUUID.empty();
-}
-
-Decision not_adopted(const Situation& s) {
-    Decision decision{Step::nothing, s.claim.status, std::nullopt};
-    set(decision.status, conditions::kAdopted, ConditionStatus::False, reasons::kNotAdopted,
-        "its machine " + s.claim.status.providerID +
-            " carries no mark that proves it ours; nothing is changed",
-        s.now);
-    return decision;
-}
-
 // Without a machine on record nothing can exist at the provider.
 bool is_placed(const ClaimStatus& status) {
     return !status.machineID.empty();
@@ -109,7 +95,6 @@ void note(ClaimStatus& status, std::string_view reason, const std::string& messa
 
 Decision decide_launch(const Situation& s) {
     const auto& status = s.claim.status;
-    if (is_foreign(status)) return not_adopted(s);
     if (!is_placed(status)) {
         if (!s.pool) return waiting(s, reasons::kPoolMissing, "there is no pool " + s.claim.spec.poolRef);
         if (s.pool->metadata.deletionTimestamp)

@@ -1,5 +1,7 @@
 #include "controllers/claim/lifecycle.hpp"
 
+#include "controllers/claim/adoption.hpp"
+
 namespace controllers::claim {
 
 namespace conditions = api::conditions;
@@ -38,6 +40,7 @@ Decision decide(const Situation& s) {
     if (!api::has_finalizer(claim.metadata, api::finalizers::kClaim)) {
         return {Step::add_finalizer, claim.status, std::nullopt};
     }
+    if (is_unadopted(claim.status)) return {Step::adopt, claim.status, std::nullopt};
     if (is_true(claim, conditions::kFailed)) return decide_failed(s);
     if (is_replaced(claim.status)) return {Step::delete_claim, claim.status, std::nullopt};
     if (api::find_condition(claim.status.conditions, conditions::kMachineDeleted)) return decide_failed(s);

@@ -36,6 +36,7 @@ struct Situation {
 enum class Step {
     nothing,
     add_finalizer,
+    adopt,              // a machine of the Go operator, if it is proven to be the claim's
     admit,              // a place within the limits, for a claim that no pool reserved one for
     launch,             // the machine one step nearer to running
     register_node,      // labels, taints, providerID; then status.nodeName

@@ -33,7 +33,8 @@ ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, bas
       placements_(std::move(executor), informers),
       launcher_(clock, writer_, instances, reservations, addresses_, placements_, boot_data),
       nodes_(informers, client, writer_, instances, boot_data),
-      remover_(clock, writer_, drainer, instances, boot_data) {}
+      remover_(clock, writer_, drainer, instances, boot_data),
+      adoption_(informers, clock, writer_, instances) {}
 
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.claims.on_change(
@@ -93,6 +94,8 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
         case Step::add_finalizer:
             co_await writer_.add_finalizer(stored);
             break;
+        case Step::adopt:
+            co_return co_await adoption_.adopt(std::move(observation));
         case Step::admit:
             co_return co_await launcher_.admit(std::move(observation));
         case Step::launch:

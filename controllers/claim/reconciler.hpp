@@ -1,6 +1,7 @@
 // The NodeSmithClaim reconciler: looks, decides (lifecycle.hpp), records, takes one step.
 #pragma once
 
+#include "controllers/claim/adoption.hpp"
 #include "controllers/claim/launcher.hpp"
 #include "controllers/claim/node_keeper.hpp"
 #include "controllers/claim/remover.hpp"
@@ -33,6 +34,7 @@ private:
     claim::Launcher launcher_;
     claim::NodeKeeper nodes_;
     claim::Remover remover_;
+    claim::Adoption adoption_;
 };
 
 }  // namespace controllers

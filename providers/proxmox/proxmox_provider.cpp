@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "providers/proxmox/adopter.hpp"
 #include "providers/proxmox/ensurer.hpp"
 #include "providers/proxmox/health.hpp"
 #include "providers/proxmox/power_switch.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr base::Duration kListAge = std::chrono::seconds{10};
 
-class ProxmoxProvider final : public Provider {
+class ProxmoxProvider final : public Provider, public Adopter {
 public:
     ProxmoxProvider(ProviderConfig config, ProviderEnvironment& environment)
         : settings_(make_settings(config)),
@@ -31,7 +32,8 @@ public:
                    environment.clock),
           remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
           releaser_(settings_, client_, machines_),
-          power_switch_(settings_, client_, machines_) {}
+          power_switch_(settings_, client_, machines_),
+          adoption_(settings_, client_, view_) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         co_return co_await ensurer_.ensure(std::move(spec));
@@ -47,6 +49,9 @@ public:
     }
     asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) override;
     asio::awaitable<std::vector<Machine>> list() override;
+    asio::awaitable<AdoptResult> adopt(MachineIdentity identity) override {
+        co_return co_await adoption_.adopt(std::move(identity));
+    }
     asio::awaitable<std::vector<HostOffering>> offerings() override {
         co_return co_await placer_.offerings();
     }
@@ -79,6 +84,7 @@ private:
     Remover remover_;
     Releaser releaser_;
     PowerSwitch power_switch_;
+    Adoption adoption_;
 };
 
 asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,

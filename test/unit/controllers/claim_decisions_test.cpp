@@ -1,4 +1,5 @@
 // What a claim needs next until it serves, as tables: state in, step and conditions out.
+#include "controllers/claim/adoption.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {
@@ -65,12 +66,25 @@ TEST_CASE("nothing is begun while it must not be, and the condition says why") {
         scene.claim.status.nextRetryTime = at(60s);
         CHECK(scene.decide().look_again == at(60s));
     }
-    SECTION("its machine was made by the Go operator") {
-        scene.claim.status.providerID = "proxmox://c";
-        CHECK(condition(scene.decide().status, conditions::kAdopted).status == ConditionStatus::False);
-    }
     CHECK(scene.decide().step == Step::nothing);
     CHECK(scene.decide().status.launchAttempts == scene.claim.status.launchAttempts);
+}
+
+TEST_CASE("a claim of the Go operator is adopted before anything else, wherever it stands") {
+    Scene scene;
+    scene.claim.status.providerID = "proxmox://c";
+    CHECK(scene.decide().step == Step::adopt);
+    for (const auto type : {conditions::kLaunched, conditions::kRegistered, conditions::kInitialized})
+        scene.set(type, ConditionStatus::True);
+    CHECK(scene.decide().step == Step::adopt);
+    providers::Adopted yes;
+    yes.record = {"pve1", "105", ""};
+    yes.provider_id = "proxmox://lab/vms/105";
+    scene.claim.status = after_adoption(scene.situation(), yes, kUid);
+    CHECK(condition(scene.claim.status, conditions::kAdopted).status == ConditionStatus::True);
+    CHECK(scene.claim.status.systemUUID == kUid);
+    CHECK(scene.decide().step != Step::adopt);
+    CHECK(scene.decide().step != Step::launch);
 }
 
 TEST_CASE("a placed machine is followed even if nothing new may be bought: it may exist already") {

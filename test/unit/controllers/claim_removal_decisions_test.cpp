@@ -1,4 +1,5 @@
 // How a claim leaves, as tables: state in, step and conditions out.
+#include "controllers/claim/adoption.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {
@@ -85,14 +86,35 @@ TEST_CASE("R2: a claim whose pool is gone is removed like any other") {
 }
 
 TEST_CASE(
-    "a machine of the Go operator is never destroyed, and the claim stays until the user says it is gone") {
+    "a machine of the Go operator is destroyed only once it is adopted; else the user has to say it is "
+    "gone") {
     Scene scene;
     scene.claim.status.providerID = "proxmox://c";
     scene.deleted();
-    CHECK(scene.decide().step == Step::nothing);
-    CHECK(condition(scene.decide().status, conditions::kMachineDeleted).reason == reasons::kNotAdopted);
+    CHECK(scene.decide().step == Step::adopt);
+    providers::NotAdopted no;
+    no.message = "two are called c";
+    scene.claim.status = after_adoption(scene.situation(), no, "");
+    CHECK(condition(scene.claim.status, conditions::kMachineDeleted).reason == reasons::kNotAdopted);
+    CHECK(condition(scene.claim.status, conditions::kAdopted).message.find("two are called c") !=
+          std::string::npos);
+    CHECK(scene.decide().step == Step::adopt);
     scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
     CHECK(scene.decide().step == Step::drop_finalizer);
+}
+
+TEST_CASE("an adopted machine is removed like any other") {
+    Scene scene;
+    scene.claim.status.providerID = "proxmox://c";
+    scene.deleted();
+    providers::NotAdopted no;
+    scene.claim.status = after_adoption(scene.situation(), no, "");
+    providers::Adopted yes;
+    yes.record = {"pve1", "105", ""};
+    yes.provider_id = "proxmox://lab/vms/105";
+    scene.claim.status = after_adoption(scene.situation(), yes, kUid);
+    CHECK(scene.claim.status.launchAttempts == 1);
+    CHECK(scene.decide().step == Step::remove_machine);
 }
 
 TEST_CASE("a machine that has vanished takes no drain: the claim ends and its Node goes") {

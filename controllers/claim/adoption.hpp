@@ -1,0 +1,42 @@
+// Claims of the Go project KubeNodeSmith: their machines exist, but carry no mark of ours. What is proven is
+// taken over; nothing else is touched, and nothing is bought for such a claim.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "controllers/claim/lifecycle.hpp"
+#include "controllers/claim/writer.hpp"
+#include "controllers/provider_instances.hpp"
+#include "kube/controller.hpp"
+#include "providers/adopter.hpp"
+
+namespace controllers::claim {
+
+// It names a machine that we know nothing else of. Pure.
+bool is_unadopted(const ClaimStatus& status);
+
+// `system_uuid`: the Node's, which the machine was proven by. Pure.
+ClaimStatus after_adoption(const Situation& situation, const providers::AdoptResult& result,
+                           const std::string& system_uuid);
+
+class Adoption {
+public:
+    // All must outlive this.
+    Adoption(const Informers& informers, base::Clock& clock, Writer& writer, ProviderInstances& instances)
+        : informers_(informers), clock_(clock), writer_(writer), instances_(instances) {}
+
+    // The mark is written into the machine before the status says that it is ours.
+    asio::awaitable<kube::Result> adopt(Observation observation);
+
+private:
+    asio::awaitable<providers::AdoptResult> ask_provider(Observation observation, NodePointer node);
+    // As the Go operator found it: by the name in the status, else by the claim's.
+    NodePointer node_of(const NodeSmithClaim& claim) const;
+
+    const Informers& informers_;
+    base::Clock& clock_;
+    Writer& writer_;
+    ProviderInstances& instances_;
+};
+
+}  // namespace controllers::claim

@@ -1,0 +1,173 @@
+"""Hosts that die and storages that fill up while machines are made, and machines that another operator made."""
+
+import json
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import manifests
+import proxmox_world
+import pytest
+from stack import Stack, condition, is_true, running_pods, wait_for
+
+ROOT_PASSWORD = "an administrator's"
+WORLD = proxmox_world.world()
+WORLD["users"] = [{"id": "root@pam", "password": ROOT_PASSWORD}, {"id": "automation@pve"}]
+ANSWERING = "alfaromeo"  # the host that serves the operator's endpoint
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    with Stack(tmp_path_factory.mktemp("stack"), WORLD) as running:
+        running.install_crds()
+        running.operator.start().wait_ready()
+        yield running
+
+
+def as_root(proxmox, method, path):
+    """What somebody does at the host's shell: a token may not break a lock."""
+    context = ssl._create_unverified_context()  # a simulator on loopback, with a certificate of its own
+    login = urllib.parse.urlencode({"username": "root@pam", "password": ROOT_PASSWORD}).encode()
+    with urllib.request.urlopen(f"{proxmox.url}/api2/json/access/ticket", login, context=context, timeout=30) as answer:
+        ticket = json.load(answer)["data"]
+    request = urllib.request.Request(f"{proxmox.url}/api2/json{path}", method=method, headers={
+        "Cookie": "PVEAuthCookie=" + urllib.parse.quote(ticket["ticket"], safe=""), "CSRFPreventionToken": ticket["CSRFPreventionToken"]})
+    with urllib.request.urlopen(request, context=context, timeout=30) as answer:
+        return json.load(answer)["data"]
+
+
+def from_local_templates(stack, **placement):
+    """Full clones of the template on the machine's own host, without machines on the host that answers."""
+    template = {"name": proxmox_world.LOCAL_TEMPLATE, "localStorage": True, "cloneMode": "Full"}
+    return manifests.provider(stack.proxmox, template=template, cloudInit={"user": "ops"},
+                              placement={"excludedNodes": [ANSWERING], **placement})
+
+
+def reason(claim, kind):
+    return condition(claim, kind).get("reason", "")
+
+
+def events_about(stack, name):
+    return [f"{e['reason']}: {e['message']}" for e in stack.events() if e["involvedObject"]["name"] == name]
+
+
+def two_ready(stack):
+    found = [c for c in stack.claims() if is_true(c, "Ready")]
+    return found if len(found) == 2 else None
+
+
+def source_of(machine):
+    """VMID of the template on the machine's host."""
+    return 9001 + proxmox_world.HOSTS.index(machine["node"])
+
+
+def test_a_host_that_dies_while_it_clones_costs_the_pods_nothing_but_time(clean):
+    stack = clean
+    stack.proxmox.control("POST", "/durations", {"tasks": {"qmclone-full": 600}})
+    stack.apply(manifests.secret(stack.proxmox), from_local_templates(stack), manifests.pool(), manifests.control_plane())
+    stack.apply(manifests.deployment("shop", 1))
+    cloning = wait_for("a clone under way", lambda: next(
+        (c for c in stack.claims() if "qmclone" in c.get("status", {}).get("taskRef", "")), None), 60)
+    name, dead, vmid = (cloning["metadata"]["name"], cloning["status"]["host"], cloning["status"]["machineID"])
+    stack.proxmox.control("POST", "/durations", {"tasks": {"qmclone-full": 1}})
+    stack.proxmox.control("POST", f"/hosts/{dead}/power-off")
+    try:
+        wait_for("a running pod", lambda: running_pods(stack.pods()), 120)
+        mine = lambda: next(c for c in stack.claims() if c["metadata"]["name"] == name)
+        assert mine()["status"]["lastFailure"]["reason"] == "HostDown" and dead in mine()["status"]["lastFailure"]["message"]
+        wait_for("what is left there to be told", lambda: reason(mine(), "MachineDeleted") == "HostUnreachable", 60)
+        assert any("HostDown" in text for text in events_about(stack, name))
+        others = [c for c in stack.claims() if is_true(c, "Ready")]
+        assert [c["status"]["host"] for c in others] == [h for h in proxmox_world.HOSTS if h not in (ANSWERING, dead)]
+    finally:
+        stack.proxmox.control("POST", f"/hosts/{dead}/power-on")
+    # The clone's worker died with its host and left a lock that only root can break; until then nothing is touched.
+    locked = wait_for("the lock to be told", lambda: mine() if reason(mine(), "MachineDeleted") == "Locked" else None, 120)
+    assert f"qm unlock {vmid} && qm destroy {vmid}" in condition(locked, "MachineDeleted")["message"]
+    as_root(stack.proxmox, "DELETE", f"/nodes/{dead}/qemu/{vmid}?skiplock=1&purge=1")
+
+
+def test_a_storage_that_is_full_sends_the_machine_to_another_host(clean):
+    stack = clean
+    full = "porsche"
+    stack.proxmox.control("POST", "/storages/local/fill", {"host": full, "availGiB": 1})
+    try:
+        stack.apply(manifests.secret(stack.proxmox), from_local_templates(stack, strategy="Spread"),
+                    manifests.pool(limits={"minNodes": 2}), manifests.control_plane())
+        ready = wait_for("2 Ready claims", lambda: two_ready(stack), 120)
+    finally:
+        stack.proxmox.control("POST", "/storages/local/fill", {"host": full, "availGiB": 400})
+    assert {c["status"]["host"] for c in ready} == {"zagato"}
+    failed = [c for c in ready if c["status"].get("lastFailure")]
+    assert failed and all(c["status"]["lastFailure"]["reason"] == "CloneFailed" for c in failed)
+    assert "No space left" in failed[0]["status"]["lastFailure"]["message"]
+    assert any("CloneFailed" in text for text in events_about(stack, failed[0]["metadata"]["name"]))
+    assert len(stack.proxmox.machines()) == 2, "nothing is left of the attempts that failed"
+    disks = [v for v in proxmox_world.volumes(stack.proxmox) if "disk" in v]
+    assert len(disks) == 2
+    for machine in stack.proxmox.machines():
+        assert str(machine["vmid"]) in machine["config"]["scsi0"] and "local:" in machine["config"]["scsi0"]
+        clones = [r["path"] for r in stack.proxmox.requests() if r["method"] == "POST" and r["path"].endswith("/clone")]
+        assert f"/nodes/{machine['node']}/qemu/{source_of(machine)}/clone" in clones[-3:]
+
+
+def legacy_machine(stack, vmid, name, tag):
+    """As the Go operator leaves it: named and tagged, joined, and without a mark."""
+    proxmox, host = stack.proxmox, "zagato"
+    proxmox_world.api(proxmox, "POST", f"/nodes/{host}/qemu", vmid=vmid, name=name, tags=tag, cores=2, memory=4096, agent=1)
+    wait_for("its creation", lambda: proxmox_world.machine_named(proxmox, name), 20)
+    wait_for("its end", lambda: "lock" not in proxmox_world.machine_named(proxmox, name)["config"], 20)
+    proxmox_world.api(proxmox, "POST", f"/nodes/{host}/qemu/{vmid}/status/start")
+    join = (f"kubeadm join {stack.cluster.server.removeprefix('https://')} --token {stack.cluster.bootstrap_token()} "
+            f"--discovery-token-ca-cert-hash {stack.cluster.ca_hash} --node-name {name}\n")
+
+    def started():
+        try:
+            return proxmox_world.api(proxmox, "POST", f"/nodes/{host}/qemu/{vmid}/agent/exec", **{"command": "sh", "input-data": join})
+        except urllib.error.HTTPError:
+            return None  # the guest agent does not answer yet
+    wait_for("the guest to take a command", started, 60)
+    wait_for("its Node", lambda: [n for n in stack.nodes() if n["metadata"]["name"] == name], 60)
+
+
+def legacy_claim(stack, name):
+    """The claim with the status that the Go operator wrote; the operator sees it only with that."""
+    stack.apply(manifests.claim(name))
+    now = "2025-01-01T00:00:00Z"
+    done = [{"type": t, "status": "True", "reason": t, "message": "", "lastTransitionTime": now}
+            for t in ("Launched", "Registered", "Initialized", "Ready")]
+    status = {"providerID": f"proxmox://{name}", "nodeName": name, "providerRef": "proxmox", "conditions": done}
+    stack.cluster.kubectl("-n", manifests.NAMESPACE, "patch", "nsclaim", name, "--subresource=status", "--type=merge", "-p",
+                          json.dumps({"status": status}))
+
+
+def test_machines_of_the_go_operator_are_taken_over_if_they_prove_to_be_the_claims(clean):
+    stack = clean
+    stack.apply(*manifests.everything(stack.proxmox))
+    stack.operator.stop()
+    legacy_machine(stack, 1500, "workers-000001", "kubenodesmith-managed")
+    legacy_machine(stack, 1501, "workers-000002", "somebody-elses")
+    for name in ("workers-000001", "workers-000002"):
+        legacy_claim(stack, name)
+    stack.operator.start().wait_ready()
+    claims = lambda: {c["metadata"]["name"]: c for c in stack.claims()}
+    wait_for("an adopted claim", lambda: is_true(claims()["workers-000001"], "Adopted"), 60)
+    wait_for("a verdict on the other", lambda: condition(claims()["workers-000002"], "Adopted").get("status") == "False", 60)
+    adopted, refused = claims()["workers-000001"], claims()["workers-000002"]
+    assert (adopted["status"]["host"], adopted["status"]["machineID"]) == ("zagato", "1500")
+    assert adopted["metadata"]["uid"] in proxmox_world.machine_named(stack.proxmox, "workers-000001")["config"]["description"]
+    assert "kubenodesmith-managed" in condition(refused, "Adopted")["message"]
+    wait_for("the Node's labels", lambda: any(n["metadata"]["labels"].get("kubenodesmith.io/nodeclaim") == "workers-000001"
+                                              for n in stack.nodes()), 30)
+
+    stack.cluster.kubectl("-n", manifests.NAMESPACE, "delete", "nsclaim", "--all", "--wait=false")
+    wait_for("the adopted machine's end", lambda: not proxmox_world.machine_named(stack.proxmox, "workers-000001"), 60)
+    wait_for("the other claim to wait", lambda: reason(claims()["workers-000002"], "MachineDeleted") == "NotAdopted", 30)
+    assert proxmox_world.machine_named(stack.proxmox, "workers-000002")["status"] == "running"
+    proxmox_world.api(stack.proxmox, "POST", "/nodes/zagato/qemu/1501/status/stop")
+    wait_for("its end", lambda: proxmox_world.machine_named(stack.proxmox, "workers-000002")["status"] == "stopped", 20)
+    proxmox_world.api(stack.proxmox, "DELETE", "/nodes/zagato/qemu/1501?purge=1")
+    stack.cluster.kubectl("-n", manifests.NAMESPACE, "annotate", "nsclaim", "workers-000002", "kubenodesmith.io/machine-gone=true")
+    wait_for("the end of both claims", lambda: not stack.claims(), 30)
+    stack.cluster.kubectl("delete", "nodes", "--all")
