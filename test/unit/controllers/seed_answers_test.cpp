@@ -102,9 +102,10 @@ TEST_CASE(
         serving.set_condition(api::conditions::kFailed);
     }
     SECTION("deleted") {
-        serving.world.server.edit<NodeSmithClaim>(kClaim, [&](NodeSmithClaim& claim) {
-            claim.metadata.deletionTimestamp = api::Time(serving.world.clock.wall_now());
+        serving.world.server.edit<NodeSmithClaim>(kClaim, [](NodeSmithClaim& claim) {
+            claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
         });
+        test::run(serving.world.context, serving.world.clock, serving.client.remove<NodeSmithClaim>(kClaim));
     }
     SECTION("the token has expired") {
         serving.world.run(31min);

@@ -15,6 +15,7 @@ struct Destruction {
     int vmid = 0;
     bool purge = false;
     bool unreferenced = false;
+    bool skip_lock = false;
 };
 
 void require_destroyable(const Machine& machine) {
@@ -51,7 +52,7 @@ void forget(Cluster& cluster, const Destruction& order) {
 asio::awaitable<void> destroy_worker(Cluster& cluster, Task& task, Destruction order) {
     auto lock = co_await lock_machine(cluster, task, order.vmid);
     require_destroyable(cluster.machine(order.node, order.vmid));
-    require_unlocked(cluster.machine(order.node, order.vmid).config);
+    if (!order.skip_lock) require_unlocked(cluster.machine(order.node, order.vmid).config);
     auto volumes = volumes_to_free(cluster, cluster.machine(order.node, order.vmid), order);
     for (const auto& volume : volumes) require_no_clones(cluster.world, order.node, volume);
     auto last = cluster.view(cluster.machine(order.node, order.vmid));
@@ -84,7 +85,8 @@ asio::awaitable<json::value> destroy(Call& call) {
         throw failure("unable to remove VM " + name + " - used in HA resources and purge parameter not set.");
     }
     call.cluster.require_quorum();
-    Destruction order{call.node, call.vmid(), call.flag("purge"), call.flag("destroy-unreferenced-disks")};
+    Destruction order{call.node, call.vmid(), call.flag("purge"), call.flag("destroy-unreferenced-disks"),
+                      call.flag("skiplock")};
     auto& task = call.cluster.create_task(call.node, "qmdestroy", name, call.user);
     co_return json::value(call.cluster.run_task(task, destroy_worker(call.cluster, task, std::move(order))));
 }
