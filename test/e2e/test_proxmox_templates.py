@@ -177,8 +177,10 @@ def test_a_command_of_the_user_joins_by_either_way(clean):
     custom = {"format": "Custom", "commandSecretRef": {"name": "join", "key": "command"}}
     apply(stack, secret, provider(stack),
           manifests.pool("by-agent", limits={"minNodes": 1}, bootstrap={"method": "GuestAgent", "readyCommand": ["true"], **custom}),
-          manifests.pool("by-cloud-init", limits={"minNodes": 1}, bootstrap={"method": "CloudInit", **custom}))
-    names = {c["metadata"]["name"] for c in ready(stack, 2)}
+          manifests.pool("by-cloud-init", limits={"minNodes": 1}, bootstrap={"method": "CloudInit", **custom}, template={"network": STATIC}))
+    claims = ready(stack, 2)
+    assert {tuple(c["status"].get("addresses", [])) for c in claims if c["spec"]["poolRef"] == "by-cloud-init"} == {("10.0.4.50",)}
+    names = {c["metadata"]["name"] for c in claims}
     assert names == {n["metadata"]["name"] for n in stack.nodes()}
 
 

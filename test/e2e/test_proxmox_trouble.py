@@ -91,7 +91,7 @@ def test_a_host_that_dies_while_it_clones_costs_the_pods_nothing_but_time(clean)
 def test_a_storage_that_is_full_sends_the_machine_to_another_host(clean):
     stack = clean
     full = "porsche"
-    stack.proxmox.control("POST", "/storages/local/fill", {"host": full, "availGiB": 1})
+    stack.proxmox.control("POST", "/storages/local/fill", {"host": full, "availGiB": 0})
     try:
         stack.apply(manifests.secret(stack.proxmox), from_local_templates(stack, strategy="Spread"),
                     manifests.pool(limits={"minNodes": 2}), manifests.control_plane())
@@ -110,6 +110,27 @@ def test_a_storage_that_is_full_sends_the_machine_to_another_host(clean):
         assert str(machine["vmid"]) in machine["config"]["scsi0"] and "local:" in machine["config"]["scsi0"]
         clones = [r["path"] for r in stack.proxmox.requests() if r["method"] == "POST" and r["path"].endswith("/clone")]
         assert f"/nodes/{machine['node']}/qemu/{source_of(machine)}/clone" in clones[-3:]
+
+
+def destroy_by_hand(stack, machine):
+    path = f"/nodes/{machine['node']}/qemu/{machine['vmid']}"
+    proxmox_world.api(stack.proxmox, "POST", f"{path}/status/stop")
+    wait_for("its end", lambda: proxmox_world.machine_named(stack.proxmox, machine["name"])["status"] == "stopped", 20)
+    proxmox_world.api(stack.proxmox, "DELETE", f"{path}?purge=1")
+
+
+def test_a_machine_that_its_user_keeps_loses_our_mark_and_nothing_else(clean):
+    stack = clean
+    stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}, deletionPolicy="Retain"))
+    name = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 60)[0]["metadata"]["name"]
+    stack.cluster.kubectl("-n", manifests.NAMESPACE, "delete", "nspool", "workers", "--wait=false")
+    wait_for("the end of the claim", lambda: not stack.claims(), 60)
+    kept = proxmox_world.machine_named(stack.proxmox, name)
+    assert kept["status"] == "running" and "kubenodesmith" not in json.dumps(kept["config"].get("tags", "") + kept["config"].get("description", ""))
+    (node,) = stack.nodes()
+    assert node["metadata"]["name"] == name and "kubenodesmith.io/nodeclaim" not in node["metadata"]["labels"]
+    destroy_by_hand(stack, kept)
+    stack.cluster.kubectl("delete", "node", name)
 
 
 def legacy_machine(stack, vmid, name, tag):
@@ -164,10 +185,11 @@ def test_machines_of_the_go_operator_are_taken_over_if_they_prove_to_be_the_clai
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "delete", "nsclaim", "--all", "--wait=false")
     wait_for("the adopted machine's end", lambda: not proxmox_world.machine_named(stack.proxmox, "workers-000001"), 60)
     wait_for("the other claim to wait", lambda: reason(claims()["workers-000002"], "MachineDeleted") == "NotAdopted", 30)
-    assert proxmox_world.machine_named(stack.proxmox, "workers-000002")["status"] == "running"
-    proxmox_world.api(stack.proxmox, "POST", "/nodes/zagato/qemu/1501/status/stop")
-    wait_for("its end", lambda: proxmox_world.machine_named(stack.proxmox, "workers-000002")["status"] == "stopped", 20)
-    proxmox_world.api(stack.proxmox, "DELETE", "/nodes/zagato/qemu/1501?purge=1")
+    left_alone = proxmox_world.machine_named(stack.proxmox, "workers-000002")
+    assert left_alone["status"] == "running"
+    destroy_by_hand(stack, left_alone)
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "annotate", "nsclaim", "workers-000002", "kubenodesmith.io/machine-gone=true")
     wait_for("the end of both claims", lambda: not stack.claims(), 30)
     stack.cluster.kubectl("delete", "nodes", "--all")
+    for token in stack.bootstrap_tokens():  # those that the guests joined with
+        stack.cluster.kubectl("-n", "kube-system", "delete", "secret", token)
