@@ -126,6 +126,10 @@ void Operator::stop() {
     parts_->changed.notify_all();
 }
 
+kube::Client& Operator::client() {
+    return parts_->wiring.client();
+}
+
 Readiness Operator::readiness() const {
     if (parts_->stopping) return {false, "stopping"};
     return {parts_->synced, "waiting for " + parts_->waiting_for};
@@ -137,6 +141,10 @@ const base::MetricsRegistry& Operator::metrics() const {
 
 std::string Operator::debug_state() const {
     return parts_->wiring.debug_state();
+}
+
+std::string Operator::status_page() const {
+    return parts_->wiring.status_page();
 }
 
 }  // namespace kubenodesmith

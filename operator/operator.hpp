@@ -12,6 +12,7 @@
 #include "base/http_client.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
+#include "kube/client.hpp"
 #include "kube/leader_election.hpp"
 #include "operator/probe_server.hpp"
 
@@ -52,10 +53,13 @@ public:
     // Begins an orderly end: work in hand is finished within the grace, the lease is given up.
     void stop();
 
+    kube::Client& client();
     Readiness readiness() const;
     const base::MetricsRegistry& metrics() const;
     // What the operator believes, as JSON, for people who ask why.
     std::string debug_state() const;
+    // The same for a browser.
+    std::string status_page() const;
 
 private:
     struct Parts;

@@ -24,10 +24,15 @@ struct Options {
     base::Duration retry_period = std::chrono::seconds{2};
     std::string health_address = ":8081";
     std::string metrics_address = "0";  // "0": off
+    bool metrics_secure = true;         // HTTPS for those whom the API server allows it; false: HTTP for all
+    std::string metrics_cert_path;      // a folder; empty: a certificate made at start
+    std::string metrics_cert_name = "tls.crt";
+    std::string metrics_cert_key = "tls.key";
     base::log::Level log_level = base::log::Level::info;
     base::log::Format log_format = base::log::Format::text;
     int concurrent_claims = 16;
     bool kproximate_metrics = false;
+    bool status_page = false;
 };
 
 // What the command line asks for: run the operator with options, run another command, or print a text and

@@ -32,6 +32,7 @@ public:
 
     const base::MetricsRegistry& metrics() const;
     std::string debug_state() const;
+    std::string status_page() const;
 
 private:
     struct Objects;
