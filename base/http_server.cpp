@@ -54,6 +54,7 @@ HttpRequest head_of(const RequestParser& parser) {
 // One accepted connection.
 struct Connection {
     explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
+    std::shared_ptr<asio::ssl::context> tls;  // lives as long as the stream that uses it
     NetStream stream;
     boost::beast::flat_buffer buffer;
     bool answering = false;
@@ -69,7 +70,9 @@ public:
           acceptor_(executor),
           sessions_(executor),
           session_ended_(executor) {
-        if (!options_.certificate_pem.empty()) tls_ = make_server_context(options_);
+        if (options_.key_pair) key_pair_ = options_.key_pair();
+        if (!options_.key_pair) key_pair_ = {options_.certificate_pem, options_.key_pem};
+        if (!key_pair_.certificate_pem.empty()) tls_ = server_context(key_pair_);
         try {
             tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
             acceptor_.open(endpoint.protocol());
@@ -145,10 +148,30 @@ private:
         co_await end_tls(*connection);
     }
 
+    static std::shared_ptr<asio::ssl::context> server_context(const KeyPair& pair) {
+        return std::make_shared<asio::ssl::context>(make_server_context(pair));
+    }
+
+    // A certificate that was renewed is used from now on; one that cannot be used is not.
+    void renew_certificate() {
+        if (!options_.key_pair) return;
+        try {
+            auto pair = options_.key_pair();
+            if (pair == key_pair_) return;
+            tls_ = server_context(pair);
+            key_pair_ = std::move(pair);
+            log::info("Serving with a renewed certificate", {{"port", port_}});
+        } catch (const std::exception& error) {
+            log::warning("Could not use the renewed certificate", {{"error", error.what()}});
+        }
+    }
+
     asio::awaitable<bool> start_tls(Connection& connection) {
         if (!tls_) co_return true;
+        renew_certificate();
+        connection.tls = tls_;
         Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
-        auto& tls = connection.stream.start_tls(*tls_);
+        auto& tls = connection.stream.start_tls(*connection.tls);
         boost::system::error_code error;
         co_await tls.async_handshake(asio::ssl::stream_base::server,
                                      asio::redirect_error(asio::use_awaitable, error));
@@ -257,7 +280,8 @@ private:
     Clock& clock_;
     HttpServerOptions options_;
     HttpHandler handler_;
-    std::optional<asio::ssl::context> tls_;
+    KeyPair key_pair_;
+    std::shared_ptr<asio::ssl::context> tls_;  // null: plain HTTP
     tcp::acceptor acceptor_;
     std::uint16_t port_ = 0;
     bool closing_ = false;

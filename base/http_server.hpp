@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/certificate.hpp"
 #include "base/http.hpp"
 
 namespace base {
@@ -16,6 +17,9 @@ struct HttpServerOptions {
     std::uint16_t port = 0;  // 0: any free port
     std::string certificate_pem;
     std::string key_pem;
+    // Instead of these: asked at each handshake, so that a certificate can be renewed. What it throws, or a
+    // pair that does not fit, is logged, and the handshake goes on with the last good one.
+    std::function<KeyPair()> key_pair;
     std::size_t max_header_bytes = 8 * 1024;
     std::size_t max_body_bytes = 16 * 1024 * 1024;
     Duration idle_timeout = std::chrono::seconds{60};  // of silence, between requests and within one
@@ -42,7 +46,8 @@ public:
     virtual asio::awaitable<void> run() = 0;
 };
 
-// Binds and listens at once; throws std::runtime_error naming address and port if that fails.
+// Binds and listens at once; throws std::runtime_error naming address and port if that fails, what `key_pair`
+// throws, and std::invalid_argument if there is TLS and certificate or key are wrong.
 std::unique_ptr<HttpServer> make_http_server(asio::any_io_executor executor, Clock& clock,
                                              HttpServerOptions options, HttpHandler handler);
 

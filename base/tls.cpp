@@ -94,9 +94,9 @@ ssl::context make_client_context(const TlsClientOptions& options) {
     return context;
 }
 
-ssl::context make_server_context(const HttpServerOptions& options) {
+ssl::context make_server_context(const KeyPair& pair) {
     auto context = make_context(ssl::context::tls_server);
-    use_key_pair(context, options.certificate_pem, options.key_pem);
+    use_key_pair(context, pair.certificate_pem, pair.key_pem);
     return context;
 }
 

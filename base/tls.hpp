@@ -4,15 +4,15 @@
 #include <boost/asio/ssl/context.hpp>
 #include <string>
 
+#include "base/certificate.hpp"
 #include "base/http_client.hpp"
-#include "base/http_server.hpp"
 #include "base/net_stream.hpp"
 
 namespace base {
 
 // TLS 1.2 or newer. Throw std::invalid_argument naming the option that is wrong; never show key material.
 asio::ssl::context make_client_context(const TlsClientOptions& options);
-asio::ssl::context make_server_context(const HttpServerOptions& options);
+asio::ssl::context make_server_context(const KeyPair& pair);
 
 // One client handshake: what to expect of the server's certificate, and why it was refused.
 class ServerVerification {

@@ -2,13 +2,17 @@
 
 #include <utility>
 
+#include "controllers/disruption/reconciler.hpp"
+
 namespace kubenodesmith {
 
 ClusterMetrics::ClusterMetrics(controllers::Informers& informers, base::Clock& clock,
-                               base::MetricsRegistry& registry, std::function<bool()> leading,
-                               const std::string& lease)
+                               base::MetricsRegistry& registry,
+                               const controllers::DisruptionReconciler& disruption,
+                               std::function<bool()> leading, const std::string& lease)
     : informers_(informers),
       clock_(clock),
+      disruption_(disruption),
       leading_(std::move(leading)),
       // client-go's name for it.
       leader_(
@@ -30,6 +34,9 @@ ClusterMetrics::ClusterMetrics(controllers::Informers& informers, base::Clock& c
                                 {"namespace", "provider", "host", "resource"})),
       host_machines_(registry.gauge("kubenodesmith_provider_host_machines", "Our machines on a host",
                                     {"namespace", "provider", "host"})),
+      removals_blocked_(registry.gauge("kubenodesmith_removals_blocked",
+                                       "Nodes that could leave and stay, by what stands against it",
+                                       {"kind", "reason"})),
       exposition_(registry.before_exposition([this] { update(); })) {
     informers_.pods.on_change(
         [this](const api::Pod* before, const api::Pod* after) { on_pod(before, after); });
@@ -73,6 +80,12 @@ void ClusterMetrics::update() {
             host_machines_.set(labels, static_cast<double>(host.machines));
         }
     }
+    std::map<base::LabelValues, double> blocked;
+    for (const auto& [node, stay] : disruption_.stays()) {
+        ++blocked[{std::string(controllers::disruption::name_of(stay.kind)), stay.blocker.reason}];
+    }
+    for (const auto& [labels, nodes] : blocked) removals_blocked_.set(labels, nodes);
+    removals_blocked_.drop_others();
     pool_nodes_.drop_others();
     host_free_.drop_others();
     host_machines_.drop_others();

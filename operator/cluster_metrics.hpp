@@ -11,12 +11,17 @@
 #include "base/metrics.hpp"
 #include "controllers/informers.hpp"
 
+namespace controllers::disruption {
+class DisruptionReconciler;
+}
+
 namespace kubenodesmith {
 
 class ClusterMetrics {
 public:
     // All must outlive this. Made before the informers run: it listens to pods.
     ClusterMetrics(controllers::Informers& informers, base::Clock& clock, base::MetricsRegistry& registry,
+                   const controllers::disruption::DisruptionReconciler& disruption,
                    std::function<bool()> leading, const std::string& lease);
 
 private:
@@ -38,6 +43,7 @@ private:
 
     controllers::Informers& informers_;
     base::Clock& clock_;
+    const controllers::disruption::DisruptionReconciler& disruption_;
     std::function<bool()> leading_;
     base::Gauge& leader_;
     base::Gauge& unschedulable_;
@@ -45,6 +51,7 @@ private:
     Series pool_nodes_;
     Series host_free_;
     Series host_machines_;
+    Series removals_blocked_;
     std::map<std::string, base::TimePoint> unschedulable_since_;  // by pod UID, until it runs or is gone
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
 };

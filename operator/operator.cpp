@@ -130,6 +130,10 @@ base::HttpHandler Operator::boot_data_handler() {
     return bootstrap::make_seed_handler(parts_->wiring.seeds());
 }
 
+kube::Client& Operator::client() {
+    return parts_->wiring.client();
+}
+
 Readiness Operator::readiness() const {
     if (parts_->stopping) return {false, "stopping"};
     return {parts_->synced, "waiting for " + parts_->waiting_for};
@@ -141,6 +145,10 @@ const base::MetricsRegistry& Operator::metrics() const {
 
 std::string Operator::debug_state() const {
     return parts_->wiring.debug_state();
+}
+
+std::string Operator::status_page() const {
+    return parts_->wiring.status_page();
 }
 
 }  // namespace kubenodesmith

@@ -13,6 +13,7 @@
 #include "base/http_server.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
+#include "kube/client.hpp"
 #include "kube/leader_election.hpp"
 #include "operator/probe_server.hpp"
 
@@ -57,10 +58,13 @@ public:
 
     // Answers machines that fetch their boot data; whether this process leads makes no difference.
     base::HttpHandler boot_data_handler();
+    kube::Client& client();
     Readiness readiness() const;
     const base::MetricsRegistry& metrics() const;
     // What the operator believes, as JSON, for people who ask why.
     std::string debug_state() const;
+    // The same for a browser.
+    std::string status_page() const;
 
 private:
     struct Parts;

@@ -57,6 +57,26 @@ void add_logging(CLI::App& app, Options& options) {
         ->default_str("text");
 }
 
+void add_metrics(CLI::App& app, Options& options) {
+    app.add_option("--metrics-bind-address", options.metrics_address,
+                   "Address of /metrics, /debug/state and /status; 0 = off")
+        ->capture_default_str();
+    app.add_flag("--metrics-secure", options.metrics_secure,
+                 "Serve them over HTTPS to whom the API server allows it; =false: over HTTP to everybody")
+        ->default_str("true");
+    app.add_option(
+        "--metrics-cert-path", options.metrics_cert_path,
+        "Folder with certificate and key, read again when they change; default: a self-signed one");
+    app.add_option("--metrics-cert-name", options.metrics_cert_name, "File of the certificate in that folder")
+        ->capture_default_str();
+    app.add_option("--metrics-cert-key", options.metrics_cert_key, "File of the key in that folder")
+        ->capture_default_str();
+    app.add_flag("--legacy-kproximate-metrics", options.kproximate_metrics,
+                 "Also give kproximate's gauges, for dashboards made for it");
+    app.add_flag("--status-page", options.status_page,
+                 "Also serve a page for people, at /status beside the metrics");
+}
+
 void add_options(CLI::App& app, Options& options) {
     app.add_option(
         "--kubeconfig", options.cluster.kubeconfig,
@@ -66,16 +86,12 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--health-probe-bind-address", options.health_address,
                    "Address of /healthz and /readyz; 0 = off")
         ->capture_default_str();
-    app.add_option("--metrics-bind-address", options.metrics_address,
-                   "Address of /metrics and /debug/state over HTTP; 0 = off")
-        ->capture_default_str();
+    add_metrics(app, options);
     app.add_option("--bootstrap-bind-address", options.bootstrap_address,
                    "Address at which machines fetch their boot data (bootstrap.delivery HTTP); 0 = off")
         ->capture_default_str();
     app.add_option("--bootstrap-advertise-url", options.bootstrap_url,
                    "URL under which machines reach that address: http://10.0.0.9:8082");
-    app.add_flag("--legacy-kproximate-metrics", options.kproximate_metrics,
-                 "Also give kproximate's gauges, for dashboards made for it");
     app.add_option("--max-concurrent-claims", options.concurrent_claims, "Claims worked on at the same time")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();

@@ -23,13 +23,18 @@ struct Options {
     base::Duration renew_deadline = std::chrono::seconds{10};
     base::Duration retry_period = std::chrono::seconds{2};
     std::string health_address = ":8081";
-    std::string metrics_address = "0";    // "0": off
+    std::string metrics_address = "0";  // "0": off
+    bool metrics_secure = true;         // HTTPS for those whom the API server allows it; false: HTTP for all
+    std::string metrics_cert_path;      // a folder; empty: a certificate made at start
+    std::string metrics_cert_name = "tls.crt";
+    std::string metrics_cert_key = "tls.key";
     std::string bootstrap_address = "0";  // "0": off
     std::string bootstrap_url;            // where machines reach bootstrap_address
     base::log::Level log_level = base::log::Level::info;
     base::log::Format log_format = base::log::Format::text;
     int concurrent_claims = 16;
     bool kproximate_metrics = false;
+    bool status_page = false;
 };
 
 // What the command line asks for: run the operator with options, run another command, or print a text and

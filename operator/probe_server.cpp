@@ -34,13 +34,25 @@ base::HttpResponse probe(const base::HttpRequest& request, const std::function<R
     return state.ready ? text(200, "ok") : text(503, "not ready: " + state.message);
 }
 
-base::HttpResponse observe(const base::HttpRequest& request, const std::function<std::string()>& metrics,
-                           const std::function<std::string()>& state) {
+// It runs no script and loads nothing, and no other site may show it within its own.
+base::HttpResponse html(std::string document) {
+    auto response = answer(200, "text/html; charset=utf-8", std::move(document));
+    response.headers.set(
+        "Content-Security-Policy",
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'");
+    response.headers.set("X-Content-Type-Options", "nosniff");
+    response.headers.set("Cache-Control", "no-store");
+    return response;
+}
+
+base::HttpResponse observe(const base::HttpRequest& request, const Pages& pages) {
     auto path = path_of(request);
     if (!is_read(request)) return text(405, "only GET");
-    if (path == "/metrics") return answer(200, "text/plain; version=0.0.4; charset=utf-8", metrics());
-    if (path == "/debug/state") return answer(200, "application/json", state());
-    return text(404, "not found; there are /metrics and /debug/state");
+    if (path == "/metrics") return answer(200, "text/plain; version=0.0.4; charset=utf-8", pages.metrics());
+    if (path == "/debug/state") return answer(200, "application/json", pages.state());
+    if (path == "/status" && pages.status_page) return html(pages.status_page());
+    if (path == "/status") return text(404, "the status page is off; the flag --status-page turns it on");
+    return text(404, "not found; there are /metrics, /debug/state and /status");
 }
 
 base::asio::awaitable<base::HttpResponse> reply(base::HttpResponse response) {
@@ -55,10 +67,9 @@ base::HttpHandler make_probe_handler(std::function<Readiness()> readiness) {
     };
 }
 
-base::HttpHandler make_metrics_handler(std::function<std::string()> metrics,
-                                       std::function<std::string()> state) {
-    return [metrics = std::move(metrics), state = std::move(state)](const base::HttpRequest& request) {
-        return reply(observe(request, metrics, state));
+base::HttpHandler make_metrics_handler(Pages pages) {
+    return [pages = std::move(pages)](const base::HttpRequest& request) {
+        return reply(observe(request, pages));
     };
 }
 

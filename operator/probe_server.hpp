@@ -1,4 +1,4 @@
-// What the operator answers over HTTP: /healthz, /readyz, /metrics and /debug/state.
+// What the operator answers over HTTP: /healthz, /readyz, /metrics, /debug/state and /status.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,12 @@ struct Readiness {
 
 // Answers /healthz (the loop runs) and /readyz (caches are synced).
 base::HttpHandler make_probe_handler(std::function<Readiness()> readiness);
-// Answers /metrics (`metrics`: Prometheus text) and /debug/state (`state`: JSON).
-base::HttpHandler make_metrics_handler(std::function<std::string()> metrics,
-                                       std::function<std::string()> state);
+
+struct Pages {
+    std::function<std::string()> metrics;      // Prometheus text, at /metrics
+    std::function<std::string()> state;        // JSON, at /debug/state
+    std::function<std::string()> status_page;  // HTML, at /status; null: there is none
+};
+base::HttpHandler make_metrics_handler(Pages pages);
 
 }  // namespace kubenodesmith

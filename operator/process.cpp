@@ -10,9 +10,12 @@
 #include <exception>
 #include <optional>
 
+#include "base/certificate.hpp"
+#include "base/file.hpp"
 #include "base/http_server.hpp"
 #include "base/log.hpp"
 #include "base/task_group.hpp"
+#include "operator/access_review.hpp"
 #include "operator/operator.hpp"
 #include "operator/process_metrics.hpp"
 
@@ -22,6 +25,8 @@ namespace {
 constexpr int kOrderly = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongConfiguration = 2;
+// Longer than any process of the operator runs; nobody verifies that certificate.
+constexpr base::Duration kSelfSignedValidity = std::chrono::years{10};
 
 std::string host_name() {
     if (const char* pod = std::getenv("POD_NAME")) return pod;
@@ -59,10 +64,7 @@ public:
           operator_(environment(config), settings_of(options, config.namespace_, *random_)) {
         serve("--health-probe-bind-address", options.health_address,
               make_probe_handler([this] { return operator_.readiness(); }));
-        serve(
-            "--metrics-bind-address", options.metrics_address,
-            make_metrics_handler([this] { return operator_.metrics().exposition() + metrics_.exposition(); },
-                                 [this] { return operator_.debug_state(); }));
+        serve_metrics(options);
         serve("--bootstrap-bind-address", options.bootstrap_address, operator_.boot_data_handler());
     }
 
@@ -85,10 +87,41 @@ private:
                 connect};
     }
 
-    void serve(const std::string& flag, const std::string& text, base::HttpHandler handler) {
+    Pages pages(const Options& options) {
+        Pages pages;
+        pages.metrics = [this] { return operator_.metrics().exposition() + metrics_.exposition(); };
+        pages.state = [this] { return operator_.debug_state(); };
+        if (options.status_page) pages.status_page = [this] { return operator_.status_page(); };
+        return pages;
+    }
+
+    void serve_metrics(const Options& options) {
+        if (options.metrics_address == "0") return;
+        auto handler = make_metrics_handler(pages(options));
+        base::HttpServerOptions server;
+        server.max_body_bytes = 1024;  // nobody has anything to send
+        if (options.metrics_secure) {
+            handler = guarded(std::move(handler), operator_.client());
+            server.key_pair = key_pair_source(options);
+        }
+        serve("--metrics-bind-address", options.metrics_address, std::move(handler), std::move(server));
+    }
+
+    std::function<base::KeyPair()> key_pair_source(const Options& options) {
+        if (options.metrics_cert_path.empty()) {
+            auto pair = base::make_self_signed(host_name(), clock_->wall_now(), kSelfSignedValidity);
+            return [pair = std::move(pair)] { return pair; };
+        }
+        const auto folder = options.metrics_cert_path + "/";
+        return [certificate = folder + options.metrics_cert_name, key = folder + options.metrics_cert_key] {
+            return base::KeyPair{base::read_file(certificate), base::read_file(key)};
+        };
+    }
+
+    void serve(const std::string& flag, const std::string& text, base::HttpHandler handler,
+               base::HttpServerOptions options = {}) {
         auto bind = parse_bind_address(flag, text);
         if (!bind) return;
-        base::HttpServerOptions options;
         options.address = bind->address;
         options.port = bind->port;
         auto server = base::make_http_server(loop_.get_executor(), *clock_, options, std::move(handler));

@@ -18,6 +18,8 @@
 #include "operator/cluster_metrics.hpp"
 #include "operator/debug_state.hpp"
 #include "operator/kproximate_metrics.hpp"
+#include "operator/options.hpp"
+#include "operator/status_page/page.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -37,6 +39,7 @@ struct Wiring::Objects {
           client(std::move(environment.api_server), clock(), metrics),
           elector(kube::make_leader_elector(client, clock(), random(), settings.election)),
           events(kube::make_event_writer(client, clock(), random(), executor(), "kubenodesmith")),
+          decisions(*events, clock()),
           informers(client, clock(), random(), executor()),
           host_inventory(informers, client),
           provider_environment{executor(),
@@ -52,19 +55,20 @@ struct Wiring::Objects {
           boot_data(informers, client, clock(), random(), settings.boot_data_url),
           seeds(informers, boot_data, clock()),
           control_planes(informers, client, clock(), reservations),
-          providers(informers, client, clock(), *events, metrics, instances),
-          pools(informers, client, clock(), *events, metrics, reservations),
-          provisioning(informers, client, clock(), *events, metrics, reservations,
+          providers(informers, client, clock(), decisions, metrics, instances),
+          pools(informers, client, clock(), decisions, metrics, reservations),
+          provisioning(informers, client, clock(), decisions, metrics, reservations,
                        [this] { return may_mutate(); }),
-          claims(informers, client, clock(), *events, metrics, instances, reservations, drainer, boot_data,
+          claims(informers, client, clock(), decisions, metrics, instances, reservations, drainer, boot_data,
                  executor()),
           disruption(
-              informers, client, clock(), *events, metrics, drainer, instances,
+              informers, client, clock(), decisions, metrics, drainer, instances,
               [this] { return provisioning.world_for_removals(); }, [this] { return may_mutate(); }),
-          hosts(informers, client, clock(), random(), *events, metrics, instances),
-          garbage(informers, client, clock(), *events, metrics, instances),
+          hosts(informers, client, clock(), random(), decisions, metrics, instances),
+          garbage(informers, client, clock(), decisions, metrics, instances),
           cluster_metrics(
-              informers, clock(), metrics, [this] { return leading; }, settings.election.lease.name) {
+              informers, clock(), metrics, disruption, [this] { return leading; },
+              settings.election.lease.name) {
         if (settings.kproximate_metrics) kproximate_metrics = add_kproximate_metrics(metrics, informers);
         add("controlplane", control_planes, 1);
         add("provider", providers, 4);
@@ -99,6 +103,7 @@ struct Wiring::Objects {
     kube::Client client;
     std::unique_ptr<kube::LeaderElector> elector;
     std::unique_ptr<kube::EventWriter> events;
+    status_page::DecisionLog decisions;
     controllers::Informers informers;
     controllers::KubernetesHostInventory host_inventory;
     providers::ProviderEnvironment provider_environment;
@@ -156,6 +161,14 @@ const base::MetricsRegistry& Wiring::metrics() const {
 std::string Wiring::debug_state() const {
     return kubenodesmith::debug_state(objects_->informers, objects_->disruption, objects_->leading,
                                       objects_->environment.clock.wall_now());
+}
+
+std::string Wiring::status_page() const {
+    std::vector<status_page::Stay> stays;
+    for (const auto& [node, stay] : objects_->disruption.stays())
+        stays.push_back({node, stay.kind, stay.blocker});
+    return status_page::page({objects_->informers, std::move(stays), objects_->decisions, version(),
+                              objects_->leading, api::Time(objects_->environment.clock.wall_now())});
 }
 
 }  // namespace kubenodesmith

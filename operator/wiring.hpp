@@ -34,6 +34,7 @@ public:
 
     const base::MetricsRegistry& metrics() const;
     std::string debug_state() const;
+    std::string status_page() const;
 
 private:
     struct Objects;

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "api/names.hpp"
+#include "controllers/claim/state.hpp"
+#include "controllers/disruption/budgets.hpp"
 #include "controllers/drain.hpp"
+#include "controllers/fleet.hpp"
 #include "controllers/provisioning/demand.hpp"
 #include "controllers/provisioning/supply.hpp"
 #include "scheduling/solver.hpp"
@@ -113,6 +117,7 @@ private:
                 removal.possible = outcome.possible;
                 removal.reasons = std::move(outcome.reasons);
                 note_protection(node, removal);
+                if (removal.possible) note_budget(*pool, removal);
             }
             plan_.nodes.push_back(std::move(removal));
         }
@@ -124,6 +129,25 @@ private:
             removal.possible = false;
             removal.reasons.push_back("pod " + api::key_of(*pod).str() + " must not be disrupted");
         }
+    }
+
+    // Disruption budgets, and with them the windows in which the pool's nodes may go.
+    void note_budget(const api::v1alpha1::NodeSmithPool& pool, PlannedRemoval& removal) {
+        using disruption::Kind;
+        disruption::BudgetUse use;
+        for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str())) {
+            const auto node = informers_.nodes.store().get({"", claim->status.nodeName});
+            if (!node) continue;
+            ++use.nodes;
+            const bool leaves =
+                claim->metadata.deletionTimestamp || claim::is_true(*claim, api::conditions::kDisrupted);
+            if (leaves || !is_ready(*node)) ++use.disrupted;
+        }
+        const auto kind = removal.empty ? Kind::Empty : Kind::Underutilized;
+        const auto blocker = disruption::budget_blocker(pool.spec.disruption, kind, use, view_.now());
+        if (!blocker) return;
+        removal.possible = false;
+        removal.reasons.push_back(blocker->message);
     }
 
     ClusterView& view_;

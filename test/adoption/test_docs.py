@@ -7,6 +7,9 @@ import pytest
 
 from conftest import ROOT, run
 
+sys.path.insert(0, str(ROOT / "test/e2e"))
+import documented  # noqa: E402
+
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
@@ -27,6 +30,19 @@ def test_targets_of_make_in_the_text_exist(page):
     known = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     named = set(re.findall(r"(?:^|`)(?:[A-Z_]+=\S+ )?make ((?:[a-z-]+ ?)+)", page.read_text(), re.MULTILINE))
     assert {target for targets in named for target in targets.split()} <= known
+
+
+@pytest.mark.parametrize("block", list(documented.blocks()), ids=str)
+def test_every_command_says_how_it_is_tried(block):
+    assert block.how, f"{block} needs a comment before it: run, run by, or not run with a reason"
+    if block.how == "run by":
+        assert [file for file in block.what.split(", ") if not (ROOT / file).is_file()] == []
+
+
+def test_every_group_of_commands_is_run_by_a_test():
+    groups = {block.group for block in documented.blocks() if block.how == "run"}
+    tests = "".join(file.read_text() for file in (ROOT / "test/e2e").glob("test_*.py"))
+    assert groups <= set(re.findall(r'run(?:_documented)?\((?:stack, )?"([a-z-]+)"', tests))
 
 
 def test_troubleshooting_knows_every_reason_of_a_condition():

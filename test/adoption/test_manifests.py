@@ -50,6 +50,11 @@ def without_identity(deployment):
     return {"replicas": deployment["spec"]["replicas"], "pod": pod}
 
 
+def test_chart_and_kustomize_have_the_same_roles_for_people():
+    roles = lambda documents: {key[2]: role["rules"] for key, role in by_kind(documents, "ClusterRole").items()}
+    assert roles(template()) == roles(kustomize("config/default")) and "kubenodesmith-metrics-reader" in roles(template())
+
+
 def test_chart_and_kustomize_run_the_same_deployment():
     chart = by_kind(template(), "Deployment")
     config = by_kind(kustomize("config/default"), "Deployment")
@@ -60,22 +65,30 @@ def test_chart_and_kustomize_run_the_same_deployment():
 def test_the_values_of_the_chart_do_what_they_say():
     on = template("--set", "metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true,"
                   "networkPolicy.enabled=true,image.tag=v9,replicas=3,nameOverride=smith,serviceAccount.create=false,"
-                  "serviceAccount.name=mine", "--set-json", 'extraArgs=["--max-concurrent-claims=4"]')
+                  "serviceAccount.name=mine,metrics.certificateSecret=mine,metrics.statusPage=true,metrics.legacyKproximate=true", "--set-json", 'extraArgs=["--max-concurrent-claims=4"]')
     kinds = {d["kind"] for d in on}
     assert {"ServiceMonitor", "PrometheusRule", "ConfigMap", "NetworkPolicy"} <= kinds
     assert "ServiceAccount" not in kinds
     (deployment,) = (d for d in on if d["kind"] == "Deployment")
     container = deployment["spec"]["template"]["spec"]["containers"][0]
     assert container["image"] == "kubenodesmith:v9"
-    assert "--max-concurrent-claims=4" in container["args"]
+    assert {"--max-concurrent-claims=4", "--status-page", "--legacy-kproximate-metrics", "--metrics-cert-path=/etc/kubenodesmith/metrics"} <= set(container["args"])
+    assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/etc/kubenodesmith/metrics"]
+    assert [v["secret"]["secretName"] for v in deployment["spec"]["template"]["spec"]["volumes"]] == ["mine"]
+    (monitor,) = (d for d in on if d["kind"] == "ServiceMonitor")
+    assert monitor["spec"]["endpoints"][0]["scheme"] == "https"
     assert deployment["metadata"]["name"] == "smith" and deployment["spec"]["replicas"] == 3
     assert deployment["spec"]["template"]["spec"]["serviceAccountName"] == "mine"
     rules = next(d for d in on if d["kind"] == "PrometheusRule")
     assert rules["spec"] == yaml.safe_load((ROOT / "config/prometheus/rules.yaml").read_text())["spec"]
-    off = template("--set", "rbac.create=false,rbac.userRoles=false,priorityClass.create=false,podDisruptionBudget.enabled=false")
+    off = template("--set", "rbac.create=false,rbac.userRoles=false,priorityClass.create=false,podDisruptionBudget.enabled=false,"
+                   "metrics.secure=false,metrics.serviceMonitor.enabled=true")
     assert not {"Role", "ClusterRole", "PriorityClass", "PodDisruptionBudget"} & {d["kind"] for d in off}
     pod = next(d for d in off if d["kind"] == "Deployment")["spec"]["template"]["spec"]
     assert "priorityClassName" not in pod
+    assert "--metrics-secure=false" in pod["containers"][0]["args"]
+    (monitor,) = (d for d in off if d["kind"] == "ServiceMonitor")
+    assert "scheme" not in monitor["spec"]["endpoints"][0]
 
 
 def bootstrap_server(documents):

@@ -299,6 +299,11 @@ class Cluster:
         self._write_kubeconfig(Path(path), {"token": answer["status"]["token"]})
         return Path(path)
 
+    def bootstrap_kubeconfig(self, path):
+        """Writes a kubeconfig with a new bootstrap token, as an image that joins by itself brings it."""
+        self._write_kubeconfig(Path(path), {"token": self.bootstrap_token()})
+        return Path(path)
+
     def _write_kubeconfig(self, path, credentials):
         path.touch(mode=0o600)
         path.write_text(json.dumps(fixtures.kubeconfig(self.server, self.ca, credentials), indent=1))

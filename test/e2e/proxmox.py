@@ -13,11 +13,12 @@ from processes import Processes  # noqa: E402
 class ProxmoxSimulator:
     """Starts proxmox-simulator; its machines boot by testnode and join the given cluster."""
 
-    def __init__(self, folder, bin_dir, cluster, world=None):
+    def __init__(self, folder, bin_dir, cluster, world=None, netboot_kubeconfig=None):
         self.folder = Path(folder)
         self.program = Path(bin_dir) / "proxmox-simulator"
         self.cluster = cluster
         self.world = world
+        self.netboot_kubeconfig = netboot_kubeconfig
         self.processes = Processes(self.folder)
         self.request_log = self.folder / "requests.jsonl"
         self.facts = {}
@@ -31,6 +32,8 @@ class ProxmoxSimulator:
                 "--request-log", self.request_log, "--ready-file", ready]
         if self.world:
             argv += ["--world", self.world]
+        if self.netboot_kubeconfig:
+            argv += ["--netboot-kubeconfig", self.netboot_kubeconfig]
         self.processes.start("proxmox-simulator", argv, die_with_parent)
 
         def started():

@@ -9,6 +9,7 @@
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -38,11 +39,12 @@ class Operator:
         self.log = self.folder / "operator.log"
         self.process = None
         self.health_port, self.metrics_port = free_ports(2)
+        self.token = None  # if set, metrics are served over HTTPS, and asked for with this token
 
     def start(self, *flags):
         argv = [*self.command, "--kubeconfig", self.kubeconfig,
                 f"--health-probe-bind-address=127.0.0.1:{self.health_port}",
-                f"--metrics-bind-address=127.0.0.1:{self.metrics_port}", *flags]
+                f"--metrics-bind-address=127.0.0.1:{self.metrics_port}", f"--metrics-secure={json.dumps(self.token is not None)}", *flags]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         return self
@@ -60,7 +62,16 @@ class Operator:
             return False
 
     def get(self, path, port=None):
+        if port is None and self.token is not None:
+            return self.get_securely(path, self.token)
         with urllib.request.urlopen(f"http://127.0.0.1:{port or self.metrics_port}{path}", timeout=5) as answer:
+            return answer.read().decode()
+
+    def get_securely(self, path, token):
+        """Over HTTPS, with that token or none; the certificate is not verified. Raises HTTPError."""
+        request = urllib.request.Request(f"https://127.0.0.1:{self.metrics_port}{path}",
+                                         headers={"Authorization": f"Bearer {token}"} if token else {})
+        with urllib.request.urlopen(request, timeout=5, context=ssl._create_unverified_context()) as answer:
             return answer.read().decode()
 
     def metrics(self):
@@ -93,21 +104,24 @@ class Operator:
 
 
 class Stack:
-    def __init__(self, folder, world=None):
-        """`world`: what the Proxmox cluster holds from the start, as in its simulator's world_file.hpp."""
+    def __init__(self, folder, world=None, netboot=False):
+        """`world`: what the Proxmox cluster holds from the start, as in its simulator's world_file.hpp.
+        `netboot`: machines that boot from the network find an image that joins by itself."""
         self.folder = Path(folder)
         self.world = None
         if world is not None:
             self.world = self.folder / "world.json"
             self.world.write_text(json.dumps(world))
         self.cluster = Cluster(self.folder / "cluster")
+        self.netboot = netboot
         self.proxmox = None
         self.operator = None
 
     def __enter__(self):
         self.cluster.start(die_with_parent=True)
         try:
-            self.proxmox = ProxmoxSimulator(self.folder / "proxmox", BIN, self.cluster, self.world).start(die_with_parent=True)
+            image = self.cluster.bootstrap_kubeconfig(self.folder / "netboot.kubeconfig") if self.netboot else None
+            self.proxmox = ProxmoxSimulator(self.folder / "proxmox", BIN, self.cluster, self.world, image).start(die_with_parent=True)
         except BaseException:
             self.cluster.stop()
             raise

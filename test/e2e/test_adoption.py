@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import shutil
+import ssl
 import subprocess
 import urllib.error
 import urllib.request
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import browser
+import documented
 import manifests
 from cluster import free_ports
 from stack import BIN, ROOT, Operator, Stack, running_pods, wait_for
@@ -49,8 +52,10 @@ def run_from_image(operator, folder):
     root = folder / "image"
     subprocess.run([ROOT / "hack/image_root.sh", BIN / "kubenodesmith", root], check=True)
     shutil.copy(operator.kubeconfig, root / "kubeconfig")
+    shutil.copytree(folder / "certificates", root / "certificates")
     (root / "proc").mkdir()
     operator.kubeconfig = Path("/kubeconfig")
+    operator.certificates = (root / "certificates", Path("/certificates"))
     enter = 'mount --rbind /proc "$0/proc" && exec chroot "$0" /usr/bin/kubenodesmith "$@"'
     operator.command = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c", enter, root]
 
@@ -65,10 +70,28 @@ def stack(tmp_path_factory):
         running.cluster.kubectl("apply", "--server-side", "-f", "-", stdin=made)
         # There is no kubelet to run the image: its root runs beside the cluster, as the same ServiceAccount.
         running.cluster.kubectl("scale", "deployment/kubenodesmith", "-n", SYSTEM, "--replicas=0")
-        running.operator = Operator(running.folder, service_account_kubeconfig(running))
-        run_from_image(running.operator, running.folder)
-        running.operator.start("--legacy-kproximate-metrics", "--leader-elect", f"--leader-election-namespace={SYSTEM}").wait_ready()
+        operator = running.operator = Operator(running.folder, service_account_kubeconfig(running))
+        operator.token = token_of(running.cluster, "prometheus", "kubenodesmith-metrics-reader", "kubenodesmith-status-reader")
+        (running.folder / "certificates").mkdir()
+        make_certificate(running.folder / "certificates", "first")
+        operator.certificates = (running.folder / "certificates",) * 2  # as we see the folder, and as the operator does
+        run_from_image(operator, running.folder)
+        operator.start("--legacy-kproximate-metrics", "--status-page", f"--metrics-cert-path={operator.certificates[1]}",
+                       "--leader-elect", f"--leader-election-namespace={SYSTEM}").wait_ready()
         yield running
+
+
+def make_certificate(folder, name):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                    "-keyout", folder / "tls.key", "-out", folder / "tls.crt"], check=True, capture_output=True)
+
+
+def token_of(cluster, name, *roles):
+    """The token of a new ServiceAccount that has these ClusterRoles."""
+    cluster.kubectl("create", "serviceaccount", name, "-n", SYSTEM)
+    for role in roles:
+        cluster.kubectl("create", "clusterrolebinding", f"{name}-{role}", f"--clusterrole={role}", f"--serviceaccount={SYSTEM}:{name}")
+    return cluster.kubectl("create", "token", name, "-n", SYSTEM).strip()
 
 
 def program(stack, *argv):
@@ -146,12 +169,74 @@ def test_metrics_tell_what_happened(stack):
     assert 0 < samples["cpu_allocated_total"] <= samples["cpu_allocatable_total"] <= samples["cpu_provisioned_total"]
 
 
+def status_without(stack, token):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        stack.operator.get_securely("/metrics", token)
+    return refused.value.code
+
+
+def test_metrics_are_for_those_whom_the_cluster_allows_them(stack):
+    assert status_without(stack, None) == 401
+    assert status_without(stack, "made-up") == 401
+    assert status_without(stack, token_of(stack.cluster, "stranger")) == 403
+    assert "kubenodesmith_build_info" in stack.operator.get("/metrics")
+    assert "made-up" not in stack.operator.log_tail(1000)
+
+
+def test_a_renewed_certificate_is_served_without_a_restart(stack):
+    address = ("127.0.0.1", stack.operator.metrics_port)
+    before = ssl.get_server_certificate(address)
+    assert before.strip() == (stack.operator.certificates[0] / "tls.crt").read_text().strip()
+    (stack.operator.certificates[0] / "tls.key").write_text("half written")
+    assert ssl.get_server_certificate(address) == before
+    make_certificate(stack.operator.certificates[0], "second")
+    assert ssl.get_server_certificate(address).strip() == (stack.operator.certificates[0] / "tls.crt").read_text().strip() != before.strip()
+
+
+def test_the_other_replica_answers_too_with_a_certificate_of_its_own_making(stack):
+    standby = Operator(stack.folder, stack.folder / "operator.kubeconfig")
+    standby.token, standby.log = stack.operator.token, stack.folder / "standby.log"
+    standby.start("--status-page", "--leader-elect", f"--leader-election-namespace={SYSTEM}").wait_ready()
+    try:
+        assert "this process does not lead" in standby.get("/status")
+        assert 'leader_election_master_status{name="12c57729.kubenodesmith.parawell.cloud"} 0' in standby.get("/metrics")
+    finally:
+        assert standby.stop() == 0
+
+
+def test_the_status_page_is_for_people(stack, tmp_path):
+    chromium = browser.find() or pytest.skip("no Chromium is installed")
+    url = f"https://127.0.0.1:{stack.operator.metrics_port}/status"
+    page = browser.Browser(chromium, tmp_path)
+    try:
+        page.open(url, Authorization=f"Bearer {stack.operator.token}")
+        assert {"pools", "hosts", "claims", "decisions"} <= set(page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)"))
+        claims = [claim["metadata"]["name"] for claim in stack.claims()]
+        text = page.evaluate("document.body.innerText")
+        assert all(name in text for name in claims) and "this process leads" in text and "Created" in text
+        # Each claim has its bar of phases, and its machine is drawn on a host.
+        assert page.evaluate("[...document.querySelectorAll('#claims svg')].every(s => s.querySelector('.launching,.registering,.ready').getBBox().width >= 1)")
+        assert page.evaluate("document.querySelectorAll('#claims svg').length") == len(claims)
+        assert page.evaluate("document.querySelectorAll('#hosts .ours').length") == 2 * len(claims)  # memory and CPU
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert page.evaluate("document.querySelectorAll('script, img, link').length") == 0
+        assert not page.complaints()
+        picture = page.screenshot()
+        assert picture.startswith(b"\x89PNG")
+        if folder := os.environ.get("KUBENODESMITH_SCREENSHOTS"):
+            (Path(folder) / "status-page.png").write_bytes(picture)
+    finally:
+        page.close()
+
+
 def test_prometheus_scrapes_them_and_knows_the_alerts(stack, tmp_path):
     prometheus = shutil.which("prometheus") or pytest.skip("prometheus is not installed")
     rules = yaml.safe_load((ROOT / "config/prometheus/rules.yaml").read_text())["spec"]
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump(rules))
     target = f"127.0.0.1:{stack.operator.metrics_port}"
-    job = {"job_name": "kubenodesmith", "honor_labels": True, "scrape_interval": "1s", "scrape_timeout": "1s",
+    (tmp_path / "token").write_text(stack.operator.token)
+    job = {"job_name": "kubenodesmith", "honor_labels": True, "scrape_interval": "1s", "scrape_timeout": "1s", "scheme": "https",
+           "tls_config": {"insecure_skip_verify": True}, "authorization": {"credentials_file": str(tmp_path / "token")},
            "static_configs": [{"targets": [target]}]}
     (tmp_path / "prometheus.yaml").write_text(yaml.safe_dump(
         {"global": {"evaluation_interval": "1s"}, "scrape_configs": [job], "rule_files": ["rules.yaml"]}))
@@ -195,6 +280,40 @@ def test_helm_installs_the_same_into_a_namespace_of_its_own(stack):
     assert can("list", "secrets") == "no"
     run("uninstall", "second", "--namespace", "by-helm")
     assert stack.claims(), "removing a release removes no object of ours"
+
+
+KPROXIMATE = "kproximate: {config: {kpNodeTemplateName: debian-worker}, secrets: {pmUrl: \"https://pve.example.org:8006/api2/json\"}}"
+PROTOTYPE = """
+schemaVersion: v1alpha1
+providers: {pve: {type: proxmox, credentialsRef: {name: token, namespace: machines}, options: {endpoint: "https://pve.example.org:8006/api2/json"}}}
+nodePools: [{name: workers, providerRef: pve, limits: {maxNodes: 3}}]
+"""
+
+
+@pytest.fixture(scope="module")
+def clone(stack):
+    """Where the documented commands run, with the files that they read."""
+    folder = documented.workspace(stack.folder / "clone")
+    (folder / "values.yaml").write_text(KPROXIMATE)
+    (folder / "settings.py").write_text('pxe_host = "https://pve.example.org:8006/api2/json"\npxe_autoscaled_node_template_vm = "worker"\npxe_autoscaled_node_network_mode = "dhcp"\n')
+    (folder / "scaler-config.yaml").write_text(PROTOTYPE)
+    (folder / "new-pod.yaml").write_text("{apiVersion: v1, kind: Pod, metadata: {name: new, namespace: default}, spec: {containers: [{name: app, resources: {requests: {cpu: 6}}}]}}")
+    return folder
+
+
+def run_documented(stack, group, clone):
+    pod = stack.pods()[0]["metadata"]
+    claim = stack.claims()[0]
+    found = [block for block in documented.blocks() if block.how == "run" and block.group == group]
+    for block in found:
+        namespace = pod["namespace"] if "explain pod" in block.text or "for pod" in block.text else manifests.NAMESPACE
+        documented.execute(block, clone, (stack.cluster.program("kubectl").parent, BIN), stack.cluster.kubeconfig, POD=pod["name"], POOL="workers",
+                           CLAIM=claim["metadata"]["name"], NODE=claim["status"]["nodeName"], NAMESPACE=namespace)
+    return found
+
+
+def test_the_commands_of_the_documentation_work(stack, clone):
+    assert run_documented(stack, "cluster", clone)
 
 
 def test_removal_needs_no_further_rights(stack):

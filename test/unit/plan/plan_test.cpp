@@ -90,6 +90,22 @@ TEST_CASE("minNodes and pods that must not be disrupted keep a node") {
     CHECK_THAT(table_of(shielded), Catch::Contains("pod shop/lathe must not be disrupted"));
 }
 
+TEST_CASE("a node that could go stays while the pool's budget is closed, and the plan names it") {
+    std::string closed(kCluster);
+    closed.replace(closed.find("  limits:"), 0,
+                   "  disruption: {budgets: [{nodes: \"0\", schedule: \"0 9 * * *\", duration: 8h}]}\n");
+    const auto plan = plan_of({closed, node_in_service()});
+    REQUIRE(plan.nodes.size() == 1);
+    CHECK(plan.nodes.front().empty);
+    CHECK_FALSE(plan.changes_something());
+    CHECK_THAT(table_of(plan),
+               Catch::Contains("keep node tools-aaaaa: disruption.budgets allows 0 nodes during"));
+
+    std::string later(closed);
+    later.replace(later.find("0 9 * * *"), 9, "0 13 * * *");
+    CHECK(plan_of({later, node_in_service()}).changes_something());
+}
+
 TEST_CASE("the plan is JSON for programs") {
     const auto json = json_of(plan_of({kCluster, std::string(kPendingPod)}));
     CHECK(json.at("changes").as_bool());

@@ -1,0 +1,145 @@
+// Claims as a timeline of phases, over the last hour: first those that are on their way, leave or failed.
+#include <algorithm>
+
+#include "api/names.hpp"
+#include "controllers/claim/state.hpp"
+#include "operator/status_page/sections.hpp"
+
+namespace kubenodesmith::status_page {
+namespace {
+
+using api::v1alpha1::ClaimPhase;
+using api::v1alpha1::NodeSmithClaim;
+using ClaimPointer = kube::Store<NodeSmithClaim>::Pointer;
+
+constexpr std::size_t kMostClaims = 150;
+constexpr std::size_t kLongestMessage = 160;
+constexpr std::int64_t kBarWidth = 480;
+constexpr std::chrono::seconds kWindow = std::chrono::hours(1);
+
+struct Span {
+    Html phase;  // a class of the style sheet
+    Html words;
+    api::Time begin;
+    api::Time end;
+};
+
+std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
+    return controllers::claim::is_true(claim, type) ? controllers::claim::since(claim.status, type)
+                                                    : std::nullopt;
+}
+
+// When it began to leave, or failed: the end of what went before.
+std::optional<api::Time> leaving_since(const NodeSmithClaim& claim) {
+    const auto disrupted = became_true(claim, api::conditions::kDisrupted);
+    const auto deleted = claim.metadata.deletionTimestamp;
+    return disrupted && (!deleted || *disrupted < *deleted) ? disrupted : deleted;
+}
+
+std::vector<Span> spans_of(const NodeSmithClaim& claim, api::Time now) {
+    std::vector<Span> spans;
+    if (!claim.metadata.creationTimestamp) return spans;
+    const auto failed = became_true(claim, api::conditions::kFailed);
+    const auto left = leaving_since(claim);
+    const auto end = std::min({now, failed.value_or(now), left.value_or(now)});
+    auto begin = *claim.metadata.creationTimestamp;
+    // Whether the stage is over, so that the next one has begun.
+    const auto stage = [&](const Html& phase, const Html& words, std::optional<api::Time> reached) {
+        const auto until = std::clamp(reached.value_or(end), begin, std::max(begin, end));
+        spans.push_back({phase, words, begin, until});
+        begin = until;
+        return reached.has_value();
+    };
+    if (stage("launching"_html, "launch"_html, became_true(claim, api::conditions::kLaunched)) &&
+        stage("registering"_html, "registration"_html, became_true(claim, api::conditions::kRegistered)) &&
+        stage("initializing"_html, "initialization"_html,
+              became_true(claim, api::conditions::kInitialized))) {
+        stage("ready"_html, "in service"_html, std::nullopt);
+    }
+    if (failed) spans.push_back({"failed"_html, "failed"_html, *failed, left.value_or(now)});
+    if (left) spans.push_back({"leaving"_html, "leaving"_html, *left, now});
+    return spans;
+}
+
+Html timeline(const std::vector<Span>& spans, api::Time now) {
+    const auto start = now.at - kWindow;
+    const auto place = [start](api::Time time) {
+        return std::clamp<std::int64_t>((time.at - start).count() * kBarWidth / kWindow.count(), 0,
+                                        kBarWidth);
+    };
+    auto html = "<svg width=\"480\" height=\"14\"><rect class=\"track\" width=\"480\" height=\"14\"/>"_html;
+    for (const auto& span : spans) {
+        if (span.end.at < start || span.end < span.begin) continue;
+        html += "<rect class=\""_html + span.phase + "\" x=\""_html +
+                number(std::min(place(span.begin), kBarWidth - 1)) + "\" width=\""_html +
+                number(std::max<std::int64_t>(1, place(span.end) - place(span.begin))) +
+                "\" height=\"14\"><title>"_html + span.words + " "_html +
+                duration(span.end.at - span.begin.at) + "</title></rect>"_html;
+    }
+    return html + "</svg>"_html;
+}
+
+Html words(const std::vector<Span>& spans) {
+    Html html;
+    for (const auto& span : spans) {
+        if (!html.empty()) html += ", "_html;
+        html += span.words + " "_html + duration(span.end.at - span.begin.at);
+    }
+    return html;
+}
+
+// What it waits for: the first condition that is not settled and says something.
+Html waits_for(const NodeSmithClaim& claim) {
+    for (const auto& condition : claim.status.conditions) {
+        const bool settled =
+            condition.status == api::ConditionStatus::True && condition.type != api::conditions::kFailed;
+        if (settled || condition.type == api::conditions::kReady || condition.message.empty()) continue;
+        if (condition.type == api::conditions::kFailed && condition.status != api::ConditionStatus::True)
+            continue;
+        return text(condition.reason) + ": "_html + text(shortened(condition.message, kLongestMessage));
+    }
+    return {};
+}
+
+ClaimPhase phase_of(const NodeSmithClaim& claim) {
+    return claim.status.phase.value_or(ClaimPhase::Pending);
+}
+
+Html row(const NodeSmithClaim& claim, api::Time now) {
+    const auto spans = spans_of(claim, now);
+    const auto phase = phase_of(claim);
+    auto html = "<tr><td>"_html + text(api::key_of(claim).str()) + "<br><span class=\"soft\">"_html +
+                text(claim.status.size) + " "_html + text(claim.status.host) + "</span></td><td>"_html;
+    html += (phase == ClaimPhase::Failed ? "<span class=\"bad\">"_html : "<span>"_html) +
+            text(controllers::claim::to_string(phase)) + "</span></td><td>"_html + timeline(spans, now) +
+            "<span class=\"soft\">"_html + words(spans) + "</span></td><td class=\"free\">"_html;
+    return html + (phase == ClaimPhase::Ready ? Html() : waits_for(claim)) + "</td></tr>\n"_html;
+}
+
+// Those in service last, and of equals the younger first.
+std::vector<ClaimPointer> in_order(const Facts& facts) {
+    std::vector<ClaimPointer> all;
+    for (const auto& [key, claim] : facts.informers.claims.store().all()) all.push_back(claim);
+    std::sort(all.begin(), all.end(), [](const ClaimPointer& a, const ClaimPointer& b) {
+        const bool a_serves = phase_of(*a) == ClaimPhase::Ready, b_serves = phase_of(*b) == ClaimPhase::Ready;
+        if (a_serves != b_serves) return b_serves;
+        if (a->metadata.creationTimestamp != b->metadata.creationTimestamp) {
+            return a->metadata.creationTimestamp > b->metadata.creationTimestamp;
+        }
+        return api::key_of(*a) < api::key_of(*b);
+    });
+    return all;
+}
+
+}  // namespace
+
+Html claims(const Facts& facts) {
+    const auto all = in_order(facts);
+    auto html = "<section id=\"claims\"><h2>Claims: the last hour</h2>\n"_html;
+    if (all.empty()) return html + "<p class=\"soft\">There is no NodeSmithClaim.</p></section>\n"_html;
+    html += "<table><tr><th>Claim, size, host<th>Phase<th>An hour ago … now<th>Waits for</tr>\n"_html;
+    for (std::size_t i = 0; i < all.size() && i < kMostClaims; ++i) html += row(*all[i], facts.now);
+    return html + "</table>\n"_html + and_more(all.size(), kMostClaims) + "</section>\n"_html;
+}
+
+}  // namespace kubenodesmith::status_page

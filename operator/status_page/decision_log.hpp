@@ -1,0 +1,38 @@
+// The latest decisions of this process, as it said them in Events. Passes each Event on to the recorder that
+// writes it.
+#pragma once
+
+#include <deque>
+
+#include "api/time.hpp"
+#include "base/clock.hpp"
+#include "kube/event_recorder.hpp"
+
+namespace kubenodesmith::status_page {
+
+struct Decision {
+    api::Time time;  // the last one, if it was said again
+    kube::EventType type = kube::EventType::normal;
+    std::string about;  // "NodeSmithPool ours/tools"
+    std::string reason;
+    std::string message;
+    std::int64_t count = 1;
+};
+
+class DecisionLog final : public kube::EventRecorder {
+public:
+    // Both must outlive this.
+    DecisionLog(kube::EventRecorder& next, base::Clock& clock) : next_(next), clock_(clock) {}
+    void event(const kube::EventTarget& about, kube::EventType type, std::string reason,
+               std::string message) override;
+
+    // The latest first; a bounded number.
+    const std::deque<Decision>& decisions() const { return decisions_; }
+
+private:
+    kube::EventRecorder& next_;
+    base::Clock& clock_;
+    std::deque<Decision> decisions_;
+};
+
+}  // namespace kubenodesmith::status_page

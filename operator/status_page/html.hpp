@@ -1,0 +1,38 @@
+// HTML as a type: text becomes markup only through text(), which escapes it, so nothing that a cluster says
+// can be taken for markup.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kubenodesmith::status_page {
+
+class Html {
+public:
+    Html() = default;
+    Html& operator+=(const Html& more);
+    friend Html operator+(Html first, const Html& second) { return first += second; }
+
+    const std::string& str() const { return markup_; }
+    bool empty() const { return markup_.empty(); }
+
+private:
+    explicit Html(std::string markup) : markup_(std::move(markup)) {}
+    friend Html operator""_html(const char* literal, std::size_t size);
+    friend Html text(std::string_view plain);
+    friend Html number(std::int64_t value);
+    std::string markup_;
+};
+
+// Markup that stands in the source.
+Html operator""_html(const char* literal, std::size_t size);
+// Escaped for elements and for quoted attributes.
+Html text(std::string_view plain);
+Html number(std::int64_t value);
+
+// At most `most` bytes of UTF-8 and an ellipsis; never half a character.
+std::string shortened(std::string_view plain, std::size_t most);
+
+}  // namespace kubenodesmith::status_page

@@ -1,0 +1,85 @@
+// Pods that wait, and pools against their limits.
+#include <algorithm>
+
+#include "api/names.hpp"
+#include "operator/status_page/sections.hpp"
+
+namespace kubenodesmith::status_page {
+namespace {
+
+constexpr std::size_t kMostPods = 20;
+constexpr std::size_t kMostPools = 100;
+constexpr std::size_t kLongestMessage = 240;
+constexpr std::int64_t kBarWidth = 150;
+
+// What is used of a limit; without a limit there is nothing to draw it against.
+Html bar(std::int64_t used, std::int64_t limit, const Html& words) {
+    if (limit <= 0) return words + "<br><span class=\"soft\">no limit</span>"_html;
+    const auto width = std::clamp<std::int64_t>(used * kBarWidth / limit, 0, kBarWidth);
+    return words +
+           "<svg width=\"150\" height=\"8\"><rect class=\"track\" width=\"150\" height=\"8\" rx=\"2\"/><rect class=\""_html +
+           (used >= limit ? "full"_html : "used"_html) + "\" width=\""_html + number(width) +
+           "\" height=\"8\" rx=\"2\"/></svg>"_html;
+}
+
+Html of(const Html& used, std::int64_t limit, const Html& shown_limit) {
+    return limit > 0 ? used + " of "_html + shown_limit : used;
+}
+
+Html row(const api::v1alpha1::NodeSmithPool& pool, api::Time now) {
+    const auto& [limits, status] = std::tie(pool.spec.limits, pool.status);
+    const auto& used = status.reserved;
+    auto html = "<tr><td>"_html + text(api::key_of(pool).str()) + "<br><span class=\"soft\">"_html +
+                text(pool.spec.providerRef) + "</span></td>"_html + readiness(status.conditions);
+    auto nodes = of(number(used.nodes), limits.maxNodes, number(limits.maxNodes));
+    if (limits.minNodes > 0) nodes += ", at least "_html + number(limits.minNodes);
+    html += "<td>"_html + bar(used.nodes, limits.maxNodes, nodes) + "</td><td>"_html +
+            number(status.readyNodes) + " ready<br>"_html + number(status.pendingNodes) +
+            " coming</td><td>"_html;
+    html += bar(used.cpuCores, limits.cpuCores,
+                of(number(used.cpuCores), limits.cpuCores, number(limits.cpuCores))) +
+            "</td><td>"_html;
+    html += bar(used.memoryMiB, limits.memoryMiB,
+                of(memory(used.memoryMiB), limits.memoryMiB, memory(limits.memoryMiB))) +
+            "</td><td>"_html;
+    if (status.lastScaleUpTime) html += "grew "_html + ago(status.lastScaleUpTime, now) + "<br>"_html;
+    if (status.lastScaleDownTime) html += "shrank "_html + ago(status.lastScaleDownTime, now) + "<br>"_html;
+    if (status.nextRetryTime && *status.nextRetryTime > now) {
+        html += "<span class=\"bad\">"_html + number(status.consecutiveFailures) +
+                " failures; buys again in "_html + duration(status.nextRetryTime->at - now.at) +
+                "</span>"_html;
+    }
+    return html + "</td></tr>\n"_html;
+}
+
+}  // namespace
+
+Html waiting_pods(const Facts& facts) {
+    const auto pods = facts.informers.pods.store().by_index(controllers::kPodsUnschedulable, "true");
+    if (pods.empty()) return {};
+    auto html =
+        "<section id=\"pods\"><h2>Pods that wait for a node</h2>\n<table><tr><th>Pod<th>The scheduler says</tr>\n"_html;
+    for (std::size_t i = 0; i < pods.size() && i < kMostPods; ++i) {
+        const auto* scheduled =
+            api::find_condition(pods[i]->status.conditions, api::conditions::kPodScheduled);
+        html += "<tr><td>"_html + text(api::key_of(*pods[i]).str()) + "</td><td class=\"free\">"_html +
+                text(shortened(scheduled ? scheduled->message : "", kLongestMessage)) + "</td></tr>\n"_html;
+    }
+    return html + "</table>\n"_html + and_more(pods.size(), kMostPods) + "</section>\n"_html;
+}
+
+Html pools(const Facts& facts) {
+    const auto& store = facts.informers.pools.store();
+    auto html = "<section id=\"pools\"><h2>Pools</h2>\n"_html;
+    if (store.size() == 0) return html + "<p class=\"soft\">There is no NodeSmithPool.</p></section>\n"_html;
+    html +=
+        "<table><tr><th>Pool, provider<th>State<th>Counted nodes<th>Nodes<th>CPU cores<th>Memory<th>Changes</tr>\n"_html;
+    std::size_t shown = 0;
+    for (const auto& [key, pool] : store.all()) {
+        if (shown++ == kMostPools) break;
+        html += row(*pool, facts.now);
+    }
+    return html + "</table>\n"_html + and_more(store.size(), kMostPools) + "</section>\n"_html;
+}
+
+}  // namespace kubenodesmith::status_page

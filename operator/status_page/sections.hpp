@@ -1,0 +1,29 @@
+// The parts of the status page, each a <section>.
+#pragma once
+
+#include <optional>
+
+#include "operator/status_page/html.hpp"
+#include "operator/status_page/page.hpp"
+
+namespace kubenodesmith::status_page {
+
+Html waiting_pods(const Facts& facts);
+Html pools(const Facts& facts);
+Html hosts(const Facts& facts);
+Html claims(const Facts& facts);
+Html nodes_that_stay(const Facts& facts);
+Html recent_decisions(const Facts& facts);
+
+// ---- what several of them need
+// "12 s", "3 min 20 s", "5 h 10 min", "12 d"
+Html duration(std::chrono::seconds value);
+Html ago(std::optional<api::Time> when, api::Time now);
+// "and 12 more", if there are more than are shown.
+Html and_more(std::size_t all, std::size_t shown);
+// "8Gi", "1536Mi"
+Html memory(std::int64_t mib);
+// The condition Ready in a table cell, with its message if it isn't True.
+Html readiness(const api::Conditions& conditions);
+
+}  // namespace kubenodesmith::status_page
