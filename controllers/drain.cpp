@@ -31,10 +31,6 @@ std::chrono::seconds grace_of(const api::Pod& pod) {
     return std::chrono::seconds{pod.spec.terminationGracePeriodSeconds.value_or(30)};
 }
 
-bool is_stuck(const api::Pod& pod, api::Time now) {
-    return pod.metadata.deletionTimestamp->at + kStuckAfter <= now.at;
-}
-
 // deletionTimestamp is when the grace period ends.
 bool ends_too_late(const api::Pod& pod, api::Time deadline) {
     return pod.metadata.deletionTimestamp && pod.metadata.deletionTimestamp->at > deadline.at;
@@ -84,7 +80,8 @@ bool is_protected(const api::Pod& pod, api::Time now) {
     return safe && *safe == "false";
 }
 
-DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time now) {
+DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time now,
+                     const std::set<std::string>& stuck) {
     DrainPlan plan;
     Pods ordinary;
     Pods critical;
@@ -95,7 +92,7 @@ DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time no
         if (must_be_killed(*pod, request, now)) {
             plan.kill.push_back(pod);
         } else if (pod->metadata.deletionTimestamp) {
-            if (is_stuck(*pod, now)) continue;
+            if (stuck.contains(pod->metadata.uid)) continue;
             plan.ending.push_back(pod);
             ordinary_ending = ordinary_ending || !is_critical(*pod);
         } else if (request.kind == DrainRequest::Kind::voluntary && is_protected(*pod, now)) {
@@ -133,7 +130,7 @@ Drainer::Drainer(Informers& informers, kube::Client& client, base::Clock& clock)
 asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
     const api::Time now(clock_.wall_now());
     const auto pods = informers_.pods.store().by_index(kPodsByNode, request.node);
-    const auto plan = plan_drain(pods, request, now);
+    const auto plan = plan_drain(pods, request, now, stuck_among(pods));
     std::erase_if(refusals_,
                   [this](const auto& entry) { return entry.second.until + kForgetAfter < clock_.now(); });
     DrainProgress progress;
@@ -157,6 +154,20 @@ asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
     co_return progress;
 }
 
+// By our own watching: deletionTimestamp is by another calendar, and ours may be wrong.
+std::set<std::string> Drainer::stuck_among(const Pods& pods) {
+    std::erase_if(endings_,
+                  [this](const auto& entry) { return entry.second.last_seen + kForgetAfter < clock_.now(); });
+    std::set<std::string> stuck;
+    for (const auto& pod : pods) {
+        if (!pod->metadata.deletionTimestamp) continue;
+        auto& ending = endings_.try_emplace(pod->metadata.uid, Ending{clock_.now(), {}}).first->second;
+        ending.last_seen = clock_.now();
+        if (ending.first_seen + grace_of(*pod) + kStuckAfter <= clock_.now()) stuck.insert(pod->metadata.uid);
+    }
+    return stuck;
+}
+
 // The scheduler may have bound a pod that the watch has not shown yet.
 asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& progress) {
     kube::ListOptions options;
@@ -164,7 +175,7 @@ asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& prog
     const auto listed_pods = co_await client_.list<api::Pod>(options);
     Pods pods;
     for (const auto& pod : listed_pods) pods.push_back(std::make_shared<const api::Pod>(pod));
-    const auto plan = plan_drain(pods, request, api::Time(clock_.wall_now()));
+    const auto plan = plan_drain(pods, request, api::Time(clock_.wall_now()), stuck_among(pods));
     for (const auto* group : {&plan.evict, &plan.kill, &plan.ending, &plan.later, &plan.protected_}) {
         for (const auto& pod : *group) progress.waiting.push_back(name_of(*pod));
     }

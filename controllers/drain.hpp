@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct DrainPlan {
     std::vector<std::shared_ptr<const api::Pod>> later;  // when those that matter less have ended
     std::vector<std::shared_ptr<const api::Pod>> protected_;
 };
+// `stuck`: UIDs of pods that have been ending for so long that they are not waited for.
 DrainPlan plan_drain(const std::vector<std::shared_ptr<const api::Pod>>& pods, const DrainRequest& request,
-                     api::Time now);
+                     api::Time now, const std::set<std::string>& stuck = {});
 
 // A pod that a drain evicts: neither static nor of a DaemonSet nor ended.
 bool is_drainable(const api::Pod& pod);
@@ -61,6 +63,7 @@ public:
 private:
     asio::awaitable<void> evict(std::shared_ptr<const api::Pod> pod, DrainProgress& progress);
     asio::awaitable<void> confirm(DrainRequest request, DrainProgress& progress);
+    std::set<std::string> stuck_among(const std::vector<std::shared_ptr<const api::Pod>>& pods);
     asio::awaitable<void> kill(std::shared_ptr<const api::Pod> pod, api::Time deadline);
 
     Informers& informers_;
@@ -71,6 +74,11 @@ private:
         std::string message;
     };
     std::map<std::string, Refusal> refusals_;  // by pod UID
+    struct Ending {
+        base::TimePoint first_seen;
+        base::TimePoint last_seen;
+    };
+    std::map<std::string, Ending> endings_;  // by pod UID
 };
 
 }  // namespace controllers

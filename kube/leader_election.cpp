@@ -61,17 +61,21 @@ private:
     // Acquires or renews once. A failure is logged when it is new: the loops above try again until the
     // deadline.
     asio::awaitable<void> attempt() {
+        const bool unread = leading_ && is_certain_;
+        bool was_wrong = false;
         std::string failure;
         try {
             co_await try_lease();
         } catch (const ApiError& error) {
+            was_wrong = unread && (error.is_conflict() || error.is_not_found());
             // Another candidate wrote first: nothing to report.
-            if (!error.is_conflict() && !error.is_already_exists()) failure = error.what();
+            if (!was_wrong && !error.is_conflict() && !error.is_already_exists()) failure = error.what();
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::exception& error) {
             failure = error.what();
         }
+        if (was_wrong) co_return co_await attempt();  // which reads it
         if (!failure.empty() && failure != said_) {
             base::log::warning("Cannot reach the lease",
                                {{"lease", options_.lease.str()}, {"error", failure}});
@@ -82,7 +86,14 @@ private:
     asio::awaitable<void> try_lease() {
         // Counted from before the request: the lease cannot have been written earlier.
         const auto start = clock_.now();
-        auto found = co_await client_.get<api::Lease>(options_.lease);
+        std::optional<api::Lease> found;
+        // A leader renews what it wrote last without reading it again; the resourceVersion tells if somebody
+        // else wrote since.
+        if (leading_ && std::exchange(is_certain_, false)) {
+            found = seen_;
+        } else {
+            found = co_await client_.get<api::Lease>(options_.lease);
+        }
         if (!found) {
             api::Lease fresh;
             fresh.metadata.name = options_.lease.name;
@@ -104,6 +115,7 @@ private:
         if (patch) {
             auto written = co_await client_.patch<api::Lease>(options_.lease, std::move(*patch));
             observe(written);
+            is_certain_ = true;
         }
         won(start);
     }
@@ -174,6 +186,7 @@ private:
     bool released_ = false;  // for good: this process ends
     TimePoint renewed_{};
     std::optional<api::Lease> seen_;
+    bool is_certain_ = false;  // `seen_` is what our last request wrote
     TimePoint seen_at_{};
     std::string said_;
 };

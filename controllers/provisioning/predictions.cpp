@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/disruption/blocker.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
 
 namespace controllers::provisioning {
@@ -87,6 +88,18 @@ Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
         result.added.push_back(*entry);
     }
     return result;
+}
+
+std::set<std::string> pods_of_leaving_claims(const ClaimPointers& claims) {
+    std::set<std::string> uids;
+    for (const auto& claim : claims) {
+        const auto* disrupted = api::find_condition(claim->status.conditions, api::conditions::kDisrupted);
+        const bool leaves = disrupted && disrupted->status == api::ConditionStatus::True &&
+                            disruption::kind_named(disrupted->reason);
+        if (!leaves) continue;
+        for (const auto& uid : bought_for(*claim)) uids.insert(uid);
+    }
+    return uids;
 }
 
 std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, Time now) {

@@ -22,7 +22,8 @@ inline constexpr std::chrono::hours kLongestPause{24};
 // The status of a pool holds at most this many.
 inline constexpr std::size_t kMostMispredictions = 128;
 
-// A pod that waits although we think that it fits a Node that exists.
+// A pod that waits although we think that it fits a Node that exists, or although one was bought for it that
+// leaves already.
 struct ContradictedPod {
     std::string uid;
     std::string name;  // namespace/name
@@ -47,6 +48,10 @@ struct Verdict {
     std::optional<api::Time> retry_at;  // not bought for before
 };
 Verdict verdict_on(const std::string& pod_uid, const Pools& pools);
+
+// UIDs of the pods for which machines were bought that leave by our own decision: broken, empty, ... Such a
+// purchase did not help, and soon nothing but this is left to remember it by.
+std::set<std::string> pods_of_leaving_claims(const ClaimPointers& claims);
 
 // How many machines were bought for each pod within the last hour, as far as their claims still exist.
 std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, api::Time now);

@@ -171,6 +171,14 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::vector<Cont
                                                                 std::set<std::string> waiting) {
     const auto now = api::Time(clock_.wall_now());
     const auto pools = informers_.pools.store().all();
+    const auto let_down = pods_of_leaving_claims(all_claims(informers_));
+    for (const auto& pod : unschedulable_pods()) {
+        const auto& uid = pod->metadata.uid;
+        const bool is_known =
+            std::ranges::any_of(contradicted, [&](const auto& it) { return it.uid == uid; });
+        if (!is_known && waiting.contains(uid) && let_down.contains(uid))
+            contradicted.push_back({uid, name_of(*pod)});
+    }
     for (const auto& [key, known] : pools) {
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());
         const auto predictions =
@@ -190,7 +198,7 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::vector<Cont
             const auto* scheduled =
                 api::find_condition(pod->status.conditions, api::conditions::kPodScheduled);
             events_.event(kube::target_of(*pod), kube::EventType::warning, "PredictionFailed",
-                          "a node that was bought for the pod is in service, but the scheduler says: " +
+                          "a node that was bought for the pod did not help it, the scheduler says: " +
                               (scheduled ? scheduled->message : std::string("nothing")));
         }
     }

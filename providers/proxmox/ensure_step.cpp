@@ -74,7 +74,8 @@ EnsureDecision for_our_machine(const EnsureObservation& seen) {
     if (seen.look.config.is_template()) return fail("IsTemplate", "the VM was made a template", false);
     if (seen.is_running) return decide(EnsureStep::finish);
     if (seen.needs_resize) return decide(EnsureStep::resize);
-    return decide(seen.wants_image && !seen.has_image ? EnsureStep::upload_image : EnsureStep::start);
+    if (!seen.wants_image || seen.has_image) return decide(EnsureStep::start);
+    return decide(seen.image_uploaded ? EnsureStep::attach_and_start : EnsureStep::upload_image);
 }
 
 EnsureDecision for_unfinished_clone(const EnsureObservation& seen) {

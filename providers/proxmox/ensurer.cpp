@@ -126,8 +126,9 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
         const EnsureWish wish{carries_image(spec), settings_.spec.template_.has_value()};
         decision = after_task(upid.type, status, wish);
-        // It may have ended long ago, and its host may have been down since.
-        if (decision.step == EnsureStep::finish && !is_followed) decision.step = EnsureStep::look;
+        // It may have ended long ago: its host may have been down since, and the machine may be none of ours
+        // any more.
+        if (status.outcome == TaskOutcome::succeeded && !is_followed) decision.step = EnsureStep::look;
     }
     if (decision.step == EnsureStep::look) {
         std::optional<ApiError> unanswered;

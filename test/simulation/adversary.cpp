@@ -112,13 +112,6 @@ Process* Adversary::any_process() {
     return alive.empty() ? nullptr : alive[random_->below(alive.size())];
 }
 
-template <api::Kind T>
-const T* Adversary::any() {
-    const auto& all = world_.view.all<T>();
-    if (all.empty()) return nullptr;
-    return std::next(all.begin(), static_cast<std::ptrdiff_t>(random_->below(all.size())))->second.get();
-}
-
 // ---- processes
 
 void Adversary::kill() {
@@ -202,133 +195,6 @@ void Adversary::meddle_with_machine(Fault fault) {
     if (fault == Fault::foreign_machine) administrators.plant_copy(vmid);
 }
 
-// ---- users
-
-void Adversary::user_deletes() {
-    switch (random_->below(5)) {
-        case 0:
-            return delete_claim();
-        case 1:
-            return delete_node();
-        case 2:
-        case 3:
-            if (const auto* pod = any<api::Pod>()) {
-                auto key = api::key_of(*pod);
-                world_.trace.line("user", "deletes pod ", key.str());
-                world_.server.remove<api::Pod>(key);
-            }
-            return;
-        default:
-            for (const auto& [key, secret] : world_.view.all<api::Secret>()) {
-                if (secret->type != "bootstrap.kubernetes.io/token") continue;
-                world_.trace.line("user", "deletes Secret ", key.str());
-                auto copy = key;
-                return world_.server.remove<api::Secret>(copy);
-            }
-    }
-}
-
-void Adversary::delete_claim() {
-    const auto* claim = any<NodeSmithClaim>();
-    if (!claim) return;
-    auto key = api::key_of(*claim);
-    world_.trace.line("user", "deletes claim ", key.str());
-    deeds_.deleted_claims.insert(claim->metadata.uid);
-    world_.server.remove<NodeSmithClaim>(key);
-}
-
-void Adversary::delete_node() {
-    const auto* node = any<api::Node>();
-    if (!node) return;
-    auto name = node->metadata.name;
-    world_.trace.line("user", "deletes Node ", name);
-    deeds_.deleted_nodes.insert(name);
-    world_.server.remove<api::Node>({"", name});
-}
-
-void Adversary::user_edits() {
-    switch (random_->below(6)) {
-        case 0:
-            return edit_limits();
-        case 1:
-            return edit_mode();
-        case 2:
-        case 3:
-            return edit_node();
-        case 4:
-            return apply_claim_by_hand();
-        default:
-            return take_finalizer();
-    }
-}
-
-void Adversary::edit_limits() {
-    const auto* pool = any<NodeSmithPool>();
-    if (!pool) return;
-    auto key = api::key_of(*pool);
-    auto nodes = static_cast<std::int64_t>(random_->below(5));
-    world_.trace.line("user", "sets maxNodes of ", key.str(), " to ", nodes);
-    deeds_.limits_lowered[key.name] = world_.now();
-    world_.server.edit<NodeSmithPool>(
-        key, [nodes](NodeSmithPool& edited) { edited.spec.limits.maxNodes = nodes; });
-}
-
-void Adversary::edit_mode() {
-    using api::v1alpha1::Mode;
-    auto key = api::key_of(world_.scenario.control_plane);
-    auto set = [this, key](Mode mode) {
-        world_.server.edit<NodeSmithControlPlane>(key, [mode](auto& edited) { edited.spec.mode = mode; });
-    };
-    auto mode = random_->below(2) == 0 ? Mode::Paused : Mode::Observe;
-    world_.trace.line("user", "sets the mode to ", mode == Mode::Paused ? "Paused" : "Observe");
-    set(mode);
-    later(world_.faults.duration(10s, 20min), [set] { set(Mode::Active); });
-}
-
-void Adversary::edit_node() {
-    const auto* node = any<api::Node>();
-    if (!node) return;
-    api::ObjectKey key{"", node->metadata.name};
-    auto uid = node->metadata.uid;
-    auto choice = random_->below(3);
-    world_.trace.line("user", "edits Node ", key.name, ", kind ", choice);
-    world_.server.edit<api::Node>(key, [choice](api::Node& edited) {
-        if (choice == 0) edited.spec.unschedulable = true;
-        if (choice == 1) edited.metadata.labels.erase(std::string(api::labels::kClaim));
-        if (choice == 2) edited.metadata.annotations[std::string(api::annotations::kDoNotDisrupt)] = "true";
-    });
-    later(world_.faults.duration(1min, 20min), [this, key, uid] {
-        const auto* now = world_.view.find<api::Node>(key);
-        if (!now || now->metadata.uid != uid) return;
-        world_.server.edit<api::Node>(key, [](api::Node& edited) {
-            edited.spec.unschedulable = false;
-            edited.metadata.annotations.erase(std::string(api::annotations::kDoNotDisrupt));
-        });
-    });
-}
-
-void Adversary::apply_claim_by_hand() {
-    const auto* pool = any<NodeSmithPool>();
-    if (!pool) return;
-    NodeSmithClaim claim;
-    claim.metadata.name = "by-hand-" + std::to_string(++made_by_hand_);
-    claim.metadata.namespace_ = pool->metadata.namespace_;
-    claim.spec.poolRef = pool->metadata.name;
-    claim.spec.requirements = {2, 2048};
-    world_.trace.line("user", "applies claim ", claim.metadata.name, " of ", claim.spec.poolRef);
-    world_.server.put(claim);
-}
-
-void Adversary::take_finalizer() {
-    const auto* claim = any<NodeSmithClaim>();
-    if (!claim) return;
-    auto key = api::key_of(*claim);
-    world_.trace.line("user", "takes the finalizers of claim ", key.str());
-    deeds_.claims_without_finalizer.insert(claim->metadata.uid);
-    world_.server.edit<NodeSmithClaim>(key,
-                                       [](NodeSmithClaim& edited) { edited.metadata.finalizers.clear(); });
-}
-
 void Adversary::make_peace() {
     at_peace_ = true;
     next_.reset();
@@ -338,6 +204,15 @@ void Adversary::make_peace() {
     // Each repair is harmless when it was done already.
     for (auto& repair : repairs_) repair();
     repairs_.clear();
+    // Where nodes expire, or may leave at certain times only, there is never rest.
+    for (const auto& [key, pool] : std::map(world_.view.all<NodeSmithPool>())) {
+        auto quiet = pool->spec.disruption;
+        quiet.expireAfter.duration.reset();
+        std::erase_if(quiet.budgets, [](const auto& budget) { return !budget.schedule.empty(); });
+        if (quiet == pool->spec.disruption) continue;
+        world_.server.edit<NodeSmithPool>(
+            key, [&quiet](NodeSmithPool& edited) { edited.spec.disruption = quiet; });
+    }
     // A task that hangs needs an administrator, as in life.
     for (const auto& task : world_.proxmox.cluster().tasks.all()) {
         if (task->is_running()) world_.proxmox.cluster().tasks.interrupt(*task);

@@ -54,10 +54,19 @@ private:
     void edit_node();
     void apply_claim_by_hand();
     void take_finalizer();
+    void edit_template();
+    void edit_pod_budget();
+    void evacuate_host();
+    void delete_pool();
+    void delete_credentials();
 
     Process* any_process();
     template <api::Kind T>
-    const T* any();
+    const T* any() {
+        const auto& all = world_.view.all<T>();
+        if (all.empty()) return nullptr;
+        return std::next(all.begin(), static_cast<std::ptrdiff_t>(random_->below(all.size())))->second.get();
+    }
     void later(base::Duration wait, std::function<void()> action);
 
     World& world_;
@@ -68,6 +77,7 @@ private:
     std::list<std::unique_ptr<base::Alarm>> pending_;
     std::vector<std::function<void()>> repairs_;
     int made_by_hand_ = 0;
+    int revisions_ = 0;
     bool at_peace_ = false;
 };
 

@@ -74,10 +74,36 @@ void draw_timing(Dice& dice, NodeSmithPool& pool) {
     down.delayAfterFailure = dice.seconds(60, 600);
     down.maxConcurrent = static_cast<std::int32_t>(dice.between(1, 3));
     if (dice.chance(0.3)) down.drainTimeoutAction = api::v1alpha1::DrainTimeoutAction::Force;
-    pool.spec.disruption.repair.notReadyFor = dice.seconds(180, 900);
-    if (dice.chance(0.5))
-        pool.spec.disruption.budgets = {
-            {dice.chance(0.5) ? api::IntOrString("50%") : api::IntOrString(1), {}, "", {}}};
+}
+
+// Consolidation, drift and repair are on in most pools, expiry in some.
+void draw_disruption(Dice& dice, NodeSmithPool& pool) {
+    using api::v1alpha1::DisruptionReason;
+    using api::v1alpha1::RepairAction;
+    using api::v1alpha1::ScaleDownPolicy;
+    auto& down = pool.spec.scaleDown;
+    if (dice.chance(0.15)) down.policy = ScaleDownPolicy::WhenEmpty;
+    if (dice.chance(0.05)) down.policy = ScaleDownPolicy::Never;
+    down.utilizationThresholdPercent = static_cast<std::int32_t>(dice.one_of<std::int64_t>({30, 50, 80}));
+    down.headroomPercent = static_cast<std::int32_t>(dice.one_of<std::int64_t>({0, 20}));
+    if (dice.chance(0.1)) pool.spec.scaleUp.headroom.nodes = 1;
+    auto& disruption = pool.spec.disruption;
+    if (dice.chance(0.15)) disruption.drift = api::v1alpha1::DriftPolicy::Ignore;
+    if (dice.chance(0.2)) disruption.expireAfter.duration = std::chrono::minutes{dice.between(15, 60)};
+    auto& repair = disruption.repair;
+    repair.notReadyFor = dice.seconds(180, 900);
+    repair.maxUnhealthyPercent = static_cast<std::int32_t>(dice.one_of<std::int64_t>({20, 50, 100}));
+    if (dice.chance(0.25)) repair.action = RepairAction::PowerCycleThenReplace;
+    if (dice.chance(0.1)) repair.action = RepairAction::None;
+    if (dice.chance(0.5)) {
+        disruption.budgets = {{dice.chance(0.5) ? api::IntOrString("50%") : api::IntOrString(1), {}, "", {}}};
+    }
+    if (dice.chance(0.1)) {
+        disruption.budgets.push_back({api::IntOrString(std::int64_t{0}),
+                                      {DisruptionReason::Underutilized, DisruptionReason::Drifted},
+                                      "0 * * * *",
+                                      std::chrono::minutes{dice.between(5, 30)}});
+    }
 }
 
 void draw_limits(Dice& dice, NodeSmithPool& pool) {
@@ -113,6 +139,7 @@ Deployment draw_deployment(Dice& dice, const std::string& name, const std::vecto
     }
     if (dice.chance(0.3)) pod.metadata.annotations[kEndsAfter] = std::to_string(dice.between(2, 60));
     if (dice.chance(0.05)) pod.metadata.annotations[std::string(api::annotations::kDoNotDisrupt)] = "true";
+    if (dice.chance(0.15)) pod.spec.priority = static_cast<std::int32_t>(dice.between(1, 1000));
     pod.spec.terminationGracePeriodSeconds = dice.between(1, 60);
     return deployment;
 }
@@ -237,11 +264,15 @@ Scenario draw_scenario(base::Random& random) {
         draw_template(dice, pool);
         draw_limits(dice, pool);
         draw_timing(dice, pool);
+        draw_disruption(dice, pool);
         scenario.pools.push_back(pool);
     }
     auto& limits = scenario.control_plane.spec.limits;
     if (dice.chance(0.25)) limits.maxNodes = dice.between(2, 8);
     if (dice.chance(0.15)) limits.cpuCores = dice.between(8, 32);
+    auto& rates = scenario.control_plane.spec.rateLimits;
+    if (dice.chance(0.1)) rates.maxCreationsPerHour = static_cast<std::int32_t>(dice.between(3, 10));
+    if (dice.chance(0.1)) rates.maxRemovalsPerHour = static_cast<std::int32_t>(dice.between(3, 10));
     auto deployments = dice.between(1, 4);
     for (std::int64_t i = 0; i < deployments; ++i) {
         auto deployment = draw_deployment(dice, "app-" + std::to_string(i), scenario.pools);

@@ -55,6 +55,28 @@ TEST_CASE("A machine whose mark is half ours is left alone and reported") {
 }
 
 // Found by the simulation.
+TEST_CASE("A machine whose mark was edited while nobody followed its tasks is not started") {
+    for (const std::string task : {":qmcreate:", ":imgcopy:"}) {
+        INFO(task);
+        Lab lab;
+        auto spec = lab.machine(1);
+        spec.boot_image = &lab.images;
+        while (spec.record.task.find(task) == std::string::npos) {
+            lab.wait(std::chrono::seconds{1});
+            lab.step(spec);
+        }
+        lab.wait(std::chrono::minutes{1});
+        lab.vm(spec)->config["description"] = "edited";
+        lab.restart();
+        lab.requests();
+        const auto result = lab.ensure(spec);
+        REQUIRE(std::holds_alternative<AttemptFailed>(result));
+        CHECK(std::get<AttemptFailed>(result).reason == "OwnershipMismatch");
+        for (const auto& request : lab.requests()) CHECK_THAT(request, Catch::StartsWith("GET "));
+    }
+}
+
+// Found by the simulation.
 TEST_CASE("A machine that its user keeps and whose mark somebody edited is left as it is") {
     for (const auto& [option, value] :
          std::map<std::string, std::string>{{"description", "edited"}, {"tags", "other"}}) {

@@ -65,9 +65,8 @@ private:
     };
 
     std::tuple<Kept<api::Pod>, Kept<api::Node>, Kept<api::DaemonSet>, Kept<api::PodDisruptionBudget>,
-               Kept<api::Secret>, Kept<api::VolumeAttachment>, Kept<api::Event>, Kept<api::Lease>,
-               Kept<NodeSmithClaim>, Kept<NodeSmithPool>, Kept<NodeSmithProvider>,
-               Kept<NodeSmithControlPlane>>
+               Kept<api::Secret>, Kept<api::VolumeAttachment>, Kept<api::Event>, Kept<NodeSmithClaim>,
+               Kept<NodeSmithPool>, Kept<NodeSmithProvider>, Kept<NodeSmithControlPlane>>
         kept_;
 };
 

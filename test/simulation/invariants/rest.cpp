@@ -83,6 +83,7 @@ private:
         const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
         const auto& limits = world_.scenario.control_plane.spec.health;
         const auto all = health_of("");
+        if (pool && pool->spec.disruption.repair.action == api::v1alpha1::RepairAction::None) return true;
         const bool is_outage =
             (pool &&
              health_of(claim.spec.poolRef).exceeds(pool->spec.disruption.repair.maxUnhealthyPercent)) ||

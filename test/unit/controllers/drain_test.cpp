@@ -1,7 +1,8 @@
 #include "controllers/drain.hpp"
 
 #include "test/support/catch.hpp"
-#include "test/unit/controllers/objects.hpp"
+#include "test/support/run_coroutine.hpp"
+#include "test/unit/controllers/cluster.hpp"
 
 namespace {
 
@@ -112,10 +113,28 @@ TEST_CASE(
 }
 
 TEST_CASE("a pod that a dead kubelet does not end is not waited for any longer") {
+    test::Cluster cluster;
+    Drainer drainer(cluster.informers, cluster.client, cluster.clock);
     auto stuck = pod("stuck");
-    stuck.metadata.deletionTimestamp = at(0s);
-    CHECK(names(plan({stuck}, {}, at(59s)).ending) == "stuck");
-    CHECK(plan({stuck}, {}, at(60s)).ending.empty());
+    stuck.spec.terminationGracePeriodSeconds = 20;
+    stuck.metadata.finalizers = {"example.org/stays"};
+    cluster.server.put(stuck);
+    cluster.start();
+    const auto is_done = [&] {
+        DrainRequest request;
+        request.node = "n";
+        return test::run(cluster.context, cluster.clock, drainer.step(request)).done;
+    };
+    CHECK_FALSE(is_done());  // it is evicted
+    cluster.run_for(1s);
+    // By the calendar it should have ended long ago.
+    cluster.clock.shift_wall(10min);
+    CHECK_FALSE(is_done());
+    cluster.run_for(70s);
+    CHECK_FALSE(is_done());
+    cluster.run_for(11s);
+    CHECK(is_done());
+    cluster.stop();
 }
 
 TEST_CASE("the message names a few pods and why they stay") {

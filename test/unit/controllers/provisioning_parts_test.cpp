@@ -256,6 +256,23 @@ TEST_CASE("what was learned of a pod is forgotten when it waits no more") {
     CHECK(world.judge_at(61s, {"pod-2"}).list.empty());
 }
 
+// Found by the simulation.
+TEST_CASE("a machine that leaves again was bought in vain for the pods that still wait") {
+    PredictionWorld world;
+    world.buy(0s, 30s);
+    auto& claim = world.claims.front();
+    const auto leaves = [&](std::string_view reason) {
+        controllers::claim::set(claim.status, api::conditions::kDisrupted, api::ConditionStatus::True, reason,
+                                "", objects::at(60s));
+        return pods_of_leaving_claims(objects::pointers(world.claims));
+    };
+    CHECK(pods_of_leaving_claims(objects::pointers(world.claims)).empty());
+    CHECK(leaves(api::reasons::kUnhealthy) == std::set<std::string>{"pod-0", "pod-1"});
+    // What people took away they get again.
+    CHECK(leaves(api::reasons::kNodeDeleted).empty());
+    CHECK(leaves(api::reasons::kMachineVanished).empty());
+}
+
 TEST_CASE("purchases of the last hour are counted by pod") {
     PredictionWorld world;
     world.buy(0s, 10s);

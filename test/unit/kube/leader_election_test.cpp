@@ -17,9 +17,11 @@ const kube::ObjectKey kLease{"kube-system", "operator"};
 class Network final : public fake::Interference {
 public:
     bool cut = false;
+    int requests = 0;
     base::Duration latency{};
     base::Duration delay(const base::HttpRequest&) override { return latency; }
     std::optional<base::HttpResponse> before(const base::HttpRequest&) override {
+        ++requests;
         if (cut) throw base::TransportError("cut", true);
         return std::nullopt;
     }
@@ -86,6 +88,20 @@ TEST_CASE_METHOD(Fixture, "one of two leads, renews, and stays the only one") {
     CHECK(lease().renewTime->at > lease().acquireTime->at);
     CHECK(leader().elector->lease_outlives(10s));
     CHECK_FALSE(leader().elector->lease_outlives(16s));
+}
+
+TEST_CASE_METHOD(Fixture, "a leader renews with one request, and reads only what somebody else wrote") {
+    pass(20s);
+    auto& first = leader();
+    first.network.requests = 0;
+    pass(20s);
+    CHECK(first.network.requests == 10);
+    server.edit<api::Lease>(kLease, [](api::Lease& edited) { edited.metadata.labels["by"] = "user"; });
+    pass(10s);
+    CHECK(first.elector->is_leader());
+    server.edit<api::Lease>(kLease, [](api::Lease& edited) { edited.spec.holderIdentity = "c"; });
+    pass(10s);
+    CHECK(first.lost);
 }
 
 TEST_CASE_METHOD(Fixture, "a leader that is cut off stops before another can begin") {

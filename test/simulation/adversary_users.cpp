@@ -1,0 +1,203 @@
+// What users of the cluster delete and edit.
+#include "test/simulation/adversary.hpp"
+
+namespace simulation {
+
+using namespace std::chrono_literals;
+
+void Adversary::user_deletes() {
+    switch (random_->below(8)) {
+        case 0:
+            return delete_claim();
+        case 1:
+            return delete_node();
+        case 5:
+            return delete_pool();
+        case 6:
+            return delete_credentials();
+        case 2:
+        case 3:
+            if (const auto* pod = any<api::Pod>()) {
+                auto key = api::key_of(*pod);
+                world_.trace.line("user", "deletes pod ", key.str());
+                world_.server.remove<api::Pod>(key);
+            }
+            return;
+        default:
+            for (const auto& [key, secret] : world_.view.all<api::Secret>()) {
+                if (secret->type != "bootstrap.kubernetes.io/token") continue;
+                world_.trace.line("user", "deletes Secret ", key.str());
+                auto copy = key;
+                return world_.server.remove<api::Secret>(copy);
+            }
+    }
+}
+
+void Adversary::delete_claim() {
+    const auto* claim = any<NodeSmithClaim>();
+    if (!claim) return;
+    auto key = api::key_of(*claim);
+    world_.trace.line("user", "deletes claim ", key.str());
+    deeds_.deleted_claims.insert(claim->metadata.uid);
+    world_.server.remove<NodeSmithClaim>(key);
+}
+
+void Adversary::delete_node() {
+    const auto* node = any<api::Node>();
+    if (!node) return;
+    auto name = node->metadata.name;
+    world_.trace.line("user", "deletes Node ", name);
+    deeds_.deleted_nodes.insert(name);
+    world_.server.remove<api::Node>({"", name});
+}
+
+void Adversary::user_edits() {
+    switch (random_->below(10)) {
+        case 6:
+        case 7:
+            return edit_template();
+        case 8:
+            return edit_pod_budget();
+        case 9:
+            return evacuate_host();
+        case 0:
+            return edit_limits();
+        case 1:
+            return edit_mode();
+        case 2:
+        case 3:
+            return edit_node();
+        case 4:
+            return apply_claim_by_hand();
+        default:
+            return take_finalizer();
+    }
+}
+
+void Adversary::edit_limits() {
+    const auto* pool = any<NodeSmithPool>();
+    if (!pool) return;
+    auto key = api::key_of(*pool);
+    auto nodes = static_cast<std::int64_t>(random_->below(5));
+    world_.trace.line("user", "sets maxNodes of ", key.str(), " to ", nodes);
+    deeds_.limits_lowered[key.name] = world_.now();
+    world_.server.edit<NodeSmithPool>(
+        key, [nodes](NodeSmithPool& edited) { edited.spec.limits.maxNodes = nodes; });
+}
+
+void Adversary::edit_mode() {
+    using api::v1alpha1::Mode;
+    auto key = api::key_of(world_.scenario.control_plane);
+    auto set = [this, key](Mode mode) {
+        world_.server.edit<NodeSmithControlPlane>(key, [mode](auto& edited) { edited.spec.mode = mode; });
+    };
+    auto mode = random_->below(2) == 0 ? Mode::Paused : Mode::Observe;
+    world_.trace.line("user", "sets the mode to ", mode == Mode::Paused ? "Paused" : "Observe");
+    set(mode);
+    later(world_.faults.duration(10s, 20min), [set] { set(Mode::Active); });
+}
+
+void Adversary::edit_node() {
+    const auto* node = any<api::Node>();
+    if (!node) return;
+    api::ObjectKey key{"", node->metadata.name};
+    auto uid = node->metadata.uid;
+    auto choice = random_->below(3);
+    world_.trace.line("user", "edits Node ", key.name, ", kind ", choice);
+    world_.server.edit<api::Node>(key, [choice](api::Node& edited) {
+        if (choice == 0) edited.spec.unschedulable = true;
+        if (choice == 1) edited.metadata.labels.erase(std::string(api::labels::kClaim));
+        if (choice == 2) edited.metadata.annotations[std::string(api::annotations::kDoNotDisrupt)] = "true";
+    });
+    later(world_.faults.duration(1min, 20min), [this, key, uid] {
+        const auto* now = world_.view.find<api::Node>(key);
+        if (!now || now->metadata.uid != uid) return;
+        world_.server.edit<api::Node>(key, [](api::Node& edited) {
+            edited.spec.unschedulable = false;
+            edited.metadata.annotations.erase(std::string(api::annotations::kDoNotDisrupt));
+        });
+    });
+}
+
+void Adversary::apply_claim_by_hand() {
+    const auto* pool = any<NodeSmithPool>();
+    if (!pool) return;
+    NodeSmithClaim claim;
+    claim.metadata.name = "by-hand-" + std::to_string(++made_by_hand_);
+    claim.metadata.namespace_ = pool->metadata.namespace_;
+    claim.spec.poolRef = pool->metadata.name;
+    claim.spec.requirements = {2, 2048};
+    world_.trace.line("user", "applies claim ", claim.metadata.name, " of ", claim.spec.poolRef);
+    world_.server.put(claim);
+}
+
+void Adversary::take_finalizer() {
+    const auto* claim = any<NodeSmithClaim>();
+    if (!claim) return;
+    auto key = api::key_of(*claim);
+    world_.trace.line("user", "takes the finalizers of claim ", key.str());
+    deeds_.claims_without_finalizer.insert(claim->metadata.uid);
+    world_.server.edit<NodeSmithClaim>(key,
+                                       [](NodeSmithClaim& edited) { edited.metadata.finalizers.clear(); });
+}
+
+// Its nodes are not as they would be made now: they drift.
+void Adversary::edit_template() {
+    const auto* pool = any<NodeSmithPool>();
+    if (!pool) return;
+    auto revision = std::to_string(++revisions_);
+    world_.trace.line("user", "sets label revision=", revision, " of ", pool->metadata.name, "'s nodes");
+    world_.server.edit<NodeSmithPool>(api::key_of(*pool), [&revision](NodeSmithPool& edited) {
+        edited.spec.machineTemplate.labels["revision"] = revision;
+    });
+}
+
+void Adversary::edit_pod_budget() {
+    const auto* budget = any<api::PodDisruptionBudget>();
+    if (!budget) return;
+    auto most = static_cast<std::int64_t>(random_->below(3));
+    world_.trace.line("user", "sets maxUnavailable of ", budget->metadata.name, " to ", most);
+    world_.server.edit<api::PodDisruptionBudget>(api::key_of(*budget), [most](auto& edited) {
+        edited.spec.minAvailable.reset();
+        edited.spec.maxUnavailable = api::IntOrString(most);
+    });
+}
+
+void Adversary::evacuate_host() {
+    const auto* provider = any<NodeSmithProvider>();
+    if (!provider) return;
+    const auto& hosts = world_.scenario.proxmox.hosts;
+    auto key = api::key_of(*provider);
+    auto set = [this, key](std::vector<std::string> names) {
+        if (!world_.view.find<NodeSmithProvider>(key)) return;
+        world_.server.edit<NodeSmithProvider>(key, [&names](NodeSmithProvider& edited) {
+            edited.spec.proxmox->placement.evacuateNodes = names;
+        });
+    };
+    auto name = hosts[random_->below(hosts.size())].name;
+    world_.trace.line("user", "evacuates host ", name, " for ", key.name);
+    set({name});
+    later(world_.faults.duration(5min, 40min), [set] { set({}); });
+}
+
+void Adversary::delete_pool() {
+    const auto* pool = any<NodeSmithPool>();
+    if (!pool || world_.view.all<NodeSmithPool>().size() < 2) return;
+    auto key = api::key_of(*pool);
+    world_.trace.line("user", "deletes pool ", key.str());
+    for (const auto& [name, claim] : world_.view.all<NodeSmithClaim>())
+        if (claim->spec.poolRef == key.name) deeds_.deleted_claims.insert(claim->metadata.uid);
+    world_.server.remove<NodeSmithPool>(key);
+}
+
+void Adversary::delete_credentials() {
+    auto key = api::key_of(world_.scenario.credentials);
+    if (!world_.view.find<api::Secret>(key)) return;
+    world_.trace.line("user", "deletes Secret ", key.str());
+    world_.server.remove<api::Secret>(key);
+    later(world_.faults.duration(10s, 20min), [this, key] {
+        if (!world_.view.find<api::Secret>(key)) world_.server.put(world_.scenario.credentials);
+    });
+}
+
+}  // namespace simulation
