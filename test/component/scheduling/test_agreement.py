@@ -1,0 +1,62 @@
+"""Our plans, judged by the kube-scheduler itself."""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "test/controlplane"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from cluster import Cluster  # noqa: E402
+from judge import Judge  # noqa: E402
+
+ALL_WORKLOADS = 240
+WORKLOADS = int(os.environ.get("KUBENODESMITH_WORKLOADS", ALL_WORKLOADS))
+FIRST = int(os.environ.get("KUBENODESMITH_FIRST_WORKLOAD", "0"))
+# The aim is 2. The workloads are harsh: few pods, machines of exactly their size, and no taints that reserve special machines.
+MOST_LEFT_OVER_PERCENT = 10
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory):
+    program = Path(os.environ["KUBENODESMITH_BIN"]) / "scheduling-workloads"
+    lines = subprocess.run([program, "--first", str(FIRST), "--count", str(WORKLOADS)], check=True, capture_output=True, text=True).stdout
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        judge = Judge(cluster)
+        yield [judge.judge(json.loads(line)) for line in lines.splitlines()]
+
+
+def complaints(verdicts, key):
+    return [f"workload {verdict['seed']} ({', '.join(verdict['features'])}): {text}" for verdict in verdicts for text in verdict[key]]
+
+
+def test_each_kind_of_constraint_is_covered(verdicts):
+    placed = collections.Counter(feature for verdict in verdicts for feature in verdict["features"] if verdict["promised"])
+    print("\nworkloads with pods placed, by kind of constraint:", dict(placed))
+    if FIRST != 0 or WORKLOADS < ALL_WORKLOADS:
+        pytest.skip("a part of the workloads covers a part of the constraints")
+    assert len(placed) == 15 and min(placed.values()) >= 8
+    assert sum(verdict["impossible"] for verdict in verdicts) > 100
+
+
+def test_every_promised_place_is_accepted(verdicts):
+    print("\npods promised:", sum(verdict["promised"] for verdict in verdicts), "accepted after a retry:", sum(verdict["late"] for verdict in verdicts))
+    refused = complaints(verdicts, "refused")
+    assert not refused, "\n".join(refused)
+
+
+def test_what_we_called_impossible_stays_pending(verdicts):
+    print("\npods refused:", sum(verdict["impossible"] for verdict in verdicts))
+    placed = complaints(verdicts, "wrongly_placed")
+    assert not placed, "\n".join(placed)
+
+
+def test_the_scheduler_left_alone_rarely_needs_another_machine(verdicts):
+    missed = [verdict for verdict in verdicts if verdict["left_over"]]
+    print(f"\nworkloads in which a pod was left over: {len(missed)} of {len(verdicts)}")
+    assert len(missed) * 100 <= MOST_LEFT_OVER_PERCENT * len(verdicts), "\n".join(complaints(missed, "left_over"))
