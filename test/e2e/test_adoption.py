@@ -306,9 +306,8 @@ def run_documented(stack, group, clone):
     claim = stack.claims()[0]
     found = [block for block in documented.blocks() if block.how == "run" and block.group == group]
     for block in found:
-        namespace = pod["namespace"] if "explain pod" in block.text or "for pod" in block.text else manifests.NAMESPACE
-        documented.execute(block, clone, (stack.cluster.program("kubectl").parent, BIN), stack.cluster.kubeconfig, POD=pod["name"], POOL="workers",
-                           CLAIM=claim["metadata"]["name"], NODE=claim["status"]["nodeName"], NAMESPACE=namespace)
+        documented.execute(block, clone, (stack.cluster.program("kubectl").parent, BIN), stack.cluster.kubeconfig, POD=pod["name"], POD_NAMESPACE=pod["namespace"], POOL="workers",
+                           CLAIM=claim["metadata"]["name"], NODE=claim["status"]["nodeName"], NAMESPACE=manifests.NAMESPACE)
     return found
 
 
