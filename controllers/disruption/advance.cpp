@@ -142,17 +142,18 @@ asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Membe
         } else if (verdict.outlook == Outlook::wait) {
             pass.again = sooner(pass.again, kReplacementPoll);
         } else {
-            if (verdict.outlook == Outlook::drain_first)
+            const bool drains_first = verdict.outlook == Outlook::drain_first;
+            if (drains_first)
                 announcer_.say(kube::target_of(*member.node), kube::EventType::warning, "DrainsFirst",
                                verdict.message);
-            co_await start_drain(pass, member);
+            co_await start_drain(pass, member, drains_first);
         }
     }
 }
 
-asio::awaitable<void> DisruptionReconciler::start_drain(Pass& pass, Member member) {
+asio::awaitable<void> DisruptionReconciler::start_drain(Pass& pass, Member member, bool all_at_once) {
     const auto kind = *under_way(*member.claim);
-    const auto why = co_await look_live(pass.view, member, kind);
+    const auto why = co_await look_live(pass.view, member, kind, all_at_once);
     pass.again = base::Duration::zero();
     if (why) {
         co_await undo(member, *why);
@@ -164,7 +165,8 @@ asio::awaitable<void> DisruptionReconciler::start_drain(Pass& pass, Member membe
     co_await write_status(client_, informers_.claims, *member.claim, std::move(after));
 }
 
-asio::awaitable<std::optional<Blocker>> DisruptionReconciler::look_live(View view, Member member, Kind kind) {
+asio::awaitable<std::optional<Blocker>> DisruptionReconciler::look_live(View view, Member member, Kind kind,
+                                                                        bool all_at_once) {
     kube::ListOptions options;
     options.field_selector = "spec.nodeName=" + member.node->metadata.name;
     const auto listed = co_await client_.list<api::Pod>(std::move(options));
@@ -173,7 +175,7 @@ asio::awaitable<std::optional<Blocker>> DisruptionReconciler::look_live(View vie
     const bool any = std::ranges::any_of(pods, [](const auto& pod) { return is_drainable(*pod); });
     if (kind == Kind::Empty && any) co_return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
     const auto budgets = pod_budgets();
-    const PodRules rules{kind, budgets, member.claim->spec.terminationGracePeriod.has_value()};
+    const PodRules rules{kind, budgets, member.claim->spec.terminationGracePeriod.has_value(), all_at_once};
     co_return pod_blocker(pods, rules, view.now);
 }
 

@@ -115,6 +115,8 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     if (!place) return std::nullopt;
     const auto verdict = judge_departure(solver_, pass.world->snapshot, {*place}, kind);
     plan = verdict.message;
+    if (verdict.outlook == Outlook::drain_first)
+        return pod_blocker(member.pods, {kind, budgets, rules.has_deadline, true}, view.now);
     if (verdict.outlook != Outlook::impossible) return std::nullopt;
     refused_[member.claim->metadata.uid] = {kind, clock_.now(), verdict.message};
     return Blocker{"Needed", verdict.message, std::nullopt};

@@ -68,6 +68,26 @@ std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, a
     return std::nullopt;
 }
 
+// For pods that have no other place yet, so that none of them is back before the last has left.
+std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPointers& budgets) {
+    for (const auto& budget : budgets) {
+        if (!budget->spec.selector) continue;
+        const auto leaving = std::ranges::count_if(pods, [&](const auto& pod) {
+            return is_drainable(*pod) && !pod->metadata.deletionTimestamp &&
+                   budget->metadata.namespace_ == pod->metadata.namespace_ &&
+                   api::matches(*budget->spec.selector, pod->metadata.labels);
+        });
+        if (leaving <= budget->status.disruptionsAllowed) continue;
+        return Blocker{"PodDisruptionBudget",
+                       "no limit has room for one more machine, and PodDisruptionBudget " +
+                           api::key_of(*budget).str() + " lets only " +
+                           std::to_string(budget->status.disruptionsAllowed) + " of its " +
+                           std::to_string(leaving) + " pods here go before they have another place",
+                       std::nullopt};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 double utilization_percent(const api::Node& node, const PodPointers& pods) {
@@ -91,7 +111,7 @@ std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rule
     if (rules.has_deadline && rules.kind != Kind::Underutilized) return std::nullopt;
     for (const auto& pod : pods)
         if (auto found = pod_blocker(*pod, rules, now)) return found;
-    return std::nullopt;
+    return rules.all_at_once ? budget_too_small(pods, rules.budgets) : std::nullopt;
 }
 
 }  // namespace controllers::disruption

@@ -22,6 +22,9 @@ struct PodRules {
     const BudgetPointers& budgets;  // PodDisruptionBudgets of all namespaces
     // A terminationGracePeriod, after which a drain waits for nobody.
     bool has_deadline = false;
+    // Their new places come only when the node is gone: a budget that lets fewer of them go at once would
+    // never let the rest go.
+    bool all_at_once = false;
 };
 // Why a pod cannot be asked to leave: do-not-disrupt, a budget without slack, nobody who would bring it back,
 // local data. Empty and unhealthy nodes are not asked.

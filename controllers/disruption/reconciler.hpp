@@ -124,10 +124,10 @@ private:
     asio::awaitable<void> advance(Pass& pass);
     asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
     asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind);
-    asio::awaitable<void> start_drain(Pass& pass, Member member);
+    asio::awaitable<void> start_drain(Pass& pass, Member member, bool all_at_once);
     asio::awaitable<void> drain(Pass& pass, Member member);
     std::optional<Blocker> no_longer(const View& view, const Member& member, Kind kind);
-    asio::awaitable<std::optional<Blocker>> look_live(View view, Member member, Kind kind);
+    asio::awaitable<std::optional<Blocker>> look_live(View view, Member member, Kind kind, bool all_at_once);
     asio::awaitable<void> undo(Member member, Blocker why);
     asio::awaitable<void> remove(View view, Member member);
 

@@ -93,6 +93,22 @@ TEST_CASE("a budget without slack keeps a node") {
           std::string::npos);
 }
 
+TEST_CASE("pods that get a place only after all have left need a budget that lets all go at once") {
+    auto second = web();
+    second.metadata.name = "web-2";
+    PodPointers pods = one(web());
+    pods.push_back(std::make_shared<const api::Pod>(second));
+    const auto found = [&](std::int32_t allowed, bool all_at_once) {
+        const auto budgets = BudgetPointers{budget(allowed)};
+        return pod_blocker(pods, {Kind::Drifted, budgets, false, all_at_once}, objects::at(1h));
+    };
+    CHECK_FALSE(found(1, false));
+    CHECK_FALSE(found(2, true));
+    REQUIRE(found(1, true));
+    CHECK(found(1, true)->reason == "PodDisruptionBudget");
+    CHECK(found(1, true)->message.find("only 1 of its 2 pods") != std::string::npos);
+}
+
 TEST_CASE("with a deadline that the user set, what must go is not kept") {
     auto pod = web("");
     CHECK(reason(pod, Kind::Expired, {}, 1h, true).empty());
