@@ -2,6 +2,7 @@
 #include "controllers/claim/adoption.hpp"
 #include "controllers/claim/lifecycle.hpp"
 #include "controllers/claim/node_changes.hpp"
+#include "controllers/fleet.hpp"
 
 namespace controllers::claim {
 
@@ -52,6 +53,12 @@ bool waits_for_volumes(Decision& decision, const Situation& s) {
     return true;
 }
 
+// The machine of a failed attempt came up after all, before it could be removed, and may have taken pods.
+bool joined_meanwhile(const Situation& s) {
+    return !is_true(s.claim, conditions::kRegistered) && !is_true(s.claim, conditions::kDrained) &&
+           s.claim.status.taskRef.empty() && is_ready(*s.node);
+}
+
 // What has to happen while the machine still runs; nullopt: nothing any more.
 std::optional<Decision> leave_service(const Situation& s) {
     if (removal_ended(s.claim.status) || stated_gone(s)) return std::nullopt;
@@ -65,7 +72,7 @@ std::optional<Decision> leave_service(const Situation& s) {
         return decision;
     }
     if (!is_leaving(s)) return decision;
-    if (removal_begun(s.claim.status)) return std::nullopt;
+    if (removal_begun(s.claim.status) && !joined_meanwhile(s)) return std::nullopt;
     if (!is_true(s.claim, conditions::kDrained)) {
         decision.step = Step::drain;
         return decision;

@@ -75,6 +75,24 @@ TEST_CASE("R3: whatever blocks the removal keeps the claim, until the machine is
     CHECK(scene.decide().step == Step::delete_node);
 }
 
+TEST_CASE(
+    "a machine that joins after its removal was intended, but before it was asked for, is drained first") {
+    Scene scene;
+    scene.joined().deleted().tainted();
+    scene.set(conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting);
+    CHECK(scene.decide().step == Step::drain);
+    SECTION("once the drain has ended, it goes") {
+        scene.set(conditions::kDrained, ConditionStatus::True, reasons::kDrained);
+    }
+    SECTION("what is being removed already is not drained") {
+        scene.claim.status.taskRef = "UPID:pve1:1";
+    }
+    SECTION("nor what is down") {
+        objects::set_condition(scene.node->status.conditions, conditions::kReady, ConditionStatus::Unknown);
+    }
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
 TEST_CASE("R2: a claim whose pool is gone is removed like any other") {
     Scene scene;
     scene.in_service().deleted();
