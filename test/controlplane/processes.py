@@ -13,12 +13,15 @@ GRACE_SECONDS = 1.0  # all state is thrown away, so a longer goodbye serves nobo
 
 
 def start_time(pid: int):
-    """When the process started, in clock ticks since boot; None if there is no such process (a zombie counts as none)."""
+    """When the process started, in clock ticks since boot; None if there is no such process.
+
+    A zombie counts as none, but not while threads of it live: they hold its ports and files until the last has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return None if fields[0] in "ZX" else int(fields[19])
+    state, threads, started = fields[0], int(fields[17]), int(fields[19])
+    return None if state in "ZX" and threads <= 1 else started
 
 
 def _die_with_parent():

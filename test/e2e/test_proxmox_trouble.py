@@ -169,8 +169,12 @@ def test_machines_of_the_go_operator_are_taken_over_if_they_prove_to_be_the_clai
     stack.operator.stop()
     legacy_machine(stack, 1500, "workers-000001", "kubenodesmith-managed")
     legacy_machine(stack, 1501, "workers-000002", "somebody-elses")
-    for name in ("workers-000001", "workers-000002"):
+    names = ("workers-000001", "workers-000002")
+    for name in names:
         legacy_claim(stack, name)
+    # Proxmox lists a machine at once, but its name only with the next report of its host; these have been there for long.
+    listed = lambda: {guest.get("name") for guest in proxmox_world.api(stack.proxmox, "GET", "/cluster/resources?type=vm")}
+    wait_for("their names in the list", lambda: listed() >= set(names), 30)
     stack.operator.start().wait_ready()
     claims = lambda: {c["metadata"]["name"]: c for c in stack.claims()}
     wait_for("an adopted claim", lambda: is_true(claims()["workers-000001"], "Adopted"), 60)
