@@ -5,23 +5,17 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
-#include <memory>
 #include <stdexcept>
+
+#include "base/openssl.hpp"
 
 namespace base {
 namespace {
 
-template <auto Free>
-struct Deleter {
-    template <class T>
-    void operator()(T* object) const {
-        Free(object);
-    }
-};
-using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
-using Extension = std::unique_ptr<X509_EXTENSION, Deleter<X509_EXTENSION_free>>;
-using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
+using openssl::Bio;
+using openssl::Certificate;
+using openssl::Extension;
+using openssl::Key;
 
 void expect(bool success) {
     if (!success) throw std::runtime_error("OpenSSL could not make a self-signed certificate");

@@ -11,6 +11,8 @@
 #include <stdexcept>
 
 #include "api/yaml.hpp"
+#include "base/hex.hpp"
+#include "base/openssl.hpp"
 #include "base/url.hpp"
 
 namespace bootstrap {
@@ -18,11 +20,6 @@ namespace bootstrap {
 namespace {
 
 namespace json = boost::json;
-
-struct Free {
-    void operator()(BIO* bio) const { BIO_free(bio); }
-    void operator()(X509* certificate) const { X509_free(certificate); }
-};
 
 const json::value* member(const json::value& value, std::string_view name) {
     return value.is_object() ? value.as_object().if_contains(name) : nullptr;
@@ -51,12 +48,7 @@ std::string public_key_hash(X509* certificate) {
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     SHA256(der, static_cast<std::size_t>(length), digest.data());
     OPENSSL_free(der);
-    std::string hash = "sha256:";
-    for (const auto byte : digest) {
-        hash += "0123456789abcdef"[byte >> 4];
-        hash += "0123456789abcdef"[byte & 15];
-    }
-    return hash;
+    return "sha256:" + base::hex(digest);
 }
 
 }  // namespace
@@ -94,9 +86,9 @@ ClusterInfo with_endpoint(ClusterInfo info, std::string_view endpoint) {
 }
 
 std::vector<std::string> ca_cert_hashes(std::string_view ca_pem) {
-    std::unique_ptr<BIO, Free> bio(BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
+    base::openssl::Bio bio(BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
     std::vector<std::string> hashes;
-    while (std::unique_ptr<X509, Free> certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+    while (base::openssl::Certificate certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
         hashes.push_back(public_key_hash(certificate.get()));
     }
     ERR_clear_error();  // the end of the text is reported as an error

@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/json/value.hpp>
 
+#include "base/hex.hpp"
 #include "bootstrap/yaml_writer.hpp"
 
 namespace bootstrap {
@@ -23,12 +24,7 @@ constexpr const char* kStart =
 std::string k3s_token(const Token& token, std::string_view ca_pem) {
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     SHA256(reinterpret_cast<const unsigned char*>(ca_pem.data()), ca_pem.size(), digest.data());
-    std::string hash;
-    for (const auto byte : digest) {
-        hash += "0123456789abcdef"[byte >> 4];
-        hash += "0123456789abcdef"[byte & 15];
-    }
-    return "K10" + hash + "::" + token.text();
+    return "K10" + base::hex(digest) + "::" + token.text();
 }
 
 JoinPlan plan_k3s(const JoinRequest& request) {

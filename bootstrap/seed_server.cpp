@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 
+#include "base/hex.hpp"
 #include "base/log.hpp"
 
 namespace bootstrap {
@@ -21,15 +22,6 @@ constexpr int kOk = 200;
 constexpr int kNotFound = 404;
 constexpr int kMethodNotAllowed = 405;
 constexpr int kUnavailable = 503;
-
-std::string hex(const unsigned char* bytes, std::size_t count) {
-    std::string text;
-    for (std::size_t i = 0; i < count; ++i) {
-        text += "0123456789abcdef"[bytes[i] >> 4];
-        text += "0123456789abcdef"[bytes[i] & 15];
-    }
-    return text;
-}
 
 // A kind of content: the file's name and what of the seed it holds; nullopt: this seed has no such file.
 struct SeedFile {
@@ -116,7 +108,7 @@ std::string seed_key(const Token& token) {
     unsigned int size = 0;
     HMAC(EVP_sha256(), token.secret.data(), static_cast<int>(token.secret.size()),
          reinterpret_cast<const unsigned char*>(message.data()), message.size(), digest.data(), &size);
-    return token.id + "-" + hex(digest.data(), kDigestBytes);
+    return token.id + "-" + base::hex(std::span(digest).first(kDigestBytes));
 }
 
 std::string token_id_of_key(std::string_view key) {
