@@ -70,9 +70,10 @@ public:
           acceptor_(executor),
           sessions_(executor),
           session_ended_(executor) {
-        if (options_.key_pair) key_pair_ = options_.key_pair();
-        if (!options_.key_pair) key_pair_ = {options_.certificate_pem, options_.key_pem};
-        if (!key_pair_.certificate_pem.empty()) tls_ = server_context(key_pair_);
+        if (options_.key_pair) {
+            key_pair_ = options_.key_pair();
+            tls_ = server_context(key_pair_);
+        }
         try {
             tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
             acceptor_.open(endpoint.protocol());
@@ -154,7 +155,6 @@ private:
 
     // A certificate that was renewed is used from now on; one that cannot be used is not.
     void renew_certificate() {
-        if (!options_.key_pair) return;
         try {
             auto pair = options_.key_pair();
             if (pair == key_pair_) return;

@@ -15,10 +15,9 @@ namespace base {
 struct HttpServerOptions {
     std::string address = "127.0.0.1";
     std::uint16_t port = 0;  // 0: any free port
-    std::string certificate_pem;
-    std::string key_pem;
-    // Instead of these: asked at each handshake, so that a certificate can be renewed. What it throws, or a
-    // pair that does not fit, is logged, and the handshake goes on with the last good one.
+    // Null: plain HTTP. Asked once at first, and at each handshake, so that a certificate can be renewed:
+    // what it throws then, or a pair that does not fit, is logged, and the handshake goes on with the last
+    // good one.
     std::function<KeyPair()> key_pair;
     std::size_t max_header_bytes = 8 * 1024;
     std::size_t max_body_bytes = 16 * 1024 * 1024;

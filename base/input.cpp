@@ -1,21 +1,24 @@
 #include "base/input.hpp"
 
-#include <fstream>
 #include <iostream>
 #include <sstream>
+#include <stdexcept>
+
+#include "base/file.hpp"
 
 namespace base {
 
 std::optional<std::string> read_input(const std::string& file) {
-    std::ostringstream text;
     if (file == "-") {
+        std::ostringstream text;
         text << std::cin.rdbuf();
         return text.str();
     }
-    std::ifstream stream(file);
-    if (stream) text << stream.rdbuf();
-    if (!stream) return std::nullopt;
-    return text.str();
+    try {
+        return read_file(file);
+    } catch (const std::runtime_error&) {
+        return std::nullopt;
+    }
 }
 
 }  // namespace base

@@ -5,22 +5,16 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
-#include <memory>
 #include <stdexcept>
+
+#include "base/openssl.hpp"
 
 namespace test {
 namespace {
 
-template <auto Free>
-struct Freed {
-    template <class T>
-    void operator()(T* object) const {
-        Free(object);
-    }
-};
-using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
-using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
+using base::openssl::Bio;
+using base::openssl::Certificate;
+using base::openssl::Key;
 
 void require(bool ok) {
     if (!ok) throw std::runtime_error("OpenSSL failed to make a test certificate");
@@ -88,7 +82,7 @@ KeyPair make(const CertificateWish& wish, X509* issuer, EVP_PKEY* issuer_key) {
            issuer ? "critical,CA:FALSE" : "critical,CA:TRUE");
     if (!wish.names.empty()) extend(certificate.get(), signer, NID_subject_alt_name, wish.names);
     require(X509_sign(certificate.get(), issuer_key ? issuer_key : key.get(), EVP_sha256()) > 0);
-    return {pem_of(certificate.get()), pem_of(key.get()), fingerprint_of(certificate.get())};
+    return {{pem_of(certificate.get()), pem_of(key.get())}, fingerprint_of(certificate.get())};
 }
 
 Bio reader(const std::string& text) {

@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "base/certificate.hpp"
+
 namespace test {
 
-struct KeyPair {
-    std::string certificate_pem;
-    std::string key_pem;
+struct KeyPair : base::KeyPair {
     std::string fingerprint_sha256;
 };
 

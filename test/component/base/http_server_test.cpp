@@ -47,8 +47,7 @@ struct Fixture {
     void serve_tls() { serve(tls_options()); }
     base::HttpServerOptions tls_options() const {
         base::HttpServerOptions options;
-        options.certificate_pem = pair.certificate_pem;
-        options.key_pem = pair.key_pem;
+        options.key_pair = [pair = pair] { return pair; };
         return options;
     }
     std::string url(const std::string& scheme, const std::string& host = "127.0.0.1") const {
@@ -201,13 +200,12 @@ TEST_CASE_METHOD(Fixture, "an idle connection is closed by the server, and the c
         serve(options);
     }
     SECTION("TLS") {
-        options.certificate_pem = pair.certificate_pem;
-        options.key_pem = pair.key_pem;
+        options.key_pair = tls_options().key_pair;
         serve(options);
     }
     base::TlsClientOptions tls;
     tls.insecure_skip_verify = true;
-    auto transport = client(url(options.key_pem.empty() ? "http" : "https"), tls);
+    auto transport = client(url(options.key_pair ? "https" : "http"), tls);
     loop.run([&]() -> asio::awaitable<void> {
         for (int i = 0; i < 3; ++i) {
             auto response = co_await transport->send(request("POST", "/", "again"));

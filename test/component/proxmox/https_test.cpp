@@ -41,8 +41,7 @@ struct Fixture {
                       },
                       [] { return true; }} {
         base::HttpServerOptions options;
-        options.certificate_pem = pair.certificate_pem;
-        options.key_pem = pair.key_pem;
+        options.key_pair = [this] { return pair; };
         server = base::make_http_server(
             loop.context.get_executor(), *loop.clock, options,
             [this](base::HttpRequest request) { return simulator.handle(std::move(request)); });

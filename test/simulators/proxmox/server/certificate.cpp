@@ -8,24 +8,17 @@
 #include <openssl/x509v3.h>
 
 #include <array>
-#include <memory>
 #include <stdexcept>
 
+#include "base/openssl.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
 
 namespace proxmox_simulator {
 namespace {
 
-template <auto Free>
-struct Freer {
-    template <class T>
-    void operator()(T* object) const {
-        Free(object);
-    }
-};
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using X509Ptr = std::unique_ptr<X509, Freer<X509_free>>;
-using BioPtr = std::unique_ptr<BIO, Freer<BIO_free_all>>;
+using base::openssl::Bio;
+using base::openssl::Extension;
+using base::openssl::Key;
 
 void check(bool succeeded) {
     if (!succeeded) throw std::runtime_error("making the server certificate: OpenSSL failed");
@@ -41,8 +34,7 @@ void add_extension(X509* certificate, int nid, const std::string& value) {
     X509V3_CTX context;
     X509V3_set_ctx_nodb(&context);
     X509V3_set_ctx(&context, certificate, certificate, nullptr, nullptr, 0);
-    std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>> extension(
-        X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
+    Extension extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
     check(extension && X509_add_ext(certificate, extension.get(), -1) == 1);
 }
 
@@ -68,7 +60,7 @@ std::string fingerprint(X509* certificate) {
 Certificate make_certificate(const std::string& common_name) {
     constexpr long kYear = 365L * 24 * 3600;
     Key key(EVP_EC_gen("P-256"));
-    X509Ptr certificate(X509_new());
+    base::openssl::Certificate certificate(X509_new());
     check(key && certificate);
     check(X509_set_version(certificate.get(), 2) == 1);
     check(ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1) == 1);
@@ -79,10 +71,10 @@ Certificate make_certificate(const std::string& common_name) {
     add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
     add_extension(certificate.get(), NID_subject_alt_name, "IP:127.0.0.1,DNS:localhost,DNS:" + common_name);
     check(X509_sign(certificate.get(), key.get(), EVP_sha256()) != 0);
-    BioPtr certificate_text(BIO_new(BIO_s_mem())), key_text(BIO_new(BIO_s_mem()));
+    Bio certificate_text(BIO_new(BIO_s_mem())), key_text(BIO_new(BIO_s_mem()));
     check(PEM_write_bio_X509(certificate_text.get(), certificate.get()) == 1);
     check(PEM_write_bio_PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1);
-    return {read_all(certificate_text.get()), read_all(key_text.get()), fingerprint(certificate.get())};
+    return {{read_all(certificate_text.get()), read_all(key_text.get())}, fingerprint(certificate.get())};
 }
 
 }  // namespace proxmox_simulator

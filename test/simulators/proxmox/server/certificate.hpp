@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "base/certificate.hpp"
+
 namespace proxmox_simulator {
 
-struct Certificate {
-    std::string certificate_pem;
-    std::string key_pem;
+struct Certificate : base::KeyPair {
     std::string fingerprint_sha256;  // as Proxmox shows it: AB:CD:...
 };
 

@@ -61,8 +61,7 @@ std::unique_ptr<base::HttpServer> make_api_server(asio::io_context& context, bas
     base::HttpServerOptions options;
     options.address = address.ip;
     options.port = address.port;
-    options.certificate_pem = certificate.certificate_pem;
-    options.key_pem = certificate.key_pem;
+    options.key_pair = [certificate] { return certificate; };
     options.max_body_bytes =
         4ULL * 1024 * 1024 * 1024;  // uploads are long; other bodies are judged by the core
     options.idle_timeout = std::chrono::seconds{5};
