@@ -12,10 +12,9 @@ namespace {
 
 constexpr base::Duration kRetry = std::chrono::minutes{1};
 
-providers::AdoptResult not_adopted(std::string message) {
-    providers::NotAdopted result;
-    result.message = std::move(message);
-    return result;
+// As the Go operator found its Node: by the name in the status, else by the claim's.
+const std::string& node_name_of(const NodeSmithClaim& claim) {
+    return claim.status.nodeName.empty() ? claim.metadata.name : claim.status.nodeName;
 }
 
 void refuse(ClaimStatus& status, const Situation& s, const std::string& why) {
@@ -63,19 +62,12 @@ ClaimStatus after_adoption(const Situation& s, const providers::AdoptResult& res
     return status;
 }
 
-NodePointer Adoption::node_of(const NodeSmithClaim& claim) const {
-    const auto& name = claim.status.nodeName.empty() ? claim.metadata.name : claim.status.nodeName;
-    return informers_.nodes.store().get({"", name});
-}
-
 asio::awaitable<kube::Result> Adoption::adopt(Observation observation) {
-    const auto node = node_of(*observation.claim);
+    const auto& node_name = node_name_of(*observation.claim);
+    const auto node = informers_.nodes.store().get({"", node_name});
     const auto system_uuid = node ? node->status.nodeInfo.systemUUID : std::string();
-    auto result =
-        not_adopted("there is no Node " +
-                    (observation.claim->status.nodeName.empty() ? observation.claim->metadata.name
-                                                                : observation.claim->status.nodeName) +
-                    " whose system UUID could prove it");
+    providers::AdoptResult result =
+        providers::NotAdopted{"there is no Node " + node_name + " whose system UUID could prove it"};
     if (!system_uuid.empty()) result = co_await ask_provider(observation, node);
     observation.now = api::Time(clock_.wall_now());
     auto status = after_adoption(observation.situation(), result, system_uuid);
@@ -86,13 +78,13 @@ asio::awaitable<kube::Result> Adoption::adopt(Observation observation) {
 
 asio::awaitable<providers::AdoptResult> Adoption::ask_provider(Observation observation, NodePointer node) {
     const auto& claim = *observation.claim;
-    if (!observation.provider) co_return not_adopted("its NodeSmithProvider is not there");
+    if (!observation.provider) co_return providers::NotAdopted{"its NodeSmithProvider is not there"};
     const auto lookup = co_await instances_.get(api::key_of(*observation.provider));
     if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup))
-        co_return not_adopted(missing->message);
+        co_return providers::NotAdopted{missing->message};
     const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
     auto* adopter = dynamic_cast<providers::Adopter*>(provider.get());
-    if (!adopter) co_return not_adopted("its provider makes no machines that could be adopted");
+    if (!adopter) co_return providers::NotAdopted{"its provider makes no machines that could be adopted"};
     auto identity = identity_of(claim, instances_.cluster_id(), observation.provider->metadata.uid);
     identity.attempt = std::max<std::int64_t>(identity.attempt, 1);
     identity.system_uuid = node->status.nodeInfo.systemUUID;

@@ -30,8 +30,6 @@ public:
 
 private:
     asio::awaitable<providers::AdoptResult> ask_provider(Observation observation, NodePointer node);
-    // As the Go operator found it: by the name in the status, else by the claim's.
-    NodePointer node_of(const NodeSmithClaim& claim) const;
 
     const Informers& informers_;
     base::Clock& clock_;

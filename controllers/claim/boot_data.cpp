@@ -193,8 +193,7 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpo
         throw BootDataError(
             "there is no ConfigMap kube-public/cluster-info, which kubeadm makes: it names the "
             "API server and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint "
-            "and a "
-            "format other than Kubeadm");
+            "and a format other than Kubeadm");
     }
     try {
         auto info = bootstrap::parse_cluster_info(*found);

@@ -33,13 +33,15 @@ bool has_local_data(const api::Pod& pod) {
     });
 }
 
+bool covers(const api::PodDisruptionBudget& budget, const api::Pod& pod) {
+    return budget.metadata.namespace_ == pod.metadata.namespace_ && budget.spec.selector &&
+           api::matches(*budget.spec.selector, pod.metadata.labels);
+}
+
 std::optional<Blocker> budget_in_the_way(const api::Pod& pod, const BudgetPointers& budgets) {
     const api::PodDisruptionBudget* found = nullptr;
     for (const auto& budget : budgets) {
-        const auto& selector = budget->spec.selector;
-        if (budget->metadata.namespace_ != pod.metadata.namespace_ || !selector ||
-            !api::matches(*selector, pod.metadata.labels))
-            continue;
+        if (!covers(*budget, pod)) continue;
         if (found)
             return blocker("PodDisruptionBudget", pod,
                            "has more than one PodDisruptionBudget, which the eviction API refuses");
@@ -71,11 +73,8 @@ std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, a
 // For pods that have no other place yet, so that none of them is back before the last has left.
 std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPointers& budgets) {
     for (const auto& budget : budgets) {
-        if (!budget->spec.selector) continue;
         const auto leaving = std::ranges::count_if(pods, [&](const auto& pod) {
-            return is_drainable(*pod) && !pod->metadata.deletionTimestamp &&
-                   budget->metadata.namespace_ == pod->metadata.namespace_ &&
-                   api::matches(*budget->spec.selector, pod->metadata.labels);
+            return is_drainable(*pod) && !pod->metadata.deletionTimestamp && covers(*budget, *pod);
         });
         if (leaving <= budget->status.disruptionsAllowed) continue;
         return Blocker{"PodDisruptionBudget",

@@ -174,10 +174,10 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::vector<Cont
     const auto let_down = pods_of_leaving_claims(all_claims(informers_));
     for (const auto& pod : unschedulable_pods()) {
         const auto& uid = pod->metadata.uid;
+        if (!let_down.contains(uid) || !waiting.contains(uid)) continue;
         const bool is_known =
             std::ranges::any_of(contradicted, [&](const auto& it) { return it.uid == uid; });
-        if (!is_known && waiting.contains(uid) && let_down.contains(uid))
-            contradicted.push_back({uid, name_of(*pod)});
+        if (!is_known) contradicted.push_back({uid, name_of(*pod)});
     }
     for (const auto& [key, known] : pools) {
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());

@@ -13,12 +13,6 @@ std::string vm_text(const Guest& guest) {
     return "VM " + std::to_string(guest.vmid) + " on " + guest.node;
 }
 
-NotAdopted not_adopted(std::string message) {
-    NotAdopted result;
-    result.message = std::move(message);
-    return result;
-}
-
 std::vector<Guest> named(const ClusterState& state, const std::string& name) {
     std::vector<Guest> found;
     for (const auto& guest : state.guests) {
@@ -59,18 +53,18 @@ asio::awaitable<AdoptResult> Adoption::adopt(MachineIdentity identity) {
     const auto state = co_await view_.state(base::Duration::zero());
     const auto found = named(*state, identity.claim_name);
     if (found.empty()) {
-        co_return not_adopted("no VM called " + identity.claim_name +
-                              " is visible (VM.Audit on it is needed, and its host must be up)");
+        co_return NotAdopted{"no VM called " + identity.claim_name +
+                             " is visible (VM.Audit on it is needed, and its host must be up)"};
     }
     if (found.size() > 1) {
-        co_return not_adopted("several VMs are called " + identity.claim_name + ": " + vm_text(found[0]) +
-                              " and " + vm_text(found[1]));
+        co_return NotAdopted{"several VMs are called " + identity.claim_name + ": " + vm_text(found[0]) +
+                             " and " + vm_text(found[1])};
     }
     const auto& guest = found.front();
     const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
     const auto config = parse_vm_config(data);
     const auto obstacle = adoption_obstacle(config, identity, settings_.managed_tag());
-    if (!obstacle.empty()) co_return not_adopted(vm_text(guest) + ": " + obstacle);
+    if (!obstacle.empty()) co_return NotAdopted{vm_text(guest) + ": " + obstacle};
     if (!is_marked_as(config, identity)) {
         auto description = describe_mark(identity);
         if (!config.option("description").empty()) description += "\n" + config.option("description");
