@@ -17,13 +17,13 @@
 #include "controllers/host_inventory.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/fake_api_server.hpp"
+#include "test/support/redfish_objects.hpp"
 
 namespace {
 
 namespace asio = boost::asio;
 using api::v1alpha1::HostPhase;
 using api::v1alpha1::NodeSmithHost;
-using api::v1alpha1::NodeSmithProvider;
 
 constexpr int kHosts = 1000;
 constexpr int kInUse = 300;
@@ -122,27 +122,10 @@ private:
         api::Namespace system;
         system.metadata.name = "kube-system";
         server_.put(system);
-        api::Secret secret;
-        secret.metadata.name = "bmc";
-        secret.metadata.namespace_ = "default";
-        secret.data = {{"username", api::Bytes{"admin"}},
-                       {"password", api::Bytes{redfish_simulator::Profile{}.password}}};
-        server_.put(secret);
-        NodeSmithProvider provider;
-        provider.metadata.name = "rack";
-        provider.metadata.namespace_ = "default";
-        provider.metadata.generation = 1;
-        provider.spec.type = api::v1alpha1::ProviderType::redfish;
-        provider.spec.redfish.emplace();
-        provider.spec.credentialsSecretRef = api::v1alpha1::SecretReference{"bmc", ""};
-        server_.put(provider);
+        server_.put(test::bmc_credentials(redfish_simulator::Profile{}.password));
+        server_.put(test::rack_provider());
         for (int i = 0; i < kHosts; ++i) {
-            NodeSmithHost host;
-            host.metadata.name = name_of(i);
-            host.metadata.namespace_ = "default";
-            host.metadata.generation = 1;
-            host.spec.providerRef = "rack";
-            host.spec.bmc.address = "https://" + name_of(i);
+            const auto host = test::rack_host(name_of(i));
             server_.put(host);
             redfish_simulator::Profile profile;
             profile.latency = kAnswerTime;

@@ -5,6 +5,7 @@
 
 #include "api/v1alpha1/host.hpp"
 #include "test/simulation/cluster/certificate.hpp"
+#include "test/support/cluster_info.hpp"
 
 namespace simulation {
 namespace {
@@ -27,17 +28,6 @@ fake::ApiServer::Options server_options() {
 api::Namespace a_namespace(const std::string& name) {
     api::Namespace result;
     result.metadata.name = name;
-    return result;
-}
-
-api::ConfigMap cluster_info() {
-    api::ConfigMap result;
-    result.metadata.namespace_ = "kube-public";
-    result.metadata.name = "cluster-info";
-    result.data["kubeconfig"] =
-        "apiVersion: v1\nkind: Config\nclusters:\n- name: \"\"\n  cluster:\n"
-        "    server: https://10.0.0.1:6443\n    certificate-authority-data: " +
-        api::Bytes{kCertificate}.str() + "\n";
     return result;
 }
 
@@ -89,7 +79,7 @@ std::unique_ptr<base::Random> World::random_for(const std::string& purpose) cons
 void World::populate() {
     for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace})
         server.put(a_namespace(name));
-    server.put(cluster_info());
+    server.put(test::cluster_info(kCertificate));
     server.put(scenario.credentials);
     for (const auto& provider : scenario.providers) server.put(provider);
     for (const auto& pool : scenario.pools) server.put(pool);

@@ -25,6 +25,15 @@ Health health(Lab& lab) {
     return lab.run(lab.provider->check());
 }
 
+// Its clones get a larger disk and an image of ours.
+void use_enlarging_template(Lab& lab) {
+    auto wish = named("debian");
+    wish.bootDisk.sizeGiB = 20;
+    use_template(lab, wish);
+    lab.config.spec.proxmox->cloudInit.emplace();
+    lab.restart();
+}
+
 }  // namespace
 
 TEST_CASE("A clone gets its own identity, size and tags, and none of what its template must not hand on") {
@@ -59,11 +68,7 @@ TEST_CASE("A clone gets its own identity, size and tags, and none of what its te
 
 TEST_CASE("A clone costs at most 8 requests beside those that follow tasks") {
     Lab lab(world_with_template("shared"));
-    auto wish = named("debian");
-    wish.bootDisk.sizeGiB = 20;
-    use_template(lab, wish);
-    lab.config.spec.proxmox->cloudInit.emplace();
-    lab.restart();
+    use_enlarging_template(lab);
     auto spec = lab.machine(1);
     spec.boot_image = &lab.images;
     lab.launch(spec);
@@ -320,11 +325,7 @@ TEST_CASE("A clone survives a restart after any step, with or without that step 
     for (const auto& death : deaths(12)) {
         INFO(death.str());
         Lab lab(world_with_template("shared"));
-        auto wish = named("debian");
-        wish.bootDisk.sizeGiB = 20;
-        use_template(lab, wish);
-        lab.config.spec.proxmox->cloudInit.emplace();
-        lab.restart();
+        use_enlarging_template(lab);
         auto spec = lab.machine(1);
         spec.boot_image = &lab.images;
         lab.launch_through(spec, death);

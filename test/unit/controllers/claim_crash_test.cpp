@@ -1,6 +1,7 @@
 // The process dies at each of its outside calls in turn, before and after the call took effect; the next one
 // finds what the last one left. Whatever happens, there is one machine, and in the end none.
 #include "test/support/catch.hpp"
+#include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
@@ -49,14 +50,7 @@ void use_cloud_init(World& world) {
         pool.spec.bootstrap.emplace();
         pool.spec.bootstrap->method = api::v1alpha1::BootstrapMethod::CloudInit;
     });
-    api::ConfigMap info;
-    info.metadata.name = "cluster-info";
-    info.metadata.namespace_ = "kube-public";
-    info.data["kubeconfig"] =
-        "apiVersion: v1\nkind: Config\nclusters:\n- name: ''\n  cluster:\n    server: https://10.0.0.1:6443\n"
-        "    certificate-authority-data: " +
-        api::Bytes{test::kCACertificate}.str() + "\n";
-    world.server.put(info);
+    world.server.put(test::cluster_info(test::kCACertificate));
 }
 
 // Every call of one launch and every call of one removal.

@@ -3,6 +3,7 @@
 #include "controllers/host_inventory.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/redfish_objects.hpp"
 #include "test/support/run_coroutine.hpp"
 #include "test/unit/controllers/cluster.hpp"
 
@@ -20,29 +21,12 @@ const api::ObjectKey kA{"default", "a"};
 
 struct Rack : test::Cluster {
     Rack() {
-        api::Secret secret;
-        secret.metadata.name = "bmc";
-        secret.metadata.namespace_ = "default";
-        secret.data = {{"username", api::Bytes{"admin"}}, {"password", api::Bytes{Profile{}.password}}};
-        server.put(secret);
-        NodeSmithProvider provider;
-        provider.metadata.name = "rack";
-        provider.metadata.namespace_ = "default";
-        provider.metadata.generation = 1;
-        provider.spec.type = api::v1alpha1::ProviderType::redfish;
-        provider.spec.redfish.emplace();
-        provider.spec.credentialsSecretRef = api::v1alpha1::SecretReference{"bmc", ""};
-        server.put(provider);
+        server.put(test::bmc_credentials(Profile{}.password));
+        server.put(test::rack_provider());
         add("host", hosts);
     }
     redfish_simulator::Bmc& put(const std::string& name, Profile profile = {}) {
-        NodeSmithHost host;
-        host.metadata.name = name;
-        host.metadata.namespace_ = "default";
-        host.metadata.generation = 1;
-        host.spec.providerRef = "rack";
-        host.spec.bmc.address = "https://" + name;
-        server.put(host);
+        server.put(test::rack_host(name));
         return network.add("https://" + name, std::move(profile));
     }
     NodeSmithHost host(const std::string& name) {

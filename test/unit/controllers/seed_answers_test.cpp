@@ -2,6 +2,7 @@
 #include "controllers/claim/seed_answers.hpp"
 
 #include "test/support/catch.hpp"
+#include "test/support/cluster_info.hpp"
 #include "test/support/run_coroutine.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 #include "test/unit/controllers/claim_world.hpp"
@@ -40,14 +41,7 @@ struct Serving {
             pool.spec.bootstrap->method = api::v1alpha1::BootstrapMethod::CloudInit;
             pool.spec.bootstrap->delivery = api::v1alpha1::BootstrapDelivery::HTTP;
         });
-        api::ConfigMap info;
-        info.metadata.name = "cluster-info";
-        info.metadata.namespace_ = "kube-public";
-        info.data["kubeconfig"] =
-            "apiVersion: v1\nkind: Config\nclusters:\n- name: ''\n  cluster:\n    server: "
-            "https://10.0.0.1:6443\n    certificate-authority-data: " +
-            api::Bytes{test::kCACertificate}.str() + "\n";
-        world.server.put(info);
+        world.server.put(test::cluster_info(test::kCACertificate));
         const auto claim = world.buy();
         const auto token = bootstrap::make_token(claim.metadata.uid, 1, *random);
         key = bootstrap::seed_key(token);
