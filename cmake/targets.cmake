@@ -1,8 +1,17 @@
+# Most of the time to compile a file goes into its headers. The sanitizer trees compile them once, so that CI can
+# afford these trees; the release tree does not, and so shows that each file includes what it needs.
+option(KUBENODESMITH_PRECOMPILE "Compile the widely used headers once" OFF)
+
 # Paths below the source folder do not count, so that every clone shares the cache.
 find_program(CCACHE ccache)
 if(CCACHE)
+  set(sloppiness time_macros,include_file_mtime,include_file_ctime)
+  if(KUBENODESMITH_PRECOMPILE)
+    # To preprocess a file once more for the cache's sake would take as long as to compile it.
+    set(sloppiness ${sloppiness},pch_defines CCACHE_DEPEND=1)
+  endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-    CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime
+    CCACHE_SLOPPINESS=${sloppiness}
     CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()
 
@@ -11,6 +20,24 @@ target_compile_options(project_options INTERFACE
   -Wall -Wextra -Werror -Wshadow -Wconversion -Wnon-virtual-dtor -Wno-missing-field-initializers)
 target_include_directories(project_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_options(project_options INTERFACE -fuse-ld=lld -Wl,--gc-sections)
+
+if(KUBENODESMITH_PRECOMPILE)
+  foreach(headers precompiled precompiled_tests)
+    file(WRITE ${CMAKE_BINARY_DIR}/${headers}.cpp "")
+    add_library(${headers} OBJECT ${CMAKE_BINARY_DIR}/${headers}.cpp)
+    target_link_libraries(${headers} PUBLIC project_options dependency_asio)
+    target_precompile_headers(${headers} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/${headers}.hpp)
+    target_compile_options(${headers} PRIVATE -fpch-instantiate-templates
+      "SHELL:-Xclang -fno-pch-timestamp")
+  endforeach()
+endif()
+
+# project_precompiled(TARGET HEADERS): HEADERS is precompiled or precompiled_tests.
+function(project_precompiled name headers)
+  if(KUBENODESMITH_PRECOMPILE)
+    target_precompile_headers(${name} REUSE_FROM ${headers})
+  endif()
+endfunction()
 
 # project_library(NAME dependency...): a static library of all sources in the current folder
 # (not its subfolders); a missing dependency is a link error, so the layers stay honest.
@@ -21,6 +48,7 @@ function(project_library name)
   endif()
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC project_options ${ARGN})
+  project_precompiled(${name} precompiled)
 endfunction()
 
 # project_executable(NAME SOURCES... LINKS ...)
@@ -28,6 +56,11 @@ function(project_executable name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE project_options ${arg_LINKS})
+  if("test_main" IN_LIST arg_LINKS)
+    project_precompiled(${name} precompiled_tests)
+  else()
+    project_precompiled(${name} precompiled)
+  endif()
 endfunction()
 
 # project_test(NAME SOURCES... LINKS ...): a Catch2 program registered with ctest. Catch2 v2 has

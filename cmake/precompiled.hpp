@@ -1,0 +1,40 @@
+// What most files include, compiled once in the sanitizer trees (KUBENODESMITH_PRECOMPILE). No file may count on it:
+// the release tree does without.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <charconv>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "api/core.hpp"
+#include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/host.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "base/clock.hpp"
+#include "base/http.hpp"
+#include "base/log.hpp"
+#include "base/task_group.hpp"
+#include "kube/client.hpp"
+#include "kube/informer.hpp"
