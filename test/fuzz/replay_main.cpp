@@ -7,29 +7,11 @@
 #include "test/fuzz/targets.hpp"
 
 int main(int argc, char** argv) {
-    static constexpr std::pair<const char*, fuzz::Target> kTargets[] = {
-        {"json", fuzz::json},
-        {"refusal", fuzz::refusal},
-        {"quantity", fuzz::quantity},
-        {"duration", fuzz::duration},
-        {"secret", fuzz::secret},
-        {"kubeconfig", fuzz::kubeconfig},
-        {"plugin_output", fuzz::plugin_output},
-        {"proxmox_response", fuzz::proxmox_response},
-        {"redfish_response", fuzz::redfish_response},
-        {"property_string", fuzz::property_string},
-        {"vm_option", fuzz::vm_option},
-        {"yaml", fuzz::yaml},
-        {"user_data", fuzz::user_data},
-        {"template_text", fuzz::template_text},
-        {"url", fuzz::url},
-        {"http_response", fuzz::http_response},
-    };
     if (argc != 2) {
         std::cerr << "usage: " << argv[0] << " CORPUS\n";
         return 2;
     }
-    for (const auto& [name, target] : kTargets) {
+    for (const auto& [name, target] : fuzz::all_targets()) {
         int inputs = 0;
         for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(argv[1]) / name)) {
             std::ifstream stream(file.path(), std::ios::binary);

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -31,6 +32,8 @@ void user_data(std::string_view input);
 void template_text(std::string_view input);
 void url(std::string_view input);
 void http_response(std::string_view input);
+
+const std::map<std::string_view, Target>& all_targets();
 
 // The text up to the first line break, and the rest; nothing is left of a text without one.
 inline std::pair<std::string_view, std::string_view> first_line(std::string_view text) {
