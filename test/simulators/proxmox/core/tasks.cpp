@@ -28,11 +28,16 @@ asio::awaitable<void> Task::spend(Duration duration) {
 void Task::check() const {
     if (killed_) throw WorkerDied{};
     if (interrupted_) throw failure("received interrupt");
+    if (!complaint_.empty()) throw failure(complaint_);
 }
 
 void Task::interrupt() {
     interrupted_ = true;
     changed_.notify_all();
+}
+
+void Task::fail(std::string complaint) {
+    complaint_ = std::move(complaint);
 }
 
 void Task::kill() {
@@ -79,7 +84,11 @@ asio::awaitable<void> Tasks::supervise(Task& task, asio::awaitable<void> work,
 
 asio::awaitable<void> Tasks::perform(Task& task, asio::awaitable<void> work, std::optional<TaskFault> fault) {
     co_await task.spend(kForkDelay);
-    if (fault && fault->trouble == TaskTrouble::fail_at_once) throw failure(fault->text);
+    if (fault && fault->trouble == TaskTrouble::fail_at_once) {
+        // The request has taken the VMID already, which the worker gives back.
+        if (task.type != "qmcreate") throw failure(fault->text);
+        task.fail(fault->text);
+    }
     if (fault && fault->trouble == TaskTrouble::hang) {
         for (;;) co_await task.spend(kForever);
     }

@@ -36,9 +36,11 @@ public:
     bool is_running() const { return !end_time; }
     // Takes that long; throws when the task is aborted or its host dies meanwhile.
     asio::awaitable<void> spend(Duration duration);
-    // Throws ApiError "received interrupt" or WorkerDied if one of them happened.
+    // Throws ApiError "received interrupt", what fail() was given, or WorkerDied if one of them happened.
     void check() const;
     void interrupt();
+    // At its next step; the worker cleans up, as after any failure.
+    void fail(std::string complaint);
     void kill();
 
 private:
@@ -46,6 +48,7 @@ private:
     base::Event changed_;
     bool interrupted_ = false;
     bool killed_ = false;
+    std::string complaint_;
 };
 
 class Tasks {
