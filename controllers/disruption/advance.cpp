@@ -1,5 +1,6 @@
 // The disruptions under way, each one step further.
 #include <algorithm>
+#include <tuple>
 
 #include "controllers/claim/node_changes.hpp"
 #include "controllers/claim/state.hpp"
@@ -71,13 +72,15 @@ asio::awaitable<void> DisruptionReconciler::advance(Pass& pass) {
         if (under_way(*member.claim) && !deleted_.contains(member.claim->metadata.uid))
             co_await prepare(pass, member, prepared);
     }
-    for (const auto kind : {Kind::Unhealthy, Kind::Evacuation, Kind::Empty, Kind::Drifted, Kind::Expired,
-                            Kind::Underutilized}) {
-        std::vector<Member> group;
-        for (const auto& member : prepared)
-            if (under_way(*member.claim) == kind) group.push_back(member);
-        if (!group.empty()) co_await depart(pass, std::move(group), kind);
+    std::map<std::tuple<int, bool>, std::vector<Member>> groups;
+    for (const auto& member : prepared) {
+        const auto kind = *under_way(*member.claim);
+        const bool is_busy =
+            kind == Kind::Underutilized && !is_hardly_used(facts_of(pass.view, member), pass.view.now);
+        groups[{rank(kind), is_busy}].push_back(member);
     }
+    for (const auto& [key, group] : groups)
+        co_await depart(pass, group, *under_way(*group.front().claim), std::get<bool>(key));
 }
 
 // Undoes what has lost its ground, taints, and waits for the taint to settle.
@@ -120,19 +123,19 @@ std::optional<Blocker> DisruptionReconciler::no_longer(const View& view, const M
     auto with_it = pool;
     with_it.staying += 1;
     if (auto why = node_blocker(with_it, facts, kind, view.now)) return why;
-    const auto budgets = pod_budgets();
-    const PodRules rules{kind, budgets, member.claim->spec.terminationGracePeriod.has_value()};
+    const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value()};
     return pod_blocker(member.pods, rules, view.now);
 }
 
 // What goes together is judged together: one machine may be bought for all of them.
-asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Member> group, Kind kind) {
+asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Member> group, Kind kind,
+                                                   bool is_busy) {
     Verdict verdict{Outlook::clear, ""};
     if (kind != Kind::Unhealthy) {
-        std::vector<std::size_t> places;
+        Departure departure{kind, {}, !is_busy};
         for (const auto& member : group)
-            if (const auto place = place_in_world(pass, member)) places.push_back(*place);
-        verdict = judge_departure(solver_, pass.world->snapshot, places, kind);
+            if (const auto place = place_in_world(pass, member)) departure.nodes.push_back(*place);
+        verdict = judge_departure(solver_, pass.world->snapshot, departure);
     }
     for (const auto& member : group) {
         const auto why = reason_to_stay(verdict, decided_at(*member.claim), *pass.view.pool, pass.view.now);
@@ -174,8 +177,7 @@ asio::awaitable<std::optional<Blocker>> DisruptionReconciler::look_live(View vie
     for (const auto& pod : listed) pods.push_back(std::make_shared<const api::Pod>(pod));
     const bool any = std::ranges::any_of(pods, [](const auto& pod) { return is_drainable(*pod); });
     if (kind == Kind::Empty && any) co_return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
-    const auto budgets = pod_budgets();
-    const PodRules rules{kind, budgets, member.claim->spec.terminationGracePeriod.has_value(), all_at_once};
+    const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value(), all_at_once};
     co_return pod_blocker(pods, rules, view.now);
 }
 

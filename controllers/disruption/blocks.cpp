@@ -172,6 +172,10 @@ MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind ki
         return blocker("AppliedByUser", "a user applied its claim");
     if (auto annotated = do_not_disrupt(facts.node, now)) return annotated;
     if (auto early = too_early(facts, kind, now)) return early;
+    // Its machine would run on, and the Node take pods beside the one that replaces it.
+    if (facts.claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain)
+        return blocker(reasons::kRetained,
+                       "its machine would be kept (deletionPolicy: Retain), so nothing is gained");
     if (kind == Kind::Empty && pool.staying <= facts.pool.spec.limits.minNodes)
         return blocker("MinNodes", "the pool keeps at least " +
                                        std::to_string(facts.pool.spec.limits.minNodes) +

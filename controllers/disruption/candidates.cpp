@@ -69,15 +69,18 @@ void judge_expiry(Candidacies& result, const NodeFacts& facts, api::Time now) {
 
 void judge_use(Candidacies& result, const NodeFacts& facts, api::Time now) {
     const auto& scale_down = facts.pool.spec.scaleDown;
-    const auto& since = facts.claim.status.unneededSince;
-    if (scale_down.policy != ScaleDownPolicy::WhenEmptyOrUnderutilized || facts.evictable_pods == 0 || !since)
-        return;
-    if (const auto end = end_of(since, scale_down.unneededDuration, now)) {
-        look_at(result, end);
-    } else {
+    if (scale_down.policy != ScaleDownPolicy::WhenEmptyOrUnderutilized || facts.evictable_pods == 0) return;
+    const auto& unneeded = facts.claim.status.unneededSince;
+    const auto& spare = facts.spare_since;
+    if (is_hardly_used(facts, now)) {
         result.list.push_back(
             {Kind::Underutilized, "less than " + std::to_string(scale_down.utilizationThresholdPercent) +
-                                      " % of the node is in use since " + since->str()});
+                                      " % of the node is in use since " + unneeded->str()});
+    } else if (spare && !end_of(spare, scale_down.unneededDuration, now)) {
+        result.list.push_back({Kind::Underutilized, "the pods of the pool need fewer nodes"});
+    } else {
+        look_at(result, end_of(unneeded, scale_down.unneededDuration, now));
+        look_at(result, end_of(spare, scale_down.unneededDuration, now));
     }
 }
 
@@ -106,6 +109,11 @@ Candidacies candidacies(const NodeFacts& facts, api::Time now) {
     judge_expiry(result, facts, now);
     judge_use(result, facts, now);
     return result;
+}
+
+bool is_hardly_used(const NodeFacts& facts, api::Time now) {
+    const auto& since = facts.claim.status.unneededSince;
+    return since && !end_of(since, facts.pool.spec.scaleDown.unneededDuration, now);
 }
 
 bool is_candidate(const NodeFacts& facts, Kind kind, api::Time now) {

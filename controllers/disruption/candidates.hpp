@@ -19,9 +19,10 @@ struct NodeFacts {
     const api::Node& node;
     std::int64_t evictable_pods = 0;  // on it, ending ones included
     double utilization_percent = 0;
-    std::string evacuated;         // why its host is being evacuated; empty: it is not
-    std::string drift;             // how it differs from what would be made now; empty: it does not
-    bool machine_stopped = false;  // by its provider
+    std::optional<api::Time> spare_since;  // since when the pool's pods need fewer nodes
+    std::string evacuated;                 // why its host is being evacuated; empty: it is not
+    std::string drift;                     // how it differs from what would be made now; empty: it does not
+    bool machine_stopped = false;          // by its provider
 };
 
 struct Candidacy {
@@ -36,6 +37,9 @@ struct Candidacies {
 Candidacies candidacies(const NodeFacts& facts, api::Time now);
 // Whether it still is one for that.
 bool is_candidate(const NodeFacts& facts, Kind kind, api::Time now);
+
+// Whether it was hardly used for long enough: then a smaller machine may be bought instead.
+bool is_hardly_used(const NodeFacts& facts, api::Time now);
 
 // Rank of the queue: what is most urgent first.
 int rank(Kind kind);

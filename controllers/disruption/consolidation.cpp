@@ -52,11 +52,12 @@ public:
     }
 
 private:
-    // Without anything bought, and with one machine bought instead.
+    // Without anything bought, or with one machine bought instead.
     std::optional<scheduling::Removal> judge(const std::vector<std::size_t>& nodes, std::string& why) {
         scheduling::RemovalRequest request;
         request.nodes = nodes;
-        request.most_replacements = 1;
+        const auto is_busy = [this](std::size_t node) { return search_.busy.contains(node); };
+        request.most_replacements = std::ranges::any_of(nodes, is_busy) ? 0 : 1;
         auto removal = removals_.simulate(request);
         if (!removal.possible) {
             why = removal.reasons.front();

@@ -56,7 +56,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
             continue;
         }
         queue.push_back(
-            {rank(found.list.front().kind), member.utilization_percent, &member, std::move(found)});
+            {rank(found.list.front().kind), utilization_percent(member.use), &member, std::move(found)});
     }
     const auto order = [](const Entry& entry) {
         const auto& claim = *entry.member->claim;
@@ -64,12 +64,14 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
     };
     std::ranges::sort(queue, [&order](const Entry& a, const Entry& b) { return order(a) < order(b); });
     std::vector<Choice> observed;
-    std::vector<Member> idle;
+    std::vector<Choice> idle;
     for (const auto& entry : queue) {
-        bool is_idle = false;
-        auto choice = consider(pass, *entry.member, entry.candidacies, is_idle);
-        if (is_idle) idle.push_back(*entry.member);
+        auto choice = consider(pass, *entry.member, entry.candidacies);
         if (!choice) continue;
+        if (choice->candidacy.kind == Kind::Underutilized) {
+            idle.push_back(std::move(*choice));
+            continue;
+        }
         if (!pass.view.observes()) return {std::move(*choice)};
         observed.push_back(std::move(*choice));
     }
@@ -78,22 +80,19 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
 }
 
 std::optional<DisruptionReconciler::Choice> DisruptionReconciler::consider(Pass& pass, const Member& member,
-                                                                           const Candidacies& candidacies,
-                                                                           bool& is_idle) {
+                                                                           const Candidacies& candidacies) {
     std::optional<std::pair<Kind, Blocker>> first;
     for (const auto& candidacy : candidacies.list) {
         std::string plan;
         const auto why = judge(pass, member, candidacy.kind, plan);
-        if (why) {
-            if (!first) first.emplace(candidacy.kind, *why);
-        } else if (candidacy.kind == Kind::Underutilized) {
-            is_idle = true;
-        } else {
-            stays_.erase(member.node->metadata.name);
-            return Choice{member, candidacy, plan};
+        if (!why) {
+            if (candidacy.kind != Kind::Underutilized) stays_.erase(member.node->metadata.name);
+            const bool is_busy = !is_hardly_used(facts_of(pass.view, member), pass.view.now);
+            return Choice{member, candidacy, plan, is_busy};
         }
+        if (!first) first.emplace(candidacy.kind, *why);
     }
-    if (first && !is_idle) say_stay(pass, member, first->first, first->second);
+    if (first) say_stay(pass, member, first->first, first->second);
     return std::nullopt;
 }
 
@@ -103,8 +102,7 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     const auto& view = pass.view;
     const auto facts = facts_of(view);
     if (auto why = node_blocker(facts, facts_of(view, member), kind, view.now)) return why;
-    const auto budgets = pod_budgets();
-    const PodRules rules{kind, budgets, member.claim->spec.terminationGracePeriod.has_value()};
+    const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value()};
     if (auto why = pod_blocker(member.pods, rules, view.now)) return why;
     if (auto why = pool_blocker(facts, kind, view.now)) return why;
     if (kind == Kind::Unhealthy || kind == Kind::Underutilized) return std::nullopt;
@@ -113,7 +111,7 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
         return Blocker{"Needed", refusal->message, std::nullopt};
     const auto place = place_in_world(pass, member);
     if (!place) return std::nullopt;
-    const auto verdict = judge_departure(solver_, pass.world->snapshot, {*place}, kind);
+    const auto verdict = judge_departure(solver_, pass.world->snapshot, {kind, {*place}});
     plan = verdict.message;
     if (verdict.outlook == Outlook::drain_first)
         return pod_blocker(member.pods, {kind, budgets, rules.has_deadline, true}, view.now);
@@ -144,16 +142,17 @@ std::size_t DisruptionReconciler::how_many_may_begin(const View& view, Kind kind
 }
 
 std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass& pass,
-                                                                            const std::vector<Member>& idle) {
+                                                                            const std::vector<Choice>& idle) {
     const auto& view = pass.view;
     Search search;
-    std::map<std::size_t, const Member*> members;
-    for (const auto& member : idle) {
-        if (refusal_of(pass, member, Kind::Underutilized)) continue;
-        const auto place = place_in_world(pass, member);
+    std::map<std::size_t, const Choice*> choices;
+    for (const auto& choice : idle) {
+        if (refusal_of(pass, choice.member, Kind::Underutilized)) continue;
+        const auto place = place_in_world(pass, choice.member);
         if (!place) continue;
         search.candidates.push_back(*place);
-        members.emplace(*place, &member);
+        if (choice.is_busy) search.busy.insert(*place);
+        choices.emplace(*place, &choice);
     }
     // What is coming may be what is missing; it changes the view when it is there.
     if (search.candidates.empty() || view.is_growing) return {};
@@ -162,29 +161,32 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     scheduling::Removals removals(solver_, pass.world->snapshot);
     const auto found = find_consolidation(removals, pass.world->snapshot, search);
 
-    for (const auto& [node, why] : found.refused) {
-        refused_[members.at(node)->claim->metadata.uid] = {Kind::Underutilized, clock_.now(), why};
-        say_stay(pass, *members.at(node), Kind::Underutilized, {"Needed", why, std::nullopt});
-    }
+    for (const auto& [node, why] : found.refused) refuse(pass, *choices.at(node), why);
     if (found.nodes.empty()) {
         const bool any_left = search.candidates.size() > found.refused.size();
         pass.again = sooner(pass.again, any_left ? kNextBatch : kRefusalLasts);
     }
-    std::vector<Choice> choices;
+    std::vector<Choice> going;
     const auto bought = found.removal.replacements.size();
     for (const auto node : found.nodes) {
-        const auto& member = *members.at(node);
-        stays_.erase(member.node->metadata.name);
-        choices.push_back(
-            {member,
-             {Kind::Underutilized, "less than " +
-                                       std::to_string(view.pool->spec.scaleDown.utilizationThresholdPercent) +
-                                       " % of the node is in use"},
-             bought == 0
-                 ? "its pods fit on other nodes"
-                 : "a smaller machine takes the pods of " + std::to_string(found.nodes.size()) + " nodes"});
+        auto choice = *choices.at(node);
+        stays_.erase(choice.member.node->metadata.name);
+        choice.plan = bought == 0 ? "its pods fit on other nodes"
+                                  : "a smaller machine takes the pods of " +
+                                        std::to_string(found.nodes.size()) + " nodes";
+        going.push_back(std::move(choice));
     }
-    return choices;
+    return going;
+}
+
+// That a node which is in use is not to spare is no news.
+void DisruptionReconciler::refuse(Pass& pass, const Choice& choice, const std::string& why) {
+    refused_[choice.member.claim->metadata.uid] = {Kind::Underutilized, clock_.now(), why};
+    const Blocker blocker{"Needed", why, std::nullopt};
+    if (choice.is_busy)
+        stays_[choice.member.node->metadata.name] = {Kind::Underutilized, blocker};
+    else
+        say_stay(pass, choice.member, Kind::Underutilized, blocker);
 }
 
 void DisruptionReconciler::say_stay(Pass& pass, const Member& member, Kind kind, const Blocker& why) {

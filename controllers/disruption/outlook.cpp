@@ -9,10 +9,10 @@ namespace {
 constexpr std::int64_t kMebi = 1024 * 1024;
 
 // Nodes that must go are replaced by as many as it takes; to save something, by one.
-std::size_t most_replacements(Kind kind) {
+std::size_t most_replacements(const Departure& departure) {
     constexpr std::size_t kAny = 1000;
-    if (kind == Kind::Empty) return 0;
-    return kind == Kind::Underutilized ? 1 : kAny;
+    if (departure.kind == Kind::Empty || !departure.may_buy) return 0;
+    return departure.kind == Kind::Underutilized ? 1 : kAny;
 }
 
 void credit(std::optional<std::int64_t>& left, std::int64_t amount) {
@@ -55,8 +55,9 @@ std::string to_be_bought(std::size_t machines) {
 }  // namespace
 
 Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
-                        const std::vector<std::size_t>& nodes, Kind kind) {
-    for (const auto index : nodes) {
+                        const Departure& departure) {
+    const auto kind = departure.kind;
+    for (const auto index : departure.nodes) {
         auto& node = snapshot.nodes[index];
         node.availability = scheduling::Availability::ready;
         node.node = std::make_shared<const api::Node>(back_in_service(*node.node));
@@ -64,12 +65,12 @@ Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapsho
     // Pods that wait keep a node that would otherwise only be saved, not one that is to be another.
     if (kind != Kind::Empty && kind != Kind::Underutilized) snapshot.pods.clear();
     scheduling::RemovalRequest request;
-    request.nodes = nodes;
+    request.nodes = departure.nodes;
     {
         scheduling::Removals removals(solver, snapshot);
         const auto at_once = removals.simulate(request);
         if (at_once.possible) return {Outlook::clear, "its pods fit on other nodes"};
-        request.most_replacements = most_replacements(kind);
+        request.most_replacements = most_replacements(departure);
         if (request.most_replacements == 0) return {Outlook::impossible, at_once.reasons.front()};
         // What was bought for them already, and is still coming, need not be bought again.
         request.may_wait = true;
@@ -77,7 +78,7 @@ Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapsho
         if (with_purchase.possible) return {Outlook::wait, to_be_bought(with_purchase.replacements.size())};
         if (kind == Kind::Underutilized) return {Outlook::impossible, with_purchase.reasons.front()};
     }
-    give_back(snapshot, nodes);
+    give_back(snapshot, departure.nodes);
     const auto afterwards = solver.simulate_removal(snapshot, request);
     if (afterwards.possible)
         return {Outlook::drain_first, "no limit has room for one more machine: it is replaced afterwards"};

@@ -21,8 +21,12 @@ struct Verdict {
     std::string message;  // for people
 };
 
-// `nodes` are indices into snapshot.nodes, `kind` the one of all of them. They may be leaving already.
+struct Departure {
+    Kind kind = Kind::Empty;         // of all of them
+    std::vector<std::size_t> nodes;  // indices into snapshot.nodes; they may be leaving already
+    bool may_buy = true;             // a machine instead of underutilized ones
+};
 Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
-                        const std::vector<std::size_t>& nodes, Kind kind);
+                        const Departure& departure);
 
 }  // namespace controllers::disruption

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "controllers/drain.hpp"
-#include "scheduling/amounts.hpp"
 
 namespace controllers::disruption {
 
@@ -88,22 +87,6 @@ std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPoi
 }
 
 }  // namespace
-
-double utilization_percent(const api::Node& node, const PodPointers& pods) {
-    constexpr double kPercent = 100;
-    scheduling::ResourceNames names;
-    scheduling::Amounts used;
-    for (const auto& pod : pods)
-        if (is_drainable(*pod)) used += scheduling::requests_of(pod->spec, names);
-    const auto there = scheduling::amounts_of(node.status.allocatable, names);
-    double most = 0;
-    for (const auto resource : {scheduling::kCpu, scheduling::kMemory}) {
-        if (there.base[resource] <= 0) continue;
-        most = std::max(most, kPercent * static_cast<double>(used.base[resource]) /
-                                  static_cast<double>(there.base[resource]));
-    }
-    return most;
-}
 
 std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now) {
     if (rules.kind == Kind::Empty || rules.kind == Kind::Unhealthy) return std::nullopt;

@@ -7,15 +7,11 @@
 
 #include "api/core.hpp"
 #include "controllers/disruption/blocker.hpp"
+#include "controllers/disruption/use.hpp"
 
 namespace controllers::disruption {
 
-using PodPointers = std::vector<std::shared_ptr<const api::Pod>>;
 using BudgetPointers = std::vector<std::shared_ptr<const api::PodDisruptionBudget>>;
-
-// The larger of CPU and memory, as a share of what is allocatable; pods of DaemonSets, static and ended ones
-// do not count.
-double utilization_percent(const api::Node& node, const PodPointers& pods);
 
 struct PodRules {
     Kind kind = Kind::Empty;

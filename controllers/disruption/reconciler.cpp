@@ -103,12 +103,14 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
     co_await look_at_machines(pass.view);
     const bool noted = co_await note_use(pass.view);
     const bool mended = co_await remove_stale_taints(pass.view);
-    if (noted || mended) pass.view = look(pool);
+    const bool weighed = co_await note_spare(pass.view);
+    if (noted || mended || weighed) pass.view = look(pool);
     if (pass.view.leaving > 0) {
         co_await advance_power_cycles(pass);
         co_await advance(pass);
         pass.view = look(pool);
         pass.world.reset();
+        pass.places.clear();
     }
     co_await decide(pass);
     co_return kube::Result{pass.again};
@@ -143,6 +145,22 @@ asio::awaitable<bool> DisruptionReconciler::note_use(View view) {
         any = true;
     }
     co_return any;
+}
+
+asio::awaitable<bool> DisruptionReconciler::note_spare(View view) {
+    const auto& scale_down = view.pool->spec.scaleDown;
+    const bool is_spare = scale_down.policy == api::v1alpha1::ScaleDownPolicy::WhenEmptyOrUnderutilized &&
+                          view.use.fits_on_fewer(scale_down.headroomPercent);
+    auto after = *view.pool;
+    if (!is_spare && !api::find_condition(after.status.conditions, kConsolidatable)) co_return false;
+    const api::ConditionUpdate update{
+        std::string(kConsolidatable), is_spare ? api::ConditionStatus::True : api::ConditionStatus::False,
+        is_spare ? "NodesToSpare" : "InUse",
+        is_spare ? "the pods of the pool would fit on fewer nodes, if only sums counted"
+                 : "the pods of the pool, and headroomPercent, take all of its nodes",
+        view.pool->metadata.generation};
+    api::set_condition(after.status.conditions, update, view.now);
+    co_return co_await write_status(client_, informers_.pools, *view.pool, std::move(after));
 }
 
 asio::awaitable<bool> DisruptionReconciler::remove_stale_taints(View view) {

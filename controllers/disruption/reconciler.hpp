@@ -59,7 +59,7 @@ private:
         NodePointer node;
         PodPointers pods;
         std::int64_t evictable_pods = 0;
-        double utilization_percent = 0;
+        NodeUse use;
         std::string evacuated;
         std::string drift;
     };
@@ -69,6 +69,9 @@ private:
         ControlPlanePointer manager;  // null: not managed
         std::string template_hash;    // the pool's present one; empty: its provider is not there
         std::vector<Member> members;
+        PoolUse use;
+        std::optional<api::Time> spare_since;  // since when fewer nodes would do
+        BudgetPointers budgets;                // PodDisruptionBudgets of all namespaces
         Fleet manager_fleet;
         std::int64_t in_service = 0;
         std::int64_t staying = 0;
@@ -85,6 +88,7 @@ private:
     struct Pass {
         View view;
         std::shared_ptr<provisioning::World> world;  // null: not looked at yet
+        std::map<std::string, std::size_t> places;   // of nodes in its snapshot, by name
         MaybeWait again;
     };
 
@@ -99,6 +103,8 @@ private:
     // ---- before any decision
     // status.emptySince and unneededSince, condition Drifted. Whether anything was written.
     asio::awaitable<bool> note_use(View view);
+    // The pool's condition Consolidatable. Whether anything was written.
+    asio::awaitable<bool> note_spare(View view);
     // Taints of ours that no decision stands behind: left by a crash or by a decision that was undone.
     asio::awaitable<bool> remove_stale_taints(View view);
 
@@ -107,15 +113,16 @@ private:
     struct Choice {
         Member member;
         Candidacy candidacy;
-        std::string plan;  // for people
+        std::string plan;      // for people
+        bool is_busy = false;  // underutilized is the pool, not the node
     };
     // The next to go, in the order of the queue; says why others stay.
     std::vector<Choice> choose(Pass& pass);
-    // is_idle: whether it is underutilized, and only that is left to be judged.
-    std::optional<Choice> consider(Pass& pass, const Member& member, const Candidacies& candidacies,
-                                   bool& is_idle);
+    // What can be said without looking at others: underutilized nodes are judged together.
+    std::optional<Choice> consider(Pass& pass, const Member& member, const Candidacies& candidacies);
     std::optional<Blocker> judge(Pass& pass, const Member& member, Kind kind, std::string& plan);
-    std::vector<Choice> consolidate(Pass& pass, const std::vector<Member>& idle);
+    std::vector<Choice> consolidate(Pass& pass, const std::vector<Choice>& idle);
+    void refuse(Pass& pass, const Choice& choice, const std::string& why);
     std::size_t how_many_may_begin(const View& view, Kind kind);
     void say_stay(Pass& pass, const Member& member, Kind kind, const Blocker& why);
     asio::awaitable<void> begin(Choice choice);
@@ -123,7 +130,7 @@ private:
     // ---- one under way (advance.cpp)
     asio::awaitable<void> advance(Pass& pass);
     asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
-    asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind);
+    asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy);
     asio::awaitable<void> start_drain(Pass& pass, Member member, bool all_at_once);
     asio::awaitable<void> drain(Pass& pass, Member member);
     std::optional<Blocker> no_longer(const View& view, const Member& member, Kind kind);
@@ -147,7 +154,6 @@ private:
                                         std::string message);
     asio::awaitable<void> patch_node(NodePointer before, api::Node after);
     std::int64_t removals_last_hour(const kube::ObjectKey& manager);
-    BudgetPointers pod_budgets() const;
 
     Informers& informers_;
     kube::Client& client_;

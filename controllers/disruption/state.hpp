@@ -19,6 +19,9 @@ std::optional<api::Time> drain_began(const api::v1alpha1::NodeSmithClaim& claim)
 // Reason of Disrupted=False: machines for the pods of the node did not come in time.
 inline constexpr std::string_view kReplacementTimeout = "ReplacementTimeout";
 
+// Condition of a pool: its pods would fit on fewer nodes, as far as sums tell.
+inline constexpr std::string_view kConsolidatable = "Consolidatable";
+
 // The node comes or is in service, and nothing was decided against it.
 bool is_staying(const api::v1alpha1::NodeSmithClaim& claim);
 // Its power is being switched off and on again.

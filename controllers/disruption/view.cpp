@@ -32,6 +32,12 @@ bool was_broken(const NodeSmithClaim& claim) {
     return disrupted && disrupted->reason == reasons::kUnhealthy;
 }
 
+// Other pods may be put on it; an empty one is not counted on, it goes by itself.
+bool takes_pods(const auto& member) {
+    return serves(*member.claim) && is_ready(*member.node) && !member.node->spec.unschedulable &&
+           member.evictable_pods > 0;
+}
+
 bool was_given_up(const api::Condition& disrupted) {
     return disrupted.status == api::ConditionStatus::False &&
            (disrupted.reason == reasons::kDrainTimeout || disrupted.reason == kReplacementTimeout);
@@ -74,12 +80,19 @@ DisruptionReconciler::View DisruptionReconciler::look(PoolPointer pool) {
                 fleet_of(*other, informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str()),
                          informers_.nodes.store().all());
     }
+    for (const auto& [name, budget] : informers_.pod_disruption_budgets.store().all())
+        view.budgets.push_back(budget);
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, key.str())) {
         count(view, *claim);
         if (claim->status.nodeName.empty()) continue;
         const auto node = informers_.nodes.store().get({"", claim->status.nodeName});
-        if (node) view.members.push_back(look_at_member(view, claim, node));
+        if (!node) continue;
+        auto member = look_at_member(view, claim, node);
+        view.use.add(member.use, takes_pods(member));
+        view.members.push_back(std::move(member));
     }
+    const auto* spare = api::find_condition(view.pool->status.conditions, kConsolidatable);
+    if (spare && spare->status == api::ConditionStatus::True) view.spare_since = spare->lastTransitionTime;
     return view;
 }
 
@@ -107,7 +120,7 @@ DisruptionReconciler::Member DisruptionReconciler::look_at_member(const View& vi
     member.pods = informers_.pods.store().by_index(kPodsByNode, node->metadata.name);
     member.evictable_pods =
         std::ranges::count_if(member.pods, [](const auto& pod) { return is_drainable(*pod); });
-    member.utilization_percent = utilization_percent(*node, member.pods);
+    member.use = use_of(*node, member.pods);
     member.evacuated = evacuated(informers_, *claim, *view.pool);
     member.drift = drift_of(*view.pool, view.template_hash, *claim, *node);
     member.claim = std::move(claim);
@@ -132,7 +145,13 @@ PoolFacts DisruptionReconciler::facts_of(const View& view) {
 NodeFacts DisruptionReconciler::facts_of(const View& view, const Member& member) const {
     NodeFacts facts{*view.pool, *member.claim, *member.node};
     facts.evictable_pods = member.evictable_pods;
-    facts.utilization_percent = member.utilization_percent;
+    facts.utilization_percent = utilization_percent(member.use);
+    facts.spare_since = view.spare_since;
+    // The pool's condition speaks of those that stay; this one was to spare for long enough already.
+    if (under_way(*member.claim) == Kind::Underutilized) {
+        facts.spare_since.reset();
+        if (view.use.fits(view.pool->spec.scaleDown.headroomPercent)) facts.spare_since.emplace();
+    }
     facts.evacuated = member.evacuated;
     facts.drift = member.drift;
     const auto known = switched_off_.find(member.claim->metadata.uid);
@@ -141,18 +160,13 @@ NodeFacts DisruptionReconciler::facts_of(const View& view, const Member& member)
 }
 
 std::optional<std::size_t> DisruptionReconciler::place_in_world(Pass& pass, const Member& member) {
-    if (!pass.world) pass.world = std::make_shared<provisioning::World>(look_at_world_());
-    const auto& nodes = pass.world->snapshot.nodes;
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-        if (nodes[i].node->metadata.name == member.node->metadata.name) return i;
-    return std::nullopt;
-}
-
-BudgetPointers DisruptionReconciler::pod_budgets() const {
-    BudgetPointers budgets;
-    for (const auto& [key, budget] : informers_.pod_disruption_budgets.store().all())
-        budgets.push_back(budget);
-    return budgets;
+    if (!pass.world) {
+        pass.world = std::make_shared<provisioning::World>(look_at_world_());
+        const auto& nodes = pass.world->snapshot.nodes;
+        for (std::size_t i = 0; i < nodes.size(); ++i) pass.places[nodes[i].node->metadata.name] = i;
+    }
+    const auto place = pass.places.find(member.node->metadata.name);
+    return place == pass.places.end() ? std::nullopt : std::optional(place->second);
 }
 
 }  // namespace controllers::disruption

@@ -74,6 +74,13 @@ TEST_CASE("what keeps a node that is empty") {
         world.claim.metadata.ownerReferences.clear();
         CHECK(reason(world.blocker()) == "AppliedByUser");
     }
+    SECTION("a machine that would be kept") {
+        world.claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
+        CHECK(reason(world.blocker()) == "Retained");
+        for (const auto kind : {Kind::Underutilized, Kind::Drifted, Kind::Expired, Kind::Evacuation})
+            CHECK(reason(world.blocker(1h, kind)) == "Retained");
+        CHECK_FALSE(world.blocker(1h, Kind::Unhealthy));
+    }
     SECTION("minNodes") {
         world.pool.spec.limits.minNodes = 1;
         world.of_pool.facts.staying = 1;
@@ -186,6 +193,19 @@ TEST_CASE("since when a node is hardly used is kept in the claim and ends when i
     CHECK(since(50s) == objects::at(5s));
     world.facts.utilization_percent = 50;
     CHECK_FALSE(since(50s));
+}
+
+TEST_CASE("a node that is in use is a candidate when its pool had a node to spare for long enough") {
+    NodeWorld world;
+    world.claim.status.emptySince.reset();
+    world.facts.evictable_pods = 3;
+    world.facts.spare_since = objects::kStart;
+    CHECK(world.kinds(599s).empty());
+    CHECK(candidacies(world.facts, objects::at(599s)).look_again == objects::at(600s));
+    CHECK(world.kinds(600s) == std::vector{Kind::Underutilized});
+    CHECK_FALSE(is_hardly_used(world.facts, objects::at(600s)));
+    world.pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::WhenEmpty;
+    CHECK(world.kinds(600s).empty());
 }
 
 TEST_CASE("what a node is a candidate for, the most urgent first") {

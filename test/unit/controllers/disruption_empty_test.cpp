@@ -162,6 +162,19 @@ TEST_CASE("why an empty node stays is said once, and nothing is written while it
     CHECK_FALSE(world.is_leaving("a"));
 }
 
+TEST_CASE("a pod that waits keeps the empty node that it would be put on, and no other") {
+    World world({"a", "b"});
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 2; });
+    world.server.edit<api::Node>({"", "b"}, [](auto& node) { node.metadata.labels["disk"] = "ssd"; });
+    world.put_pending_pod("choosy");
+    world.server.edit<api::Pod>({"default", "choosy"},
+                                [](auto& pod) { pod.spec.nodeSelector = {{"disk", "ssd"}}; });
+    world.run_for(5min);
+    CHECK(world.is_leaving("a"));
+    CHECK(world.disrupted("b").empty());
+    CHECK(world.events.count("Node b DisruptionBlocked: Empty, but the node stays: pod default/choosy") == 1);
+}
+
 TEST_CASE("a scale-up holds removals back for the stabilization window") {
     World world;
     auto pool = world.pool();

@@ -131,6 +131,6 @@ TEST_CASE("how much of a node is in use is the larger share, without pods of Dae
     large.spec.containers[0].resources.requests["memory"] = api::Quantity::parse("3Gi");
     const PodPointers pods{std::make_shared<const api::Pod>(large),
                            std::make_shared<const api::Pod>(web("DaemonSet"))};
-    CHECK(utilization_percent(node, pods) == 75);
-    CHECK(utilization_percent(node, {}) == 0);
+    CHECK(utilization_percent(use_of(node, pods)) == 75);
+    CHECK(utilization_percent(use_of(node, {})) == 0);
 }

@@ -1,159 +1,11 @@
-// Behaviour of nodes that leave with pods on them, against an API server in memory and in virtual time.
+// Behaviour of nodes that must go: drift, expiry, evacuation and repair, against an API server in memory and
+// in virtual time.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 
 using namespace std::chrono_literals;
-using api::ConditionStatus;
 using Buying = test::DisruptionWorld::Buying;
 using World = test::DisruptionWorld;
-
-namespace {
-
-api::PodDisruptionBudget budget(std::int32_t allowed) {
-    api::PodDisruptionBudget result;
-    result.metadata.namespace_ = "default";
-    result.metadata.name = "web";
-    result.spec.selector.emplace().matchLabels = {{"app", "web"}};
-    result.spec.maxUnavailable = api::IntOrString(allowed);
-    // Its controller has seen it, however often it is changed.
-    result.status.observedGeneration = 1000;
-    result.status.disruptionsAllowed = allowed;
-    result.status.expectedPods = 2;
-    result.status.desiredHealthy = 2 - allowed;
-    return result;
-}
-
-}  // namespace
-
-// ---- underutilized
-
-TEST_CASE("a node that is hardly used goes when its pods fit elsewhere, and they run again there") {
-    World world({"a", "b"}, Buying::on, 4);
-    world.put_running_pod("one", "a");
-    world.put_running_pod("two", "b");
-    world.put_running_pod("three", "b");
-    world.live(3min);
-    CHECK_FALSE(world.find("a"));
-    CHECK(world.place_of("one") == "b");
-    CHECK(world.events.count("Node a Disrupting: Underutilized") == 1);
-    CHECK(world.claims().size() == 1);
-    CHECK(world.server.list<api::Node>().size() == 1);
-}
-
-TEST_CASE("a node stays when its pods fit nowhere else, which is said once") {
-    World world({"a", "b"}, Buying::on, 4);
-    world.put_running_pod("one", "a");
-    world.put_running_pod("big", "b", "3500m");
-    world.edit_pool([](auto& pool) { pool.spec.limits.maxNodes = 2; });
-    world.live(20min);
-    CHECK(world.find("a"));
-    CHECK(world.events.count("Node a DisruptionBlocked: Underutilized") == 1);
-    const auto writes = world.writes();
-    world.live(60min);
-    CHECK(world.writes() == writes);
-}
-
-TEST_CASE("a node above the threshold is left alone") {
-    World world({"a", "b"}, Buying::on, 4);
-    world.put_running_pod("one", "a", "2");
-    world.put_running_pod("two", "b", "2");
-    world.live(20min);
-    CHECK(world.claims().size() == 2);
-    CHECK(world.disrupted("a").empty());
-}
-
-TEST_CASE("headroom keeps a node that is hardly used") {
-    World world({"a", "b"}, Buying::on, 4);
-    world.put_running_pod("one", "a");
-    world.put_running_pod("two", "b", "2500m");
-    world.edit_pool([](auto& pool) { pool.spec.scaleDown.headroomPercent = 20; });
-    world.live(10min);
-    CHECK(world.find("a"));
-    CHECK(world.events.count("less than 20 % of pool small would be left free") == 1);
-}
-
-TEST_CASE("a smaller machine is bought first when that saves enough") {
-    World world({"a"}, Buying::on, 16);
-    world.put_running_pod("one", "a", "2");
-    world.live(62s);
-    CHECK(world.disrupted("a") == "True Underutilized");
-    world.live(4min);
-    CHECK_FALSE(world.find("a"));
-    REQUIRE(world.claims().size() == 1);
-    CHECK(world.claims()[0].spec.requirements.cpuCores < 4);
-    CHECK(world.place_of("one") == world.claims()[0].metadata.name);
-    // And then nothing moves any more.
-    world.live(60min);
-    CHECK(world.events.count("Disrupting") == 1);
-}
-
-TEST_CASE("the machine that was bought for a node's pods is waited for, also when no other may be bought") {
-    World world({"a"}, Buying::on, 16);
-    world.put_running_pod("one", "a", "2");
-    world.edit_pool([](auto& pool) { pool.spec.scaleUp.maxConcurrent = 1; });
-    world.machines_join = false;
-    world.live(5min);
-    CHECK(world.disrupted("a") == "True Underutilized");
-    CHECK(world.claims().size() == 2);
-    world.machines_join = true;
-    world.live(4min);
-    CHECK_FALSE(world.find("a"));
-    CHECK(world.claims().size() == 1);
-    CHECK(world.events.count("RemovalUndone") == 0);
-}
-
-TEST_CASE("several nodes go together where one machine serves for all of them") {
-    World world({"a", "b", "c"}, Buying::on, 8);
-    world.edit_pool([](auto& pool) {
-        pool.spec.scaleDown.maxConcurrent = 3;
-        pool.spec.machineTemplate.sizes = {{"s", 4, 8192}, {"m", 8, 16384}};
-    });
-    for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "2600m");
-    world.live(10min);
-    CHECK(world.claims().size() == 1);
-    world.live(60min);
-    CHECK(world.claims().size() == 1);
-}
-
-// ---- what holds a drain
-
-TEST_CASE("a drain that ends too late is aborted and the node back in service") {
-    World world({"a", "b"}, Buying::on, 8);
-    world.put_running_pod("one", "a");
-    world.put_running_pod("two", "a");
-    world.put_running_pod("large", "b", "5");
-    // Nobody gives back what the first eviction takes.
-    world.server.put(budget(1));
-    world.edit_pool([](auto& pool) { pool.spec.scaleDown.drainTimeout = 2min; });
-    world.live(90s);
-    REQUIRE(world.disrupted("a") == "True Underutilized");
-    CHECK(world.condition("a", "Drained") == "False BlockedByBudget");
-    CHECK(world.place_of("one") + world.place_of("two") != "aa");
-    world.live(2min);
-    CHECK(world.disrupted("a") == "False DrainTimeout");
-    CHECK(world.condition("a", "Drained").empty());
-    CHECK_FALSE(world.is_tainted("a"));
-    CHECK(world.events.count("RemovalUndone: the node stays: it was not empty after 2m") == 1);
-    // Not again before delayAfterFailure.
-    world.server.put(budget(1));
-    world.live(7min);
-    CHECK(world.disrupted("a") == "False DrainTimeout");
-    world.live(10min);
-    CHECK_FALSE(world.find("a"));
-}
-
-TEST_CASE("a budget that allows nothing keeps the node until it gives way") {
-    World world({"a", "b"}, Buying::on, 4);
-    world.server.put(budget(0));
-    world.put_running_pod("one", "a");
-    world.put_running_pod("two", "b");
-    world.live(5min);
-    CHECK(world.disrupted("a").empty());
-    CHECK(world.events.count("is kept by PodDisruptionBudget default/web") == 2);
-    world.server.put(budget(2));
-    world.live(3min);
-    CHECK(world.claims().size() == 1);
-}
 
 // ---- drift and expiry
 
@@ -267,10 +119,7 @@ TEST_CASE("a node that is not Ready for long is replaced, without asking its pod
         pod.metadata.annotations["kubenodesmith.io/do-not-disrupt"] = "true";
     });
     world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 3; });
-    auto node = world.node("a");
-    objects::set_condition(node.status.conditions, "Ready", ConditionStatus::False,
-                           api::Time(world.clock.wall_now()));
-    world.server.put(node);
+    world.set_ready("a", false);
     world.live(9min);
     CHECK(world.disrupted("a").empty());
     world.live(3min);
@@ -279,14 +128,20 @@ TEST_CASE("a node that is not Ready for long is replaced, without asking its pod
     CHECK(world.events.count("Node a Disrupting: Unhealthy: the node is not Ready since") == 1);
 }
 
+TEST_CASE("a node whose machine is switched off is replaced without waiting for notReadyFor") {
+    World world({"a", "b", "c"}, Buying::on, 4);
+    world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 3; });
+    world.plant_machine("a", providers::MachineState::stopped);
+    world.set_ready("a", false);
+    world.live(3min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.claims().size() == 3);
+    CHECK(world.events.count("Disrupting: Unhealthy: the node's machine is switched off") == 1);
+}
+
 TEST_CASE("when many nodes are not Ready at once none is repaired") {
     World world({"a", "b", "c"}, Buying::on, 4);
-    for (const auto* name : {"a", "b"}) {
-        auto node = world.node(name);
-        objects::set_condition(node.status.conditions, "Ready", ConditionStatus::False,
-                               api::Time(world.clock.wall_now()));
-        world.server.put(node);
-    }
+    for (const auto* name : {"a", "b"}) world.set_ready(name, false);
     world.live(30min);
     CHECK(world.find("a"));
     CHECK(world.find("b"));
@@ -300,31 +155,17 @@ TEST_CASE("a node is switched off and on before it is replaced, if that is wante
         pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::PowerCycleThenReplace;
         pool.spec.limits.minNodes = 3;
     });
-    fake::CloudMachine machine;
-    machine.machine_id = "100";
-    machine.host = "host-a";
-    machine.state = providers::MachineState::running;
-    const auto claim = world.claim("a");
     int boots = 0;
     world.cloud.on_boot = [&boots](const fake::CloudMachine&) { ++boots; };
-    machine.identity = controllers::claim::identity_of(
-        claim, world.instances.cluster_id(),
-        world.server.get<objects::NodeSmithProvider>({"default", "proxmox"})->metadata.uid);
-    world.cloud.plant(machine);
-    auto node = world.node("a");
-    objects::set_condition(node.status.conditions, "Ready", ConditionStatus::False,
-                           api::Time(world.clock.wall_now()));
-    world.server.put(node);
+    world.plant_machine("a", providers::MachineState::running);
+    world.set_ready("a", false);
     world.live(11min);
     for (const auto& condition : world.claim("a").status.conditions) UNSCOPED_INFO(condition.message);
     CHECK(boots == 1);
     CHECK(world.condition("a", "PowerCycled") == "True SwitchedOn");
     CHECK(world.disrupted("a").empty());
     SECTION("and stays if that helped") {
-        objects::set_condition(node.status.conditions, "Ready", ConditionStatus::True,
-                               api::Time(world.clock.wall_now()));
-        world.server.edit<api::Node>({"", "a"},
-                                     [&](auto& known) { known.status.conditions = node.status.conditions; });
+        world.set_ready("a", true);
         world.live(30min);
         CHECK(world.find("a"));
         CHECK(boots == 1);

@@ -38,6 +38,7 @@ struct DisruptionWorld : Cluster {
                                                  [this] { return may_mutate; }};
     std::map<std::string, std::string> replicas;  // pods that shall run, with their CPUs
     bool machines_join = true;
+    std::chrono::seconds longest_wait{0};  // of a pod that was bound in the end, for its node
 
     enum class Buying { off, on };
     explicit DisruptionWorld(std::vector<std::string> nodes = {"a"}, Buying buying = Buying::off,
@@ -115,6 +116,25 @@ struct DisruptionWorld : Cluster {
         bind(name, node);
         replicas[name] = cpu;
     }
+    // As its kubelet, or the end of its kubelet, makes it; from now on.
+    void set_ready(const std::string& name, bool ready) {
+        auto changed = node(name);
+        objects::set_condition(changed.status.conditions, "Ready",
+                               ready ? api::ConditionStatus::True : api::ConditionStatus::False,
+                               api::Time(clock.wall_now()));
+        server.put(changed);
+    }
+    // What the provider knows of the claim's machine.
+    void plant_machine(const std::string& name, providers::MachineState state) {
+        fake::CloudMachine machine;
+        machine.machine_id = "100";
+        machine.host = "host-a";
+        machine.state = state;
+        const auto provider = server.get<objects::NodeSmithProvider>({"default", "proxmox"}).value();
+        machine.identity =
+            controllers::claim::identity_of(claim(name), instances.cluster_id(), provider.metadata.uid);
+        cloud.plant(machine);
+    }
     std::string place_of(const std::string& pod) {
         const auto found = server.get<api::Pod>({"default", pod});
         return found ? found->spec.nodeName : "";
@@ -173,6 +193,8 @@ private:
             }
             if (!best) continue;
             best->second.free -= milli_cpu(pod);
+            const auto waited = clock.wall_now() - pod.metadata.creationTimestamp->at;
+            longest_wait = std::max(longest_wait, std::chrono::ceil<std::chrono::seconds>(waited));
             bind(pod.metadata.name, best->first);
         }
     }

@@ -1,0 +1,64 @@
+#include "controllers/disruption/use.hpp"
+
+#include <algorithm>
+
+#include "controllers/drain.hpp"
+#include "scheduling/amounts.hpp"
+
+namespace controllers::disruption {
+
+namespace {
+
+constexpr std::int64_t kWhole = 100;
+
+Amount amount_of(const scheduling::Amounts& amounts) {
+    return {amounts.base[scheduling::kCpu], amounts.base[scheduling::kMemory]};
+}
+
+double percent(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? static_cast<double>(kWhole) * static_cast<double>(part) / static_cast<double>(whole)
+                     : 0;
+}
+
+}  // namespace
+
+NodeUse use_of(const api::Node& node, const PodPointers& pods) {
+    scheduling::ResourceNames names;
+    scheduling::Amounts used;
+    for (const auto& pod : pods)
+        if (is_drainable(*pod)) used += scheduling::requests_of(pod->spec, names);
+    return {amount_of(used), amount_of(scheduling::amounts_of(node.status.allocatable, names))};
+}
+
+double utilization_percent(const NodeUse& use) {
+    return std::max(percent(use.requested.cpu, use.allocatable.cpu),
+                    percent(use.requested.memory, use.allocatable.memory));
+}
+
+void PoolUse::add(const NodeUse& node, bool stays) {
+    requested_.cpu += node.requested.cpu;
+    requested_.memory += node.requested.memory;
+    if (!stays) return;
+    const auto& offers = node.allocatable;
+    allocatable_.cpu += offers.cpu;
+    allocatable_.memory += offers.memory;
+    smallest_.cpu = any_ ? std::min(smallest_.cpu, offers.cpu) : offers.cpu;
+    smallest_.memory = any_ ? std::min(smallest_.memory, offers.memory) : offers.memory;
+    any_ = true;
+}
+
+bool PoolUse::fits(std::int64_t headroom_percent) const {
+    return fits_in(allocatable_, headroom_percent);
+}
+
+bool PoolUse::fits_on_fewer(std::int64_t headroom_percent) const {
+    return any_ && fits_in({allocatable_.cpu - smallest_.cpu, allocatable_.memory - smallest_.memory},
+                           headroom_percent);
+}
+
+bool PoolUse::fits_in(Amount room, std::int64_t headroom_percent) const {
+    const auto usable = kWhole - headroom_percent;
+    return requested_.cpu * kWhole <= room.cpu * usable && requested_.memory * kWhole <= room.memory * usable;
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,48 @@
+// How much of nodes is in use, by what pods request. Pods of DaemonSets, static and ended ones do not count.
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/core.hpp"
+#include "api/node.hpp"
+
+namespace controllers::disruption {
+
+using PodPointers = std::vector<std::shared_ptr<const api::Pod>>;
+
+struct Amount {
+    std::int64_t cpu = 0;     // millicores
+    std::int64_t memory = 0;  // bytes
+};
+
+struct NodeUse {
+    Amount requested;
+    Amount allocatable;
+};
+NodeUse use_of(const api::Node& node, const PodPointers& pods);
+// The larger of CPU and memory, as a share of what is allocatable.
+double utilization_percent(const NodeUse& use);
+
+// Of the nodes of a pool.
+class PoolUse {
+public:
+    // A node whose pods need a place; whether it is there for them, and for those of others, from now on.
+    void add(const NodeUse& node, bool stays);
+    // Whether all pods would fit on the nodes that stay, or on one of these fewer, if only sums counted and
+    // so much of each resource had to be free.
+    bool fits(std::int64_t headroom_percent) const;
+    bool fits_on_fewer(std::int64_t headroom_percent) const;
+
+private:
+    bool fits_in(Amount room, std::int64_t headroom_percent) const;
+
+    Amount requested_;
+    Amount allocatable_;
+    Amount smallest_;  // of the nodes that stay, by resource
+    bool any_ = false;
+};
+
+}  // namespace controllers::disruption

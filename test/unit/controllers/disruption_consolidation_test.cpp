@@ -1,0 +1,218 @@
+// How nodes are saved that are hardly used, or of which the pool has more than it needs.
+#include "controllers/disruption/use.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/disruption_world.hpp"
+
+using namespace std::chrono_literals;
+using controllers::disruption::NodeUse;
+using controllers::disruption::PoolUse;
+using Buying = test::DisruptionWorld::Buying;
+using World = test::DisruptionWorld;
+
+namespace {
+
+std::string consolidatable(World& world) {
+    const auto pool = world.pool();
+    const auto* condition = api::find_condition(pool.status.conditions, "Consolidatable");
+    return condition ? std::string(to_string(condition->status)) : "";
+}
+
+}  // namespace
+
+TEST_CASE("a node that is hardly used goes when its pods fit elsewhere, and they run again there") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b");
+    world.put_running_pod("three", "b");
+    world.live(3min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.place_of("one") == "b");
+    CHECK(world.events.count("Node a Disrupting: Underutilized") == 1);
+    CHECK(world.claims().size() == 1);
+    CHECK(world.server.list<api::Node>().size() == 1);
+}
+
+TEST_CASE("a node stays when its pods fit nowhere else, which is said once") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("big", "b", "3500m");
+    world.edit_pool([](auto& pool) { pool.spec.limits.maxNodes = 2; });
+    world.live(20min);
+    CHECK(world.find("a"));
+    CHECK(world.events.count("Node a DisruptionBlocked: Underutilized") == 1);
+    const auto writes = world.writes();
+    world.live(60min);
+    CHECK(world.writes() == writes);
+}
+
+TEST_CASE("headroom keeps a node that is hardly used") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b", "2500m");
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.headroomPercent = 20; });
+    world.live(10min);
+    CHECK(world.find("a"));
+    CHECK(world.events.count("less than 20 % of pool small would be left free") == 1);
+}
+
+TEST_CASE("a smaller machine is bought first when that saves enough") {
+    World world({"a"}, Buying::on, 16);
+    world.put_running_pod("one", "a", "2");
+    world.live(62s);
+    CHECK(world.disrupted("a") == "True Underutilized");
+    world.live(4min);
+    CHECK_FALSE(world.find("a"));
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.claims()[0].spec.requirements.cpuCores < 4);
+    CHECK(world.place_of("one") == world.claims()[0].metadata.name);
+    // And then nothing moves any more.
+    world.live(60min);
+    CHECK(world.events.count("Disrupting") == 1);
+}
+
+TEST_CASE("the machine that was bought for a node's pods is waited for, also when no other may be bought") {
+    World world({"a"}, Buying::on, 16);
+    world.put_running_pod("one", "a", "2");
+    world.edit_pool([](auto& pool) { pool.spec.scaleUp.maxConcurrent = 1; });
+    world.machines_join = false;
+    world.live(5min);
+    CHECK(world.disrupted("a") == "True Underutilized");
+    CHECK(world.claims().size() == 2);
+    world.machines_join = true;
+    world.live(4min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.claims().size() == 1);
+    CHECK(world.events.count("RemovalUndone") == 0);
+}
+
+TEST_CASE("several nodes go together where one machine serves for all of them") {
+    World world({"a", "b", "c"}, Buying::on, 8);
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleDown.maxConcurrent = 3;
+        pool.spec.machineTemplate.sizes = {{"s", 4, 8192}, {"m", 8, 16384}};
+    });
+    for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "2600m");
+    world.live(10min);
+    CHECK(world.claims().size() == 1);
+    world.live(60min);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("pods that must not share a node keep the nodes that are left for them") {
+    World world({"a", "b"}, Buying::on, 4);
+    for (const auto* node : {"a", "b"}) {
+        const auto pod = std::string("on-") + node;
+        world.put_running_pod(pod, node);
+        world.server.edit<api::Pod>({"default", pod}, [](api::Pod& choosy) {
+            api::PodAffinityTerm apart;
+            apart.labelSelector.emplace().matchLabels = {{"app", "web"}};
+            apart.topologyKey = "kubernetes.io/hostname";
+            auto& anti = choosy.spec.affinity.emplace().podAntiAffinity.emplace();
+            anti.requiredDuringSchedulingIgnoredDuringExecution.push_back(apart);
+        });
+    }
+    world.edit_pool([](auto& pool) { pool.spec.limits.maxNodes = 2; });
+    world.live(20min);
+    CHECK(world.claims().size() == 2);
+    CHECK(world.events.count("Disrupting") == 0);
+    CHECK(world.events.count("DisruptionBlocked: Underutilized, but the node stays: pod default/on-") == 2);
+}
+
+// ---- nodes that are in use
+
+TEST_CASE("what a pool needs is the sum of its pods, with headroom, in the nodes that stay") {
+    const NodeUse half{{2000, 2000}, {4000, 4000}};
+    PoolUse pool;
+    CHECK_FALSE(pool.fits_on_fewer(0));
+    pool.add(half, true);
+    pool.add(half, true);
+    CHECK(pool.fits_on_fewer(0));
+    CHECK_FALSE(pool.fits_on_fewer(1));
+    pool.add(half, true);
+    CHECK(pool.fits_on_fewer(25));
+    CHECK_FALSE(pool.fits_on_fewer(26));
+    pool.add(half, false);
+    CHECK(pool.fits(33));
+    CHECK_FALSE(pool.fits(34));
+    CHECK(pool.fits_on_fewer(0));
+    CHECK_FALSE(pool.fits_on_fewer(1));
+    SECTION("the scarcer resource decides") {
+        pool.add({{0, 1}, {0, 0}}, false);
+        CHECK_FALSE(pool.fits_on_fewer(0));
+    }
+    SECTION("the smallest node is the first that could go") {
+        pool.add({{1000, 1000}, {1000, 1000}}, true);
+        CHECK(pool.fits_on_fewer(25));
+        CHECK_FALSE(pool.fits_on_fewer(26));
+    }
+}
+
+TEST_CASE("a node above the threshold goes when the pods of the pool fit on fewer nodes") {
+    World world({"a", "b"}, Buying::on, 4);
+    for (const auto* pod : {"one", "two"}) world.put_running_pod(pod, "a");
+    for (const auto* pod : {"three", "four"}) world.put_running_pod(pod, "b");
+    world.live(59s);
+    CHECK(consolidatable(world) == "True");
+    CHECK(world.disrupted("a").empty());
+    world.live(3min);
+    CHECK(world.claims().size() == 1);
+    CHECK(world.longest_wait <= 2min);
+    CHECK(world.events.count("Created: a machine") == 0);
+    CHECK(world.events.count("Disrupting: Underutilized: the pods of the pool need fewer nodes") == 1);
+    CHECK(consolidatable(world) == "False");
+    world.live(60min);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("nodes above the threshold stay while headroomPercent needs them, and nothing is said") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.headroomPercent = 20; });
+    world.put_running_pod("one", "a", "2");
+    world.put_running_pod("two", "b", "2");
+    world.live(20min);
+    CHECK(world.claims().size() == 2);
+    CHECK(consolidatable(world).empty());
+    CHECK(world.events.lines.empty());
+}
+
+TEST_CASE("a pool that needs its nodes from time to time keeps them") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.unneededDuration = 10min; });
+    for (const auto* pod : {"one", "two"}) world.put_running_pod(pod, "a");
+    for (const auto* pod : {"three", "four"}) world.put_running_pod(pod, "b");
+    for (int i = 0; i < 5; ++i) {
+        world.live(9min);
+        world.put_running_pod("five", "b");
+        world.live(10s);
+        CHECK(consolidatable(world) == "False");
+        world.replicas.erase("five");
+        world.server.remove<api::Pod>({"default", "five"}, 0);
+    }
+    CHECK(world.claims().size() == 2);
+    world.live(13min);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("no machine is bought instead of a node that is in use") {
+    World world({"a", "b", "c"}, Buying::on, 16);
+    for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "9");
+    world.live(20min);
+    CHECK(consolidatable(world) == "True");
+    CHECK(world.claims().size() == 3);
+    CHECK(world.events.lines.empty());
+    CHECK(world.disruption.stays().at("a").blocker.reason == "Needed");
+}
+
+TEST_CASE("a machine that would be kept is not given up to save it, which is said") {
+    World world({"a", "b"}, Buying::on, 4);
+    for (const auto* node : {"a", "b"}) {
+        world.put_running_pod(std::string("on-") + node, node);
+        world.server.edit<objects::NodeSmithClaim>({"default", node}, [](auto& claim) {
+            claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
+        });
+    }
+    world.live(20min);
+    CHECK(world.claims().size() == 2);
+    CHECK(world.events.count("deletionPolicy: Retain") == 2);
+}

@@ -1,0 +1,110 @@
+// How the pods of a node that shall leave are treated: whom is waited for, and what a deadline does.
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/disruption_world.hpp"
+
+using namespace std::chrono_literals;
+using Buying = test::DisruptionWorld::Buying;
+using World = test::DisruptionWorld;
+
+namespace {
+
+// For the pods of replicas; the eviction API counts it down, and nobody here counts it up again.
+api::PodDisruptionBudget budget(std::int32_t allowed) {
+    api::PodDisruptionBudget result;
+    result.metadata.namespace_ = "default";
+    result.metadata.name = "web";
+    result.spec.selector.emplace().matchLabels = {{"app", "web"}};
+    result.spec.maxUnavailable = api::IntOrString(allowed);
+    // Its controller has seen it, however often it is changed.
+    result.status.observedGeneration = 1000;
+    result.status.disruptionsAllowed = allowed;
+    result.status.expectedPods = 2;
+    result.status.desiredHealthy = 2 - allowed;
+    return result;
+}
+
+// A node with two pods that fits elsewhere, and whose second eviction the budget refuses.
+struct Stuck : World {
+    Stuck() : World({"a", "b"}, Buying::on, 8) {
+        put_running_pod("one", "a");
+        put_running_pod("two", "a");
+        put_running_pod("large", "b", "5");
+        server.put(budget(1));
+        edit_pool([](auto& pool) { pool.spec.scaleDown.drainTimeout = 2min; });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a drain that ends too late is aborted and the node back in service") {
+    Stuck world;
+    world.live(90s);
+    REQUIRE(world.disrupted("a") == "True Underutilized");
+    CHECK(world.condition("a", "Drained") == "False BlockedByBudget");
+    CHECK(world.place_of("one") + world.place_of("two") != "aa");
+    world.live(2min);
+    CHECK(world.disrupted("a") == "False DrainTimeout");
+    CHECK(world.condition("a", "Drained").empty());
+    CHECK_FALSE(world.is_tainted("a"));
+    CHECK(world.events.count("RemovalUndone: the node stays: it was not empty after 2m") == 1);
+    // Not again before delayAfterFailure.
+    world.server.put(budget(1));
+    world.live(7min);
+    CHECK(world.disrupted("a") == "False DrainTimeout");
+    world.live(10min);
+    CHECK_FALSE(world.find("a"));
+}
+
+TEST_CASE("an eviction that a budget refused is tried again until it is allowed") {
+    Stuck world;
+    world.live(90s);
+    REQUIRE(world.condition("a", "Drained") == "False BlockedByBudget");
+    world.server.put(budget(1));
+    world.live(20s);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.place_of("one") == "b");
+    CHECK(world.place_of("two") == "b");
+}
+
+TEST_CASE("with drainTimeoutAction Force the pods that are left at its end are deleted") {
+    Stuck world;
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleDown.drainTimeoutAction = api::v1alpha1::DrainTimeoutAction::Force;
+    });
+    world.live(90s);
+    REQUIRE(world.condition("a", "Drained") == "False BlockedByBudget");
+    world.live(2min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.place_of("one") == "b");
+    CHECK(world.place_of("two") == "b");
+}
+
+TEST_CASE("the terminationGracePeriod of its claim ends the waiting for pods of an expired node") {
+    World world({"a"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.server.put(budget(0));
+    world.edit_pool([](auto& pool) { pool.spec.disruption.expireAfter.duration = 5min; });
+    const bool has_deadline = GENERATE(true, false);
+    if (has_deadline)
+        world.server.edit<objects::NodeSmithClaim>(
+            {"default", "a"}, [](auto& claim) { claim.spec.terminationGracePeriod = api::Duration(3min); });
+    world.live(7min);
+    CHECK(world.find("a"));
+    CHECK(world.place_of("one") == "a");
+    world.live(5min);
+    CHECK(world.find("a").has_value() == !has_deadline);
+    CHECK((world.place_of("one") == "a") == !has_deadline);
+}
+
+TEST_CASE("a budget that allows nothing keeps the node until it gives way") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.server.put(budget(0));
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b");
+    world.live(5min);
+    CHECK(world.disrupted("a").empty());
+    CHECK(world.events.count("is kept by PodDisruptionBudget default/web") == 2);
+    world.server.put(budget(2));
+    world.live(3min);
+    CHECK(world.claims().size() == 1);
+}
