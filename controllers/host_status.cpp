@@ -58,6 +58,22 @@ std::int64_t known_or(std::int64_t known, std::int64_t told, double least) {
     return is_plausible ? known : told;
 }
 
+// What device plugins added to a Node: "example.org/gpu".
+api::ResourceList extended_of(const api::ResourceList& list) {
+    api::ResourceList extended;
+    for (const auto& [name, amount] : list) {
+        if (name.find('/') != std::string::npos && !amount.is_zero()) extended[name] = amount;
+    }
+    return extended;
+}
+
+// A load that wanders by less than a tenth is no news.
+std::optional<std::int64_t> steady(std::optional<std::int64_t> known, std::optional<std::int64_t> told) {
+    if (!known || !told) return told;
+    const auto difference = *told > *known ? *told - *known : *known - *told;
+    return difference * 10 < *known ? known : told;
+}
+
 // spec.capacity, then what its Node said when it last was one, then what the BMC says.
 std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     HostCapacity capacity = facts.host.status.capacity.value_or(HostCapacity{});
@@ -69,11 +85,12 @@ std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     if (facts.claim && whole(facts.claim->status.capacity, "cpu") > 0) {
         capacity.cpuCores = whole(facts.claim->status.capacity, "cpu");
         capacity.memoryMiB = whole(facts.claim->status.capacity, "memory");
+        capacity.extended = extended_of(facts.claim->status.capacity);
     }
     if (const auto& wanted = facts.host.spec.capacity) {
         if (wanted->cpuCores > 0) capacity.cpuCores = wanted->cpuCores;
         if (wanted->memoryMiB > 0) capacity.memoryMiB = wanted->memoryMiB;
-        capacity.extended = wanted->extended;
+        for (const auto& [name, amount] : wanted->extended) capacity.extended[name] = amount;
     }
     if (capacity == HostCapacity{}) return std::nullopt;
     return capacity;
@@ -96,7 +113,7 @@ void observe(HostStatus& status, const HostFacts& facts) {
     status.health = report.health;
     status.serialNumber = report.serial_number;
     status.macs = report.macs;
-    status.powerWatts = report.power_watts;
+    status.powerWatts = steady(status.powerWatts, report.power_watts);
     // While a claim has it the host is the machine that the claim took.
     if (!facts.claim || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
     const bool is_critical = report.health == "Critical";

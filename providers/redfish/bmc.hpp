@@ -58,6 +58,7 @@ public:
     asio::awaitable<Answer> post(std::string tried, std::string link, json::object body);
     // Asks once how a task is: HTTP status and body, 202 included.
     asio::awaitable<std::pair<int, json::object>> poll(std::string link);
+    bool has_session() const { return !token_.empty() && !session_.empty(); }
     // Ends our session; failures are of no interest.
     asio::awaitable<void> log_out();
 

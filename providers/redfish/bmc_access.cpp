@@ -175,7 +175,7 @@ asio::awaitable<void> Bmc::delete_leaked_sessions(std::string target) {
 }
 
 asio::awaitable<void> Bmc::log_out() {
-    if (token_.empty() || session_.empty()) co_return;
+    if (!has_session()) co_return;
     auto request = make_request("DELETE", session_);
     authorize(request);
     token_.clear();

@@ -8,6 +8,7 @@ namespace {
 
 // Addresses and processors change with a screwdriver.
 constexpr base::Duration kDetailsAge = std::chrono::hours{24};
+constexpr base::Duration kWattsAge = std::chrono::minutes{10};
 
 void explain(HostReport& report, std::string reason, std::string message) {
     report.reason = std::move(reason);
@@ -41,6 +42,20 @@ asio::awaitable<HostReport> Examiner::examine(NodeSmithHost host) {
     co_return report;
 }
 
+// Of hosts that are on, and seldom: it costs a call.
+asio::awaitable<void> Examiner::measure(std::shared_ptr<Station> station, System system) {
+    if (system.power != PowerState::on) {
+        station->watts.reset();
+        co_return;
+    }
+    const bool is_fresh = station->watts && clock_.now() - station->watts_at < kWattsAge;
+    if (is_fresh || station->power_meter == "") co_return;
+    if (!station->power_meter) station->power_meter = co_await station->hardware.power_meter(system);
+    station->watts = co_await station->hardware.power_watts(*station->power_meter);
+    station->watts_at = clock_.now();
+    if (!station->watts) station->power_meter = "";
+}
+
 asio::awaitable<void> Examiner::look(NodeSmithHost host, std::shared_ptr<Station> station,
                                      HostReport& report) {
     const auto system = co_await station->hardware.system();
@@ -56,6 +71,8 @@ asio::awaitable<void> Examiner::look(NodeSmithHost host, std::shared_ptr<Station
     report.macs = station->details->macs;
     report.cpu_cores = system.cpu_cores > 0 ? system.cpu_cores : station->details->cpu_cores;
     report.memory_mib = system.memory_mib;
+    co_await measure(station, system);
+    report.power_watts = station->watts;
     const bool has_served = host.status.phase == api::v1alpha1::HostPhase::InUse &&
                             settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
     if (has_served && system.boot.is_set()) co_await station->hardware.clear_boot(system);

@@ -18,6 +18,7 @@ public:
 
 private:
     asio::awaitable<void> look(NodeSmithHost host, std::shared_ptr<Station> station, HostReport& report);
+    asio::awaitable<void> measure(std::shared_ptr<Station> station, System system);
 
     const Settings& settings_;
     Fleet& fleet_;

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "base/task_group.hpp"
+
 namespace providers::redfish {
 
 namespace {
@@ -86,6 +88,14 @@ asio::awaitable<std::shared_ptr<Station>> Fleet::station(NodeSmithHost host) {
 asio::awaitable<void> Fleet::end(std::shared_ptr<Station> station) {
     const auto visit = co_await station->bmc.visit();
     co_await station->bmc.log_out();
+}
+
+asio::awaitable<void> Fleet::end_sessions() {
+    base::TaskGroup endings(traffic_.environment.executor);
+    for (const auto& [name, station] : stations_) {
+        if (station && station->bmc.has_session()) endings.spawn(end(station));
+    }
+    co_await endings.join();
 }
 
 asio::awaitable<void> Fleet::forget_missing() {

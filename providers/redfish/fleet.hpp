@@ -26,6 +26,9 @@ struct Station {
     Hardware hardware;
     std::optional<Details> details;
     base::TimePoint details_at{};
+    std::optional<std::string> power_meter;  // its link; empty: there is none
+    std::optional<std::int64_t> watts;
+    base::TimePoint watts_at{};
 };
 
 class Fleet {
@@ -37,6 +40,8 @@ public:
     asio::awaitable<std::shared_ptr<Station>> station(NodeSmithHost host);
     // Ends the sessions of hosts that are no longer there, and forgets them.
     asio::awaitable<void> forget_missing();
+    // Ends all sessions, as many at a time as calls are allowed.
+    asio::awaitable<void> end_sessions();
     HostInventory& inventory() { return inventory_; }
 
 private:

@@ -105,6 +105,19 @@ asio::awaitable<Details> Hardware::details(System system) {
     co_return details;
 }
 
+asio::awaitable<std::string> Hardware::power_meter(System system) {
+    const auto chassis = co_await bmc_.find(system.chassis);
+    if (!chassis) co_return std::string();
+    const auto metrics = link_at(chassis->body, "EnvironmentMetrics");
+    co_return metrics.empty() ? link_at(chassis->body, "Power") : metrics;
+}
+
+asio::awaitable<std::optional<std::int64_t>> Hardware::power_watts(std::string meter) {
+    const auto resource = co_await bmc_.find(std::move(meter));
+    if (!resource) co_return std::nullopt;
+    co_return watts_of(resource->body);
+}
+
 asio::awaitable<void> Hardware::reset(System system, PowerGoal goal) {
     const std::string tried = (goal == PowerGoal::on ? "turning on " : "turning off ") + bmc_.host();
     auto allowable = system.resets;

@@ -27,6 +27,9 @@ public:
     // All throw RedfishError and FencedError, and are made during a visit to the BMC.
     asio::awaitable<System> system();
     asio::awaitable<Details> details(System system);
+    // Link of what measures the power of the chassis; empty: nothing does.
+    asio::awaitable<std::string> power_meter(System system);
+    asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
     // Accepted, refused because it is so already, or not known: read the power afterwards in any case.
     // RedfishError of kind unsupported: this BMC cannot.
     asio::awaitable<void> reset(System system, PowerGoal goal);

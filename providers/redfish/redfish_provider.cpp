@@ -5,12 +5,13 @@
 #include "providers/redfish/examiner.hpp"
 #include "providers/redfish/selection.hpp"
 #include "providers/redfish/sleeper.hpp"
+#include "providers/session_holder.hpp"
 
 namespace providers::redfish {
 
 namespace {
 
-class RedfishProvider final : public Provider {
+class RedfishProvider final : public Provider, public SessionHolder {
 public:
     RedfishProvider(ProviderConfig config, ProviderEnvironment& environment)
         : settings_(make_settings(config)),
@@ -37,6 +38,7 @@ public:
     asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power) override;
     asio::awaitable<bool> discard_boot_image(MachineIdentity, MachineRecord) override { co_return true; }
     asio::awaitable<std::optional<HostReport>> examine_host(std::string host) override;
+    asio::awaitable<void> end_sessions() override { co_await fleet_.end_sessions(); }
 
 private:
     std::vector<HostPointer> hosts() { return inventory_.hosts(settings_.namespace_, settings_.name); }

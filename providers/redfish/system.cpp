@@ -13,6 +13,7 @@ namespace {
 constexpr double kMiBPerGiB = 1024;
 constexpr double kMostGiB = 1024.0 * 1024;
 constexpr std::int64_t kMostProcessors = 65536;
+constexpr double kMostWatts = 1e6;
 
 std::string lower(std::string text) {
     for (auto& c : text) {
@@ -89,6 +90,8 @@ System parse_system(const Resource& resource) {
     system.virtual_media = link_at(body, "VirtualMedia");
     const auto managers = links_at(object_at(body, "Links"), "ManagedBy");
     if (!managers.empty()) system.manager = managers.front();
+    const auto chassis = links_at(object_at(body, "Links"), "Chassis");
+    if (!chassis.empty()) system.chassis = chassis.front();
     return system;
 }
 
@@ -105,6 +108,15 @@ std::int64_t threads_of(const json::object& processor) {
     if (!type.empty() && type != "CPU") return 0;
     const auto threads = count_at(processor, "TotalThreads");
     return threads > 0 ? threads : count_at(processor, "TotalCores");
+}
+
+std::optional<std::int64_t> watts_of(const json::object& meter) {
+    auto watts = number_at(object_at(meter, "PowerWatts"), "Reading");
+    const auto& controls = array_at(meter, "PowerControl");
+    if (!watts && !controls.empty() && controls.front().is_object())
+        watts = number_at(controls.front().get_object(), "PowerConsumedWatts");
+    if (!watts) return std::nullopt;
+    return static_cast<std::int64_t>(std::min(*watts, kMostWatts));
 }
 
 std::string mac_of(const json::object& interface) {

@@ -45,6 +45,7 @@ struct System {
     std::string storage;
     std::string virtual_media;
     std::string manager;
+    std::string chassis;
 };
 
 System parse_system(const Resource& resource);
@@ -53,6 +54,8 @@ BootOverride parse_boot(const json::object& system);
 std::vector<std::string> reset_types_of(const json::object& action_info);
 // Logical processors of one member of Processors; 0: it is no CPU.
 std::int64_t threads_of(const json::object& processor);
+// Of EnvironmentMetrics, or of the older Power of a Chassis.
+std::optional<std::int64_t> watts_of(const json::object& meter);
 // The address of one member of EthernetInterfaces, lower case; empty: it has none.
 std::string mac_of(const json::object& interface);
 

@@ -97,6 +97,7 @@ private:
     json::object service_root() const;
     json::object system_document(int index);
     json::object boot_document(bool on_settings) const;
+    std::optional<json::object> chassis_document(const std::string& path) const;
     json::object collection(const std::string& target, const std::vector<std::string>& members) const;
     std::string etag_of(const std::string& target) const;
 

@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kRoot = "/redfish/v1";
 const std::string kSystems = std::string(kRoot) + "/Systems";
 const std::string kManager = std::string(kRoot) + "/Managers/BMC";
+const std::string kChassis = std::string(kRoot) + "/Chassis/Box";
 
 json::object link(const std::string& target) {
     json::object result;
@@ -118,8 +119,23 @@ json::object Bmc::system_document(int index) {
     system["EthernetInterfaces"] = link(path + "/EthernetInterfaces");
     system["Storage"] = link(path + "/Storage");
     if (!profile_.media_on_manager) system["VirtualMedia"] = link(media_base());
-    system["Links"] = json::object{{"ManagedBy", json::array{link(kManager)}}};
+    system["Links"] =
+        json::object{{"ManagedBy", json::array{link(kManager)}}, {"Chassis", json::array{link(kChassis)}}};
     return system;
+}
+
+std::optional<json::object> Bmc::chassis_document(const std::string& path) const {
+    const std::string meter = profile_.has_power_only ? "Power" : "EnvironmentMetrics";
+    if (path == kChassis) {
+        json::object chassis{{"@odata.id", path}};
+        if (profile_.watts > 0) chassis[meter] = link(path + "/" + meter);
+        return chassis;
+    }
+    if (profile_.watts == 0 || path != kChassis + "/" + meter) return std::nullopt;
+    if (!profile_.has_power_only)
+        return json::object{{"@odata.id", path}, {"PowerWatts", json::object{{"Reading", profile_.watts}}}};
+    json::object control{{"PowerConsumedWatts", profile_.watts}};
+    return json::object{{"@odata.id", path}, {"PowerControl", json::array{std::move(control)}}};
 }
 
 std::optional<json::object> Bmc::document(const std::string& target) {
@@ -162,6 +178,7 @@ std::optional<json::object> Bmc::document(const std::string& target) {
     if (const auto session = sessions_.find(path); session != sessions_.end())
         return json::object{{"@odata.id", path}, {"Context", session->second.context}};
     if (auto media = media_document(path)) return media;
+    if (auto chassis = chassis_document(path)) return chassis;
     return storage_document(path);
 }
 

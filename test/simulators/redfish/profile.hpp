@@ -59,6 +59,8 @@ struct Profile {
     bool resets_in_action_info = false;
     bool media_on_manager = false;
     bool no_graceful_shutdown = false;
+    int watts = 0;                // 0: nothing measures the power
+    bool has_power_only = false;  // in the Chassis' older Power instead of EnvironmentMetrics
 
     // ---- ETags
     bool has_etags = true;

@@ -170,6 +170,35 @@ TEST_CASE("capacity is what the user says, else what the Node said, else what th
     }
 }
 
+TEST_CASE("what device plugins offer is learned from the Node, and the user knows better") {
+    Case c;
+    c.take(HostPhase::Joining);
+    c.claim->status.capacity = {{"cpu", api::Quantity::of(16)},
+                                {"memory", api::Quantity::of_mebibytes(64000)},
+                                {"pods", api::Quantity::of(110)},
+                                {"example.org/gpu", api::Quantity::of(4)},
+                                {"example.org/fpga", api::Quantity::of(0)}};
+    const api::ResourceList learned{{"example.org/gpu", api::Quantity::of(4)}};
+    CHECK(c.settled().capacity->extended == learned);
+    c.claim.reset();
+    c.host.status.claimRef.reset();
+    CHECK(c.settled().capacity->extended == learned);
+    c.host.spec.capacity.emplace().extended = {{"example.org/gpu", api::Quantity::of(2)}};
+    CHECK(c.settled().capacity->extended.at("example.org/gpu") == api::Quantity::of(2));
+}
+
+TEST_CASE("a power draw that hardly changes is no news") {
+    Case c;
+    c.report.power_watts = 200;
+    CHECK(c.settled().powerWatts == 200);
+    c.report.power_watts = 215;
+    CHECK(c.settled().powerWatts == 200);
+    c.report.power_watts = 240;
+    CHECK(c.settled().powerWatts == 240);
+    c.report.power_watts.reset();
+    CHECK_FALSE(c.settled().powerWatts);
+}
+
 TEST_CASE("a host follows its claim, and learns how long it takes to wake") {
     Case c;
     c.take(HostPhase::Joining);

@@ -1,5 +1,6 @@
 // Each habit of a vendor (docs/redfish.md) against a simulated BMC that has it: without its handling the test
 // fails.
+#include "providers/session_holder.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
@@ -265,6 +266,42 @@ TEST_CASE("a BMC that knows no Context is logged in to without one") {
     auto& bmc = world.add("a", {.knows_context = false});
     CHECK(world.examine("a").reason.empty());
     CHECK(bmc.sessions() == 1);
+}
+
+TEST_CASE("sessions end with the process") {
+    World world;
+    std::vector<Bmc*> bmcs{&world.add("a"), &world.add("b", {.has_sessions = false})};
+    for (const auto* name : {"a", "b"}) CHECK(world.examine(name).reason.empty());
+    CHECK(bmcs[0]->sessions() == 1);
+    auto& holder = dynamic_cast<providers::SessionHolder&>(*world.provider);
+    const auto end = [](providers::SessionHolder& sessions) -> asio::awaitable<bool> {
+        co_await sessions.end_sessions();
+        co_return true;
+    };
+    CHECK(world.run(end(holder)));
+    CHECK(bmcs[0]->sessions() == 0);
+    CHECK(bmcs[1]->count("DELETE", "") == 0);
+}
+
+TEST_CASE("the power of a host that is on is read seldom, wherever the BMC tells it") {
+    for (const bool in_power : {false, true}) {
+        World world;
+        auto& bmc = world.add("a", {.watts = 180, .has_power_only = in_power});
+        CHECK_FALSE(world.examine("a").power_watts);
+        bmc.set_power(Power::on);
+        for (int i = 0; i < 4; ++i) {
+            CHECK(world.examine("a").power_watts == 180);
+            world.pass(minutes{2});
+        }
+        CHECK(bmc.count("GET", in_power ? "Box/Power" : "Box/EnvironmentMetrics") == 1);
+        bmc.set_power(Power::off);
+        CHECK_FALSE(world.examine("a").power_watts);
+    }
+    World world;
+    auto& bmc = world.add("a");
+    bmc.set_power(Power::on);
+    for (int i = 0; i < 3; ++i) CHECK_FALSE(world.examine("a").power_watts);
+    CHECK(bmc.count("GET", "Chassis") == 1);
 }
 
 TEST_CASE("sessions end when the credentials change or the host goes") {
