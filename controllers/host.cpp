@@ -6,6 +6,7 @@
 #include "base/backoff.hpp"
 #include "base/uuid.hpp"
 #include "controllers/writes.hpp"
+#include "providers/session_holder.hpp"
 
 namespace controllers {
 
@@ -212,6 +213,19 @@ asio::awaitable<void> HostReconciler::write(kube::ObjectKey key) {
     count(after);
     if (is_news && is_trouble)
         events_.event(kube::target_of(*host), kube::EventType::warning, new_ready.reason, new_ready.message);
+}
+
+asio::awaitable<void> HostReconciler::end_sessions() {
+    std::vector<kube::ObjectKey> keys;
+    for (const auto& [key, provider] : informers_.providers.store().all()) {
+        if (provider->spec.redfish) keys.push_back(key);
+    }
+    for (const auto& key : keys) {
+        const auto lookup = co_await instances_.get(key);
+        const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+        auto* holder = backend ? dynamic_cast<providers::SessionHolder*>(backend->get()) : nullptr;
+        if (holder) co_await holder->end_sessions();
+    }
 }
 
 void HostReconciler::count(const NodeSmithHost& host) {

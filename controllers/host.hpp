@@ -39,6 +39,8 @@ public:
 
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+    // Logs out of all BMCs; when nobody else asks them any more.
+    asio::awaitable<void> end_sessions();
 
 private:
     struct Look {

@@ -38,6 +38,7 @@ struct Operator::Parts {
         leading.stop();
         co_await leading.join();
         if (leads && !lost_lease) co_await wiring.elector().release();
+        if (leads) co_await log_out();
         co_await base::run_before(clock, clock.now() + kFarewell, wiring.events().flush());
         background.stop();
         co_await background.join();
@@ -91,6 +92,17 @@ struct Operator::Parts {
         for (auto* controller : wiring.controllers()) controller->stop_accepting();
         auto deadline = clock.now() + settings.grace;
         while (leading.size() > 0 && clock.now() < deadline) co_await clock.sleep_for(kGlance);
+    }
+
+    // Sessions that are left end by themselves after a while.
+    asio::awaitable<void> log_out() {
+        try {
+            co_await base::run_before(clock, clock.now() + kFarewell, wiring.end_sessions());
+        } catch (const boost::system::system_error&) {
+            throw;  // this process is being cancelled itself
+        } catch (const std::exception& error) {
+            base::log::warning("Cannot end all sessions", {{"error", error.what()}});
+        }
     }
 
     void fail(std::exception_ptr error) {

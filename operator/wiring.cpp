@@ -154,6 +154,9 @@ std::vector<kube::Controller*> Wiring::controllers() {
 void Wiring::set_leading() {
     objects_->leading = true;
 }
+boost::asio::awaitable<void> Wiring::end_sessions() {
+    co_await objects_->hosts.end_sessions();
+}
 const base::MetricsRegistry& Wiring::metrics() const {
     return objects_->metrics;
 }

@@ -32,6 +32,9 @@ public:
     // From now on outside mutations may start (with leader election: as long as the lease lasts).
     void set_leading();
 
+    // Logs out where sessions are few; after the controllers' end.
+    boost::asio::awaitable<void> end_sessions();
+
     const base::MetricsRegistry& metrics() const;
     std::string debug_state() const;
     std::string status_page() const;
