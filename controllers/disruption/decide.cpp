@@ -15,6 +15,16 @@ constexpr base::Duration kRefusalLasts = std::chrono::minutes{5};
 // Nodes that are judged one by one have their turn in batches.
 constexpr base::Duration kNextBatch = std::chrono::seconds{10};
 
+// What a node costs, roughly: a core as much as 4 GiB.
+std::int64_t size_of(const api::Node& node) {
+    constexpr std::int64_t kMiBPerCore = 4096;
+    const auto of = [&node](const char* name) {
+        const auto found = node.status.capacity.find(name);
+        return found == node.status.capacity.end() ? std::int64_t{0} : found->second.value();
+    };
+    return of("cpu") * kMiBPerCore + of("memory") / (1024 * 1024);
+}
+
 // That a node has just become empty is no news, nor that others go before it.
 bool is_news(const Blocker& why) {
     return why.reason != "EmptyGracePeriod" && why.reason != "MaxConcurrent";
@@ -60,7 +70,8 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
     }
     const auto order = [](const Entry& entry) {
         const auto& claim = *entry.member->claim;
-        return std::tuple(entry.rank, entry.utilization, claim.status.emptySince, claim.metadata.name);
+        return std::tuple(entry.rank, entry.utilization, -size_of(*entry.member->node),
+                          claim.status.emptySince, claim.metadata.name);
     };
     std::ranges::sort(queue, [&order](const Entry& a, const Entry& b) { return order(a) < order(b); });
     std::vector<Choice> observed;
