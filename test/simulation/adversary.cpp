@@ -159,7 +159,13 @@ void Adversary::jump_clock() {
 
 // ---- machines
 
+bool Adversary::hits_bare_metal() {
+    return !world_.scenario.bare_metal.empty() && random_->below(2) == 0;
+}
+
 void Adversary::host_dies() {
+    if (hits_bare_metal())
+        return later(world_.faults.duration(1min, 30min), world_.bmcs.pull_cable(*random_));
     auto& hosts = world_.scenario.proxmox.hosts;
     auto name = hosts[random_->below(hosts.size())].name;
     auto& cluster = world_.proxmox.cluster();
@@ -181,6 +187,9 @@ void Adversary::node_ails() {
 }
 
 void Adversary::meddle_with_machine(Fault fault) {
+    if (fault == Fault::machine_stopped && hits_bare_metal()) return world_.bmcs.press_power_button(*random_);
+    if (fault == Fault::mark_edited && hits_bare_metal())
+        return later(world_.faults.duration(1min, 30min), world_.bmcs.swap_cable(*random_));
     auto& administrators = world_.administrators;
     auto ids = administrators.marked();
     if (fault == Fault::foreign_machine && (ids.empty() || random_->below(2) == 0)) {
@@ -201,6 +210,7 @@ void Adversary::make_peace() {
     next_change_.reset();
     pending_.clear();
     world_.faults.stop();
+    world_.bmcs.make_peace();
     // Each repair is harmless when it was done already.
     for (auto& repair : repairs_) repair();
     repairs_.clear();

@@ -42,6 +42,7 @@ private:
     void second_operator();
     void cut_off();
     void jump_clock();
+    bool hits_bare_metal();
     void host_dies();
     void node_ails();
     void meddle_with_machine(Fault fault);

@@ -42,7 +42,12 @@ Process& Operators::start() {
     instance->random = world_.random_for(name);
     auto& process = *instance->process;
     auto connect = [this, &process](base::HttpClientOptions options) {
-        auto inner = std::make_unique<proxmox::SimulatorTransport>(world_.proxmox, host_of(options.url));
+        std::unique_ptr<base::HttpTransport> inner;
+        if (world_.bmcs.serves(options.url)) {
+            inner = world_.bmcs.connect(options.url);
+        } else {
+            inner = std::make_unique<proxmox::SimulatorTransport>(world_.proxmox, host_of(options.url));
+        }
         return world_.network.connect(process, std::move(inner));
     };
     kubenodesmith::OperatorSettings settings;

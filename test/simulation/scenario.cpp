@@ -282,6 +282,12 @@ Scenario draw_scenario(base::Random& random) {
     if (dice.chance(0.5)) scenario.daemon_sets.push_back(a_daemon_set(dice.chance(0.5)));
     scenario.leader_election = dice.chance(0.3);
     scenario.changes_per_hour = dice.one_of<double>({4, 12, 30});
+    if (dice.chance(0.25)) {
+        auto pool = add_rack(scenario, random);
+        draw_limits(dice, pool);
+        draw_timing(dice, pool);
+        scenario.pools.push_back(pool);
+    }
     return scenario;
 }
 

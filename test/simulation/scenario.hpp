@@ -10,7 +10,7 @@
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "base/random.hpp"
-#include "test/simulation/cluster/kubelets.hpp"
+#include "test/simulation/bmcs.hpp"
 #include "test/simulation/cluster/workloads.hpp"
 #include "test/simulators/proxmox/core/world.hpp"
 
@@ -22,7 +22,9 @@ inline constexpr const char* kNodesNamespace = "nodes";
 struct Scenario {
     proxmox_simulator::World proxmox;
     api::Secret credentials;
-    std::vector<NodeSmithProvider> providers;
+    std::vector<NodeSmithProvider> providers;  // the first one is of type proxmox
+    api::Secret bmc_credentials;
+    std::vector<BareMetal> bare_metal;
     std::vector<NodeSmithPool> pools;
     NodeSmithControlPlane control_plane;
     std::vector<Deployment> deployments;
@@ -40,6 +42,8 @@ NodeSmithProvider a_provider(const std::string& name, std::int64_t first_vmid);
 NodeSmithPool a_pool(const std::string& name, const std::string& provider);
 Deployment a_deployment(const std::string& name, std::int64_t replicas, const std::string& cpu,
                         const std::string& memory);
+// Adds a provider of type redfish with hosts that have habits and troubles. Returns a pool on it.
+NodeSmithPool add_rack(Scenario& scenario, base::Random& random);
 // One provider, one pool, one deployment of two pods, no trouble.
 Scenario plain_scenario();
 

@@ -48,6 +48,7 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
       proxmox(context.get_executor(), clock, *proxmox_random, scenario.proxmox),
       proxmox_faults(faults),
       administrators(proxmox, guests, faults, trace),
+      bmcs(server, view, kubelets, faults, trace),
       network(context.get_executor(), clock, faults, trace) {
     proxmox.cluster().hooks = &guests;
     proxmox.cluster().faults = &proxmox_faults;
@@ -59,6 +60,7 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
         for (const auto& observer : proxmox_observers_) observer(record);
     });
     view.subscribe<NodeSmithClaim>([this](const auto*, const auto*) { ++changes_; });
+    bmcs.on_power = [this](const std::string&) { ++changes_; };
     guests.subscribe([this](PowerEvent, const proxmox::MachineView&) { ++changes_; });
     network.on_api_request = [this](const Process& process, const auto& request, const auto& response) {
         if (request.method != "GET" && request.target.find("/leases/") == std::string::npos) {
@@ -81,6 +83,8 @@ void World::populate() {
         server.put(a_namespace(name));
     server.put(test::cluster_info(kCertificate));
     server.put(scenario.credentials);
+    if (!scenario.bare_metal.empty()) server.put(scenario.bmc_credentials);
+    for (const auto& host : scenario.bare_metal) bmcs.add(host);
     for (const auto& provider : scenario.providers) server.put(provider);
     for (const auto& pool : scenario.pools) server.put(pool);
     server.put(scenario.control_plane);

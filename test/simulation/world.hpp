@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/virtual_clock.hpp"
+#include "test/simulation/bmcs.hpp"
 #include "test/simulation/cluster/kubelets.hpp"
 #include "test/simulation/cluster/scheduler.hpp"
 #include "test/simulation/cluster/view.hpp"
@@ -62,6 +63,7 @@ public:
     proxmox::Simulator proxmox;
     ProxmoxFaults proxmox_faults;
     Administrators administrators;
+    Bmcs bmcs;
     Network network;
 
 private:

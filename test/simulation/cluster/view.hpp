@@ -12,6 +12,7 @@
 #include "api/core.hpp"
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/host.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "test/support/fake_api_server.hpp"
@@ -20,6 +21,7 @@ namespace simulation {
 
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
 
@@ -66,7 +68,7 @@ private:
 
     std::tuple<Kept<api::Pod>, Kept<api::Node>, Kept<api::DaemonSet>, Kept<api::PodDisruptionBudget>,
                Kept<api::Secret>, Kept<api::VolumeAttachment>, Kept<api::Event>, Kept<NodeSmithClaim>,
-               Kept<NodeSmithPool>, Kept<NodeSmithProvider>, Kept<NodeSmithControlPlane>>
+               Kept<NodeSmithPool>, Kept<NodeSmithProvider>, Kept<NodeSmithControlPlane>, Kept<NodeSmithHost>>
         kept_;
 };
 

@@ -67,5 +67,6 @@ std::unique_ptr<Invariant> status_tells_the_truth(const Stage& stage);
 std::unique_ptr<Invariant> finalizers_guard_machines(const Stage& stage);
 std::unique_ptr<Invariant> writes_fit_their_schemas(const Stage& stage);
 std::unique_ptr<Invariant> evicted_pods_run_again(const Stage& stage);
+std::unique_ptr<Invariant> hosts_serve_one_claim(const Stage& stage);
 
 }  // namespace simulation

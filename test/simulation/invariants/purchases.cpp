@@ -47,9 +47,11 @@ private:
         if (deeds.deleted_claims.contains(claim_uid) || deeds.claims_without_finalizer.contains(claim_uid))
             return true;
         const auto& traces = traces_.at(claim_uid);
-        return std::ranges::any_of(
-                   traces.uuids,
-                   [this](const auto& uuid) { return world_.administrators.meddled_with(uuid); }) ||
+        return std::ranges::any_of(traces.uuids,
+                                   [this](const auto& uuid) {
+                                       return world_.administrators.meddled_with(uuid) ||
+                                              world_.bmcs.meddled_with(uuid);
+                                   }) ||
                std::ranges::any_of(traces.nodes,
                                    [&deeds](const auto& node) { return deeds.deleted_nodes.contains(node); });
     }

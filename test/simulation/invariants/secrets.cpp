@@ -11,7 +11,7 @@ namespace {
 class SecretsStaySecret final : public Invariant {
 public:
     explicit SecretsStaySecret(const Stage& stage)
-        : Invariant(stage), secrets_{proxmox::kDefaultTokenSecret} {
+        : Invariant(stage), secrets_{proxmox::kDefaultTokenSecret, redfish_simulator::Profile{}.password} {
         world_.view.subscribe<api::Secret>([this](const api::Secret* before, const api::Secret* after) {
             if (before || !after || after->type != "bootstrap.kubernetes.io/token") return;
             auto found = after->data.find("token-secret");

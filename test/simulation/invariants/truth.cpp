@@ -36,15 +36,25 @@ private:
     // Administrators and dying hosts may undo at once what had happened.
     bool excused(const NodeSmithClaim& claim) const {
         return world_.administrators.meddled_with(claim.status.systemUUID) ||
-               world_.faults.recent(Fault::host_died) || world_.faults.recent(Fault::mark_edited);
+               world_.bmcs.meddled_with(claim.status.systemUUID) || world_.faults.recent(Fault::host_died) ||
+               world_.faults.recent(Fault::mark_edited);
     }
 
     void check_launched(const NodeSmithClaim& claim) const {
+        if (world_.bmcs.has(claim.status.host)) return check_host_on(claim);
         const auto* machine = machine_of(claim);
         if ((machine && machine->running) || excused(claim)) return;
         stage_.violate("status tells the truth", "claim " + claim.metadata.name +
                                                      " is Launched, but its machine " +
                                                      (machine ? "does not run" : "does not exist"));
+    }
+
+    void check_host_on(const NodeSmithClaim& claim) const {
+        auto& bmc = world_.bmcs.bmc(claim.status.host);
+        if (bmc.power() == Power::on || bmc.profile().falls_back || excused(claim)) return;
+        stage_.violate("status tells the truth", "claim " + claim.metadata.name +
+                                                     " is Launched, but its host " + claim.status.host +
+                                                     " is not on");
     }
 
     void check_registered(const NodeSmithClaim& claim) const {
@@ -65,6 +75,13 @@ private:
     }
 
     void check_node_deletion(const api::Node& node) const {
+        for (const auto& name : world_.bmcs.names()) {
+            const auto& uuid = world_.bmcs.uuid(name);
+            const bool runs = world_.bmcs.bmc(name).power() == Power::on && !world_.bmcs.is_foreign(name);
+            if (!runs || uuid != node.status.nodeInfo.systemUUID || world_.bmcs.meddled_with(uuid)) continue;
+            stage_.violate("Nodes outlive their machines",
+                           "Node " + node.metadata.name + " was deleted while host " + name + " is on");
+        }
         for (auto vmid : world_.administrators.marked()) {
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
             if (uuid_of(machine) != node.status.nodeInfo.systemUUID || !machine.running) continue;

@@ -1,0 +1,207 @@
+#include "test/simulation/bmcs.hpp"
+
+#include <boost/json/parse.hpp>
+
+namespace simulation {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr const char* kHostsNamespace = "nodes";
+constexpr std::chrono::seconds kBootTime{20};
+constexpr std::chrono::seconds kConnectTimeout{10};
+constexpr std::chrono::milliseconds kBeforeReset{50};
+// A host may change its power by itself so long after it has come on.
+constexpr std::chrono::seconds kFallsWithin{10};
+
+std::string url_of(const std::string& name) {
+    return "https://" + name;
+}
+
+std::string reset_type(const base::HttpRequest& request) {
+    const bool is_reset = request.method == "POST" && request.target.ends_with("/ComputerSystem.Reset");
+    if (!is_reset) return "";
+    boost::system::error_code error;
+    const auto body = boost::json::parse(request.body, error);
+    const auto* object = error ? nullptr : body.if_object();
+    const auto* type = object ? object->if_contains("ResetType") : nullptr;
+    return type && type->is_string() ? std::string(type->get_string()) : "?";
+}
+
+}  // namespace
+
+class Bmcs::Wire final : public base::HttpTransport {
+public:
+    Wire(Bmcs& bmcs, Host& host) : bmcs_(bmcs), host_(host) {}
+
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        const auto what = request.method + " " + url_of(host_.name) + request.target;
+        if (!host_.is_plugged) {
+            co_await bmcs_.clock_.sleep_for(kConnectTimeout);
+            throw base::TransportError(what + ": timed out", false);
+        }
+        if (bmcs_.faults_.strikes(Fault::provider_refused))
+            throw base::TransportError(what + ": connection refused", false);
+        co_await bmcs_.clock_.sleep_for(host_.bmc->profile().latency);
+        auto response = bmcs_.serve(host_, request);
+        if (bmcs_.faults_.strikes(Fault::provider_answer_lost)) {
+            co_await bmcs_.clock_.sleep_for(kBeforeReset);
+            throw base::TransportError(what + ": connection reset", true);
+        }
+        co_return response;
+    }
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest) override {
+        throw base::TransportError("BMCs have no streams", false);
+        co_return nullptr;
+    }
+
+private:
+    Bmcs& bmcs_;
+    Host& host_;
+};
+
+Bmcs::Bmcs(fake::ApiServer& server, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace)
+    : server_(server),
+      clock_(server.clock()),
+      view_(view),
+      kubelets_(kubelets),
+      faults_(faults),
+      trace_(trace) {
+    view.subscribe<NodeSmithHost>(
+        [this](const NodeSmithHost* before, const NodeSmithHost* after) { follow(before, after); });
+}
+
+void Bmcs::add(const BareMetal& given) {
+    const auto& name = given.object.metadata.name;
+    auto& host = hosts_[name];
+    host = std::make_unique<Host>();
+    host->name = name;
+    host->uuid = given.profile.uuid;
+    host->node = name;
+    host->cpu_cores = given.profile.processors;
+    host->memory_mib = static_cast<std::int64_t>(given.profile.memory_gib * 1024);
+    host->is_foreign = given.is_foreign;
+    host->bmc = std::make_unique<redfish_simulator::Bmc>(given.profile, clock_);
+    host->bmc->keep_exchanges(false);
+    if (given.is_foreign) host->bmc->set_power(Power::on);
+    host->bmc->on_change = [this, it = host.get()](Power power) { power_changed(*it, power); };
+    server_.put(given.object);
+}
+
+bool Bmcs::serves(const std::string& url) const {
+    return url.starts_with("https://") && has(url.substr(8));
+}
+
+std::unique_ptr<base::HttpTransport> Bmcs::connect(const std::string& url) {
+    return std::make_unique<Wire>(*this, *hosts_.at(url.substr(8)));
+}
+
+std::vector<std::string> Bmcs::names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, host] : hosts_) all.push_back(name);
+    return all;
+}
+
+base::HttpResponse Bmcs::serve(Host& host, const base::HttpRequest& request) {
+    const auto type = reset_type(request);
+    if (!type.empty()) {
+        trace_.line("bmc", host.name, " is asked for ", type);
+        if (on_reset) on_reset(host.name, type);
+    }
+    auto response = host.bmc->handle(request);
+    if (!type.empty()) watch(host);
+    return response;
+}
+
+// The simulated BMC lives only while it is looked at.
+void Bmcs::watch(Host& host) {
+    const auto until = clock_.now() + kFallsWithin;
+    const auto power = host.bmc->power();
+    const bool changes = power == Power::powering_on || power == Power::powering_off;
+    if (!changes && host.watch) return;
+    host.watch = clock_.call_at(changes ? clock_.now() + std::chrono::seconds{1} : until, [this, &host] {
+        host.watch.reset();
+        const auto now = host.bmc->power();
+        if (now == Power::powering_on || now == Power::powering_off) watch(host);
+    });
+}
+
+void Bmcs::power_changed(Host& host, Power power) {
+    trace_.line("bmc", host.name, power == Power::on ? " is on" : " is off");
+    if (on_power) on_power(host.name);
+    if (power == Power::on) {
+        watch(host);
+        return boot(host);
+    }
+    host.boot.reset();
+    host.is_foreign = false;
+    kubelets_.machine_stopped(host.uuid);
+}
+
+void Bmcs::boot(Host& host) {
+    if (host.is_foreign || faults_.strikes(Fault::never_joins)) return;
+    auto takes = base::Duration{kBootTime};
+    if (faults_.strikes(Fault::joins_late))
+        takes += faults_.duration(std::chrono::minutes{1}, std::chrono::minutes{25});
+    host.boot = clock_.call_at(clock_.now() + takes, [this, &host] {
+        if (kubelets_.resume(host.uuid)) return;
+        Registration registration;
+        registration.node = host.node;
+        registration.system_uuid = host.uuid;
+        registration.cpu_cores = host.cpu_cores;
+        registration.memory_mib = host.memory_mib - 1024;
+        if (!kubelets_.join(registration)) trace_.line("bmc", host.name, " cannot join: its Node is Ready");
+    });
+}
+
+// A host that is given back while it is on was left to its user.
+void Bmcs::follow(const NodeSmithHost* before, const NodeSmithHost* after) {
+    if (!before || !after || !before->status.claimRef || after->status.claimRef) return;
+    const auto* claim = view_.claim_by_uid(before->status.claimRef->uid);
+    if (!claim || claim->spec.deletionPolicy != api::v1alpha1::DeletionPolicy::Retain) return;
+    hosts_.at(after->metadata.name)->is_foreign = true;
+}
+
+Bmcs::Host& Bmcs::any(base::Random& random) {
+    return *std::next(hosts_.begin(), static_cast<std::ptrdiff_t>(random.below(hosts_.size())))->second;
+}
+
+void Bmcs::press_power_button(base::Random& random) {
+    auto& host = any(random);
+    const bool was_on = host.bmc->power() != Power::off;
+    const auto* object = view_.find<NodeSmithHost>({kHostsNamespace, host.name});
+    trace_.line("admin", "turns host ", host.name, was_on ? " off" : " on");
+    meddled_.insert(host.uuid);
+    host.is_foreign = !was_on && object && !object->status.claimRef;
+    host.bmc->set_power(was_on ? Power::off : Power::on);
+}
+
+std::function<void()> Bmcs::pull_cable(base::Random& random) {
+    auto& host = any(random);
+    trace_.line("admin", "pulls the cable of the BMC of ", host.name);
+    host.is_plugged = false;
+    return [&host] { host.is_plugged = true; };
+}
+
+std::function<void()> Bmcs::swap_cable(base::Random& random) {
+    auto& host = any(random);
+    trace_.line("admin", "connects the address of host ", host.name, " with another BMC");
+    host.swapped_since = clock_.now();
+    meddled_.insert(host.uuid);
+    host.bmc->profile().uuid = "deadbeef-0000-4000-8000-" + host.uuid.substr(24);
+    return [&host] {
+        host.swapped_since.reset();
+        host.bmc->profile().uuid = host.uuid;
+    };
+}
+
+void Bmcs::make_peace() {
+    for (auto& [name, host] : hosts_) {
+        auto& profile = host->bmc->profile();
+        profile.sticks_powering_on = profile.falls_back = false;
+        profile.lost_credentials = 0;
+    }
+}
+
+}  // namespace simulation

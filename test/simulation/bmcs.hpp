@@ -1,0 +1,99 @@
+// Bare metal as the world sees it: hosts behind BMCs with their habits, systems on them that join the cluster
+// by themselves when the power comes on, and what people do to them behind the operator's back.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "test/simulation/cluster/kubelets.hpp"
+#include "test/simulation/cluster/view.hpp"
+#include "test/simulation/faults.hpp"
+#include "test/simulators/redfish/bmc.hpp"
+
+namespace simulation {
+
+using redfish_simulator::Power;
+
+// One host of a scenario.
+struct BareMetal {
+    NodeSmithHost object;
+    redfish_simulator::Profile profile;
+    bool is_foreign = false;  // it is on from the start, and nobody's
+};
+
+class Bmcs {
+public:
+    Bmcs(fake::ApiServer& server, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace);
+    Bmcs(const Bmcs&) = delete;
+    Bmcs& operator=(const Bmcs&) = delete;
+
+    void add(const BareMetal& host);
+    bool has(const std::string& name) const { return hosts_.contains(name); }
+    bool serves(const std::string& url) const;
+    std::unique_ptr<base::HttpTransport> connect(const std::string& url);
+
+    std::vector<std::string> names() const;
+    redfish_simulator::Bmc& bmc(const std::string& name) { return *hosts_.at(name)->bmc; }
+    // The machine that stands there, whatever its BMC says.
+    const std::string& uuid(const std::string& name) const { return hosts_.at(name)->uuid; }
+    // It was turned on by people, or released to them, and is none of the operator's.
+    bool is_foreign(const std::string& name) const { return hosts_.at(name)->is_foreign; }
+    // Another machine's BMC answers at the host's address since then.
+    std::optional<base::TimePoint> swapped_since(const std::string& name) const {
+        return hosts_.at(name)->swapped_since;
+    }
+
+    // What people do, each to a host drawn from `random`.
+    void press_power_button(base::Random& random);  // on becomes off; a free host that is off comes on
+    // Each returns what undoes it.
+    std::function<void()> pull_cable(base::Random& random);
+    std::function<void()> swap_cable(base::Random& random);
+    // No habit any more that needs a person.
+    void make_peace();
+    // Hosts (by UUID) whose power people have changed.
+    bool meddled_with(const std::string& uuid) const { return meddled_.contains(uuid); }
+
+    // Called before each request for another power state has effect: name of the host, reset type.
+    std::function<void(const std::string&, const std::string&)> on_reset;
+    // Called after the power of a host has changed.
+    std::function<void(const std::string&)> on_power;
+
+private:
+    class Wire;
+    struct Host {
+        std::string name;
+        std::string uuid;
+        std::string node;
+        std::int64_t cpu_cores = 0;
+        std::int64_t memory_mib = 0;
+        bool is_foreign = false;
+        bool is_plugged = true;
+        std::optional<base::TimePoint> swapped_since;
+        std::unique_ptr<redfish_simulator::Bmc> bmc;
+        std::unique_ptr<base::Alarm> boot;
+        std::unique_ptr<base::Alarm> watch;
+    };
+
+    Host& any(base::Random& random);
+    base::HttpResponse serve(Host& host, const base::HttpRequest& request);
+    void watch(Host& host);
+    void power_changed(Host& host, Power power);
+    void boot(Host& host);
+    void follow(const NodeSmithHost* before, const NodeSmithHost* after);
+
+    fake::ApiServer& server_;
+    base::Clock& clock_;
+    ClusterView& view_;
+    Kubelets& kubelets_;
+    FaultPlan& faults_;
+    Trace& trace_;
+    std::map<std::string, std::unique_ptr<Host>> hosts_;
+    std::set<std::string> meddled_;
+};
+
+}  // namespace simulation

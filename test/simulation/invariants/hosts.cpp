@@ -1,0 +1,106 @@
+// Invariant 7 and what follows for bare metal: no host serves two claims and no claim two hosts; a host that
+// no claim has, or whose BMC speaks for another machine, is not touched; what is given back is off.
+#include <map>
+#include <set>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+// A request that was under way when the cables were changed is nobody's fault.
+constexpr std::chrono::minutes kInFlight{3};
+
+std::string owner_of(const NodeSmithHost* host) {
+    return host && host->status.claimRef ? host->status.claimRef->uid : "";
+}
+
+class HostsServeOneClaim final : public Invariant {
+public:
+    explicit HostsServeOneClaim(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithHost>([this](const NodeSmithHost* before, const NodeSmithHost* after) {
+            if (after) check_owner(owner_of(before), *after);
+        });
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (!after) check_claim_gone(*before);
+            });
+        world_.bmcs.on_reset = [this](const std::string& host, const std::string& type) {
+            check_reset(host, type);
+        };
+    }
+
+    Findings at_rest() const override {
+        Findings findings;
+        for (const auto& name : world_.bmcs.names()) {
+            const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
+            if (host) check_rest(*host, findings);
+        }
+        return findings;
+    }
+
+private:
+    void check_owner(const std::string& before, const NodeSmithHost& host) {
+        const auto owner = owner_of(&host);
+        if (owner == before) return;
+        const auto& name = host.metadata.name;
+        if (!before.empty() && !owner.empty())
+            stage_.violate("a host serves one claim", "host " + name + " was taken from claim " + before);
+        if (!before.empty()) hosts_.erase(before);
+        if (owner.empty()) return;
+        const auto [other, is_new] = hosts_.emplace(owner, name);
+        if (!is_new)
+            stage_.violate("a claim has one host",
+                           "hosts " + other->second + " and " + name + " are both of claim " + owner);
+    }
+
+    void check_reset(const std::string& name, const std::string& type) {
+        const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
+        // BMCs know no fence: what a paused process had begun, it sends when it goes on.
+        if (owner_of(host).empty() && world_.faults.has(Fault::paused)) {
+            late_.insert(name);
+        } else if (owner_of(host).empty()) {
+            stage_.violate("free hosts are left alone",
+                           "host " + name + " is asked for " + type + ", though no claim has it");
+        }
+        const auto swapped = world_.bmcs.swapped_since(name);
+        if (swapped && world_.now() > *swapped + kInFlight)
+            stage_.violate("other machines are left alone",
+                           "another machine is asked for " + type + " in place of host " + name);
+    }
+
+    void check_claim_gone(const NodeSmithClaim& claim) const {
+        if (stage_.deeds.claims_without_finalizer.contains(claim.metadata.uid)) return;
+        if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
+        for (const auto& [key, host] : world_.view.all<NodeSmithHost>()) {
+            if (owner_of(host.get()) != claim.metadata.uid) continue;
+            stage_.violate("no claim goes before its machine", "claim " + claim.metadata.name +
+                                                                   " is gone, its host " + key.name +
+                                                                   " is still reserved for it");
+        }
+    }
+
+    void check_rest(const NodeSmithHost& host, Findings& findings) const {
+        const auto& name = host.metadata.name;
+        const auto owner = owner_of(&host);
+        const bool is_on = world_.bmcs.bmc(name).power() == Power::on;
+        if (owner.empty() && is_on && !world_.bmcs.is_foreign(name) && !late_.contains(name))
+            findings.push_back({"no host is left on", "host " + name + " is on, though no claim has it"});
+        if (owner.empty() || world_.view.claim_by_uid(owner)) return;
+        // One whose Node lives is kept for a person to decide.
+        if (is_on && world_.view.node_of_machine(world_.bmcs.uuid(name))) return;
+        findings.push_back({"no host is kept for nobody",
+                            "host " + name + " is reserved for claim " + owner + ", which is gone"});
+    }
+
+    std::map<std::string, std::string> hosts_;  // by claim UID
+    std::set<std::string> late_;                // free hosts that a paused process turned on
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> hosts_serve_one_claim(const Stage& stage) {
+    return std::make_unique<HostsServeOneClaim>(stage);
+}
+
+}  // namespace simulation
