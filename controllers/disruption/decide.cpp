@@ -125,7 +125,7 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     const auto verdict = judge_departure(solver_, pass.world->snapshot, {kind, {*place}});
     plan = verdict.message;
     if (verdict.outlook == Outlook::drain_first)
-        return pod_blocker(member.pods, {kind, budgets, rules.has_deadline, true}, view.now);
+        return pod_blocker(member.pods, {kind, view.budgets, rules.has_deadline, true}, view.now);
     if (verdict.outlook != Outlook::impossible) return std::nullopt;
     refused_[member.claim->metadata.uid] = {kind, clock_.now(), verdict.message};
     return Blocker{"Needed", verdict.message, std::nullopt};
