@@ -10,6 +10,7 @@ namespace controllers::disruption {
 
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
 namespace conditions = api::conditions;
@@ -82,6 +83,9 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
         [add_all](const NodeSmithProvider* before, const NodeSmithProvider* after) {
             if (!before || !after || before->status.hosts != after->status.hosts) add_all();
         });
+    informers_.hosts.on_change([add_all](const NodeSmithHost* before, const NodeSmithHost* after) {
+        if (before && after && before->spec.maintenance != after->spec.maintenance) add_all();
+    });
     informers_.control_planes.on_change(
         [add_all](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
             if (!before || !after || before->spec != after->spec) add_all();
