@@ -112,13 +112,6 @@ def test_a_storage_that_is_full_sends_the_machine_to_another_host(clean):
         assert f"/nodes/{machine['node']}/qemu/{source_of(machine)}/clone" in clones[-3:]
 
 
-def destroy_by_hand(stack, machine):
-    path = f"/nodes/{machine['node']}/qemu/{machine['vmid']}"
-    proxmox_world.api(stack.proxmox, "POST", f"{path}/status/stop")
-    wait_for("its end", lambda: proxmox_world.machine_named(stack.proxmox, machine["name"])["status"] == "stopped", 20)
-    proxmox_world.api(stack.proxmox, "DELETE", f"{path}?purge=1")
-
-
 def test_a_machine_that_its_user_keeps_loses_our_mark_and_nothing_else(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}, deletionPolicy="Retain"))
@@ -129,7 +122,7 @@ def test_a_machine_that_its_user_keeps_loses_our_mark_and_nothing_else(clean):
     assert kept["status"] == "running" and "kubenodesmith" not in json.dumps(kept["config"].get("tags", "") + kept["config"].get("description", ""))
     (node,) = stack.nodes()
     assert node["metadata"]["name"] == name and "kubenodesmith.io/nodeclaim" not in node["metadata"]["labels"]
-    destroy_by_hand(stack, kept)
+    proxmox_world.destroy_by_hand(stack.proxmox, kept)
     stack.cluster.kubectl("delete", "node", name)
 
 
@@ -191,7 +184,7 @@ def test_machines_of_the_go_operator_are_taken_over_if_they_prove_to_be_the_clai
     wait_for("the other claim to wait", lambda: reason(claims()["workers-000002"], "MachineDeleted") == "NotAdopted", 30)
     left_alone = proxmox_world.machine_named(stack.proxmox, "workers-000002")
     assert left_alone["status"] == "running"
-    destroy_by_hand(stack, left_alone)
+    proxmox_world.destroy_by_hand(stack.proxmox, left_alone)
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "annotate", "nsclaim", "workers-000002", "kubenodesmith.io/machine-gone=true")
     wait_for("the end of both claims", lambda: not stack.claims(), 30)
     stack.cluster.kubectl("delete", "nodes", "--all")

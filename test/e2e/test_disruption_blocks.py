@@ -1,0 +1,187 @@
+"""Each thing that holds a node once, as kubectl shows it."""
+
+import manifests
+import proxmox_world
+from disruption import SIZES, all_ready, apply_all, blocked, claim_names, patch, patch_pool, wait_running
+from stack import NAMESPACE, is_true, wait_for
+
+
+# What is done to hold the node, what is said, and how it is taken back.
+def on_pool(**spec):
+    return lambda stack, node: patch_pool(stack, **spec)
+
+
+def on_node(annotation, value):
+    return lambda stack, node: patch(stack, "node", node, {"metadata": {"annotations": {annotation: value}}})
+
+
+def on_pods(**metadata_and_spec):
+    def change(stack, node):
+        patch(stack, "deployment", "web", {"spec": {"template": metadata_and_spec}}, "default")
+        stack.cluster.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+    return change
+
+
+def cordon(stack, node):
+    stack.cluster.kubectl("cordon", node)
+
+
+def uncordon(stack, node):
+    stack.cluster.kubectl("uncordon", node)
+
+
+def mode(value):
+    return lambda stack, node: patch(stack, "nscp", "kubenodesmith", {"spec": {"mode": value}}, NAMESPACE)
+
+
+def make_budget(stack, node):
+    stack.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "default"},
+                 "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": "web"}}}})
+
+
+def delete_budget(stack, node):
+    stack.cluster.kubectl("delete", "pdb", "web")
+
+
+def make_bare_pod(stack, node):
+    pod = manifests.deployment("bare", 1, cpu="100m")["spec"]["template"]
+    stack.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bare", "namespace": "default"},
+                 "spec": {**pod["spec"], "nodeName": node}})
+
+
+def delete_bare_pod(stack, node):
+    stack.cluster.kubectl("delete", "pod", "bare", "--grace-period=1")
+
+
+DO_NOT_DISRUPT = "kubenodesmith.io/do-not-disrupt"
+HOLDS = {
+    "annotated node": (on_node(DO_NOT_DISRUPT, "true"), f"annotation {DO_NOT_DISRUPT}=true", on_node(DO_NOT_DISRUPT, None)),
+    "cordoned": (cordon, "cordoned by a user", uncordon),
+    "budget of pods": (make_budget, "PodDisruptionBudget default/web, which can never allow", delete_budget),
+    "bare pod": (make_bare_pod, "pod default/bare has no controller", delete_bare_pod),
+    "paused": (mode("Paused"), "control plane kubenodesmith is paused", mode("Active")),
+    "not managed": (lambda stack, node: patch(stack, "nscp", "kubenodesmith", {"spec": {"pools": ["other"]}}, NAMESPACE),
+                    "no NodeSmithControlPlane lists the pool",
+                    lambda stack, node: patch(stack, "nscp", "kubenodesmith", {"spec": {"pools": ["*"]}}, NAMESPACE)),
+    "budget": (on_pool(disruption={"budgets": [{"nodes": 0}]}), "disruption.budgets allows 0 nodes", on_pool(disruption={"budgets": []})),
+    "young node": (on_pool(scaleDown={"minNodeAge": "1h"}), "younger than 1h", on_pool(scaleDown={"minNodeAge": "0s"})),
+    "recent scale-up": (on_pool(scaleDown={"stabilizationWindow": "1h"}), "scaled up less than 1h",
+                        on_pool(scaleDown={"stabilizationWindow": "0s"})),
+    "no place for its pods": (on_pool(limits={"maxNodes": 1}), "fits no other node", on_pool(limits={"maxNodes": 5})),
+    "annotated pod": (on_pods(metadata={"annotations": {DO_NOT_DISRUPT: "true"}}), "is annotated not to be disrupted",
+                      on_pods(metadata={"annotations": {DO_NOT_DISRUPT: None}})),
+    "local storage": (on_pods(spec={"volumes": [{"name": "data", "emptyDir": {}}]}), "has data in an emptyDir or hostPath",
+                      on_pods(spec={"volumes": []})),
+}
+
+
+def test_each_thing_that_holds_a_node_is_said_on_it(clean):
+    stack = clean
+    apply_all(stack, template=SIZES)
+    stack.apply(manifests.deployment("big", 1, cpu="6"))
+    wait_running(stack, 1)
+    stack.apply(manifests.deployment("web", 1, cpu="1"))
+    wait_running(stack, 2)
+    (node,) = all_ready(stack, 1)
+    stack.cluster.kubectl("delete", "deployment", "big")
+    wait_running(stack, 1)
+    # From here on it would be replaced by a small one, if nothing held it.
+    let_go = on_pool(scaleDown={"policy": "WhenEmptyOrUnderutilized"})
+    for hold, text, release in HOLDS.values():
+        hold(stack, node)
+        let_go(stack, node)
+        blocked(stack, node, text)
+        let_go = release
+    patch_pool(stack, limits={"minNodes": 1})
+    stack.cluster.kubectl("delete", "deployment", "web")
+    blocked(stack, node, "the pool keeps at least 1 nodes")
+    patch_pool(stack, limits={"minNodes": 0})
+    wait_for("the removal of the node", lambda: not stack.claims(), 60)
+
+
+def empty_node(stack):
+    """The one Node that has no pod of ours; None if there is none or several."""
+    idle = claim_names(stack) - {p["spec"].get("nodeName") for p in stack.pods()}
+    return next(iter(idle)) if len(idle) == 1 else None
+
+
+def scale(stack, replicas):
+    stack.cluster.kubectl("scale", "deployment", "web", f"--replicas={replicas}")
+
+
+def test_what_its_pool_has_just_done_holds_a_node(clean):
+    stack = clean
+    apply_all(stack, template={"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]}, scale_down={"delayAfterDelete": "1h"})
+    stack.apply(manifests.deployment("web", 3, cpu="2500m"))
+    wait_running(stack, 3)
+    all_ready(stack, 3)
+    scale(stack, 2)
+    wait_for("the removal of the empty node", lambda: len(stack.claims()) == 2, 60)
+    scale(stack, 1)
+    node = wait_for("an empty node", lambda: empty_node(stack), 20)
+    blocked(stack, node, "the pool removed a node less than 1h")
+    patch(stack, "nscp", "kubenodesmith", {"spec": {"rateLimits": {"maxRemovalsPerHour": 1}}}, NAMESPACE)
+    patch_pool(stack, scaleDown={"delayAfterDelete": "0s"})
+    blocked(stack, node, "1 nodes may be removed in an hour")
+
+    patch_pool(stack, scaleDown={"stabilizationWindow": "30s"})
+    scale(stack, 3)
+    wait_running(stack, 3)
+    all_ready(stack, 3)
+    scale(stack, 2)
+    node = wait_for("an empty node", lambda: empty_node(stack), 20)
+    blocked(stack, node, "the pool bought a node shortly after it had removed one", 60)
+    patch_pool(stack, scaleDown={"stabilizationWindow": "0s"})
+    patch(stack, "nscp", "kubenodesmith", {"spec": {"rateLimits": {"maxRemovalsPerHour": 0}}}, NAMESPACE)
+    wait_for("the removal of the empty node", lambda: node not in claim_names(stack), 60)
+
+
+def test_a_node_that_is_not_ready_stays_where_repair_must_not_touch_it(clean):
+    stack = clean
+    apply_all(stack, disruption={"repair": {"action": "None"}}, scale_down={"policy": "Never"},
+              template={"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]})
+    # The host that the operator talks to stays on, and each of the others gets one machine.
+    patch(stack, "nsprovider", "proxmox", {"spec": {"proxmox": {"placement": {"excludedNodes": ["alfaromeo"]}}}}, NAMESPACE)
+    stack.apply(manifests.deployment("web", 2, cpu="2500m", topologySpreadConstraints=[
+        {"maxSkew": 1, "topologyKey": "kubenodesmith.io/host", "whenUnsatisfiable": "DoNotSchedule",
+         "labelSelector": {"matchLabels": {"app": "web"}}}]))
+    wait_running(stack, 2)
+    all_ready(stack, 2)
+    stack.cluster.kubectl("delete", "deployment", "web")
+    hosts = {c["metadata"]["name"]: c["status"]["host"] for c in stack.claims()}
+    dead, alive = sorted(hosts, key=hosts.get)
+    stack.proxmox.control("POST", f"/hosts/{hosts[dead]}/power-off")
+    try:
+        wait_for("the Node to be not Ready", lambda: any(not is_true(n, "Ready") for n in stack.nodes()), 90)
+        patch(stack, "nscp", "kubenodesmith", {"spec": {"health": {"okUnreadyCount": 0, "maxUnreadyPercent": 1}}}, NAMESPACE)
+        patch_pool(stack, scaleDown={"policy": "WhenEmpty"})
+        blocked(stack, dead, "the node is not Ready")
+        blocked(stack, alive, "too many nodes are not Ready")
+        patch_pool(stack, disruption={"repair": {"action": "Replace", "notReadyFor": "1s", "maxUnhealthyPercent": 0}})
+        patch(stack, "nscp", "kubenodesmith", {"spec": {"health": None}}, NAMESPACE)
+        blocked(stack, dead, "more than 0 % of the pool's nodes are not Ready")
+        wait_for("the empty node to leave", lambda: alive not in claim_names(stack), 60)
+    finally:
+        stack.proxmox.control("POST", f"/hosts/{hosts[dead]}/power-on")
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nspool", "workers", "--wait=false")
+    wait_for("the end of the dead machine's claim", lambda: not stack.claims(), 150)
+
+
+def test_a_machine_that_a_user_asked_for_or_keeps_is_not_taken_for_being_empty(clean):
+    stack = clean
+    apply_all(stack, deletionPolicy="Retain")
+    stack.apply(manifests.claim("mine"))
+    all_ready(stack, 1)
+    blocked(stack, "mine", "a user applied its claim")
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nsclaim", "mine", "--wait=false")
+    wait_for("the end of the user's claim", lambda: not stack.claims(), 60)
+
+    stack.apply(manifests.deployment("web", 1))
+    wait_running(stack, 1)
+    (node,) = all_ready(stack, 1)
+    stack.cluster.kubectl("delete", "deployment", "web")
+    blocked(stack, node, "its machine would be kept (deletionPolicy: Retain)")
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nspool", "workers", "--wait=false")
+    wait_for("the end of the claim", lambda: not stack.claims(), 60)
+    proxmox_world.destroy_by_hand(stack.proxmox, proxmox_world.machine_named(stack.proxmox, node))
+    stack.cluster.kubectl("delete", "node", node)
