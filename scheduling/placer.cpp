@@ -27,9 +27,11 @@ std::vector<std::size_t> pools_in_order(const Snapshot& snapshot) {
 
 }  // namespace
 
-Placer::Placer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons)
+Placer::Placer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons,
+               NodeOrder order)
     : snapshot_(snapshot),
       rows_(rows),
+      order_(order),
       topology_(snapshot, rows, classes, classes.label_sets(), daemons),
       plans_(snapshot, classes, rows, topology_),
       ports_(rows, daemons),
@@ -92,6 +94,28 @@ std::size_t Placer::find(Attempt& attempt, std::size_t from, std::size_t to) {
         ++slot;
     }
     return kNone;
+}
+
+// Of CPU and memory, half each.
+double Placer::free_share(std::size_t row) const {
+    const auto& all = rows_.allocatable(row);
+    const auto share = [&](Base resource) {
+        return all.base[resource] <= 0
+                   ? 0.0
+                   : static_cast<double>(free_[row].base[resource]) / static_cast<double>(all.base[resource]);
+    };
+    return (share(kCpu) + share(kMemory)) / 2;
+}
+
+// Among nodes only.
+std::size_t Placer::find_node(Attempt& attempt, std::size_t from, std::size_t to) {
+    if (order_ == NodeOrder::first_fit) return find(attempt, from, to);
+    auto trial = attempt;
+    trial.commits = false;
+    auto emptiest = kNone;
+    for (auto slot = find(trial, from, to); slot != kNone; slot = find(trial, slot + 1, to))
+        if (emptiest == kNone || free_share(slot) > free_share(emptiest)) emptiest = slot;
+    return emptiest == kNone ? kNone : find(attempt, emptiest, emptiest + 1);
 }
 
 bool Placer::try_node(Attempt& attempt, std::size_t slot) {
@@ -178,11 +202,11 @@ std::size_t Placer::place_among(Plan& plan, std::size_t from, std::size_t to, Ba
     if (from == to) return kNone;
     if (plan.kept != 0) {
         auto preferred = attempt(plan, plan.kept, basis);
-        const auto slot = find(preferred, from, to);
+        const auto slot = find_node(preferred, from, to);
         if (slot != kNone) return slot;
     }
     auto required = attempt(plan, 0, basis);
-    return find(required, from, to);
+    return find_node(required, from, to);
 }
 
 std::size_t Placer::place_on_node(const Demand& demand) {

@@ -17,11 +17,16 @@
 
 namespace scheduling {
 
+// Which of several nodes with room for a pod is taken: the first, which packs tightly, or the one with most
+// room, as the kube-scheduler's NodeResourcesFit does with its default, LeastAllocated.
+enum class NodeOrder { first_fit, emptiest_first };
+
 // Slots are where pods are put: the nodes by their rows, behind them the purchases.
 class Placer {
 public:
     // Every pod to be placed is in `classes`.
-    Placer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons);
+    Placer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons,
+           NodeOrder order);
 
     // Keeps room for the pod on the node that was bought for it, until the pod is placed.
     void hold_decided(const Demand& demand);
@@ -89,6 +94,8 @@ private:
     void give_up_preferences(Plan& plan);
     std::size_t buy_for(Plan& plan);
     std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
+    std::size_t find_node(Attempt& attempt, std::size_t from, std::size_t to);
+    double free_share(std::size_t row) const;
     bool try_node(Attempt& attempt, std::size_t slot);
     bool try_purchase(Attempt& attempt, std::size_t slot);
     std::size_t open(Attempt& attempt);
@@ -106,6 +113,7 @@ private:
 
     const Snapshot& snapshot_;
     Rows& rows_;
+    const NodeOrder order_;
     Topology topology_;
     Plans plans_;
     HostPorts ports_;

@@ -23,7 +23,8 @@ public:
           leaving_(request.nodes.begin(), request.nodes.end()),
           base_(base),
           solve_(after, digests, Buyers::displaced_pods,
-                 request.may_wait ? Patience::for_coming_nodes : Patience::none),
+                 request.may_wait ? Patience::for_coming_nodes : Patience::none, {},
+                 request.emptiest_first ? NodeOrder::emptiest_first : NodeOrder::first_fit),
           result_(solve_.run()) {
         for (const auto node : request.nodes)
             for (const auto& pod : after.nodes[node].pods) displaced_.insert(pod.get());
@@ -52,7 +53,9 @@ private:
     void check_displaced_pods() {
         for (const auto& unplaced : result_.unplaced)
             if (displaced_.contains(unplaced.pod))
-                deny("pod " + name_of(*unplaced.pod) + " fits no other node; " + unplaced.reasons.front());
+                deny("pod " + name_of(*unplaced.pod) + " fits no other node" +
+                     (request_.emptiest_first ? " once the others went where most is free"
+                                              : "; " + unplaced.reasons.front()));
         for (const auto& placement : result_.placements)
             if (displaced_.contains(placement.pod)) removal_.moves.push_back(placement);
     }

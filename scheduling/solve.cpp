@@ -21,7 +21,7 @@ Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames&
 }  // namespace
 
 Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Patience patience,
-             std::vector<std::size_t> expected)
+             std::vector<std::size_t> expected, NodeOrder order)
     : snapshot_(snapshot),
       buyers_(buyers),
       expected_(std::move(expected)),
@@ -29,7 +29,7 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Pati
       rows_(snapshot, digests),
       daemons_(snapshot, rows_, classes_.resource_names()),
       demand_(ordered_demand(snapshot, classes_, largest_offer(snapshot, rows_, classes_.resource_names()))),
-      placer_(snapshot, classes_, rows_, daemons_),
+      placer_(snapshot, classes_, rows_, daemons_, order),
       pods_on_(rows_.nodes()) {
     for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;
     // A displaced pod runs: where its node's removal is judged it has a place or it has none. Where machines

@@ -21,7 +21,8 @@ class Solve {
 public:
     // expected: the template rows of machines that will probably be bought.
     Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers,
-          Patience patience = Patience::for_coming_nodes, std::vector<std::size_t> expected = {});
+          Patience patience = Patience::for_coming_nodes, std::vector<std::size_t> expected = {},
+          NodeOrder order = NodeOrder::first_fit);
 
     Result run();
 

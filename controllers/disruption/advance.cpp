@@ -177,7 +177,8 @@ asio::awaitable<std::optional<Blocker>> DisruptionReconciler::look_live(View vie
     for (const auto& pod : listed) pods.push_back(std::make_shared<const api::Pod>(pod));
     const bool any = std::ranges::any_of(pods, [](const auto& pod) { return is_drainable(*pod); });
     if (kind == Kind::Empty && any) co_return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
-    const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value(), all_at_once};
+    const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value(),
+                         all_at_once};
     co_return pod_blocker(pods, rules, view.now);
 }
 

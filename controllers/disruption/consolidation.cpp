@@ -68,8 +68,9 @@ private:
                 "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) + " %";
             return std::nullopt;
         }
-        if (!removal.replacements.empty() || search_.headroom_percent <= 0) return removal;
+        if (!removal.replacements.empty()) return removal;
         request.headroom_percent = search_.headroom_percent;
+        request.emptiest_first = true;
         removal = removals_.simulate(request);
         if (removal.possible) return removal;
         why = removal.reasons.front();

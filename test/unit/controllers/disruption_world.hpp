@@ -2,6 +2,7 @@
 // they are bought, so that what is decided has its consequences.
 #pragma once
 
+#include <algorithm>
 #include <map>
 
 #include "controllers/claim/identity.hpp"
@@ -156,6 +157,7 @@ private:
             if (!server.get<api::Pod>({"default", name})) put_replica(name, cpu);
         schedule();
         if (machines_join) join_all();
+        note_evictions();
         finish_deletions();
     }
 
@@ -163,7 +165,14 @@ private:
         return pod.spec.containers[0].resources.requests.at("cpu").milli();
     }
 
-    // To where least is in use, as the kube-scheduler does by default.
+    // Controllers replace pods in the order in which they were told to end.
+    void note_evictions() {
+        for (const auto& pod : server.list<api::Pod>())
+            if (pod.metadata.deletionTimestamp)
+                evicted_[pod.metadata.name] = std::stoull(pod.metadata.resourceVersion);
+    }
+
+    // Who came first is first, to where least is in use, as the kube-scheduler does by default.
     void schedule() {
         struct Room {
             std::int64_t free = 0;
@@ -183,6 +192,8 @@ private:
             if (pod.spec.nodeName.empty() && !pod.metadata.deletionTimestamp)
                 waiting.push_back(std::move(pod));
         }
+        std::ranges::stable_sort(waiting, {},
+                                 [this](const auto& pod) { return evicted_[pod.metadata.name]; });
         for (const auto& pod : waiting) {
             std::pair<const std::string, Room>* best = nullptr;
             for (auto& room : rooms) {
@@ -200,6 +211,7 @@ private:
     }
 
     std::uint64_t seen_ = 0;
+    std::map<std::string, std::uint64_t> evicted_;  // versions of the pods, by name
 };
 
 }  // namespace test

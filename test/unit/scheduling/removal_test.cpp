@@ -125,3 +125,20 @@ TEST_CASE("what remains keeps the share of headroom free") {
     CHECK(simulate_removal(cluster, request).reasons ==
           Reasons{"less than 26 % of pool small would be left free"});
 }
+
+TEST_CASE("a removal that has to need no luck puts pods where most is free, as the kube-scheduler does") {
+    auto cluster = two_nodes();
+    cluster.nodes.push_back(node("c"));
+    cluster.nodes[0].pods = {web("large", "1500m"), web("second", "1"), web("third", "1")};
+    cluster.nodes[1].pods = {web("x", "2500m")};
+    cluster.nodes[2].pods = {web("y", "2")};
+    cluster.pools[0].closed = "is paused";
+    scheduling::RemovalRequest request;
+    request.nodes = {0};
+    CHECK(simulate_removal(cluster, request).possible);
+    request.emptiest_first = true;
+    CHECK(simulate_removal(cluster, request).reasons ==
+          Reasons{"pod default/second fits no other node once the others went where most is free"});
+    cluster.nodes[1].pods = {web("x", "2")};
+    CHECK(simulate_removal(cluster, request).possible);
+}
