@@ -165,11 +165,20 @@ Type describe() {
     }
 }
 
+template <class T>
+Type describe_with_equality() {
+    Type type = describe<T>();
+    if constexpr (std::equality_comparable<T>) {
+        type.equal = [](const void* one, const void* other) { return as<T>(one) == as<T>(other); };
+    }
+    return type;
+}
+
 }  // namespace detail
 
 template <class T>
 const Type& type_of() {
-    static const Type type = detail::describe<T>();
+    static const Type type = detail::describe_with_equality<T>();
     return type;
 }
 

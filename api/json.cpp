@@ -1,5 +1,6 @@
 #include "api/json.hpp"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/string.hpp>
 #include <utility>
@@ -77,18 +78,24 @@ bool is_empty_container(const Type& type, const void* value) {
     return type.empty && type.empty(value);
 }
 
+bool is_left_out(const void* object, const Type& type, const Field& field) {
+    const void* value = member(object, field);
+    // What is empty here and by default decodes to the same again when it is left out.
+    if (is_empty_container(*field.type, value) &&
+        is_empty_container(*field.type, member(type.defaults, field)))
+        return true;
+    if (field.type->shape == Shape::Enum) return enum_name(*field.type, value).empty();
+    return field.type->shape == Shape::Object &&
+           std::ranges::all_of(field.type->fields, [value, &field](const Field& inner) {
+               return is_left_out(value, *field.type, inner);
+           });
+}
+
 json::value encode_object(const void* source, const Type& type) {
     json::object object;
     for (const Field& field : type.fields) {
-        const void* value = member(source, field);
-        // What is empty here and by default decodes to the same again when it is left out.
-        if (is_empty_container(*field.type, value) &&
-            is_empty_container(*field.type, member(type.defaults, field)))
-            continue;
-        if (field.type->shape == Shape::Enum && enum_name(*field.type, value).empty()) continue;
-        json::value encoded = encode_from(value, *field.type);
-        if (field.type->shape == Shape::Object && encoded.get_object().empty()) continue;
-        object.emplace(field.name, std::move(encoded));
+        if (!is_left_out(source, type, field))
+            object.emplace(field.name, encode_from(member(source, field), *field.type));
     }
     return object;
 }
@@ -182,6 +189,29 @@ json::object merge_patch(const json::object& before, const json::object& after) 
             if (!nested.empty()) patch[key] = std::move(nested);
         } else if (*old != value) {
             patch[key] = value;
+        }
+    }
+    return patch;
+}
+
+json::object merge_patch_from(const void* before, const void* after, const Type& type) {
+    json::object patch;
+    for (const Field& field : type.fields)
+        if (is_left_out(after, type, field) && !is_left_out(before, type, field)) patch[field.name] = nullptr;
+    for (const Field& field : type.fields) {
+        const void* old_value = member(before, field);
+        const void* value = member(after, field);
+        const bool is_same = field.type->equal && field.type->equal(old_value, value);
+        if (is_same || is_left_out(after, type, field)) continue;
+        if (is_left_out(before, type, field)) {
+            patch[field.name] = encode_from(value, *field.type);
+        } else if (field.type->shape == Shape::Object) {
+            auto nested = merge_patch_from(old_value, value, *field.type);
+            if (!nested.empty()) patch[field.name] = std::move(nested);
+        } else {
+            const auto old_member = json::object{{field.name, encode_from(old_value, *field.type)}};
+            const auto new_member = json::object{{field.name, encode_from(value, *field.type)}};
+            for (auto& [key, change] : merge_patch(old_member, new_member)) patch[key] = std::move(change);
         }
     }
     return patch;

@@ -61,10 +61,12 @@ json::value encode(const T& value) {
 // Fields that our types do not know are in neither and are never touched. Lists are replaced whole:
 // a patch that holds one has to carry metadata.resourceVersion.
 json::object merge_patch(const json::object& before, const json::object& after);
+// The same between two structs of the described type; only what differs is encoded.
+json::object merge_patch_from(const void* before, const void* after, const Type& type);
 
 template <class T>
 json::object merge_patch(const T& before, const T& after) {
-    return merge_patch(encode(before).get_object(), encode(after).get_object());
+    return merge_patch_from(&before, &after, type_of<T>());
 }
 
 }  // namespace api

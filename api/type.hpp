@@ -57,6 +57,9 @@ struct Type {
     using Visitor = void (*)(void* context, std::string_view key, const void* element);
     void (*each)(const void* container, void* context, Visitor visit) = nullptr;
 
+    // Null for types that cannot be compared.
+    bool (*equal)(const void* one, const void* other) = nullptr;
+
     // Enum
     std::vector<Enumerator> enumerators;
     std::optional<int> unrecognized;  // what a name of a newer version becomes; none = an error
