@@ -2,8 +2,8 @@
 
 import manifests
 import proxmox_world
-from disruption import SIZES, all_ready, apply_all, blocked, claim_names, patch, patch_pool, wait_running
-from stack import NAMESPACE, is_true, wait_for
+from disruption import SIZES, all_ready, apply_all, blocked, claim_names, describe, patch, patch_pool, wait_running
+from stack import NAMESPACE, condition, is_true, wait_for
 
 
 # What is done to hold the node, what is said, and how it is taken back.
@@ -165,6 +165,28 @@ def test_a_node_that_is_not_ready_stays_where_repair_must_not_touch_it(clean):
         stack.proxmox.control("POST", f"/hosts/{hosts[dead]}/power-on")
     stack.cluster.kubectl("-n", NAMESPACE, "delete", "nspool", "workers", "--wait=false")
     wait_for("the end of the dead machine's claim", lambda: not stack.claims(), 150)
+
+
+def test_a_removal_that_cannot_end_holds_the_nodes_after_it(clean):
+    stack = clean
+    apply_all(stack, template={"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]}, scale_down={"policy": "Never"})
+    stack.apply(manifests.deployment("web", 2, cpu="2500m"))
+    wait_running(stack, 2)
+    names = all_ready(stack, 2)
+    stack.cluster.kubectl("delete", "deployment", "web")
+
+    def protect(value):
+        for machine in stack.proxmox.machines():
+            proxmox_world.api(stack.proxmox, "PUT", f"/nodes/{machine['node']}/qemu/{machine['vmid']}/config", protection=value)
+    protect(1)
+    patch_pool(stack, scaleDown={"policy": "WhenEmpty"})
+    leaving = wait_for("the removal of one claim", lambda: next(
+        (c["metadata"]["name"] for c in stack.claims() if condition(c, "MachineDeleted").get("reason") == "ProtectionEnabled"), None), 60)
+    (other,) = names - {leaving}
+    blocked(stack, other, "those that leave cannot end: see their claims")
+    assert "is protected against removal" in describe(stack, "nsclaim", leaving, NAMESPACE)
+    protect(0)
+    wait_for("the removal of both", lambda: not stack.claims(), 90)
 
 
 def test_a_machine_that_a_user_asked_for_or_keeps_is_not_taken_for_being_empty(clean):
