@@ -1,4 +1,5 @@
-"""YAML and shell scripts are well written; what the YAML means, the API server says (test/e2e/test_install.py)."""
+"""YAML and shell scripts are well written, and C++ keeps to what only our own lints see. What the YAML means, the API server
+says (test/e2e/test_install.py)."""
 
 import sys
 
@@ -15,3 +16,14 @@ def test_shell_scripts_have_no_findings():
     scripts = [file for folder in ("hack", "test", "bench", "charts", "samples") for file in (ROOT / folder).rglob("*.sh")]
     assert scripts
     run(shellcheck, "-x", *scripts, ROOT / ".ci/run", cwd=ROOT)
+
+
+def test_includes_point_down():
+    run(sys.executable, ROOT / "hack/check_layers.py")
+
+
+def test_no_co_await_is_doubtful():
+    folders = ("api", "base", "bench", "bootstrap", "controllers", "kube", "operator", "providers", "scheduling", "test")
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.[ch]pp")]
+    assert files
+    run(sys.executable, ROOT / "hack/check_coroutines.py", *files)

@@ -56,6 +56,13 @@ def workspace(folder):
     return folder
 
 
+def run(group, folder, programs, kubeconfig, **words):
+    found = [block for block in blocks() if block.how == "run" and block.group == group]
+    assert found, group
+    for block in found:
+        execute(block, folder, programs, kubeconfig, **words)
+
+
 def execute(block, folder, programs, kubeconfig, **words):
     """Runs the commands as they stand, with words such as NAME replaced by what they stand for."""
     text = block.text

@@ -6,6 +6,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import documented
 import manifests
 import proxmox_world
 import pytest
@@ -185,7 +186,8 @@ def test_machines_of_the_go_operator_are_taken_over_if_they_prove_to_be_the_clai
     left_alone = proxmox_world.machine_named(stack.proxmox, "workers-000002")
     assert left_alone["status"] == "running"
     proxmox_world.destroy_by_hand(stack.proxmox, left_alone)
-    stack.cluster.kubectl("-n", manifests.NAMESPACE, "annotate", "nsclaim", "workers-000002", "kubenodesmith.io/machine-gone=true")
+    documented.run("machine-gone", stack.folder, (stack.cluster.program("kubectl").parent,), stack.cluster.kubeconfig,
+                   CLAIM="workers-000002", NAMESPACE=manifests.NAMESPACE)
     wait_for("the end of both claims", lambda: not stack.claims(), 30)
     stack.cluster.kubectl("delete", "nodes", "--all")
     for token in stack.bootstrap_tokens():  # those that the guests joined with
