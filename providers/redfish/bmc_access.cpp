@@ -17,6 +17,8 @@ constexpr base::Duration kSecondThought = std::chrono::seconds{2};
 // So long requests go without a session when the BMC has none left.
 constexpr base::Duration kWithoutSession = std::chrono::minutes{10};
 constexpr std::size_t kMostSessions = 32;
+// Sessions that are opened for one request; others of ours may end them where there is room for one only.
+constexpr int kMostSessionTries = 3;
 
 base::HttpRequest make_request(std::string method, std::string target) {
     base::HttpRequest request;
@@ -51,17 +53,13 @@ void Bmc::suspend(const std::string& tried) {
 }
 
 void Bmc::authorize(base::HttpRequest& request) const {
-    if (!token_.empty()) {
-        request.headers.set("X-Auth-Token", token_);
-        return;
-    }
-    request.headers.set("Authorization",
-                        "Basic " + api::Bytes{login_.username + ":" + login_.password}.str());
+    request.headers.set("X-Auth-Token", token_);
 }
 
 asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::HttpRequest request,
                                                     Effect effect) {
-    authorize(request);
+    request.headers.set("Authorization",
+                        "Basic " + api::Bytes{login_.username + ":" + login_.password}.str());
     auto response = co_await wire_.send(tried, request, effect);
     if (response.status == 401 && is_proven_ && effect == Effect::none) {
         note_quirk("Unauthorized");
@@ -76,22 +74,26 @@ asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::Htt
 asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, base::HttpRequest request,
                                                     Effect effect) {
     if (is_suspended()) suspend(tried);
-    co_await log_in();
-    if (token_.empty()) co_return co_await send_basic(tried, std::move(request), effect);
-    authorize(request);
-    auto response = co_await wire_.send(tried, request, effect);
-    if (response.status != 401) {
-        is_proven_ = true;
-        co_return response;
+    for (int tries = 0; tries < kMostSessionTries; ++tries) {
+        co_await log_in();
+        if (token_.empty()) co_return co_await send_basic(tried, std::move(request), effect);
+        const auto token = token_;
+        auto sent = request;
+        authorize(sent);
+        auto response = co_await wire_.send(tried, std::move(sent), effect);
+        if (response.status != 401) {
+            is_proven_ = true;
+            co_return response;
+        }
+        // The session has ended; a request refused with 401 has done nothing. Another one may be open again.
+        if (token_ == token) token_.clear();
     }
-    // The session has ended; a request refused with 401 has done nothing.
-    token_.clear();
-    co_await log_in();
-    if (token_.empty()) co_return co_await send_basic(tried, std::move(request), effect);
-    authorize(request);
-    response = co_await wire_.send(tried, request, effect);
-    if (response.status == 401) suspend(tried);
-    co_return response;
+    // Opening them proves the credentials right.
+    Complaint complaint;
+    complaint.kind = ErrorKind::busy;
+    complaint.message = "not now: the BMC ended " + std::to_string(kMostSessionTries) +
+                        " sessions at once; somebody else may need them";
+    throw RedfishError(tried, std::move(complaint));
 }
 
 asio::awaitable<base::HttpResponse> Bmc::post_session(std::string target, bool with_context) {

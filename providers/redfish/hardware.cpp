@@ -118,13 +118,18 @@ asio::awaitable<std::optional<std::int64_t>> Hardware::power_watts(std::string m
     co_return watts_of(resource->body);
 }
 
+asio::awaitable<std::vector<std::string>> Hardware::reset_types(System system) {
+    if (!system.resets.empty()) co_return system.resets;
+    if (resets_in_action_info_.empty() && !system.action_info_link.empty()) {
+        const auto info = co_await bmc_.find(system.action_info_link);
+        if (info) resets_in_action_info_ = reset_types_of(info->body);
+    }
+    co_return resets_in_action_info_;
+}
+
 asio::awaitable<void> Hardware::reset(System system, PowerGoal goal) {
     const std::string tried = (goal == PowerGoal::on ? "turning on " : "turning off ") + bmc_.host();
-    auto allowable = system.resets;
-    if (allowable.empty() && !system.action_info_link.empty()) {
-        const auto info = co_await bmc_.find(system.action_info_link);
-        if (info) allowable = reset_types_of(info->body);
-    }
+    const auto allowable = co_await reset_types(system);
     const auto type = reset_type(goal, allowable);
     if (!type || system.reset_link.empty())
         throw failure(ErrorKind::unsupported, tried, "the BMC offers no such reset type");

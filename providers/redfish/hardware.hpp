@@ -30,6 +30,8 @@ public:
     // Link of what measures the power of the chassis; empty: nothing does.
     asio::awaitable<std::string> power_meter(System system);
     asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
+    // What reset() can ask for; empty: the BMC does not say. ActionInfo is read once.
+    asio::awaitable<std::vector<std::string>> reset_types(System system);
     // Accepted, refused because it is so already, or not known: read the power afterwards in any case.
     // RedfishError of kind unsupported: this BMC cannot.
     asio::awaitable<void> reset(System system, PowerGoal goal);
@@ -65,6 +67,7 @@ private:
     Bmc& bmc_;
     std::string system_id_;
     Quirks quirks_;
+    std::vector<std::string> resets_in_action_info_;
     std::string system_link_;  // once known
 };
 

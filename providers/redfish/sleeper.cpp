@@ -126,9 +126,9 @@ asio::awaitable<RemoveResult> Sleeper::step(MachineIdentity identity, NodeSmithH
 asio::awaitable<RemoveResult> Sleeper::turn_off(NodeSmithHost host, std::shared_ptr<Station> station,
                                                 System system, std::string claim_uid) {
     const auto name = host.metadata.name;
+    const auto resets = co_await station->hardware.reset_types(system);
+    const bool can_shut_down = reset_type(PowerGoal::off_gracefully, resets).has_value();
     auto& progress = progress_.of(name, claim_uid);
-    const bool can_shut_down =
-        system.resets.empty() || reset_type(PowerGoal::off_gracefully, system.resets).has_value();
     const auto limits = power_limits(settings_);
     const auto step = next_off_step(system, progress, can_shut_down, limits, clock_.now());
     if (step == OffStep::done) co_return co_await tidy(std::move(host), std::move(station), system);

@@ -126,6 +126,21 @@ TEST_CASE("quirk 7: good credentials that are refused once are tried a second ti
     CHECK(world.examine("a").reason.empty());
 }
 
+// Found by the simulation.
+TEST_CASE("a session that ended when there is no room for another does not make good credentials bad") {
+    World world;
+    auto& bmc = world.add("a", {.session_limit = 1, .session_timeout = seconds{20}});
+    CHECK(world.examine("a").reason.empty());
+    world.pass(seconds{30});
+    base::HttpRequest somebody_else;
+    somebody_else.method = "POST";
+    somebody_else.target = "/redfish/v1/SessionService/Sessions";
+    somebody_else.body =
+        R"({"UserName":")" + Profile{}.username + R"(","Password":")" + Profile{}.password + R"("})";
+    REQUIRE(bmc.handle(somebody_else).status == 201);
+    CHECK(world.examine("a").reason.empty());
+}
+
 TEST_CASE("quirk 7: ejecting sends a body, and Disabled goes with a real target") {
     CHECK(booted(BootMethod::VirtualMedia, {.disabled_wants_target = true, .eject_wants_body = true}) ==
           "Cd");
@@ -180,6 +195,15 @@ TEST_CASE("quirk 13: reset types told only by ActionInfo, and slots that only th
                           .slots = {{"Slot_0", SlotKind::websocket}, {"Slot_1", SlotKind::by_action}},
                           .wants_protocol = true};
     CHECK(booted(BootMethod::VirtualMedia, openbmc) == "Cd");
+}
+
+TEST_CASE("quirk 13: a host whose ActionInfo offers no GracefulShutdown is turned off by force") {
+    World world;
+    auto& bmc = world.add("a", {.resets_in_action_info = true, .no_graceful_shutdown = true});
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::off);
 }
 
 TEST_CASE("quirk 14: 'already so' is success, and what a BMC remembers of its power is not believed") {
