@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/writes.hpp"
 
 namespace controllers::claim {
@@ -81,8 +82,9 @@ asio::awaitable<void> Writer::add_finalizer(ClaimPointer claim) {
 }
 
 asio::awaitable<void> Writer::drop_finalizer(ClaimPointer claim) {
-    co_await controllers::drop_finalizer(client_, informers_.claims, *claim, api::finalizers::kClaim);
     const api::Time now(clock_.wall_now());
+    co_await provisioning::remember_purchase(informers_, client_, *claim, now);
+    co_await controllers::drop_finalizer(client_, informers_.claims, *claim, api::finalizers::kClaim);
     const auto seconds = seconds_between(claim->metadata.deletionTimestamp, now);
     stages_.with({"removal"}).observe(seconds);
     base::log::info("Claim ended",

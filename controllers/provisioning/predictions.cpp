@@ -102,14 +102,4 @@ std::set<std::string> pods_of_leaving_claims(const ClaimPointers& claims) {
     return uids;
 }
 
-std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, Time now) {
-    std::map<std::string, int> purchases;
-    for (const auto& claim : claims) {
-        const auto& created = claim->metadata.creationTimestamp;
-        if (!created || now.at - created->at > std::chrono::hours{1}) continue;
-        for (const auto& uid : bought_for(*claim)) ++purchases[uid];
-    }
-    return purchases;
-}
-
 }  // namespace controllers::provisioning

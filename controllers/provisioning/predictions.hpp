@@ -53,7 +53,4 @@ Verdict verdict_on(const std::string& pod_uid, const Pools& pools);
 // purchase did not help, and soon nothing but this is left to remember it by.
 std::set<std::string> pods_of_leaving_claims(const ClaimPointers& claims);
 
-// How many machines were bought for each pod within the last hour, as far as their claims still exist.
-std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, api::Time now);
-
 }  // namespace controllers::provisioning

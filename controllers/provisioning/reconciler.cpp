@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/log.hpp"
+#include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/writes.hpp"
 
 namespace controllers::provisioning {
@@ -219,9 +220,11 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pur
     if (manager) creations_.add(api::key_of(*manager));
 }
 
-// By the claims that exist, which a restart survives, and by memory, which the claims' deletion survives.
+// By what the API server knows, which a restart survives, and by memory, which survives that people take the
+// finalizers of claims.
 std::map<std::string, int> ProvisioningReconciler::purchases_last_hour(api::Time now) const {
-    auto purchases = provisioning::purchases_last_hour(all_claims(informers_), now);
+    auto purchases =
+        provisioning::purchases_last_hour(all_claims(informers_), informers_.pools.store().all(), now);
     for (const auto& [uid, pod] : waiting_) {
         const auto recent = std::count_if(
             pod.purchases.begin(), pod.purchases.end(),

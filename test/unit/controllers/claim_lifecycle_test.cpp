@@ -1,4 +1,5 @@
 // Claims from wish to grave, with the reconciler running against a cluster and a cloud in memory.
+#include "controllers/provisioning/past_purchases.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
@@ -35,6 +36,39 @@ TEST_CASE("a claim becomes a Ready Node with everything that is known about it, 
     const auto writes = world.server.writes().size();
     world.run(1h);
     CHECK(world.server.writes().size() == writes);
+}
+
+// Found by the simulation.
+TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone was bought for") {
+    World world;
+    Process process(world);
+    api::Pod pod;
+    pod.metadata.name = "web";
+    pod.metadata.namespace_ = "default";
+    world.server.put(pod);
+    const auto uid = world.server.get<api::Pod>({"default", "web"})->metadata.uid;
+    const auto remembered = [&] {
+        return controllers::provisioning::past_purchases(*world.server.get<NodeSmithPool>({"default", "p"}));
+    };
+    const auto buy_in_vain = [&](std::chrono::minutes lives) {
+        const auto claim = world.buy();
+        world.server.edit<NodeSmithClaim>(kClaim, [&uid](NodeSmithClaim& edited) {
+            edited.metadata.annotations["kubenodesmith.io/bought-for"] = uid + ",of-a-pod-that-is-gone";
+        });
+        world.run(lives);
+        world.server.remove<NodeSmithClaim>(kClaim);
+        REQUIRE(world.run_until([&] { return world.gone(); }));
+        return claim.metadata.uid;
+    };
+    const auto first = buy_in_vain(10min);
+    REQUIRE(remembered().size() == 1);
+    CHECK(remembered()[0].claim_uid == first);
+    CHECK(remembered()[0].pod_uids == std::vector<std::string>{uid});
+    buy_in_vain(70min);
+    CHECK(remembered().size() == 1);
+    const auto third = buy_in_vain(1min);
+    REQUIRE(remembered().size() == 1);
+    CHECK(remembered()[0].claim_uid == third);
 }
 
 TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and itself away") {

@@ -4,6 +4,7 @@
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/gates.hpp"
+#include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/provisioning/snapshot.hpp"
 #include "test/support/catch.hpp"
@@ -278,9 +279,26 @@ TEST_CASE("purchases of the last hour are counted by pod") {
     world.buy(0s, 10s);
     world.buy(1800s, 1900s);
     const auto pointers = objects::pointers(world.claims);
-    CHECK(purchases_last_hour(pointers, objects::at(3600s)).at("pod-1") == 2);
-    CHECK(purchases_last_hour(pointers, objects::at(3601s)).at("pod-1") == 1);
-    CHECK(purchases_last_hour(pointers, objects::at(9000s)).empty());
+    const auto count = [&](std::chrono::seconds now) {
+        const auto pools = objects::store_of<objects::NodeSmithPool>({world.pool});
+        const auto purchases = purchases_last_hour(pointers, pools, objects::at(now));
+        return purchases.contains("pod-1") ? purchases.at("pod-1") : 0;
+    };
+    CHECK(count(3600s) == 2);
+    CHECK(count(3601s) == 1);
+    CHECK(count(9000s) == 0);
+    const auto note = [](const std::string& claim, std::chrono::seconds when) {
+        return R"({"claim":")" + claim + R"(","time":")" + objects::at(when).str() + R"(","pods":["pod-1"]})";
+    };
+    auto& past = world.pool.metadata.annotations[std::string(kPastPurchases)];
+    past = "[" + note("gone", 900s) + "]";
+    CHECK(count(3600s) == 3);
+    CHECK(count(4501s) == 1);
+    // A claim that can still be seen counts once.
+    past = "[" + note("gone", 900s) + "," + note(pointers.back()->metadata.uid, 1800s) + "]";
+    CHECK(count(3600s) == 3);
+    past = "[" + note("gone", 900s) + ",{}]";
+    CHECK(count(3600s) == 2);
 }
 
 TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for") {

@@ -1,0 +1,116 @@
+#include "controllers/provisioning/past_purchases.hpp"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <set>
+
+#include "controllers/provisioning/claim_factory.hpp"
+
+namespace controllers::provisioning {
+
+namespace json = boost::json;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+
+namespace {
+
+bool is_recent(const std::optional<api::Time>& bought, api::Time now) {
+    return bought && now.at - bought->at <= std::chrono::hours{1};
+}
+
+// Throws for anything that to_text() does not write.
+PastPurchase parse_one(const json::value& entry) {
+    const auto& fields = entry.as_object();
+    PastPurchase purchase;
+    purchase.claim_uid = std::string(fields.at("claim").as_string());
+    purchase.time = api::Time::parse(std::string(fields.at("time").as_string()));
+    for (const auto& uid : fields.at("pods").as_array())
+        purchase.pod_uids.emplace_back(std::string(uid.as_string()));
+    return purchase;
+}
+
+std::string to_text(const std::vector<PastPurchase>& purchases) {
+    json::array list;
+    for (const auto& purchase : purchases) {
+        json::object entry{{"claim", purchase.claim_uid}, {"time", purchase.time.str()}};
+        auto& pods = entry["pods"].emplace_array();
+        for (const auto& uid : purchase.pod_uids) pods.emplace_back(uid);
+        list.push_back(std::move(entry));
+    }
+    return json::serialize(list);
+}
+
+void drop_oldest(std::vector<PastPurchase>& purchases) {
+    std::size_t pods = 0;
+    for (auto it = purchases.end(); it != purchases.begin();) {
+        pods += (--it)->pod_uids.size();
+        if (pods <= kMostPodsRemembered) continue;
+        purchases.erase(purchases.begin(), std::next(it));
+        return;
+    }
+}
+
+std::vector<std::string> bought_for_living(const NodeSmithClaim& claim, const kube::Store<api::Pod>& pods) {
+    std::set<std::string> alive;
+    for (const auto& [key, pod] : pods.all()) alive.insert(pod->metadata.uid);
+    auto uids = bought_for(claim);
+    std::erase_if(uids, [&alive](const std::string& uid) { return !alive.contains(uid); });
+    return uids;
+}
+
+}  // namespace
+
+std::vector<PastPurchase> past_purchases(const NodeSmithPool& pool) {
+    std::vector<PastPurchase> purchases;
+    const auto* text = api::find(pool.metadata.annotations, kPastPurchases);
+    if (!text) return purchases;
+    try {
+        const auto list = json::parse(*text);
+        for (const auto& entry : list.as_array()) purchases.push_back(parse_one(entry));
+    } catch (const std::exception&) {
+        purchases.clear();
+    }
+    return purchases;
+}
+
+std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, const Pools& pools,
+                                               api::Time now) {
+    std::map<std::string, int> purchases;
+    std::set<std::string> counted;
+    for (const auto& claim : claims) {
+        if (!is_recent(claim->metadata.creationTimestamp, now)) continue;
+        counted.insert(claim->metadata.uid);
+        for (const auto& uid : bought_for(*claim)) ++purchases[uid];
+    }
+    for (const auto& [key, pool] : pools) {
+        for (const auto& past : past_purchases(*pool)) {
+            if (!is_recent(past.time, now) || counted.contains(past.claim_uid)) continue;
+            for (const auto& uid : past.pod_uids) ++purchases[uid];
+        }
+    }
+    return purchases;
+}
+
+asio::awaitable<void> remember_purchase(Informers& informers, kube::Client& client, NodeSmithClaim claim,
+                                        api::Time now) {
+    const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+    const auto& created = claim.metadata.creationTimestamp;
+    if (!pool || pool->metadata.deletionTimestamp || !is_recent(created, now)) co_return;
+    auto pods = bought_for_living(claim, informers.pods.store());
+    if (pods.empty()) co_return;
+    auto list = past_purchases(*pool);
+    std::erase_if(list, [&](const PastPurchase& past) {
+        return past.claim_uid == claim.metadata.uid || !is_recent(past.time, now);
+    });
+    list.push_back({claim.metadata.uid, *created, std::move(pods)});
+    drop_oldest(list);
+    auto after = *pool;
+    after.metadata.annotations[std::string(kPastPurchases)] = to_text(list);
+    auto patch = kube::difference(*pool, after, kube::Lock::resource_version);
+    if (!patch) co_return;
+    auto written = co_await client.patch<NodeSmithPool>(api::key_of(*pool), std::move(*patch));
+    informers.pools.observe(std::move(written));
+}
+
+}  // namespace controllers::provisioning

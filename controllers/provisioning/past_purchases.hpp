@@ -1,0 +1,42 @@
+// Purchases whose claims are gone, kept in an annotation of the pool that bought, so that no restart forgets
+// them: a machine that ended in vain must not make room for a fourth within the hour.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/fleet.hpp"
+#include "controllers/informers.hpp"
+#include "controllers/membership.hpp"
+#include "kube/client.hpp"
+
+namespace controllers::provisioning {
+
+// On a pool: a JSON list of {"claim": UID, "time": when it was created, "pods": [UID, ...]}.
+inline constexpr std::string_view kPastPurchases = "kubenodesmith.io/past-purchases";
+// All annotations of an object together hold 256 KiB; a UID takes 39 bytes. The oldest purchases go first.
+inline constexpr std::size_t kMostPodsRemembered = 2048;
+
+struct PastPurchase {
+    std::string claim_uid;
+    api::Time time;
+    std::vector<std::string> pod_uids;
+};
+
+// What is noted at the pool; what somebody else wrote there counts as nothing.
+std::vector<PastPurchase> past_purchases(const api::v1alpha1::NodeSmithPool& pool);
+
+// How many machines were bought for each pod within the last hour, by UID of the pod.
+std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, const Pools& pools,
+                                               api::Time now);
+
+// Notes at the pool for which pods that still exist the claim was bought, if that is less than an hour ago.
+// Made before the claim's finalizer goes; may be repeated. Throws ApiError, 409 if the pool changed
+// meanwhile.
+asio::awaitable<void> remember_purchase(Informers& informers, kube::Client& client,
+                                        api::v1alpha1::NodeSmithClaim claim, api::Time now);
+
+}  // namespace controllers::provisioning
