@@ -57,4 +57,14 @@ std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
     return hash;
 }
 
+const std::string& TemplateHashes::of(const api::v1alpha1::NodeSmithPool& pool,
+                                      const api::v1alpha1::NodeSmithProvider* provider) {
+    static const api::v1alpha1::ProviderSpec kNone;
+    const auto& provider_spec = provider ? provider->spec : kNone;
+    auto& known = known_[api::key_of(pool)];
+    if (known.hash.empty() || known.pool != pool.spec || known.provider != provider_spec)
+        known = {pool.spec, provider_spec, template_hash(pool, provider)};
+    return known.hash;
+}
+
 }  // namespace controllers::claim

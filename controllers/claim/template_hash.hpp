@@ -2,6 +2,7 @@
 // differs has drifted.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "api/v1alpha1/pool.hpp"
@@ -15,5 +16,20 @@ namespace controllers::claim {
 // does not shape them.
 std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
                           const api::v1alpha1::NodeSmithProvider* provider);
+
+// Hashes anew only what has changed since it was asked last.
+class TemplateHashes {
+public:
+    const std::string& of(const api::v1alpha1::NodeSmithPool& pool,
+                          const api::v1alpha1::NodeSmithProvider* provider);
+
+private:
+    struct Known {
+        api::v1alpha1::PoolSpec pool;
+        api::v1alpha1::ProviderSpec provider;  // as by default: there is none
+        std::string hash;
+    };
+    std::map<api::ObjectKey, Known> known_;  // by pool
+};
 
 }  // namespace controllers::claim

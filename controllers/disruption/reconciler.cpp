@@ -138,6 +138,7 @@ asio::awaitable<bool> DisruptionReconciler::note_use(View view) {
         }
         const bool was_empty = member.claim->status.emptySince.has_value();
         if (was_empty && !after.status.emptySince) announcer_.settle(member.node->metadata.uid);
+        if (after.status == member.claim->status) continue;
         // Without a lock if no list is touched: nobody else writes these times.
         const bool same = after.status.conditions == member.claim->status.conditions;
         auto patch =

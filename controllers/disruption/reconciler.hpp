@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "controllers/announcer.hpp"
+#include "controllers/claim/template_hash.hpp"
 #include "controllers/disruption/blocks.hpp"
 #include "controllers/disruption/consolidation.hpp"
 #include "controllers/disruption/outlook.hpp"
@@ -167,6 +168,7 @@ private:
     scheduling::Solver solver_;
     base::Family<base::Counter>& removed_;
     base::Family<base::Counter>& undone_;
+    claim::TemplateHashes hashes_;
     std::map<std::string, Stay> stays_;
     std::map<std::string, base::TimePoint> tainted_;  // by claim UID: when this process first saw it so
     std::map<kube::ObjectKey, std::deque<base::TimePoint>> removals_;  // by manager

@@ -1,7 +1,6 @@
 // What the stores know of a pool's nodes.
 #include <algorithm>
 
-#include "controllers/claim/template_hash.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/membership.hpp"
@@ -71,7 +70,7 @@ DisruptionReconciler::View DisruptionReconciler::look(PoolPointer pool) {
     view.pool = current ? current : pool;
     view.now = api::Time(clock_.wall_now());
     const auto provider = informers_.providers.store().get({key.namespace_, view.pool->spec.providerRef});
-    if (provider) view.template_hash = claim::template_hash(*view.pool, provider.get());
+    if (provider) view.template_hash = hashes_.of(*view.pool, provider.get());
     const auto& control_planes = informers_.control_planes.store();
     if (const auto* manager = manager_of(key, control_planes.all())) {
         view.manager = control_planes.get(api::key_of(*manager));

@@ -92,4 +92,17 @@ TEST_CASE("the template hash follows what the provider makes machines of, not wh
     CHECK(template_hash(pool, &provider) == with_user);
 }
 
+TEST_CASE("a template hash that is remembered follows every change") {
+    TemplateHashes hashes;
+    auto pool = objects::pool("p");
+    api::v1alpha1::NodeSmithProvider provider;
+    CHECK(hashes.of(pool, nullptr) == template_hash(pool, nullptr));
+    provider.spec.proxmox.emplace().template_.emplace().name = "debian-13";
+    CHECK(hashes.of(pool, &provider) == template_hash(pool, &provider));
+    pool.spec.machineTemplate.labels["a"] = "b";
+    CHECK(hashes.of(pool, &provider) == template_hash(pool, &provider));
+    CHECK(hashes.of(objects::pool("q"), nullptr) == template_hash(objects::pool("q"), nullptr));
+    CHECK(hashes.of(pool, nullptr) == template_hash(pool, nullptr));
+}
+
 }  // namespace
