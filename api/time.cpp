@@ -102,12 +102,18 @@ std::string format_seconds(std::chrono::sys_seconds at) {
     const auto days_part = floor<days>(at);
     const year_month_day date(days_part);
     const hh_mm_ss time(at - days_part);
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()));
-    return text.data();
+    // Years have four digits: 64-bit nanoseconds end in 2262.
+    std::string text = "0000-00-00T00:00:00";
+    const auto put = [&text](std::size_t begin, std::size_t digits, std::int64_t value) {
+        for (auto i = begin + digits; i-- > begin; value /= 10) text[i] = static_cast<char>('0' + value % 10);
+    };
+    put(0, 4, static_cast<int>(date.year()));
+    put(5, 2, static_cast<unsigned>(date.month()));
+    put(8, 2, static_cast<unsigned>(date.day()));
+    put(11, 2, time.hours().count());
+    put(14, 2, time.minutes().count());
+    put(17, 2, time.seconds().count());
+    return text;
 }
 
 // Consumes a unit from the front of `text`; 0 = none.
