@@ -58,6 +58,7 @@ private:
     void edit_template();
     void edit_pod_budget();
     void evacuate_host();
+    void maintain_bare_metal();
     void delete_pool();
     void delete_credentials();
 

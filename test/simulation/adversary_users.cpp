@@ -166,6 +166,7 @@ void Adversary::edit_pod_budget() {
 void Adversary::evacuate_host() {
     const auto* provider = any<NodeSmithProvider>();
     if (!provider) return;
+    if (!provider->spec.proxmox) return maintain_bare_metal();
     const auto& hosts = world_.scenario.proxmox.hosts;
     auto key = api::key_of(*provider);
     auto set = [this, key](std::vector<std::string> names) {
@@ -178,6 +179,20 @@ void Adversary::evacuate_host() {
     world_.trace.line("user", "evacuates host ", name, " for ", key.name);
     set({name});
     later(world_.faults.duration(5min, 40min), [set] { set({}); });
+}
+
+void Adversary::maintain_bare_metal() {
+    const auto* host = any<NodeSmithHost>();
+    if (!host) return;
+    auto key = api::key_of(*host);
+    auto set = [this, key](bool maintenance) {
+        if (!world_.view.find<NodeSmithHost>(key)) return;
+        world_.server.edit<NodeSmithHost>(
+            key, [maintenance](NodeSmithHost& edited) { edited.spec.maintenance = maintenance; });
+    };
+    world_.trace.line("user", "begins maintenance of host ", key.name);
+    set(true);
+    later(world_.faults.duration(5min, 40min), [set] { set(false); });
 }
 
 void Adversary::delete_pool() {

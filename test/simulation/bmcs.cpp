@@ -160,7 +160,8 @@ void Bmcs::follow(const NodeSmithHost* before, const NodeSmithHost* after) {
     if (!before || !after || !before->status.claimRef || after->status.claimRef) return;
     const auto* claim = view_.claim_by_uid(before->status.claimRef->uid);
     if (!claim || claim->spec.deletionPolicy != api::v1alpha1::DeletionPolicy::Retain) return;
-    hosts_.at(after->metadata.name)->is_foreign = true;
+    auto& host = *hosts_.at(after->metadata.name);
+    host.is_foreign = host.bmc->power() == Power::on;
 }
 
 Bmcs::Host& Bmcs::any(base::Random& random) {

@@ -54,6 +54,9 @@ Process& Operators::start() {
     settings.leader_elect = world_.scenario.leader_election;
     settings.election.lease = {kNodesNamespace, "kubenodesmith"};
     settings.election.identity = name;
+    settings.election.lease_duration = world_.scenario.lease_duration;
+    settings.election.renew_deadline = world_.scenario.lease_duration * 2 / 3;
+    settings.election.retry_period = world_.scenario.lease_duration * 2 / 15;
     kubenodesmith::OperatorEnvironment environment{world_.context.get_executor(), process.clock(),
                                                    *instance->random,
                                                    world_.network.connect(process, world_.server), connect};

@@ -288,6 +288,8 @@ Scenario draw_scenario(base::Random& random) {
         draw_timing(dice, pool);
         scenario.pools.push_back(pool);
     }
+    if (scenario.leader_election)
+        scenario.lease_duration = dice.one_of<std::chrono::seconds>({15s, 60s, 120s});
     return scenario;
 }
 

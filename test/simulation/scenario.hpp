@@ -32,6 +32,7 @@ struct Scenario {
     std::vector<api::DaemonSet> daemon_sets;
     std::int64_t most_replicas = 6;  // of a deployment, when it is scaled
     bool leader_election = false;
+    base::Duration lease_duration = std::chrono::seconds{15};
     double changes_per_hour = 12;  // of workloads
 };
 
