@@ -80,11 +80,21 @@ private:
         }
     }
 
+    // While a claim had it that had not asked for it to be turned on yet: then it is left alone, and its
+    // status says so.
+    bool was_turned_on_by_hand(const NodeSmithHost& host) const {
+        const auto* ready = api::find_condition(host.status.conditions, api::conditions::kReady);
+        return ready && ready->reason == "Foreign" &&
+               world_.bmcs.meddled_with(world_.bmcs.uuid(host.metadata.name));
+    }
+
     void check_rest(const NodeSmithHost& host, Findings& findings) const {
         const auto& name = host.metadata.name;
         const auto owner = owner_of(&host);
         const bool is_on = world_.bmcs.bmc(name).power() == Power::on;
-        if (owner.empty() && is_on && !world_.bmcs.is_foreign(name) && !late_.contains(name))
+        const bool is_excused =
+            world_.bmcs.is_foreign(name) || late_.contains(name) || was_turned_on_by_hand(host);
+        if (owner.empty() && is_on && !is_excused)
             findings.push_back({"no host is left on", "host " + name + " is on, though no claim has it"});
         if (owner.empty() || world_.view.claim_by_uid(owner)) return;
         // One whose Node lives is kept for a person to decide.
