@@ -39,7 +39,7 @@ BOOST_DESCRIBE_STRUCT(EmptyDirVolumeSource, (), (medium, sizeLimit))
 BOOST_DESCRIBE_STRUCT(HostPathVolumeSource, (), (path))
 BOOST_DESCRIBE_STRUCT(VolumeResourceRequirements, (), (requests))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimSpec, (),
-                      (accessModes, storageClassName, volumeName, volumeMode, resources))
+                      (accessModes, storageClassName, volumeName, volumeMode, selector, resources))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimTemplate, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(EphemeralVolumeSource, (), (volumeClaimTemplate))
 BOOST_DESCRIBE_STRUCT(Volume, (), (name, persistentVolumeClaim, emptyDir, hostPath, ephemeral))
@@ -49,7 +49,10 @@ BOOST_DESCRIBE_STRUCT(PodSpec, (),
                        preemptionPolicy, schedulerName, schedulingGates, terminationGracePeriodSeconds,
                        restartPolicy, hostNetwork, volumes))
 BOOST_DESCRIBE_ENUM(PodPhase, Unknown, Pending, Running, Succeeded, Failed, Unrecognized)
-BOOST_DESCRIBE_STRUCT(PodStatus, (), (phase, conditions, reason, nominatedNodeName, startTime))
+BOOST_DESCRIBE_STRUCT(ContainerStatus, (), (name, allocatedResources, resources))
+BOOST_DESCRIBE_STRUCT(PodStatus, (),
+                      (phase, conditions, reason, nominatedNodeName, startTime, containerStatuses,
+                       initContainerStatuses, allocatedResources, resources))
 BOOST_DESCRIBE_STRUCT(Pod, (), (metadata, spec, status))
 
 template const Type& type_of<LabelSelector>();

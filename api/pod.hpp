@@ -134,6 +134,7 @@ struct PersistentVolumeClaimSpec {
     std::optional<std::string> storageClassName;  // absent = the cluster's default, "" = none
     std::string volumeName;
     std::string volumeMode;
+    std::optional<LabelSelector> selector;  // of volumes that were made beforehand
     VolumeResourceRequirements resources;
     bool operator==(const PersistentVolumeClaimSpec&) const = default;
 };
@@ -183,12 +184,25 @@ struct PodSpec {
 
 enum class PodPhase { Unknown, Pending, Running, Succeeded, Failed, Unrecognized };
 
+// What a node has set aside for a container and what the container really has: both differ from its spec
+// while the pod is resized in place.
+struct ContainerStatus {
+    std::string name;
+    ResourceList allocatedResources;
+    std::optional<ResourceRequirements> resources;
+    bool operator==(const ContainerStatus&) const = default;
+};
+
 struct PodStatus {
     PodPhase phase = PodPhase::Unknown;
     Conditions conditions;
     std::string reason;
     std::string nominatedNodeName;
     std::optional<Time> startTime;
+    std::vector<ContainerStatus> containerStatuses;
+    std::vector<ContainerStatus> initContainerStatuses;
+    ResourceList allocatedResources;  // of the pod as a whole, as are the next
+    std::optional<ResourceRequirements> resources;
     bool operator==(const PodStatus&) const = default;
 };
 

@@ -12,7 +12,7 @@ BOOST_DESCRIBE_STRUCT(CSIPersistentVolumeSource, (), (driver, volumeHandle))
 BOOST_DESCRIBE_STRUCT(ObjectReference, (),
                       (apiVersion, kind, namespace_, name, uid, resourceVersion, fieldPath))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeSpec, (),
-                      (accessModes, capacity, storageClassName, claimRef, nodeAffinity, csi))
+                      (accessModes, capacity, storageClassName, volumeMode, claimRef, nodeAffinity, csi))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeStatus, (), (phase))
 BOOST_DESCRIBE_STRUCT(PersistentVolume, (), (metadata, spec, status))
 BOOST_DESCRIBE_STRUCT(TopologySelectorLabelRequirement, (), (key, values))

@@ -48,6 +48,7 @@ struct PersistentVolumeSpec {
     std::vector<std::string> accessModes;
     ResourceList capacity;
     std::string storageClassName;
+    std::string volumeMode;
     std::optional<ObjectReference> claimRef;
     std::optional<VolumeNodeAffinity> nodeAffinity;
     std::optional<CSIPersistentVolumeSource> csi;

@@ -95,7 +95,7 @@ void for_all(MaybeConst& i, Function each) {
 
 Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& random,
                      asio::any_io_executor executor)
-    : pods(client, clock, random, executor, unfinished_pods()),
+    : pods(client, clock, random, executor, unfinished_pods(), forget_settled_resources),
       nodes(client, clock, random, executor),
       daemon_sets(client, clock, random, executor),
       namespaces(client, clock, random, executor),
@@ -128,6 +128,24 @@ bool Informers::synced() const {
     bool all = true;
     for_all(*this, [&all](const auto& informer) { all = all && informer.synced(); });
     return all;
+}
+
+void forget_settled_resources(api::Pod& pod) {
+    const auto is_settled = [](const api::ContainerStatus& status,
+                               const std::vector<api::Container>& containers) {
+        const auto found = std::ranges::find(containers, status.name, &api::Container::name);
+        if (!status.resources || found == containers.end()) return true;
+        const auto& requests = found->resources.requests;
+        return status.allocatedResources == requests && status.resources->requests == requests;
+    };
+    std::erase_if(pod.status.containerStatuses,
+                  [&](const auto& status) { return is_settled(status, pod.spec.containers); });
+    std::erase_if(pod.status.initContainerStatuses,
+                  [&](const auto& status) { return is_settled(status, pod.spec.initContainers); });
+    if (!pod.spec.resources) {
+        pod.status.resources.reset();
+        pod.status.allocatedResources.clear();
+    }
 }
 
 std::string uuid_key(const std::string& system_uuid) {

@@ -37,7 +37,7 @@ class Informers {
 public:
     Informers(kube::Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor);
 
-    kube::Informer<api::Pod> pods;  // not Succeeded or Failed
+    kube::Informer<api::Pod> pods;  // not Succeeded or Failed; see forget_settled_resources()
     kube::Informer<api::Node> nodes;
     kube::Informer<api::DaemonSet> daemon_sets;
     kube::Informer<api::Namespace> namespaces;
@@ -57,6 +57,9 @@ public:
     asio::awaitable<void> wait_synced();
     bool synced() const;
 };
+
+// A pod's status repeats its resources, which says something only while it is resized in place.
+void forget_settled_resources(api::Pod& pod);
 
 // One of the two byte orders in which firmware writes a UUID: equal for both.
 std::string uuid_key(const std::string& system_uuid);

@@ -23,6 +23,10 @@ namespace kube {
 template <api::Kind T>
 using ChangeHandler = std::function<void(const T* before, const T* after)>;
 
+// Makes an object smaller before it is kept: what nobody reads need not be held. Must not throw.
+template <api::Kind T>
+using Transform = std::function<void(T& object)>;
+
 // Versions of one resource are numbers that grow (promised since Kubernetes 1.35, so ever since etcd 3);
 // what is no number is not surely newer than anything.
 bool is_newer(const std::string& version, const std::string& than);
@@ -31,8 +35,9 @@ template <api::Kind T>
 class Informer : private ReflectorTarget {
 public:
     Informer(Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
-             ListOptions options = {})
-        : changed_(std::move(executor)),
+             ListOptions options = {}, Transform<T> transform = {})
+        : transform_(std::move(transform)),
+          changed_(std::move(executor)),
           reflector_(client, clock, random, T::kResource, std::move(options), *this) {}
     Informer(const Informer&) = delete;
     Informer& operator=(const Informer&) = delete;
@@ -54,21 +59,26 @@ public:
     void observe(T written) {
         // The watch has passed that version: what the store holds, or holds no more, is at least as new.
         if (!heard_.empty() && !is_newer(written.metadata.resourceVersion, heard_)) return;
-        if (!is_known(written)) apply(std::make_shared<const T>(std::move(written)));
+        if (!is_known(written)) apply(kept(std::move(written)));
     }
 
 private:
     using Pointer = typename Store<T>::Pointer;
     using Objects = typename Store<T>::Objects;
 
+    Pointer kept(T&& object) const {
+        if (transform_) transform_(object);
+        return std::make_shared<const T>(std::move(object));
+    }
+
     void begin_list() override { gathered_.clear(); }
 
     class Page final : public PageReader {
     public:
-        explicit Page(Objects& gathered)
-            : decoder_([&gathered](T&& item) {
+        explicit Page(Informer& informer)
+            : decoder_([&informer](T&& item) {
                   auto key = api::key_of(item);
-                  gathered.insert_or_assign(std::move(key), std::make_shared<const T>(std::move(item)));
+                  informer.gathered_.insert_or_assign(std::move(key), informer.kept(std::move(item)));
               }) {}
         void consume(std::string_view bytes) override { decoder_.write(bytes); }
         api::ListMeta finish() override { return decoder_.finish(); }
@@ -76,7 +86,7 @@ private:
     private:
         api::ListDecoder<T> decoder_;
     };
-    std::unique_ptr<PageReader> read_page() override { return std::make_unique<Page>(gathered_); }
+    std::unique_ptr<PageReader> read_page() override { return std::make_unique<Page>(*this); }
 
     void end_list(const std::string& resource_version) override {
         const auto listed = std::move(gathered_);
@@ -113,7 +123,7 @@ private:
             const auto known = store_.get(key);
             if (known && !is_newer(known->metadata.resourceVersion, heard_)) drop(key);
         } else if (!is_known(event.object)) {
-            apply(std::make_shared<const T>(std::move(event.object)));
+            apply(kept(std::move(event.object)));
         }
         return news;
     }
@@ -139,6 +149,7 @@ private:
         for (const auto& handler : handlers_) handler(before.get(), nullptr);
     }
 
+    Transform<T> transform_;
     Store<T> store_;
     Objects gathered_;  // by the list in progress
     std::vector<ChangeHandler<T>> handlers_;

@@ -91,21 +91,20 @@ bool is_pod_level(const std::string& name) {
     return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
 
-Amounts with_initialisation(const api::PodSpec& pod, const Amounts& containers, ResourceNames& names) {
+// `requests` tells what a container asks for, as Amounts.
+template <class Requests>
+Amounts of_containers(const api::PodSpec& pod, const Requests& requests) {
+    Amounts running;
+    for (const auto& container : pod.containers) running += requests(container);
+    if (pod.initContainers.empty()) return running;
     Amounts sidecars;
     Amounts peak;
     for (const auto& container : pod.initContainers) {
-        const auto wanted = amounts_of(container.resources.requests, names);
-        if (is_sidecar(container)) {
-            sidecars += wanted;
-            peak = at_least(peak, sidecars);
-        } else {
-            auto step = sidecars;
-            step += wanted;
-            peak = at_least(peak, step);
-        }
+        auto step = sidecars;
+        step += requests(container);
+        peak = at_least(peak, step);
+        if (is_sidecar(container)) sidecars = std::move(step);
     }
-    auto running = containers;
     running += sidecars;
     return at_least(running, peak);
 }
@@ -126,16 +125,85 @@ void replace_pod_level(Amounts& amounts, const api::ResourceList& stated, Resour
     }
 }
 
-}  // namespace
+void raise(api::ResourceList& list, const api::ResourceList& other) {
+    for (const auto& [name, quantity] : other) {
+        auto& amount = list[name];
+        amount = std::max(amount, quantity);
+    }
+}
 
-Amounts requests_of(const api::PodSpec& pod, ResourceNames& names) {
-    Amounts amounts;
-    for (const auto& container : pod.containers) amounts += amounts_of(container.resources.requests, names);
-    if (!pod.initContainers.empty()) amounts = with_initialisation(pod, amounts, names);
-    if (pod.resources) replace_pod_level(amounts, pod.resources->requests, names);
+// A node that can never grant what the spec now says goes on with what it granted before.
+bool is_infeasible(const api::Pod& pod) {
+    const auto* pending = api::find_condition(pod.status.conditions, "PodResizePending");
+    return pending && pending->reason == "Infeasible";
+}
+
+// What is asked for, granted and in use may differ while a pod is resized in place: the largest counts.
+class Resizes {
+public:
+    explicit Resizes(const api::Pod& pod) : status_(pod.status), infeasible_(is_infeasible(pod)) {}
+
+    // Of init containers sidecars only: what the others have is given back.
+    api::ResourceList of(const api::Container& container) const {
+        const auto* status = find(status_.containerStatuses, container.name);
+        if (!status && is_sidecar(container)) status = find(status_.initContainerStatuses, container.name);
+        const auto& wanted = container.resources.requests;
+        if (!status || !status->resources) return wanted;
+        return largest(wanted, *status->resources, status->allocatedResources);
+    }
+    api::ResourceList of_whole_pod(const api::ResourceList& stated) const {
+        if (!status_.resources) return stated;
+        auto all = largest(stated, *status_.resources, status_.allocatedResources);
+        api::ResourceList effective;
+        for (const auto& [name, quantity] : stated) effective[name] = all[name];
+        return effective;
+    }
+
+private:
+    static const api::ContainerStatus* find(const std::vector<api::ContainerStatus>& statuses,
+                                            const std::string& name) {
+        const auto found = std::find_if(statuses.begin(), statuses.end(),
+                                        [&name](const auto& status) { return status.name == name; });
+        return found == statuses.end() ? nullptr : &*found;
+    }
+    api::ResourceList largest(const api::ResourceList& wanted, const api::ResourceRequirements& actual,
+                              const api::ResourceList& allocated) const {
+        auto list = infeasible_ ? api::ResourceList() : wanted;
+        raise(list, actual.requests);
+        raise(list, allocated);
+        return list;
+    }
+
+    const api::PodStatus& status_;
+    bool infeasible_;
+};
+
+Amounts with_overhead(Amounts amounts, const api::PodSpec& pod, ResourceNames& names) {
     if (!pod.overhead.empty()) amounts += amounts_of(pod.overhead, names);
     amounts.base[kPods] = 1;
     return amounts;
+}
+
+}  // namespace
+
+Amounts requests_of(const api::PodSpec& pod, ResourceNames& names) {
+    auto amounts = of_containers(pod, [&names](const api::Container& container) {
+        return amounts_of(container.resources.requests, names);
+    });
+    if (pod.resources) replace_pod_level(amounts, pod.resources->requests, names);
+    return with_overhead(std::move(amounts), pod, names);
+}
+
+Amounts taken_by(const api::Pod& pod, ResourceNames& names) {
+    const auto& status = pod.status;
+    if (status.containerStatuses.empty() && status.initContainerStatuses.empty() && !status.resources)
+        return requests_of(pod.spec, names);
+    const Resizes resizes(pod);
+    auto amounts = of_containers(
+        pod.spec, [&](const api::Container& container) { return amounts_of(resizes.of(container), names); });
+    if (pod.spec.resources)
+        replace_pod_level(amounts, resizes.of_whole_pod(pod.spec.resources->requests), names);
+    return with_overhead(std::move(amounts), pod.spec, names);
 }
 
 }  // namespace scheduling

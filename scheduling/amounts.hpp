@@ -57,9 +57,12 @@ private:
 
 Amounts amounts_of(const api::ResourceList& list, ResourceNames& names);
 
-// What the pod takes from its node, itself included: the larger of its containers with sidecars and of each
-// step of its initialisation, unless requests are stated for the whole pod, plus overhead.
-// Source: k8s.io/component-helpers/resource (helpers.go, PodRequests).
+// What the pod needs of a node that it is to be placed on, itself included: the larger of its containers with
+// sidecars and of each step of its initialisation, unless requests are stated for the whole pod, plus
+// overhead. Source: k8s.io/component-helpers/resource (helpers.go, PodRequests).
 Amounts requests_of(const api::PodSpec& pod, ResourceNames& names);
+// What a pod takes from the node that it is on: more, or less, than that while it is resized in place, which
+// a node grants later or never. Source: the same with UseStatusResources.
+Amounts taken_by(const api::Pod& pod, ResourceNames& names);
 
 }  // namespace scheduling

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "scheduling/pod_defaults.hpp"
 
 namespace scheduling {
 
@@ -33,6 +34,7 @@ api::Pod pod_of(const api::DaemonSet& daemon_set) {
     pod.metadata.labels = daemon_set.spec.template_.metadata.labels;
     pod.spec = daemon_set.spec.template_.spec;
     add_daemon_tolerations(pod.spec);
+    set_pod_defaults(pod.spec);
     return pod;
 }
 

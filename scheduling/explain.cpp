@@ -110,6 +110,8 @@ std::string topology_obstacle(Placer& placer, ClassId id, BitSet& places, std::s
     if (places.empty())
         return "a machine bought now would break the topology spread of pods placed without it";
     if (!placer.has_free_ports(id, places, pool)) return "its DaemonSets use a host port that the pod needs";
+    if (!placer.has_free_volumes(id, places, pool))
+        return "other pods that wait get the volumes that the pod could use there";
     return {};
 }
 
@@ -144,7 +146,6 @@ Explanation explain(const Snapshot& snapshot, Placer& placer, PodClasses& classe
         return Explanation{"pool " + pool.name + ": " + text, budget, budget == kNone ? "" : text};
     };
 
-    if (const auto& problem = placer.plan(id).volumes.problem; !problem.empty()) return say(problem);
     if (!pool.closed.empty()) return say(pool.closed);
     if (pool.places.empty()) return say("no host can take a machine");
     auto places = placer.required(id).candidates->places[index];

@@ -36,7 +36,7 @@ NodeDigest NodeDigests::digest_of(const Node& node) {
     digest.allocatable = amounts_of(node.node->status.allocatable, resource_names_);
     for (const auto& pod : node.pods) {
         if (is_finished(*pod)) continue;
-        digest.used += requests_of(pod->spec, resource_names_);
+        digest.used += taken_by(*pod, resource_names_);
         if (!is_bound_to_node(*pod)) ++digest.own_pods;
         const auto* owner = api::controller_of(pod->metadata);
         if (owner && owner->kind == "DaemonSet") digest.daemon_sets.push_back(owner->uid);

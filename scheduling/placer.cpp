@@ -35,7 +35,7 @@ Placer::Placer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const 
       topology_(snapshot, rows, classes, classes.label_sets(), daemons),
       plans_(snapshot, classes, rows, topology_),
       ports_(rows, daemons),
-      attach_limits_(rows, plans_.volumes()),
+      volume_use_(rows, plans_.volumes()),
       free_(daemons.free_on_nodes(rows)),
       purchases_(snapshot, daemons.overheads(snapshot, rows), classes.resource_names()),
       pool_order_(pools_in_order(snapshot)) {
@@ -123,18 +123,18 @@ bool Placer::try_node(Attempt& attempt, std::size_t slot) {
     const auto& rules = attempt.variant.rules;
     if (!fits(*plan.requests, free_[slot]) || !topology_.holds_in_row(rules, attempt.limits, slot) ||
         !topology_.holds_in_slot(rules, attempt.limits, slot, slot) ||
-        !ports_.are_free(slot, slot, plan.ports) || !attach_limits_.hold(slot, plan.volumes.attachments))
+        !ports_.are_free(slot, slot, plan.ports) || !volume_use_.is_left(slot, plan.volumes))
         return false;
     if (!attempt.commits) return true;
     free_[slot] -= *plan.requests;
     room_.set(slot, room_of(free_[slot]));
-    attach_limits_.attach(slot, plan.volumes.attachments);
     count_in(attempt, slot, slot);
     return true;
 }
 
 void Placer::count_in(const Attempt& attempt, std::size_t slot, std::size_t row) {
     ports_.take(slot, row, attempt.plan.ports);
+    if (attempt.plan.pod_class->has_volumes) volume_use_.take(row, attempt.plan.volumes);
     if (attempt.basis == Basis::existing) topology_.close(attempt.variant.rules, slot, row);
     topology_.place(attempt.plan.id, slot, row);
 }

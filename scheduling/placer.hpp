@@ -14,6 +14,7 @@
 #include "scheduling/room_tree.hpp"
 #include "scheduling/rows.hpp"
 #include "scheduling/topology.hpp"
+#include "scheduling/volume_use.hpp"
 
 namespace scheduling {
 
@@ -35,6 +36,7 @@ public:
     std::size_t place_now(const Demand& demand);
     // See Topology; to be called when no pod is to be placed now any more.
     void expect_machines(const std::vector<std::size_t>& rows) { topology_.expect_machines(rows); }
+    void protect_placed() { topology_.protect_placed(); }
     // Anywhere, on machines that have to be bought as well.
     std::size_t place(const Demand& demand);
     // As place(), for pods with spread constraints: domains in which no machine could be had do not count. To
@@ -59,6 +61,10 @@ public:
     }
     // Whether a new machine at one of the places would have the host ports that the class needs.
     bool has_free_ports(ClassId id, const BitSet& places, std::size_t pool);
+    // Whether a new machine at one of the places could reach volumes that nobody else gets.
+    bool has_free_volumes(ClassId id, const BitSet& places, std::size_t pool);
+    // Why no node at all would help the class; empty: one might.
+    std::string problem_of(ClassId id);
     // Of the places those where a new machine does not upset what was placed on the basis of the domains that
     // exist.
     BitSet open_places(std::size_t pool, BitSet places) const;
@@ -117,7 +123,7 @@ private:
     Topology topology_;
     Plans plans_;
     HostPorts ports_;
-    AttachLimits attach_limits_;
+    VolumeUse volume_use_;
     std::vector<Amounts> free_;  // of nodes
     Purchases purchases_;
     std::vector<std::size_t> pool_order_;

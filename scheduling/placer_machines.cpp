@@ -66,13 +66,18 @@ template <class TryFit>
 std::optional<Placer::Offer> Placer::best_offer(Attempt& attempt, std::size_t pool, BitSet places,
                                                 std::size_t current, const TryFit& try_fit) {
     const auto first_row = rows_.templates_of(pool);
+    const auto& volumes = attempt.plan.volumes;
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
-        if (!topology_.holds_in_row(attempt.variant.rules, attempt.limits, first_row + place))
+        if (!topology_.holds_in_row(attempt.variant.rules, attempt.limits, first_row + place) ||
+            !volume_use_.is_left(first_row + place, volumes))
             places.erase(place);
     while (!places.empty()) {
         const auto chosen = preferred_place(attempt, pool, places, current);
         BitSet group;
-        for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+        group.insert(chosen);
+        // Which volume it gets depends on the place.
+        for (auto place = places.next(0); place != kNone && volumes.choices.empty();
+             place = places.next(place + 1))
             if (topology_.is_same_domain(attempt.variant.touched, first_row + chosen, first_row + place))
                 group.insert(place);
         if (const auto fit = try_fit(chosen, group)) return Offer{std::move(group), *fit};
@@ -156,6 +161,17 @@ bool Placer::has_free_ports(ClassId id, const BitSet& places, std::size_t pool) 
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
         if (ports_.are_free_on_new(template_row(pool, place), plans_.of(id).ports)) return true;
     return false;
+}
+
+bool Placer::has_free_volumes(ClassId id, const BitSet& places, std::size_t pool) {
+    for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+        if (volume_use_.is_left(template_row(pool, place), plans_.of(id).volumes)) return true;
+    return false;
+}
+
+std::string Placer::problem_of(ClassId id) {
+    const auto& demand = plans_.of(id).volumes;
+    return demand.problem.empty() ? volume_use_.conflict(demand) : demand.problem;
 }
 
 std::size_t Placer::buy(std::size_t pool, const Amounts& wanted) {

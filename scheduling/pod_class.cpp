@@ -66,14 +66,18 @@ std::uint32_t PodClasses::requests_number(const api::Pod& pod) {
     return number;
 }
 
-std::uint32_t PodClasses::filter_number(const api::Pod& pod, const Amounts& requests) {
-    key_.clear();
-    key_.put(pod.spec.nodeSelector);
-    key_.put(pod.spec.tolerations);
-    if (pod.spec.affinity && pod.spec.affinity->nodeAffinity)
-        key_.put(pod.spec.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution);
+void PodClasses::put_demands_on_nodes(const api::PodSpec& pod) {
+    key_.put(pod.nodeSelector);
+    key_.put(pod.tolerations);
+    if (pod.affinity && pod.affinity->nodeAffinity)
+        key_.put(pod.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution);
     else
         key_.put(std::int64_t{0});
+}
+
+std::uint32_t PodClasses::filter_number(const api::Pod& pod, const Amounts& requests) {
+    key_.clear();
+    put_demands_on_nodes(pod.spec);
     for (const auto& entry : requests.extra)
         if (entry.amount > 0) key_.put(std::int64_t{entry.resource});
     if (refers_to_claims(pod.spec)) {
@@ -89,6 +93,8 @@ std::uint32_t PodClasses::topology_number(const api::Pod& pod, std::uint32_t lab
     key_.clear();
     key_.put(std::int64_t{labels});
     key_.put(pod.spec.topologySpreadConstraints);
+    // A spread is over the nodes where the pod could be.
+    if (!pod.spec.topologySpreadConstraints.empty()) put_demands_on_nodes(pod.spec);
     const auto& affinity = pod.spec.affinity;
     if (affinity) {
         key_.put(affinity->podAffinity);

@@ -65,7 +65,7 @@ struct PodClass {
     std::uint32_t labels = 0;  // namespace and labels
     std::uint32_t filter =
         0;  // nodeSelector, required node affinity, tolerations, kinds of resources, volumes
-    std::uint32_t topology = 0;  // spread, pod affinity and preferences; 0: none
+    std::uint32_t topology = 0;  // spread with what it depends on, pod affinity and preferences; 0: none
     bool has_ports = false;
     bool has_volumes = false;  // then it is a class of its own volumes
 };
@@ -84,6 +84,7 @@ public:
     ResourceNames& resource_names() { return resource_names_; }
 
 private:
+    void put_demands_on_nodes(const api::PodSpec& pod);
     std::uint32_t requests_number(const api::Pod& pod);
     std::uint32_t filter_number(const api::Pod& pod, const Amounts& requests);
     std::uint32_t topology_number(const api::Pod& pod, std::uint32_t labels);

@@ -21,7 +21,7 @@ Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames&
 }  // namespace
 
 Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Patience patience,
-             std::vector<std::size_t> expected, NodeOrder order)
+             std::optional<std::vector<std::size_t>> expected, NodeOrder order)
     : snapshot_(snapshot),
       buyers_(buyers),
       expected_(std::move(expected)),
@@ -70,7 +70,10 @@ void Solve::place_all() {
     for (const auto* demand : waiting) placer_.hold_decided(*demand);
     place_until_stuck(waiting, [&](const Demand& demand) { return placer_.place_now(demand); });
     result_.placed_now = result_.placements.size();
-    placer_.expect_machines(expected_);
+    if (expected_)
+        placer_.expect_machines(*expected_);
+    else
+        placer_.protect_placed();
     const auto place_later = [&](const Demand& demand) {
         const bool may_buy = buyers_ == Buyers::everybody || demand.is_displaced;
         return may_buy ? placer_.place(demand) : placer_.place_on_node(demand);
@@ -101,6 +104,11 @@ bool Solve::note(const Demand& demand, std::size_t slot) {
 void Solve::refuse(const Demand& demand) {
     Unplaced unplaced;
     unplaced.pod = demand.pod;
+    if (auto problem = placer_.problem_of(demand.pod_class); !problem.empty()) {
+        unplaced.reasons.push_back(std::move(problem));
+        result_.unplaced.push_back(std::move(unplaced));
+        return;
+    }
     for (const auto pool : placer_.pool_order()) {
         auto why = explain(snapshot_, placer_, classes_, demand.pod_class, pool);
         if (why.budget != kNone) cuts_.emplace(why.budget, why.cut);
@@ -166,18 +174,20 @@ Solver::Solver() : digests_(std::make_unique<NodeDigests>()) {}
 Solver::~Solver() = default;
 
 // Machines come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes the
-// machines to know where pods may be, and the pods to know the machines: tried until both agree, which they
-// nearly always do.
+// machines to know where pods may be, and the pods to know the machines: tried until both agree. Where they
+// never do, only so much is bought as is right without the rest, which follows when the first machines are
+// there.
 Result Solver::solve(const Snapshot& snapshot) {
     digests_->prepare(snapshot);
     std::vector<std::size_t> expected;
-    for (int round = 1;; ++round) {
+    for (int round = 1; round <= kMostRounds; ++round) {
         Solve solve(snapshot, *digests_, Buyers::everybody, Patience::for_coming_nodes, expected);
         auto result = solve.run();
         auto rows = solve.rows_with_shared_daemons();
-        if (rows == expected || round == kMostRounds) return result;
+        if (rows == expected) return result;
         expected = std::move(rows);
     }
+    return Solve(snapshot, *digests_, Buyers::everybody, Patience::for_coming_nodes, std::nullopt).run();
 }
 
 Result solve(const Snapshot& snapshot) {

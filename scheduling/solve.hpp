@@ -1,6 +1,7 @@
 // One solve from beginning to end.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,11 @@ enum class Patience { none, for_coming_nodes };
 
 class Solve {
 public:
-    // expected: the template rows of machines that will probably be bought.
+    // expected: the template rows of machines that will probably be bought; nullopt: that cannot be said, see
+    // Topology::protect_placed().
     Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers,
-          Patience patience = Patience::for_coming_nodes, std::vector<std::size_t> expected = {},
+          Patience patience = Patience::for_coming_nodes,
+          std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>(),
           NodeOrder order = NodeOrder::first_fit);
 
     Result run();
@@ -49,7 +52,7 @@ private:
 
     const Snapshot& snapshot_;
     Buyers buyers_;
-    std::vector<std::size_t> expected_;
+    std::optional<std::vector<std::size_t>> expected_;
     PodClasses classes_;
     Rows rows_;
     Daemons daemons_;

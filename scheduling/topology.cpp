@@ -121,6 +121,9 @@ void Topology::add(const std::vector<CounterId>& counters, std::size_t slot, std
 void Topology::place(ClassId id, std::size_t slot, std::size_t row) {
     add(footprints_[id].counted, slot, row);
     add(footprints_[id].owned, slot, row);
+    if (!protects_placed_) return;
+    for (const auto& rule : required(classes_.at(id)).spreads)
+        protected_.emplace(rule.counter, domain(counters_.at(rule.counter), slot, row));
 }
 
 // DaemonSets' pods that are still to come count on the nodes that exist, and on each machine as it is bought.

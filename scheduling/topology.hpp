@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ public:
     void count_existing();
     // Counts the DaemonSets' pods of machines before they are bought; one template row for each machine.
     void expect_machines(const std::vector<std::size_t>& rows);
+    // From now on no machine may be bought whose DaemonSets' pods would be counted where a pod with a spread
+    // constraint was placed without them.
+    void protect_placed() { protects_placed_ = true; }
 
     const Rules& required(const PodClass& pod_class) const { return required_.at(pod_class.topology); }
     const std::vector<Preference>& preferences(const PodClass& pod_class) const {
@@ -74,8 +78,8 @@ public:
     // How many pods the first spread rule finds in the row's domain; 0 without such a rule.
     std::int32_t crowd(const Rules& rules, std::size_t row) const;
 
-    // Whether a machine bought at the row would be a domain in which pods that were placed on the basis of
-    // what exists should have been.
+    // Whether a machine bought at the row would upset pods that were placed: as a domain in which pods that
+    // went by what exists should have been, or see protect_placed().
     bool is_closed(std::size_t row) const;
 
     // A bought machine is at one of these rows; to be told whenever they become fewer.
@@ -128,6 +132,8 @@ private:
     // Pods of expected machines' DaemonSets that are counted before the machines are bought.
     std::map<std::pair<CounterId, std::size_t>, std::int32_t> expected_daemons_;
     std::vector<CounterId> closed_;  // of spread rules: no domain may be added
+    bool protects_placed_ = false;
+    std::set<std::pair<CounterId, std::size_t>> protected_;                  // domains
     std::unordered_map<CounterId, std::vector<std::size_t>> daemon_counts_;  // DaemonSets that are counted
 };
 

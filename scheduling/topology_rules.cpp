@@ -36,11 +36,19 @@ void Topology::close(const Rules& rules, std::size_t slot, std::size_t row) {
 }
 
 bool Topology::is_closed(std::size_t row) const {
-    return std::any_of(closed_.begin(), closed_.end(), [&](CounterId id) {
-        const auto& counter = counters_.at(id);
-        if (!counter.rows->contains(row)) return false;
-        return counter.by_slot || !counter.counter.has_members(rows_.labels().column(counter.key)[row]);
-    });
+    const bool upsets_placed =
+        !protected_.empty() &&
+        std::any_of(daemon_counts_.begin(), daemon_counts_.end(), [&](const auto& entry) {
+            const auto& counter = counters_.at(entry.first);
+            return !counter.by_slot && counter.rows->contains(row) && daemons_at(entry.first, row) > 0 &&
+                   protected_.contains({entry.first, domain(counter, kNone, row)});
+        });
+    return upsets_placed || std::any_of(closed_.begin(), closed_.end(), [&](CounterId id) {
+               const auto& counter = counters_.at(id);
+               if (!counter.rows->contains(row)) return false;
+               return counter.by_slot ||
+                      !counter.counter.has_members(rows_.labels().column(counter.key)[row]);
+           });
 }
 
 bool Topology::can_be_first(const AffinityRule& rule) const {

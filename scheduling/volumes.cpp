@@ -37,16 +37,43 @@ bool is_superset(const std::vector<std::string>& offered, const std::vector<std:
     });
 }
 
-bool is_large_enough(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
-    const auto wanted = claim.spec.resources.requests.find("storage");
-    if (wanted == claim.spec.resources.requests.end()) return true;
-    const auto offered = volume.spec.capacity.find("storage");
-    return offered != volume.spec.capacity.end() && offered->second >= wanted->second;
+api::Quantity storage_of(const api::ResourceList& list) {
+    const auto found = list.find("storage");
+    return found == list.end() ? api::Quantity() : found->second;
+}
+
+std::string mode_of(const std::string& volume_mode) {
+    return volume_mode.empty() ? "Filesystem" : volume_mode;
+}
+
+bool is_promised_to(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
+    const auto& owner = volume.spec.claimRef;
+    return owner && owner->namespace_ == claim.metadata.namespace_ && owner->name == claim.metadata.name &&
+           (owner->uid.empty() || owner->uid == claim.metadata.uid);
+}
+
+bool can_hold(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
+    return !volume.metadata.deletionTimestamp &&
+           mode_of(volume.spec.volumeMode) == mode_of(claim.spec.volumeMode) &&
+           storage_of(volume.spec.capacity) >= storage_of(claim.spec.resources.requests);
+}
+
+bool is_free_for(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim,
+                 const std::string& class_name) {
+    return !volume.spec.claimRef && volume.status.phase == "Available" &&
+           volume.spec.storageClassName == class_name &&
+           is_superset(volume.spec.accessModes, claim.spec.accessModes) &&
+           (!claim.spec.selector || api::matches(*claim.spec.selector, volume.metadata.labels));
+}
+
+bool is_exclusive(const api::PersistentVolumeClaim& claim) {
+    const auto& modes = claim.spec.accessModes;
+    return std::find(modes.begin(), modes.end(), "ReadWriteOncePod") != modes.end();
 }
 
 }  // namespace
 
-VolumeIndex::VolumeIndex(const Snapshot& snapshot) {
+VolumeIndex::VolumeIndex(const Snapshot& snapshot) : snapshot_(snapshot) {
     for (const auto& claim : snapshot.volumes.claims) claims_[api::key_of(*claim)] = claim.get();
     for (const auto& volume : snapshot.volumes.volumes) volumes_[volume->metadata.name] = volume.get();
     for (const auto& storage_class : snapshot.volumes.classes) {
@@ -55,6 +82,12 @@ VolumeIndex::VolumeIndex(const Snapshot& snapshot) {
             api::find(storage_class->metadata.annotations, api::annotations::kDefaultStorageClass);
         if (mark && *mark == "true") default_class_ = storage_class.get();
     }
+}
+
+const api::NodeSelector* affinity_of(const api::PersistentVolume& volume) {
+    return volume.spec.nodeAffinity && volume.spec.nodeAffinity->required
+               ? &*volume.spec.nodeAffinity->required
+               : nullptr;
 }
 
 const api::StorageClass* VolumeIndex::class_of(const api::PersistentVolumeClaim& claim) const {
@@ -72,10 +105,37 @@ VolumeDemand VolumeIndex::demand_of(const api::Pod& pod) {
         else if (volume.ephemeral)
             add_claim(demand, pod, pod.metadata.name + "-" + volume.name, true);
     }
+    for (const auto* claim : demand.exclusives) {
+        const auto* user = user_of(*claim);
+        if (demand.problem.empty() && user && user != &pod)
+            demand.problem = "its volume claim " + claim->metadata.name + " is in use by pod " +
+                             user->metadata.name + ", and only one pod may use it (ReadWriteOncePod)";
+    }
+    std::sort(demand.choices.begin(), demand.choices.end(), [](const Choice& a, const Choice& b) {
+        return storage_of(a.claim->spec.resources.requests) < storage_of(b.claim->spec.resources.requests);
+    });
     std::sort(demand.attachments.begin(), demand.attachments.end());
     demand.attachments.erase(std::unique(demand.attachments.begin(), demand.attachments.end()),
                              demand.attachments.end());
     return demand;
+}
+
+// Pods of leaving nodes take their claims along.
+const api::Pod* VolumeIndex::user_of(const api::PersistentVolumeClaim& claim) {
+    if (!users_) {
+        users_.emplace();
+        for (const auto& node : snapshot_.nodes) {
+            if (node.availability == Availability::leaving) continue;
+            for (const auto& pod : node.pods)
+                for (const auto& volume : pod->spec.volumes)
+                    if (volume.persistentVolumeClaim && !is_finished(*pod))
+                        users_->emplace(
+                            api::ObjectKey(pod->metadata.namespace_, volume.persistentVolumeClaim->claimName),
+                            pod.get());
+        }
+    }
+    const auto found = users_->find(api::key_of(claim));
+    return found == users_->end() ? nullptr : found->second;
 }
 
 void VolumeIndex::add_claim(VolumeDemand& demand, const api::Pod& pod, const std::string& name, bool is_own) {
@@ -85,6 +145,7 @@ void VolumeIndex::add_claim(VolumeDemand& demand, const api::Pod& pod, const std
         return;
     }
     const auto& claim = *found->second;
+    if (is_exclusive(claim)) demand.exclusives.push_back(&claim);
     if (claim.metadata.deletionTimestamp)
         demand.problem = "its volume claim " + name + " is being deleted";
     else if (claim.status.phase == "Lost")
@@ -107,8 +168,7 @@ void VolumeIndex::add_bound(VolumeDemand& demand, const api::PersistentVolumeCla
         return;
     }
     const auto& volume = *found->second;
-    if (volume.spec.nodeAffinity && volume.spec.nodeAffinity->required)
-        demand.any_of.push_back(&*volume.spec.nodeAffinity->required);
+    if (const auto* required = affinity_of(volume)) demand.any_of.push_back(required);
     for (const auto key : kZoneLabels) {
         const auto* zones = api::find(volume.metadata.labels, key);
         if (!zones) continue;
@@ -149,52 +209,39 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
         {storage_class->provisioner, claim.metadata.namespace_ + "/" + claim.metadata.name});
 }
 
-// Volumes that somebody made beforehand, as local ones are.
+// Volumes that somebody made beforehand, as local ones are: the one promised to the claim, or else the
+// smallest. Source: k8s.io/component-helpers/storage/volume (FindMatchingVolume).
 void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
                              const std::string& class_name) {
-    std::vector<api::NodeSelectorTerm> terms;
+    Choice choice{&claim, {}};
     for (const auto& [name, volume] : volumes_) {
-        if (volume->spec.storageClassName != class_name || volume->spec.claimRef) continue;
-        if (!is_superset(volume->spec.accessModes, claim.spec.accessModes)) continue;
-        if (!is_large_enough(*volume, claim)) continue;
-        if (!volume->spec.nodeAffinity || !volume->spec.nodeAffinity->required) return;  // reached everywhere
-        const auto& alternatives = volume->spec.nodeAffinity->required->nodeSelectorTerms;
-        terms.insert(terms.end(), alternatives.begin(), alternatives.end());
+        if (!can_hold(*volume, claim)) continue;
+        if (is_promised_to(*volume, claim)) {
+            choice.volumes = {volume};
+            break;
+        }
+        if (is_free_for(*volume, claim, class_name)) choice.volumes.push_back(volume);
     }
-    if (terms.empty())
-        demand.problem = "no volume is available for its volume claim " + claim.metadata.name;
-    else
-        add_selector(demand, std::move(terms));
-}
-
-std::set<Attachment>& AttachLimits::attached(std::size_t row) {
-    const auto [entry, added] = attached_.try_emplace(row);
-    if (added)
-        for (const auto& pod : rows_.node(row).pods)
-            if (!is_finished(*pod))
-                for (auto& attachment : volumes_.demand_of(*pod).attachments)
-                    entry->second.insert(std::move(attachment));
-    return entry->second;
-}
-
-bool AttachLimits::hold(std::size_t row, const std::vector<Attachment>& wanted) {
-    if (wanted.empty() || row >= rows_.nodes() || !rows_.node(row).csi) return true;
-    const auto& before = attached(row);
-    for (const auto& driver : rows_.node(row).csi->spec.drivers) {
-        if (!driver.allocatable || !driver.allocatable->count) continue;
-        const auto is_of_driver = [&](const Attachment& each) { return each.driver == driver.name; };
-        const auto more = std::count_if(wanted.begin(), wanted.end(), [&](const Attachment& each) {
-            return is_of_driver(each) && !before.contains(each);
-        });
-        const auto count = std::count_if(before.begin(), before.end(), is_of_driver) + more;
-        if (more > 0 && count > *driver.allocatable->count) return false;
+    if (choice.volumes.empty()) {
+        demand.problem = "no volume is available for its volume claim " + claim.metadata.name +
+                         ", whose storage class " + class_name + " makes none";
+        return;
     }
-    return true;
-}
-
-void AttachLimits::attach(std::size_t row, const std::vector<Attachment>& attachments) {
-    if (row < rows_.nodes() && rows_.node(row).csi)
-        attached(row).insert(attachments.begin(), attachments.end());
+    std::sort(choice.volumes.begin(), choice.volumes.end(), [](const auto* a, const auto* b) {
+        const auto left = storage_of(a->spec.capacity);
+        const auto right = storage_of(b->spec.capacity);
+        return left == right ? a->metadata.name < b->metadata.name : left < right;
+    });
+    std::vector<api::NodeSelectorTerm> terms;
+    bool is_reached_everywhere = false;
+    for (const auto* volume : choice.volumes) {
+        const auto* required = affinity_of(*volume);
+        is_reached_everywhere = is_reached_everywhere || !required;
+        if (required)
+            terms.insert(terms.end(), required->nodeSelectorTerms.begin(), required->nodeSelectorTerms.end());
+    }
+    if (!is_reached_everywhere) add_selector(demand, std::move(terms));
+    demand.choices.push_back(std::move(choice));
 }
 
 }  // namespace scheduling

@@ -1,16 +1,14 @@
-// What a pod's volumes demand of its node: where they can be reached, and how many a node can hold.
-// Sources: k8s.io/kubernetes/pkg/scheduler/framework/plugins/{volumebinding,volumezone,nodevolumelimits}.
+// What a pod's volumes demand of its node. Sources: k8s.io/kubernetes/pkg/scheduler/framework/plugins/
+// {volumebinding,volumezone,volumerestrictions,nodevolumelimits}.
 #pragma once
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "api/core.hpp"
-#include "scheduling/rows.hpp"
+#include "scheduling/snapshot.hpp"
 
 namespace scheduling {
 
@@ -21,14 +19,26 @@ struct Attachment {
     auto operator<=>(const Attachment&) const = default;
 };
 
+// A claim that will get one of the volumes that somebody made beforehand.
+struct Choice {
+    const api::PersistentVolumeClaim* claim = nullptr;
+    std::vector<const api::PersistentVolume*> volumes;  // in the order in which the kube-scheduler takes them
+};
+
 struct VolumeDemand {
     std::vector<const api::NodeSelector*> any_of;  // each has to hold
     std::vector<Attachment> attachments;
+    std::vector<Choice> choices;                                // by ascending size of the claims
+    std::vector<const api::PersistentVolumeClaim*> exclusives;  // ReadWriteOncePod
     std::string problem;  // why no node can serve the pod at all; empty: none
 };
 
+// Where the volume can be reached; null: everywhere.
+const api::NodeSelector* affinity_of(const api::PersistentVolume& volume);
+
 class VolumeIndex {
 public:
+    // The snapshot outlives the index.
     explicit VolumeIndex(const Snapshot& snapshot);
 
     // Valid as long as the index.
@@ -41,28 +51,16 @@ private:
     void add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim, const std::string& name);
     void add_selector(VolumeDemand& demand, std::vector<api::NodeSelectorTerm> terms);
     const api::StorageClass* class_of(const api::PersistentVolumeClaim& claim) const;
+    const api::Pod* user_of(const api::PersistentVolumeClaim& claim);
 
+    const Snapshot& snapshot_;
     std::map<api::ObjectKey, const api::PersistentVolumeClaim*> claims_;
     std::map<std::string, const api::PersistentVolume*, std::less<>> volumes_;
     std::map<std::string, const api::StorageClass*, std::less<>> classes_;
     const api::StorageClass* default_class_ = nullptr;
     std::deque<api::NodeSelector> made_;
-};
-
-// How many volumes more the nodes that exist can hold. What a new machine can hold is not known.
-class AttachLimits {
-public:
-    AttachLimits(const Rows& rows, VolumeIndex& volumes) : rows_(rows), volumes_(volumes) {}
-
-    bool hold(std::size_t row, const std::vector<Attachment>& wanted);
-    void attach(std::size_t row, const std::vector<Attachment>& attachments);
-
-private:
-    std::set<Attachment>& attached(std::size_t row);
-
-    const Rows& rows_;
-    VolumeIndex& volumes_;
-    std::map<std::size_t, std::set<Attachment>> attached_;
+    // Of all claims, read when the first pod asks.
+    std::optional<std::map<api::ObjectKey, const api::Pod*>> users_;
 };
 
 }  // namespace scheduling

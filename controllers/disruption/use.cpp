@@ -26,7 +26,7 @@ NodeUse use_of(const api::Node& node, const PodPointers& pods) {
     scheduling::ResourceNames names;
     scheduling::Amounts used;
     for (const auto& pod : pods)
-        if (is_drainable(*pod)) used += scheduling::requests_of(pod->spec, names);
+        if (is_drainable(*pod)) used += scheduling::taken_by(*pod, names);
     return {amount_of(used), amount_of(scheduling::amounts_of(node.status.allocatable, names))};
 }
 

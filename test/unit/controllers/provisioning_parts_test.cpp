@@ -1,6 +1,7 @@
 #include <set>
 
 #include "controllers/claim/state.hpp"
+#include "controllers/informers.hpp"
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/gates.hpp"
@@ -314,4 +315,31 @@ TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for
     CHECK(awaited("Deleting"));
     CHECK_FALSE(awaited("OwnershipMismatch"));
     CHECK_FALSE(awaited("HostUnreachable"));
+}
+
+TEST_CASE("of a pod's status resources are kept only while they differ from its spec") {
+    api::Pod pod;
+    for (const auto* name : {"settled", "growing"}) {
+        auto& container = pod.spec.containers.emplace_back();
+        container.name = name;
+        container.resources.requests["cpu"] = api::Quantity::of(2);
+        auto& status = pod.status.containerStatuses.emplace_back();
+        status.name = name;
+        status.allocatedResources = container.resources.requests;
+        status.resources.emplace().requests = container.resources.requests;
+    }
+    pod.status.containerStatuses[1].resources->requests["cpu"] = api::Quantity::of(1);
+    auto& sidecar = pod.status.initContainerStatuses.emplace_back();
+    sidecar.name = "without-report";
+    pod.status.resources.emplace().requests["cpu"] = api::Quantity::of(4);
+    controllers::forget_settled_resources(pod);
+    REQUIRE(pod.status.containerStatuses.size() == 1);
+    CHECK(pod.status.containerStatuses[0].name == "growing");
+    CHECK(pod.status.initContainerStatuses.empty());
+    CHECK_FALSE(pod.status.resources);
+
+    pod.spec.resources.emplace().requests["cpu"] = api::Quantity::of(4);
+    pod.status.resources.emplace().requests["cpu"] = api::Quantity::of(5);
+    controllers::forget_settled_resources(pod);
+    CHECK(pod.status.resources);
 }

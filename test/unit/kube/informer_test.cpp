@@ -110,6 +110,28 @@ TEST_CASE_METHOD(Fixture, "objects and indexes follow the server") {
           std::string::npos);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a transform is applied to what is listed, watched and written, before it is kept") {
+    kube::Informer<api::Pod> small(client, clock, *random, context.get_executor(), {},
+                                   [](api::Pod& object) { object.metadata.annotations.erase("long"); });
+    const auto long_pod = [](const std::string& name) {
+        auto object = pod(name);
+        object.metadata.annotations = {{"long", "text"}, {"short", "text"}};
+        return object;
+    };
+    server.put(long_pod("listed"));
+    group.spawn(small.run());
+    clock.run_for(context, 1s);
+    server.put(long_pod("watched"));
+    clock.run_for(context, 1s);
+    auto written = long_pod("written");
+    written.metadata.resourceVersion = "1000";
+    small.observe(written);
+    CHECK(small.store().size() == 3);
+    for (const auto& [key, object] : small.store().all())
+        CHECK(object->metadata.annotations == api::StringMap{{"short", "text"}});
+}
+
 TEST_CASE_METHOD(Fixture, "a list of several pages becomes visible as a whole") {
     for (int i = 0; i < 1201; ++i) server.put(pod("p" + std::to_string(i)));
     std::size_t smallest_seen = 5000;

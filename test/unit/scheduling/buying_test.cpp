@@ -121,6 +121,25 @@ TEST_CASE("a DaemonSet takes room only where its pods run and are not there yet"
     CHECK(result.claims.empty());
 }
 
+TEST_CASE("a DaemonSet that states only limits takes them, and one in the host's network its ports") {
+    auto cluster = snapshot();
+    auto set = std::make_shared<api::DaemonSet>(*daemon_set("exporter", "0"));
+    auto& pod = set->spec.template_.spec;
+    pod.hostNetwork = true;
+    pod.containers[0].resources.requests.clear();
+    pod.containers[0].resources.limits = {{"cpu", quantity("500m")}};
+    pod.containers[0].ports = {{9100, 0, "", "TCP"}};
+    cluster.daemon_sets = {set};
+    auto rival = PodBuilder("rival", "1");
+    rival.pod.spec.containers[0].ports = {{80, 9100, "", "TCP"}};
+    cluster.pods = {PodBuilder("a", "4"), rival};
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].cpu_cores == 5);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].pod->metadata.name == "rival");
+}
+
 TEST_CASE("of fixed sizes the smallest is bought that holds what is packed into it") {
     auto cluster = snapshot();
     cluster.pools[0].shapes = {{"large", 8, 16 * kGiB}, {"small", 2, 4 * kGiB}, {"medium", 4, 8 * kGiB}};

@@ -33,6 +33,31 @@ TEST_CASE("a pod too large for any machine is told the difference") {
           "pool small: needs 10 GiB, largest machine offers 7.75 GiB after system reserve");
 }
 
+TEST_CASE("each pool has its own reason, in the order in which they were tried") {
+    auto cluster = snapshot();
+    cluster.budgets = {{"limits.maxNodes of pool limited", 0, {}, {}}};
+    cluster.pools = {pool("limited"), pool("tainted"), pool("small"), pool("paused"), pool("unlike")};
+    cluster.pools[0].budgets = {0};
+    cluster.pools[1].taints = {taint("dedicated")};
+    cluster.pools[1].weight = 10;
+    cluster.pools[2].flexible.cpuCores.max = 2;
+    cluster.pools[2].weight = 20;
+    cluster.pools[3].closed = "is paused";
+    cluster.pools[4].labels["disk"] = "hdd";
+    for (const auto index : {0, 1, 2, 3})
+        cluster.pools[static_cast<std::size_t>(index)].labels["disk"] = "ssd";
+    cluster.pods = {PodBuilder("a", "3").select("disk", "ssd"), PodBuilder("b", "3").select("disk", "ssd")};
+    const auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 2);
+    for (const auto& unplaced : result.unplaced)
+        CHECK(unplaced.reasons ==
+              std::vector<std::string>{
+                  "pool small: needs 3 CPUs, largest machine offers 2 after system reserve",
+                  "pool tainted: has taint dedicated:NoSchedule, which the pod does not tolerate",
+                  "pool limited: limits.maxNodes of pool limited: 0 nodes left", "pool paused: is paused",
+                  "pool unlike: its nodes have no label disk=ssd"});
+}
+
 TEST_CASE("without a pool the reason says so") {
     auto cluster = snapshot();
     cluster.pools.clear();

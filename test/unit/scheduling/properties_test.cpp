@@ -12,7 +12,7 @@ using scheduling::solve;
 
 namespace {
 
-constexpr std::uint64_t kSeeds = 3000;
+constexpr std::uint64_t kSeeds = 12000;
 
 std::string joined(const std::vector<std::string>& lines) {
     std::string text;

@@ -1,5 +1,6 @@
 #include "scheduling/amounts.hpp"
 
+#include "scheduling/pod_defaults.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -15,6 +16,29 @@ constexpr std::int64_t kMiB = 1024 * 1024;
 scheduling::Amounts requests(const api::Pod& pod) {
     scheduling::ResourceNames names;
     return scheduling::requests_of(pod.spec, names);
+}
+
+scheduling::Amounts taken(const api::Pod& pod) {
+    scheduling::ResourceNames names;
+    return scheduling::taken_by(pod, names);
+}
+
+// A running pod of one container "main", with what its node has set aside for it and what it really has.
+api::Pod running(const std::string& wanted, const std::string& allocated, const std::string& actual) {
+    auto pod = PodBuilder("a", wanted).pod;
+    pod.spec.containers[0].name = "main";
+    auto& status = pod.status.containerStatuses.emplace_back();
+    status.name = "main";
+    status.allocatedResources["cpu"] = quantity(allocated);
+    status.resources.emplace().requests["cpu"] = quantity(actual);
+    return pod;
+}
+
+void put_off_resize(api::Pod& pod, const std::string& reason) {
+    auto& condition = pod.status.conditions.emplace_back();
+    condition.type = "PodResizePending";
+    condition.status = api::ConditionStatus::True;
+    condition.reason = reason;
 }
 
 api::Container container(const std::string& cpu, const std::string& restart_policy = "") {
@@ -81,4 +105,98 @@ TEST_CASE("what is not requested is not looked at, even on an overcommitted node
     wanted.base[kCpu] = 0;
     free.base[kPods] = 0;
     CHECK_FALSE(scheduling::fits(wanted, free));
+}
+
+TEST_CASE("while a pod is resized in place it takes the largest of what is wanted, granted and in use") {
+    CHECK(taken(running("1", "1", "1")).base[kCpu] == 1000);
+    CHECK(taken(running("3", "1", "1")).base[kCpu] == 3000);  // to be granted yet
+    CHECK(taken(running("1", "2", "3")).base[kCpu] == 3000);  // to be given back yet
+    CHECK(taken(running("1", "2", "1")).base[kCpu] == 2000);
+    const auto pod = running("1", "2", "3");
+    CHECK(taken(pod).base[kMemory] == 1024 * kMiB);
+    CHECK(taken(pod).base[kPods] == 1);
+    CHECK(requests(pod).base[kCpu] == 1000);  // another node would have to offer only that
+}
+
+TEST_CASE("a resize that its node can never grant takes nothing, one that has to wait does") {
+    auto pod = running("30", "2", "1");
+    put_off_resize(pod, "Deferred");
+    CHECK(taken(pod).base[kCpu] == 30'000);
+    pod.status.conditions.clear();
+    put_off_resize(pod, "Infeasible");
+    CHECK(taken(pod).base[kCpu] == 2000);
+}
+
+TEST_CASE("sidecars are resized like containers, other init containers are not") {
+    auto pod = running("1", "1", "1");
+    pod.spec.initContainers = {container("100m", "Always"), container("200m")};
+    pod.spec.initContainers[0].name = "sidecar";
+    pod.spec.initContainers[1].name = "setup";
+    for (const auto* name : {"sidecar", "setup"}) {
+        auto& status = pod.status.initContainerStatuses.emplace_back();
+        status.name = name;
+        status.allocatedResources["cpu"] = quantity("4");
+        status.resources.emplace().requests["cpu"] = quantity("4");
+    }
+    CHECK(taken(pod).base[kCpu] == 5000);
+    pod.status.initContainerStatuses.erase(pod.status.initContainerStatuses.begin());
+    CHECK(taken(pod).base[kCpu] == 1100);
+}
+
+TEST_CASE("a container without a report yet takes what it wants") {
+    auto pod = running("2", "4", "4");
+    pod.status.containerStatuses[0].resources.reset();
+    CHECK(taken(pod).base[kCpu] == 2000);
+    pod.status.containerStatuses[0].name = "other";
+    CHECK(taken(pod).base[kCpu] == 2000);
+}
+
+TEST_CASE("resources of a whole pod are resized in place as well, as far as they are stated") {
+    auto pod = running("1", "1", "1");
+    pod.spec.resources.emplace().requests["cpu"] = quantity("3");
+    CHECK(taken(pod).base[kCpu] == 3000);
+    pod.status.resources.emplace().requests = {{"cpu", quantity("4")}, {"memory", quantity("9Gi")}};
+    pod.status.allocatedResources = {{"cpu", quantity("5")}, {"memory", quantity("9Gi")}};
+    CHECK(taken(pod).base[kCpu] == 5000);
+    CHECK(taken(pod).base[kMemory] == 1024 * kMiB);  // the container's: memory is not stated for the pod
+    pod.spec.resources->requests["cpu"] = quantity("30");
+    CHECK(taken(pod).base[kCpu] == 30'000);
+    put_off_resize(pod, "Infeasible");
+    CHECK(taken(pod).base[kCpu] == 5000);
+}
+
+TEST_CASE("room that a running pod was granted beyond its spec is not given to others") {
+    auto cluster = snapshot();
+    cluster.nodes = {node("a", "4")};
+    cluster.nodes[0].pods = {std::make_shared<api::Pod>(running("1", "3", "3"))};
+    cluster.pods = {PodBuilder("new", "2")};
+    const auto result = scheduling::solve(cluster);
+    CHECK(result.claims.size() == 1);
+}
+
+TEST_CASE("a DaemonSet's pods get what the API server fills in: requests from limits, ports of the host") {
+    api::PodSpec pod;
+    pod.hostNetwork = true;
+    pod.containers = {container("100m"), api::Container()};
+    pod.containers[0].resources.limits = {{"cpu", quantity("2")}, {"memory", quantity("1Gi")}};
+    pod.containers[1].resources.limits = {{"cpu", quantity("3")}};
+    pod.containers[1].ports = {{9100, 0, "", "TCP"}, {9101, 9200, "", "TCP"}};
+    scheduling::set_pod_defaults(pod);
+    scheduling::ResourceNames names;
+    const auto amounts = scheduling::requests_of(pod, names);
+    CHECK(amounts.base[kCpu] == 3100);
+    CHECK(amounts.base[kMemory] == 1024 * kMiB);
+    CHECK(pod.containers[1].ports[0].hostPort == 9100);
+    CHECK(pod.containers[1].ports[1].hostPort == 9200);
+}
+
+TEST_CASE("what is only limited for a whole pod is requested as its containers do, else as it is limited") {
+    api::PodSpec pod;
+    pod.containers = {container("100m")};
+    pod.resources.emplace().limits = {{"cpu", quantity("2")}, {"memory", quantity("1Gi")}};
+    scheduling::set_pod_defaults(pod);
+    scheduling::ResourceNames names;
+    const auto amounts = scheduling::requests_of(pod, names);
+    CHECK(amounts.base[kCpu] == 100);
+    CHECK(amounts.base[kMemory] == 1024 * kMiB);
 }

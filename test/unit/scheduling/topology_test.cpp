@@ -178,6 +178,76 @@ TEST_CASE("matchLabelKeys counts only pods of the same revision") {
     CHECK(target_of(cluster, solve(cluster), "new") == "a");
 }
 
+TEST_CASE("nodeAffinityPolicy decides whether zones that the pod cannot use count") {
+    auto cluster = snapshot();
+    cluster.nodes = {node_in("a", "host-a"), node_in("elsewhere", "host-b")};
+    cluster.nodes[0].pods = {pod("first", "web")};
+    edit(cluster.nodes[0]).metadata.labels["disk"] = "ssd";
+    cluster.pools[0].closed = "is paused";
+    for (const bool by_selector : {true, false}) {
+        auto waiting = spread("second", kZone);
+        if (by_selector)
+            waiting.select("disk", "ssd");
+        else
+            waiting.require({in("disk", {"ssd"})});
+        cluster.pods = {waiting};
+        CHECK(target_of(cluster, solve(cluster), "second") == "a");
+        waiting.pod.spec.topologySpreadConstraints[0].nodeAffinityPolicy = api::NodeInclusionPolicy::Ignore;
+        cluster.pods = {waiting};
+        CHECK(solve(cluster).unplaced.size() == 1);
+    }
+}
+
+TEST_CASE("pods that differ only in where they may be are spread over different domains") {
+    auto cluster = snapshot();
+    cluster.nodes = {node_in("a", "host-a"), node_in("b", "host-b")};
+    edit(cluster.nodes[0]).metadata.labels["disk"] = "ssd";
+    cluster.nodes[0].pods = {pod("first", "web")};
+    cluster.pools[0].closed = "is paused";
+    // The larger one comes first: what is worked out for it must not be taken for the other's.
+    cluster.pods = {spread("bound", kZone).requests({{"cpu", "2"}}).select("disk", "ssd"),
+                    spread("free", kZone)};
+    const auto result = solve(cluster);
+    CHECK(target_of(cluster, result, "bound") == "a");
+    CHECK(target_of(cluster, result, "free") == "b");
+}
+
+TEST_CASE("matchLabelKeys of a pod affinity means companions with the pod's own value") {
+    auto cluster = three_zones();
+    cluster.nodes = {node_in("a", "host-a"), node_in("b", "host-b")};
+    cluster.nodes[0].pods = {pod("old", "cache").label("revision", "1")};
+    cluster.nodes[1].pods = {pod("new", "cache").label("revision", "2")};
+    auto follower = beside("p", "web", "cache", kZone).label("revision", "2");
+    auto& wanted = follower.affinity().podAffinity->requiredDuringSchedulingIgnoredDuringExecution[0];
+    wanted.matchLabelKeys = {"revision"};
+    cluster.pods = {follower};
+    CHECK(target_of(cluster, solve(cluster), "p") == "b");
+    follower.label("revision", "3");
+    cluster.pods = {follower};
+    CHECK(solve(cluster).unplaced.size() == 1);
+    follower.pod.metadata.labels.erase("revision");  // a key that the pod lacks is not looked at
+    cluster.pods = {follower};
+    CHECK(solve(cluster).unplaced.empty());
+}
+
+TEST_CASE("mismatchLabelKeys keeps a tenant's pods away from those of others only") {
+    auto cluster = snapshot();
+    cluster.nodes = {node("a", "1"), node("b", "2")};
+    cluster.nodes[1].pods = {pod("other", "web").label("tenant", "blue")};
+    auto own = apart("p", "web", "web", kHostname).label("tenant", "green");
+    auto& avoided = own.affinity().podAntiAffinity->requiredDuringSchedulingIgnoredDuringExecution[0];
+    avoided.mismatchLabelKeys = {"tenant"};
+    cluster.pods = {own};
+    CHECK(target_of(cluster, solve(cluster), "p") == "a");
+    own.label("tenant", "blue");
+    cluster.nodes.erase(cluster.nodes.begin());
+    cluster.pods = {own};
+    CHECK(target_of(cluster, solve(cluster), "p") == "b");
+    own.label("tenant", "green");
+    cluster.pods = {own};
+    CHECK(target_of(cluster, solve(cluster), "p") == "claim 0");
+}
+
 TEST_CASE("nodeTaintsPolicy decides whether zones behind taints count") {
     auto cluster = snapshot();
     cluster.nodes = {node_in("a", "host-a"), node_in("tainted", "host-b")};
@@ -268,6 +338,34 @@ TEST_CASE("a host port is used once on a node, also by DaemonSets") {
     CHECK(result.unplaced.size() == 2);
     CHECK(result.unplaced.at(0).reasons[0] ==
           "pool small: its DaemonSets use a host port that the pod needs");
+}
+
+TEST_CASE("host ports clash by protocol and address, and an unnamed address is all of them") {
+    auto cluster = snapshot();
+    cluster.pools[0].closed = "is paused";
+    cluster.nodes = {node("a")};
+    const auto with_port = [](const std::string& name, const std::string& protocol,
+                              const std::string& address) {
+        auto built = pod(name, "dns");
+        built.pod.spec.containers[0].ports = {{53, 53, address, protocol}};
+        return built;
+    };
+    const auto fits_beside = [&](const PodBuilder& running, const PodBuilder& waiting) {
+        cluster.nodes[0].pods = {running};
+        cluster.pods = {waiting};
+        return solve(cluster).unplaced.empty();
+    };
+    const auto udp = with_port("udp", "UDP", "");
+    CHECK(fits_beside(udp, with_port("p", "TCP", "")));
+    CHECK(fits_beside(udp, with_port("p", "", "")));  // TCP
+    CHECK(fits_beside(udp, with_port("p", "SCTP", "")));
+    CHECK_FALSE(fits_beside(udp, with_port("p", "UDP", "")));
+    CHECK_FALSE(fits_beside(udp, with_port("p", "UDP", "10.0.0.1")));
+    const auto one = with_port("one", "UDP", "10.0.0.1");
+    CHECK(fits_beside(one, with_port("p", "UDP", "10.0.0.2")));
+    CHECK_FALSE(fits_beside(one, with_port("p", "UDP", "10.0.0.1")));
+    CHECK_FALSE(fits_beside(one, with_port("p", "UDP", "0.0.0.0")));
+    CHECK_FALSE(fits_beside(one, with_port("p", "UDP", "")));
 }
 
 TEST_CASE("what the scheduler can place on ready nodes now counts before anything is planned for later") {

@@ -50,6 +50,20 @@ std::shared_ptr<const api::CSINode> holds(int volumes) {
     return csi;
 }
 
+// Made beforehand, of a class that makes none itself.
+std::shared_ptr<api::PersistentVolume> local_volume(const std::string& name, const std::string& node = "") {
+    auto made = std::make_shared<api::PersistentVolume>();
+    made->metadata.name = name;
+    made->spec.storageClassName = "late";
+    made->spec.capacity["storage"] = quantity("10Gi");
+    made->status.phase = "Available";
+    if (node.empty()) return made;
+    auto& required = made->spec.nodeAffinity.emplace().required.emplace();
+    required.nodeSelectorTerms.emplace_back().matchExpressions = {
+        in(std::string(api::labels::kHostname), {node})};
+    return made;
+}
+
 // Two zones; a claim "data" for which no volume is made yet.
 scheduling::Snapshot cluster_with_claim() {
     auto cluster = snapshot();
@@ -97,13 +111,13 @@ TEST_CASE("nothing is bought for a pod whose volume cannot come to be") {
     auto at_once = storage_class();
     at_once->volumeBindingMode = api::VolumeBindingMode::Immediate;
     cluster.volumes.classes = {at_once};
-    CHECK(reason() == "pool small: volume claim data is not bound yet");
+    CHECK(reason() == "volume claim data is not bound yet");
     cluster.volumes.claims.clear();
-    CHECK(reason() == "pool small: its volume claim data does not exist");
+    CHECK(reason() == "its volume claim data does not exist");
     auto lost = claim("data");
     lost->status.phase = "Lost";
     cluster.volumes.claims = {lost};
-    CHECK(reason() == "pool small: its volume claim data has lost its volume");
+    CHECK(reason() == "its volume claim data has lost its volume");
 }
 
 TEST_CASE("a node holds as many volumes as its driver says, those that are there already included") {
@@ -118,4 +132,131 @@ TEST_CASE("a node holds as many volumes as its driver says, those that are there
     cluster.nodes[0].csi = holds(1);
     cluster.pods = {with_volume("same", "other"), PodBuilder("plain")};
     CHECK(solve(cluster).claims.empty());
+}
+
+TEST_CASE("a claim for one pod alone that another pod uses makes a pod unschedulable, whatever is bought") {
+    auto cluster = cluster_with_claim();
+    auto alone = claim("data");
+    alone->spec.accessModes = {"ReadWriteOncePod"};
+    cluster.volumes.claims = {alone};
+    cluster.nodes = {node("a")};
+    cluster.pools.push_back(pool("other"));
+    CHECK(target_of(cluster, solve(cluster), "p") == "a");
+    cluster.nodes[0].pods = {with_volume("user", "data")};
+    auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          Reasons{"its volume claim data is in use by pod user, and only one pod may use it "
+                  "(ReadWriteOncePod)"});
+    CHECK(result.claims.empty());
+    auto finished = with_volume("user", "data");
+    finished.pod.status.phase = api::PodPhase::Succeeded;
+    cluster.nodes[0].pods = {finished};
+    CHECK(target_of(cluster, solve(cluster), "p") == "a");
+}
+
+TEST_CASE("of two pods that wait for a claim for one pod alone, one gets a machine") {
+    auto cluster = cluster_with_claim();
+    auto alone = claim("data");
+    alone->spec.accessModes = {"ReadWriteOncePod"};
+    cluster.volumes.claims = {alone};
+    cluster.pods = {with_volume("p", "data"), with_volume("q", "data")};
+    const auto result = solve(cluster);
+    CHECK(result.claims.size() == 1);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          Reasons{"its volume claim data goes to another pod that waits, and only one pod may use it "
+                  "(ReadWriteOncePod)"});
+}
+
+TEST_CASE("a pod moves with its claim for one pod alone when its node goes") {
+    auto cluster = cluster_with_claim();
+    auto alone = claim("data");
+    alone->spec.accessModes = {"ReadWriteOncePod"};
+    cluster.volumes.claims = {alone};
+    cluster.pods.clear();
+    cluster.nodes = {node("a"), node("b")};
+    cluster.nodes[0].pods = {with_volume("user", "data")};
+    CHECK(scheduling::simulate_removal(cluster, {{0}}).possible);
+}
+
+TEST_CASE("a claim of a class that makes no volumes needs one that is there, where it is") {
+    auto cluster = cluster_with_claim();
+    auto none = storage_class();
+    none->provisioner = "kubernetes.io/no-provisioner";
+    cluster.volumes.classes = {none};
+    cluster.nodes = {node("a"), node("b")};
+    auto result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          Reasons{"no volume is available for its volume claim data, whose storage class late makes none"});
+
+    cluster.volumes.volumes = {local_volume("on-b", "b")};
+    CHECK(target_of(cluster, solve(cluster), "p") == "b");
+    cluster.nodes.pop_back();
+    result = solve(cluster);
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.unplaced[0].reasons ==
+          Reasons{"pool small: its nodes are not where the pod's volumes can be used"});
+    CHECK(result.claims.empty());
+    cluster.volumes.volumes = {local_volume("everywhere")};
+    cluster.nodes.clear();
+    CHECK(solve(cluster).claims.size() == 1);
+}
+
+TEST_CASE("a volume made beforehand serves only a claim that it suits") {
+    auto cluster = cluster_with_claim();
+    auto none = storage_class();
+    none->provisioner = "kubernetes.io/no-provisioner";
+    cluster.volumes.classes = {none};
+    auto wish = claim("data");
+    wish->spec.accessModes = {"ReadWriteOnce"};
+    wish->spec.resources.requests["storage"] = quantity("10Gi");
+    wish->spec.selector.emplace().matchLabels = {{"tier", "fast"}};
+    cluster.volumes.claims = {wish};
+    auto volume = local_volume("v");
+    volume->spec.accessModes = {"ReadWriteOnce", "ReadOnlyMany"};
+    volume->metadata.labels = {{"tier", "fast"}};
+    const auto serves = [&](auto change) {
+        auto changed = std::make_shared<api::PersistentVolume>(*volume);
+        change(*changed);
+        cluster.volumes.volumes = {changed};
+        return solve(cluster).unplaced.empty();
+    };
+    CHECK(serves([](auto&) {}));
+    CHECK_FALSE(serves([](auto& v) { v.metadata.labels.clear(); }));
+    CHECK_FALSE(serves([](auto& v) { v.spec.accessModes = {"ReadOnlyMany"}; }));
+    CHECK_FALSE(serves([](auto& v) { v.spec.capacity["storage"] = quantity("9Gi"); }));
+    CHECK_FALSE(serves([](auto& v) { v.spec.volumeMode = "Block"; }));
+    CHECK_FALSE(serves([](auto& v) { v.spec.storageClassName = "other"; }));
+    CHECK_FALSE(serves([](auto& v) { v.status.phase = "Released"; }));
+    CHECK_FALSE(serves([](auto& v) { v.spec.claimRef = {"v1", "PersistentVolumeClaim", "default", "x"}; }));
+    CHECK(serves([](auto& v) {  // promised to the claim by name: its labels and class don't matter
+        v.spec.claimRef = {"v1", "PersistentVolumeClaim", "default", "data"};
+        v.metadata.labels.clear();
+    }));
+}
+
+TEST_CASE("each volume made beforehand serves one of the pods that wait") {
+    auto cluster = cluster_with_claim();
+    auto none = storage_class();
+    none->provisioner = "kubernetes.io/no-provisioner";
+    cluster.volumes.classes = {none};
+    cluster.volumes.claims = {claim("one"), claim("two"), claim("three")};
+    cluster.pods = {with_volume("p", "one"), with_volume("q", "two"), with_volume("r", "three")};
+    cluster.nodes = {node("a"), node("b")};
+    cluster.volumes.volumes = {local_volume("on-a", "a"), local_volume("on-b", "b")};
+    const auto result = solve(cluster);
+    CHECK(result.placements.size() == 2);
+    CHECK(target_of(cluster, result, "p") != target_of(cluster, result, "q"));
+    REQUIRE(result.unplaced.size() == 1);
+    CHECK(result.claims.empty());
+
+    cluster.nodes.clear();
+    cluster.volumes.volumes = {local_volume("somewhere"), local_volume("anywhere")};
+    const auto bought = solve(cluster);
+    CHECK(bought.placements.size() == 2);
+    REQUIRE(bought.unplaced.size() == 1);
+    CHECK(bought.unplaced[0].reasons ==
+          Reasons{"pool small: other pods that wait get the volumes that the pod could use there"});
 }
