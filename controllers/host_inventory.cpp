@@ -11,8 +11,7 @@ namespace {
 
 // Somebody else was first, or the object is gone: an expected outcome of a compare-and-swap.
 bool is_lost_race(const kube::ApiError& error) {
-    constexpr int kUnprocessable = 422;  // a JSON patch whose test failed
-    return error.is_conflict() || error.is_not_found() || error.code == kUnprocessable;
+    return error.is_conflict() || error.is_not_found();
 }
 
 }  // namespace

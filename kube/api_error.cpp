@@ -30,6 +30,15 @@ std::optional<base::Duration> retry_after(const api::Status& status, const base:
     return std::chrono::seconds(seconds);
 }
 
+// A JSON patch that does not apply, as one whose test does not hold, gets this text whatever was wrong, while
+// an object that breaks a rule gets a text of its own. Source: k8s.io/apimachinery/pkg/api/errors
+// (NewGenericServerResponse).
+bool is_overtaken_patch(const api::Status& status) {
+    constexpr int kUnprocessable = 422;
+    return status.code == kUnprocessable &&
+           status.message.starts_with("the server rejected our request due to an error in our request");
+}
+
 }  // namespace
 
 ApiError::ApiError(const std::string& what, int status_code, std::string status_reason, std::string text)
@@ -51,6 +60,11 @@ ApiError error_of(const std::string& subject, const api::Status& status) {
     if (!status.reason.empty()) what += ' ' + status.reason;
     if (!status.message.empty()) what += ": " + status.message;
     ApiError error(what, status.code, status.reason, status.message);
+    if (is_overtaken_patch(status)) {
+        // What a resourceVersion is to other patches its test is to a JSON patch.
+        error.code = 409;
+        error.reason = "Conflict";
+    }
     if (status.details) error.causes = status.details->causes;
     return error;
 }

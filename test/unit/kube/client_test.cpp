@@ -111,6 +111,23 @@ TEST_CASE_METHOD(Fixture, "a refusal says which verb on which object and in the 
     CHECK(error(client->remove<api::Pod>({"n", "p"})).value().code == 502);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a JSON patch that somebody overtook is a conflict, an object that breaks a rule is not") {
+    kube::Patch patch;
+    patch.type = kube::Patch::Type::json;
+    patch.body = boost::json::array();
+    wire->answers.push_back(fake::status_response(
+        422, "Invalid", "the server rejected our request due to an error in our request"));
+    auto overtaken = error(client->patch<api::Pod>({"n", "p"}, patch)).value();
+    CHECK(overtaken.is_conflict());
+    CHECK(std::string(overtaken.what()).find("422") != std::string::npos);  // as the server said it
+    wire->answers.push_back(
+        fake::status_response(422, "Invalid", "Pod \"p\" is invalid: spec: Required value"));
+    auto invalid = error(client->patch<api::Pod>({"n", "p"}, patch)).value();
+    CHECK_FALSE(invalid.is_conflict());
+    CHECK(invalid.code == 422);
+}
+
 TEST_CASE_METHOD(Fixture, "an answer that does not fit is a failure that says where") {
     wire->answers.push_back(answer(200, R"({"metadata":{"name":7}})"));
     CHECK_THROWS_WITH(
