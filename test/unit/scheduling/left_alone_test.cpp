@@ -1,0 +1,169 @@
+// What becomes of a plan when the kube-scheduler, which knows nothing of it, puts the pods where it likes: on
+// the node with the most room left in proportion, and with CPU and memory used evenly (its default scoring,
+// as far as requests go). A quick stand-in for test/component/scheduling, where the kube-scheduler itself
+// does it. Source: k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources (least_allocated,
+// balanced_allocation).
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <random>
+#include <set>
+
+#include "test/support/catch.hpp"
+#include "test/unit/scheduling/builders.hpp"
+#include "test/unit/scheduling/checker_cluster.hpp"
+#include "test/unit/scheduling/random_cluster.hpp"
+
+namespace {
+
+using checker::CheckedNode;
+using scheduling::Availability;
+
+constexpr std::uint64_t kWorkloads = 240;
+constexpr std::uint64_t kSeedsPerFeature = 8;
+
+// The workloads of test/component/scheduling.
+random_cluster::Options options_for(std::uint64_t seed) {
+    random_cluster::Options options;
+    options.most_pods = 14;
+    options.most_nodes = 4;
+    const auto feature = seed / kSeedsPerFeature;
+    if (feature < random_cluster::kFeatures)
+        options.features = {static_cast<random_cluster::Feature>(feature)};
+    return options;
+}
+
+class SchedulerAlone {
+public:
+    SchedulerAlone(const scheduling::Snapshot& snapshot, const scheduling::Result& result, std::uint64_t seed)
+        : snapshot_(snapshot), result_(result), cluster_{snapshot, {}, {}}, random_(seed) {}
+
+    // How many of the pods with a promised place find none.
+    std::size_t left_over() {
+        for (const auto& node : snapshot_.nodes)
+            if (node.availability == Availability::ready) add(node);
+        std::set<const api::Pod*> promised;
+        for (std::size_t i = 0; i < result_.placements.size(); ++i) {
+            const auto& placement = result_.placements[i];
+            if (i < result_.placed_now)
+                take(*by_node_.at(snapshot_.nodes[*placement.node].node.get()), *placement.pod);
+            else
+                promised.insert(placement.pod);
+        }
+        for (const auto& node : snapshot_.nodes)
+            if (node.availability != Availability::ready) add(node);
+        bought_.reserve(result_.claims.size());
+        for (std::size_t i = 0; i < result_.claims.size(); ++i) {
+            auto& node = bought_.emplace_back(builders::coming_node(snapshot_, result_, i));
+            auto& metadata = builders::edit(node).metadata;
+            metadata.labels[std::string(api::labels::kHostname)] = metadata.name;
+            add(node);
+        }
+        return place_all(queue_of(promised));
+    }
+
+private:
+    // By priority, then by arrival.
+    std::vector<const api::Pod*> queue_of(const std::set<const api::Pod*>& promised) const {
+        std::vector<const api::Pod*> queue;
+        for (int priority = 2; priority >= 0; --priority)
+            for (const auto& pod : snapshot_.pods)
+                if (promised.contains(pod.get()) && pod->spec.priority.value_or(0) == priority)
+                    queue.push_back(pod.get());
+        return queue;
+    }
+
+    // Those that were refused are tried again after the others.
+    std::size_t place_all(std::vector<const api::Pod*> queue) {
+        for (auto before = queue.size() + 1; queue.size() < before;) {
+            before = queue.size();
+            std::erase_if(queue, [this](const api::Pod* pod) { return place(*pod); });
+        }
+        return queue.size();
+    }
+
+    bool place(const api::Pod& pod) {
+        CheckedNode* best = nullptr;
+        double best_score = 0;
+        for (auto& node : cluster_.nodes) {
+            if (!checker::refusal(cluster_, node, pod).empty()) continue;
+            const auto score = score_of(node, pod);
+            if (best && score <= best_score) continue;
+            best = &node;
+            best_score = score;
+        }
+        if (best) take(*best, pod);
+        return best != nullptr;
+    }
+
+    double score_of(CheckedNode& node, const api::Pod& pod) {
+        const auto cpu = used_with(node, pod, "cpu");
+        const auto memory = used_with(node, pod, "memory");
+        const auto least_allocated = std::floor((2 - cpu - memory) * 50);
+        const auto balanced = std::floor((1 - std::abs(cpu - memory) / 2) * 100);
+        // Among equals the kube-scheduler chooses at random.
+        return least_allocated + balanced + std::uniform_real_distribution<double>(0, 0.5)(random_);
+    }
+
+    double used_with(CheckedNode& node, const api::Pod& pod, const std::string& resource) {
+        const auto all = static_cast<double>(capacity_.at(&node)[resource]);
+        const auto free = static_cast<double>(node.free[resource]);
+        const auto wanted = static_cast<double>(checker::requests_of(pod)[resource]);
+        return all > 0 ? std::min(1.0, (all - free + wanted) / all) : 1;
+    }
+
+    void take(CheckedNode& node, const api::Pod& pod) {
+        for (const auto& [name, amount] : checker::requests_of(pod)) node.free[name] -= amount;
+        node.pods.push_back(&pod);
+    }
+
+    void add(const scheduling::Node& each) {
+        auto& node = cluster_.nodes.emplace_back();
+        by_node_[each.node.get()] = &node;
+        node.name = each.node->metadata.name;
+        node.labels = each.node->metadata.labels;
+        node.taints = each.node->spec.taints;
+        node.csi = each.csi.get();
+        for (const auto& [name, quantity] : each.node->status.allocatable) node.free[name] = quantity.milli();
+        capacity_[&node] = node.free;
+        for (const auto& pod : each.pods) take(node, *pod);
+        for (const auto& set : snapshot_.daemon_sets) {
+            api::Pod pod;
+            pod.metadata.namespace_ = set->metadata.namespace_;
+            pod.metadata.labels = set->spec.template_.metadata.labels;
+            pod.spec = set->spec.template_.spec;
+            const CheckedNode bare{node.name, node.labels, node.taints, checker::requests_of(pod),
+                                   true,      {},          nullptr};
+            if (checker::refusal({snapshot_, {}, {}}, bare, pod).empty())
+                take(node, cluster_.made_pods.emplace_back(std::move(pod)));
+        }
+    }
+
+    const scheduling::Snapshot& snapshot_;
+    const scheduling::Result& result_;
+    checker::CheckedCluster cluster_;
+    std::mt19937_64 random_;
+    std::vector<scheduling::Node> bought_;
+    std::map<const api::Node*, CheckedNode*> by_node_;
+    std::map<const CheckedNode*, std::map<std::string, __int128>> capacity_;
+};
+
+}  // namespace
+
+TEST_CASE("left to its own scoring the kube-scheduler rarely needs another machine") {
+    std::size_t missed = 0;
+    std::string which;
+    for (std::uint64_t seed = 0; seed < kWorkloads; ++seed) {
+        const auto options = options_for(seed);
+        const auto cluster = random_cluster::make(seed, options);
+        const auto result = scheduling::solve(cluster);
+        if (SchedulerAlone(cluster, result, seed).left_over() == 0) continue;
+        ++missed;
+        which += "\n" + std::to_string(seed) + ":";
+        for (const auto feature : random_cluster::features_of(seed, options))
+            which += std::string(" ") + random_cluster::name_of(feature);
+    }
+    INFO(missed << " of " << kWorkloads << " workloads leave a pod over:" << which);
+    // The aim is 2 %; see docs/performance.md for what these have in common.
+    CHECK(missed * 100 <= 8 * kWorkloads);
+}
