@@ -8,6 +8,7 @@ using api::ConditionStatus;
 using api::v1alpha1::NodeSmithProvider;
 using api::v1alpha1::ProviderHost;
 using api::v1alpha1::ProviderStatus;
+using api::v1alpha1::ProviderTemplate;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
 
@@ -94,6 +95,19 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
     return hosts;
 }
 
+// A template that cannot be seen for a while is remembered as it was.
+void note_templates(ProviderStatus& status, const std::map<std::string, std::string>& revisions) {
+    constexpr const char* kAllHosts = "*";
+    if (revisions.empty()) return;
+    const bool one_for_all = revisions.contains(kAllHosts);
+    std::erase_if(status.templates, [&](const ProviderTemplate& known) {
+        return revisions.contains(known.host) || (known.host == kAllHosts) != one_for_all;
+    });
+    for (const auto& [host, revision] : revisions) status.templates.push_back({host, revision});
+    std::sort(status.templates.begin(), status.templates.end(),
+              [](const auto& a, const auto& b) { return a.host < b.host; });
+}
+
 }  // namespace
 
 ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExamination& examination,
@@ -104,7 +118,9 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
                                 reachable(examination)};
     if (provider.spec.proxmox && provider.spec.proxmox->template_) {
         updates.push_back(template_resolved(examination));
+        note_templates(status, examination.health.template_revisions);
     } else {
+        status.templates.clear();
         std::erase_if(status.conditions, [](const api::Condition& condition) {
             return condition.type == conditions::kTemplateResolved;
         });

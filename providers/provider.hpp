@@ -140,6 +140,7 @@ struct Machine {
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;
     std::vector<std::string> addresses;
+    std::string template_revision;  // if placed: of the template that it will be made from; empty: of none
     std::string message;  // what is being waited for, for people: "waiting for task qmcreate on host pve1"
     // Bare metal: identity.system_uuid is the hardware's own, and a lock on the host is the mark.
     bool is_bare_metal = false;
@@ -206,6 +207,9 @@ struct Health {
     // configured.
     std::string template_reason;  // TemplateNotFound, TemplateAmbiguous
     std::string template_message;
+    // Of the templates found, by host ("*": one for all). Another revision is another template, or other
+    // content.
+    std::map<std::string, std::string> template_revisions;
 };
 
 // Failure of the backend that is no expected outcome; `what()` says what was tried, on what, what came back.

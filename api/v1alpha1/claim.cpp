@@ -13,8 +13,8 @@ BOOST_DESCRIBE_STRUCT(ClaimFailure, (), (reason, message, host, time))
 BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
                       (observedGeneration, conditions, phase, size, providerRef, host, zone, machineID,
                        systemUUID, providerID, taskRef, launchAttempts, nextRetryTime, lastFailure, addresses,
-                       bootstrapTokenID, templateHash, nodeName, capacity, allocatable, emptySince,
-                       unneededSince, lastPodEventTime))
+                       bootstrapTokenID, templateHash, templateRevision, nodeName, capacity, allocatable,
+                       emptySince, unneededSince, lastPodEventTime))
 BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -50,6 +50,7 @@ struct ClaimStatus {
     std::vector<std::string> addresses;
     std::string bootstrapTokenID;
     std::string templateHash;
+    std::string templateRevision;  // of the provider's template that it was made from
     // The Node
     std::string nodeName;
     ResourceList capacity;

@@ -47,8 +47,9 @@ BOOST_DESCRIBE_STRUCT(ProviderSpec, (),
                       (type, credentialsSecretRef, additionalSettings, orphanGracePeriod, proxmox, redfish))
 BOOST_DESCRIBE_STRUCT(ProviderHost, (),
                       (name, online, evacuating, cpuCores, memoryMiB, freeCPUCores, freeMemoryMiB, machines))
+BOOST_DESCRIBE_STRUCT(ProviderTemplate, (), (host, revision))
 BOOST_DESCRIBE_STRUCT(ProviderStatus, (),
-                      (observedGeneration, conditions, endpoint, version, machines, hosts))
+                      (observedGeneration, conditions, endpoint, version, machines, hosts, templates))
 BOOST_DESCRIBE_STRUCT(NodeSmithProvider, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

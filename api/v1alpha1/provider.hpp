@@ -30,6 +30,13 @@ struct ProviderHost {
     bool operator==(const ProviderHost&) const = default;
 };
 
+// A template as last seen.
+struct ProviderTemplate {
+    std::string host;      // whose machines are made from it; "*" = all hosts'
+    std::string revision;  // another one: it was replaced, or its content is another
+    bool operator==(const ProviderTemplate&) const = default;
+};
+
 struct ProviderStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -37,6 +44,7 @@ struct ProviderStatus {
     std::string version;
     std::int64_t machines = 0;
     std::vector<ProviderHost> hosts;
+    std::vector<ProviderTemplate> templates;
     bool operator==(const ProviderStatus&) const = default;
 };
 

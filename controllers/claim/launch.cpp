@@ -64,6 +64,7 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     if (!machine.addresses.empty()) status.addresses = machine.addresses;
     auto where = "machine " + status.machineID + " on host " + status.host;
     if (machine.state == providers::MachineState::placed) {
+        status.templateRevision = machine.template_revision;
         set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLaunching,
             where + " is about to be made" + (machine.message.empty() ? "" : ": " + machine.message), s.now);
     } else if (machine.state == providers::MachineState::running) {

@@ -11,6 +11,7 @@ namespace controllers::disruption {
 using api::v1alpha1::DriftPolicy;
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
 using api::v1alpha1::RepairAction;
 using api::v1alpha1::ScaleDownPolicy;
 namespace conditions = api::conditions;
@@ -140,6 +141,18 @@ std::string drift_of(const NodeSmithPool& pool, const std::string& template_hash
     if (wanted > 0 && has != node.status.capacity.end() && has->second.value() < wanted)
         return "the machine has " + has->second.str() + " CPUs instead of " + std::to_string(wanted);
     return {};
+}
+
+std::string template_drift(const NodeSmithProvider& provider, const NodeSmithClaim& claim) {
+    const auto& made_from = claim.status.templateRevision;
+    const auto& templates = provider.status.templates;
+    if (made_from.empty() || templates.empty()) return {};
+    // A machine may have moved since it was made, so any host's template will do.
+    const bool is_there =
+        std::ranges::any_of(templates, [&](const auto& known) { return known.revision == made_from; });
+    if (is_there) return {};
+    return "the template that the machine was made from (" + made_from +
+           ") was replaced, or holds something else now";
 }
 
 std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now) {

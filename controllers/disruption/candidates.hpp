@@ -9,6 +9,7 @@
 #include "api/node.hpp"
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
 #include "controllers/disruption/blocker.hpp"
 
 namespace controllers::disruption {
@@ -48,6 +49,11 @@ int rank(Kind kind);
 // pool's present one, empty while its provider is not there.
 std::string drift_of(const api::v1alpha1::NodeSmithPool& pool, const std::string& template_hash,
                      const api::v1alpha1::NodeSmithClaim& claim, const api::Node& node);
+
+// Whether the template that the machine was made from is another one now, in words; empty: not, or nobody
+// knows. While a template cannot be seen, what it was is still on record.
+std::string template_drift(const api::v1alpha1::NodeSmithProvider& provider,
+                           const api::v1alpha1::NodeSmithClaim& claim);
 
 // status.emptySince and status.unneededSince as they should be.
 std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now);

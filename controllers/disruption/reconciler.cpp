@@ -81,7 +81,9 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
     });
     informers_.providers.on_change(
         [add_all](const NodeSmithProvider* before, const NodeSmithProvider* after) {
-            if (!before || !after || before->status.hosts != after->status.hosts) add_all();
+            if (!before || !after || before->status.hosts != after->status.hosts ||
+                before->status.templates != after->status.templates)
+                add_all();
         });
     informers_.hosts.on_change([add_all](const NodeSmithHost* before, const NodeSmithHost* after) {
         if (before && after && before->spec.maintenance != after->spec.maintenance) add_all();

@@ -122,6 +122,9 @@ DisruptionReconciler::Member DisruptionReconciler::look_at_member(const View& vi
     member.use = use_of(*node, member.pods);
     member.evacuated = evacuated(informers_, *claim, *view.pool);
     member.drift = drift_of(*view.pool, view.template_hash, *claim, *node);
+    const auto provider =
+        informers_.providers.store().get({claim->metadata.namespace_, claim->status.providerRef});
+    if (provider && member.drift.empty()) member.drift = template_drift(*provider, *claim);
     member.claim = std::move(claim);
     member.node = std::move(node);
     return member;

@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
-#include "providers/proxmox/templates.hpp"
 
 namespace providers::proxmox {
 
@@ -35,23 +34,25 @@ Health failed(const ApiError& error) {
 
 }  // namespace
 
-asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view) {
+asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
+                                     Templates& templates) {
     try {
         const auto version = co_await client.read(get_version());
         const auto permissions = co_await view.permissions(base::Duration::zero());
         Health health;
         health.reachable = true;
         if (version.is_object()) health.version = text_of(version.get_object(), "version");
-        std::vector<Guest> templates;
+        std::vector<Guest> sources;
         if (const auto& wish = settings.spec.template_) {
             const auto state = co_await view.state(kStateAge);
             auto found = find_templates(*wish, *state);
             health.template_reason = std::move(found.reason);
             health.template_message = std::move(found.message);
-            templates = std::move(found.templates);
+            sources = std::move(found.templates);
+            health.template_revisions = co_await templates.revisions(state);
         }
         const auto missing =
-            missing_privileges(settings, permissions, std::atoi(health.version.c_str()), templates);
+            missing_privileges(settings, permissions, std::atoi(health.version.c_str()), sources);
         health.credentials_ok = missing.empty();
         if (!missing.empty()) {
             health.reason = "MissingPrivileges";

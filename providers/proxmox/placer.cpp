@@ -84,6 +84,7 @@ asio::awaitable<EnsureResult> Placer::with_id(MachineSpec spec, ClusterView::Sta
                                               std::string message) {
     const auto range = co_await view_.id_range();
     const auto cluster = co_await view_.name();
+    const auto revision = co_await templates_.revision_for(spec.record.host, state);
     auto taken = refused_ids_;
     for (const auto& guest : state->guests) taken.insert(guest.vmid);
     for (const auto& reservation : spec.reservations) taken.insert(id_of(reservation.machine_id));
@@ -105,6 +106,7 @@ asio::awaitable<EnsureResult> Placer::with_id(MachineSpec spec, ClusterView::Sta
     if (settings_.has_zones()) machine.zone = machine.record.host;
     machine.cpu_cores = spec.cpu_cores;
     machine.memory_mib = spec.memory_mib;
+    machine.template_revision = revision;
     machine.message = std::move(message);
     co_return machine;
 }

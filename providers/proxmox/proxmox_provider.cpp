@@ -55,7 +55,9 @@ public:
     asio::awaitable<std::vector<HostOffering>> offerings() override {
         co_return co_await placer_.offerings();
     }
-    asio::awaitable<Health> check() override { co_return co_await check_health(settings_, client_, view_); }
+    asio::awaitable<Health> check() override {
+        co_return co_await check_health(settings_, client_, view_, templates_);
+    }
     asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) override {
         co_return co_await images_.discard(std::move(identity), std::move(record));
     }

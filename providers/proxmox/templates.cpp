@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/template_revision.hpp"
 
 namespace providers::proxmox {
 
@@ -10,6 +10,7 @@ namespace {
 
 constexpr base::Duration kDetailsAge = std::chrono::minutes{10};
 constexpr base::Duration kSourceAge = std::chrono::seconds{10};
+constexpr const char* kAllHosts = "*";
 
 bool matches(const api::v1alpha1::Template& wish, const Guest& guest) {
     if (guest.is_container || !guest.is_template) return false;
@@ -99,7 +100,7 @@ asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer st
     const auto& source = found.templates.front();
     const auto where = "template " + std::to_string(source.vmid) + " is on " + source.node;
     const auto* home = state->find_host(source.node);
-    auto storages = co_await storages_of(source);
+    auto storages = (co_await details_of(source)).storages;
     if (!wish.storage.empty()) storages.insert(wish.storage);
     for (const auto& host : state->hosts) {
         if (!home || !home->is_online) {
@@ -117,24 +118,52 @@ asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer st
     co_return obstacles;
 }
 
-asio::awaitable<std::set<std::string>> Templates::storages_of(Guest source) {
+asio::awaitable<std::string> Templates::revision_for(std::string host, ClusterView::StatePointer state) {
+    if (!settings_.spec.template_) co_return std::string();
+    const auto all = co_await revisions(state);
+    auto found = all.find(host);
+    if (found == all.end()) found = all.find(kAllHosts);
+    co_return found == all.end() ? std::string() : found->second;
+}
+
+asio::awaitable<std::map<std::string, std::string>> Templates::revisions(ClusterView::StatePointer state) {
+    std::map<std::string, std::string> revisions;
+    if (!settings_.spec.template_) co_return revisions;
+    const auto& wish = *settings_.spec.template_;
+    const auto found = find_templates(wish, *state);
+    if (!found.reason.empty()) co_return revisions;
+    // One that is gone for a moment may come back as another one.
+    std::erase_if(details_, [&](const auto& entry) {
+        return std::ranges::find(found.templates, entry.first, &Guest::vmid) == found.templates.end();
+    });
+    for (const auto& source : found.templates) {
+        const auto details = co_await details_of(source);
+        if (!details.revision.empty())
+            revisions[wish.localStorage ? source.node : kAllHosts] = details.revision;
+    }
+    co_return revisions;
+}
+
+asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
     const auto known = details_.find(source.vmid);
     if (known != details_.end() && clock_.now() - known->second.read_at < kDetailsAge) {
-        co_return known->second.storages;
+        co_return known->second;
     }
     Details details;
     details.read_at = clock_.now();
     try {
         const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
-        for (const auto& [name, value] : parse_vm_config(data).options) {
+        const auto config = parse_vm_config(data);
+        details.revision = template_revision(source.vmid, config);
+        for (const auto& [name, value] : config.options) {
             if (is_drive(name)) details.storages.insert(storage_of_drive(value));
         }
     } catch (const ApiError& error) {
         if (!is_passing(error.kind) && error.kind != ErrorKind::not_found) throw;
-        co_return details.storages;
+        co_return details;
     }
     details.storages.erase("");
-    co_return details_.insert_or_assign(source.vmid, std::move(details)).first->second.storages;
+    co_return details_.insert_or_assign(source.vmid, std::move(details)).first->second;
 }
 
 }  // namespace providers::proxmox

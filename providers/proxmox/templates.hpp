@@ -32,12 +32,19 @@ public:
     // ApiError.
     asio::awaitable<HostObstacles> obstacles(ClusterView::StatePointer state);
 
+    // Of the template that a machine on that host would be cloned from; empty: unknown, or there is none.
+    // Throws ApiError.
+    asio::awaitable<std::string> revision_for(std::string host, ClusterView::StatePointer state);
+    // By host, or for all of them under "*". Those that cannot be read now are left out. Throws ApiError.
+    asio::awaitable<std::map<std::string, std::string>> revisions(ClusterView::StatePointer state);
+
 private:
     struct Details {
         std::set<std::string> storages;  // of its disks
+        std::string revision;            // see template_revision(); empty: could not be read
         base::TimePoint read_at;
     };
-    asio::awaitable<std::set<std::string>> storages_of(Guest source);
+    asio::awaitable<Details> details_of(Guest source);
 
     const Settings& settings_;
     Client& client_;

@@ -128,6 +128,38 @@ TEST_CASE("A template that is missing or ambiguous is a condition, and no machin
     CHECK(health(lab).template_reason == "");
 }
 
+TEST_CASE("A machine knows the template that it is made from, and another one or other content is told") {
+    Lab lab(world_with_template("shared"));
+    use_template(lab, named("debian"));
+    const auto revision = [&] {
+        lab.wait(11min);
+        return health(lab).template_revisions;
+    };
+    const auto first = revision().at("*");
+    CHECK_THAT(first, Catch::StartsWith("9000-"));
+    auto spec = lab.machine(1);
+    const auto placed = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<Machine>(placed));
+    CHECK(std::get<Machine>(placed).template_revision == first);
+
+    auto& source = *lab.vm("9000");
+    const auto before = source.config;
+    source.config["description"] = "for the nodes";
+    source.config["tags"] = "debian;k8s;new";
+    source.config["memory"] = "4096";
+    CHECK(revision().at("*") == first);  // nothing that a clone inherits
+    source.config["meta"] = "creation-qemu=10.1.2,ctime=1900000000";
+    CHECK(revision().at("*") != first);
+    source.config = before;
+    CHECK(revision().at("*") == first);
+
+    source.config["name"] = "old";
+    CHECK(revision().empty());  // gone for a while: that says nothing
+    auto config = before;
+    lab.plant(9001, "alfaromeo", config);
+    CHECK_THAT(revision().at("*"), Catch::StartsWith("9001-"));
+}
+
 TEST_CASE("A template on local storage is cloned on its own host only, unless each host has one") {
     auto world = world_with_template("local");
     Lab lab(world);

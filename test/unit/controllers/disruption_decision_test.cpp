@@ -284,6 +284,21 @@ TEST_CASE("how a node differs from what would be made now") {
     CHECK(drift_of(pool, "now", claim, node) == "the machine has 2 CPUs instead of 4");
 }
 
+TEST_CASE("a machine whose template was replaced has drifted, one whose template nobody knows has not") {
+    api::v1alpha1::NodeSmithProvider provider;
+    api::v1alpha1::NodeSmithClaim claim;
+    provider.status.templates = {{"*", "9000-aa"}};
+    CHECK(template_drift(provider, claim).empty());  // made before revisions were kept
+    claim.status.templateRevision = "9000-aa";
+    CHECK(template_drift(provider, claim).empty());
+    provider.status.templates = {{"*", "9001-bb"}};
+    CHECK(template_drift(provider, claim).find("9000-aa") != std::string::npos);
+    provider.status.templates = {{"pve1", "9001-bb"}, {"pve2", "9000-aa"}};
+    CHECK(template_drift(provider, claim).empty());
+    provider.status.templates.clear();
+    CHECK(template_drift(provider, claim).empty());
+}
+
 TEST_CASE("what holds a scale-down back does not hold what must go") {
     PoolWorld world;
     world.pool.status.lastScaleUpTime = objects::kStart;

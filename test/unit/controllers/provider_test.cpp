@@ -147,6 +147,31 @@ TEST_CASE("a healthy provider is examined every five minutes and nothing is writ
     CHECK(world.script.made == 1);
 }
 
+TEST_CASE("templates are on record as they were last seen, also while they cannot be seen") {
+    using Templates = std::vector<api::v1alpha1::ProviderTemplate>;
+    World world;
+    world.edit(
+        [](NodeSmithProvider& provider) { provider.spec.proxmox->template_.emplace().name = "debian"; });
+    world.script.health.template_revisions = {{"pve1", "9000-aa"}, {"pve2", "9001-bb"}};
+    world.start();
+    world.run_for(10s);
+    CHECK(world.provider().status.templates == Templates{{"pve1", "9000-aa"}, {"pve2", "9001-bb"}});
+    world.script.health.template_revisions = {{"pve1", "9005-cc"}};
+    world.run_for(6min);
+    CHECK(world.provider().status.templates == Templates{{"pve1", "9005-cc"}, {"pve2", "9001-bb"}});
+    world.script.health.template_revisions.clear();
+    world.script.health.template_reason = "TemplateNotFound";
+    world.run_for(6min);
+    CHECK(world.provider().status.templates == Templates{{"pve1", "9005-cc"}, {"pve2", "9001-bb"}});
+    world.script.health.template_reason.clear();
+    world.script.health.template_revisions = {{"*", "9000-aa"}};
+    world.run_for(6min);
+    CHECK(world.provider().status.templates == Templates{{"*", "9000-aa"}});
+    world.edit([](NodeSmithProvider& provider) { provider.spec.proxmox->template_.reset(); });
+    world.run_for(10s);
+    CHECK(world.provider().status.templates.empty());
+}
+
 TEST_CASE("bad input: each ends in a condition that says what to do") {
     World world;
     SECTION("the Secret is missing") {
