@@ -9,6 +9,8 @@
 
 #include "base/hex.hpp"
 #include "base/log.hpp"
+#include "bootstrap/byte_range.hpp"
+#include "bootstrap/iso_image.hpp"
 
 namespace bootstrap {
 
@@ -27,10 +29,11 @@ constexpr int kUnavailable = 503;
 struct SeedFile {
     std::string_view name;
     std::function<std::optional<std::string>(const Seed&)> content;
+    std::string_view type = "text/plain; charset=utf-8";
 };
 
-const std::array<SeedFile, 4>& seed_files() {
-    static const std::array<SeedFile, 4> kFiles{{
+const std::array<SeedFile, 5>& seed_files() {
+    static const std::array<SeedFile, 5> kFiles{{
         {"user-data", [](const Seed& seed) { return std::optional(seed.user_data); }},
         {"meta-data", [](const Seed& seed) { return std::optional(seed.meta_data); }},
         // Always asked for: without an answer cloud-init waits and asks again.
@@ -39,6 +42,9 @@ const std::array<SeedFile, 4>& seed_files() {
          [](const Seed& seed) {
              return seed.network_config.empty() ? std::nullopt : std::optional(seed.network_config);
          }},
+        // All of them in one, for BMCs, which insert images and nothing else.
+        {kSeedImage, [](const Seed& seed) { return std::optional(nocloud_image(seed)); },
+         "application/octet-stream"},
     }};
     return kFiles;
 }
@@ -66,18 +72,25 @@ Address address_of(std::string_view target) {
     return {std::string(before.substr(key + 1)), std::string(path.substr(file + 1))};
 }
 
-base::HttpResponse answer(int status, std::string body) {
+base::HttpResponse answer(int status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
     base::HttpResponse response;
     response.status = status;
-    response.headers.set("Content-Type", "text/plain; charset=utf-8");
+    response.headers.set("Content-Type", std::string(type));
     response.headers.set("Cache-Control", "no-store");
     response.body = std::move(body);
     return response;
 }
 
+// If-Range asks for a part of one certain version; there are no versions here, so it gets the whole.
+// Ranges are for GET alone.
+std::string_view range_of(const base::HttpRequest& request) {
+    if (request.method != "GET" || request.headers.find("If-Range")) return {};
+    return request.headers.find("Range").value_or(std::string_view());
+}
+
 asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpRequest request) {
     if (request.method != "GET" && request.method != "HEAD")
-        co_return answer(kMethodNotAllowed, "only GET\n");
+        co_return answer(kMethodNotAllowed, "only GET and HEAD\n");
     const auto address = address_of(request.target);
     const auto* file = find_file(address.file);
     if (!file || token_id_of_key(address.key).empty()) co_return answer(kNotFound, "not found\n");
@@ -97,7 +110,8 @@ asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpReques
         co_return answer(kUnavailable, "not available now\n");
     }
     const auto content = seed ? file->content(*seed) : std::nullopt;
-    co_return content ? answer(kOk, *content) : answer(kNotFound, "not found\n");
+    if (!content) co_return answer(kNotFound, "not found\n");
+    co_return part_of(answer(kOk, *content, file->type), range_of(request));
 }
 
 }  // namespace

@@ -32,8 +32,12 @@ public:
     virtual boost::asio::awaitable<std::optional<Seed>> seed(std::string key) = 0;
 };
 
+// The files in one image, which a BMC can insert as virtual media.
+inline constexpr std::string_view kSeedImage = "seed.iso";
+
 // Answers GET and HEAD of <anything>/<key>/<file> with the files of NoCloud: user-data, meta-data,
-// vendor-data and network-config. Never tells or logs a key. `source` must outlive the handler.
+// vendor-data and network-config, and with the image of them. GET may ask for a range. Never tells or logs a
+// key. `source` must outlive the handler.
 base::HttpHandler make_seed_handler(SeedSource& source);
 
 }  // namespace bootstrap

@@ -4,6 +4,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/log.hpp"
+#include "bootstrap/byte_range.hpp"
+#include "bootstrap/iso_image.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"
 
@@ -24,10 +26,12 @@ public:
     bool fails = false;
 };
 
-base::HttpResponse get(SeedSource& source, const std::string& target, const std::string& method = "GET") {
+base::HttpResponse get(SeedSource& source, const std::string& target, const std::string& method = "GET",
+                       const base::HttpHeaders& headers = {}) {
     base::HttpRequest request;
     request.method = method;
     request.target = target;
+    request.headers = headers;
     const auto handler = make_seed_handler(source);
     boost::asio::io_context context;
     base::VirtualClock clock;
@@ -80,4 +84,60 @@ TEST_CASE("What fails is worth asking again, and the log does not tell the addre
     base::log::redirect({});
     CHECK(log.find("the API server does not answer") != std::string::npos);
     CHECK(log.find(seed_key(kToken)) == std::string::npos);
+}
+
+TEST_CASE("A BMC reads the files as one image, whole or block by block") {
+    Source source;
+    const auto target = "/" + seed_key(kToken) + "/seed.iso";
+    const auto image = nocloud_image(source.content);
+    const auto whole = get(source, target);
+    CHECK(whole.status == 200);
+    CHECK(whole.body == image);
+    CHECK(whole.headers.find("Accept-Ranges") == "bytes");
+    CHECK(whole.headers.find("Content-Type") == "application/octet-stream");
+    std::string read;
+    for (std::size_t at = 0; at < image.size(); at += 5000) {
+        base::HttpHeaders headers;
+        headers.set("Range", "bytes=" + std::to_string(at) + "-" + std::to_string(at + 4999));
+        const auto part = get(source, target, "GET", headers);
+        CHECK(part.status == 206);
+        read += part.body;
+    }
+    CHECK(read == image);
+    base::HttpHeaders headers;
+    headers.set("Range", "bytes=0-0");
+    // The server leaves the body out; the length that it tells is that of the whole.
+    CHECK(get(source, target, "HEAD", headers).body.size() == image.size());
+    headers.set("If-Range", "\"another version\"");
+    CHECK(get(source, target, "GET", headers).status == 200);
+}
+
+TEST_CASE("Parts of an answer as RFC 9110 has them") {
+    base::HttpResponse complete;
+    complete.status = 200;
+    complete.body = "0123456789";
+    struct Case {
+        std::string range;
+        int status;
+        std::string body;
+        std::string content_range;
+    };
+    const std::vector<Case> cases{
+        {"bytes=0-3", 206, "0123", "bytes 0-3/10"},   {"bytes=7-", 206, "789", "bytes 7-9/10"},
+        {"bytes=-2", 206, "89", "bytes 8-9/10"},      {"bytes=-20", 206, "0123456789", "bytes 0-9/10"},
+        {"bytes=8-99999", 206, "89", "bytes 8-9/10"}, {"bytes=10-12", 416, "", "bytes */10"},
+        {"bytes=-0", 416, "", "bytes */10"},          {"", 200, "0123456789", ""},
+        {"bytes=3-1", 200, "0123456789", ""},         {"bytes=-", 200, "0123456789", ""},
+        {"bytes=0-1,4-5", 200, "0123456789", ""},     {"bytes=99999999999999999999-", 200, "0123456789", ""},
+        {"lines=0-1", 200, "0123456789", ""},
+    };
+    for (const auto& each : cases) {
+        INFO(each.range);
+        const auto part = part_of(complete, each.range);
+        CHECK(part.status == each.status);
+        CHECK(part.body == each.body);
+        CHECK(part.headers.find("Content-Range").value_or("") == each.content_range);
+    }
+    complete.body.clear();
+    CHECK(part_of(complete, "bytes=0-3").status == 200);
 }
