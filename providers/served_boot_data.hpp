@@ -11,7 +11,7 @@ namespace providers {
 // carry the image.
 class ServedBootData : public BootImageSource {
 public:
-    // Ends with a slash; below it are the files of NoCloud. Who knows it can read them: it is a secret.
+    // Ends with a slash; below it are NoCloud's files and their image seed.iso. Who has it may read them.
     virtual asio::awaitable<std::string> url(MachineRecord placed) = 0;
 };
 

@@ -78,15 +78,17 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
             "bootstrap.method CloudInit brings its own boot data, so cloudInit.custom of the provider "
             "would have no effect: leave it out, or use method None or GuestAgent"};
     }
-    const bool is_bare_metal = observation.provider && observation.provider->spec.redfish;
-    if (wanted.method == BootstrapMethod::CloudInit && is_bare_metal) {
-        return Hold{
-            reason,
-            "bootstrap.method CloudInit is not available for bare metal: use None and images that join "
-            "by themselves"};
-    }
     const bool by_http =
         wanted.method == BootstrapMethod::CloudInit && wanted.delivery == BootstrapDelivery::HTTP;
+    const auto* redfish = provider && provider->spec.redfish ? &*provider->spec.redfish : nullptr;
+    const bool takes_image = redfish && redfish->boot.method == api::v1alpha1::BootMethod::VirtualMedia;
+    if (wanted.method == BootstrapMethod::CloudInit && redfish && !(takes_image && by_http)) {
+        return Hold{
+            reason,
+            "bootstrap.method CloudInit on bare metal needs bootstrap.delivery HTTP and the provider's "
+            "redfish.boot.method VirtualMedia: set both, or use method None and images that join by "
+            "themselves"};
+    }
     if (by_http && advertise_url_.empty()) {
         return Hold{reason,
                     "bootstrap.delivery HTTP needs the operator's flags --bootstrap-bind-address and "

@@ -1,5 +1,6 @@
 #include "providers/redfish/bmc.hpp"
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 
 #include "base/backoff.hpp"
@@ -68,6 +69,14 @@ std::string Bmc::resolve(const std::string& tried, const std::string& link) cons
 void Bmc::mask(std::string& text) const {
     replace_all(text, login_.password);
     replace_all(text, token_);
+    for (const auto& hidden : hidden_) replace_all(text, hidden);
+}
+
+void Bmc::hide(std::string text) {
+    constexpr std::size_t kMost = 8;
+    if (text.empty() || std::find(hidden_.begin(), hidden_.end(), text) != hidden_.end()) return;
+    hidden_.push_back(std::move(text));
+    if (hidden_.size() > kMost) hidden_.pop_front();
 }
 
 Complaint Bmc::complain(const base::HttpResponse& response) const {

@@ -4,6 +4,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,6 +60,8 @@ public:
     // Asks once how a task is: HTTP status and body, 202 included.
     asio::awaitable<std::pair<int, json::object>> poll(std::string link);
     bool has_session() const { return !token_.empty() && !session_.empty(); }
+    // From now on error messages leave this text out. Of many such texts the last ones count.
+    void hide(std::string text);
     // Ends our session; failures are of no interest.
     asio::awaitable<void> log_out();
 
@@ -93,6 +96,7 @@ private:
     base::Gate log_ins_;
     Way way_ = Way::undecided;
     std::string token_;
+    std::deque<std::string> hidden_;
     std::string session_;  // its target
     bool sends_context_ = true;
     bool asks_for_identity_ = true;

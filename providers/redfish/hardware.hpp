@@ -41,9 +41,11 @@ public:
     // False: the override is still there, which is worth a message and no more.
     asio::awaitable<bool> clear_boot(System system);
 
-    // Inserts the image and reads it back. `not_in`: a slot that holds another image of ours.
-    // Returns the slot's link.
-    asio::awaitable<std::string> insert_media(System system, std::string image_url, std::string not_in);
+    // Inserts the image that the host shall boot and reads it back. Returns the slot's link.
+    asio::awaitable<std::string> insert_boot_image(System system, std::string url);
+    // The same for boot data, in another slot than the image. `where` (ServedBootData::url) is told by no
+    // error message.
+    asio::awaitable<void> insert_boot_data(System system, std::string where, std::string not_in);
     // Ejects every image from every slot. Do it only while the host is off.
     asio::awaitable<void> eject_media(System system);
 
@@ -60,6 +62,7 @@ private:
     asio::awaitable<bool> is_wanted(std::string link);
     asio::awaitable<bool> try_boot(std::string where, BootWish wish, BootOverride current);
     asio::awaitable<std::vector<MediaSlot>> slots(System system);
+    asio::awaitable<std::string> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
     asio::awaitable<bool> insert_into(MediaSlot slot, std::string image_url);
     asio::awaitable<bool> ask_to_insert(MediaSlot slot, std::string image_url);
     asio::awaitable<void> eject(MediaSlot slot);

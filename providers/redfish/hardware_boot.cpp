@@ -31,6 +31,12 @@ json::object media_patch(const std::string& image_url) {
     return body;
 }
 
+// "key" of "http://10.0.0.9:8082/key/": what makes the address a secret, in whatever form it is told on.
+std::string last_part(std::string url) {
+    url.resize(url.find_last_not_of('/') + 1);
+    return url.substr(url.rfind('/') + 1);
+}
+
 RedfishError not_taken(const std::string& tried, std::string message) {
     Complaint complaint;
     complaint.kind = ErrorKind::unsupported;
@@ -110,6 +116,10 @@ asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
         const auto resource = co_await bmc_.find(link);
         if (resource) result.push_back(parse_slot(*resource));
     }
+    // What is in there may be boot data of an earlier process, whose address it told nobody.
+    for (const auto& slot : result) {
+        if (slot.image.find("://") != std::string::npos) bmc_.hide(slot.image);
+    }
     co_return result;
 }
 
@@ -186,24 +196,48 @@ asio::awaitable<bool> Hardware::insert_into(MediaSlot slot, std::string image_ur
     }
 }
 
-asio::awaitable<std::string> Hardware::insert_media(System system, std::string image_url,
-                                                    std::string not_in) {
-    if (ignores_virtual_cd(system, quirks_))
-        throw not_taken(
-            "inserting virtual media into " + bmc_.host(),
-            "iDRAC would boot its physical drive: use boot method PXE or UefiHttp, or put cd into "
-            "spec.quirks if this one boots virtual media");
-    const auto all = co_await slots(std::move(system));
-    auto candidates = ranked_slots(all);
-    std::erase_if(candidates, [&](const MediaSlot& slot) { return slot.link == not_in; });
-    for (const auto& slot : candidates) {
+// Empty: none takes it.
+asio::awaitable<std::string> Hardware::insert_into_any(std::vector<MediaSlot> slots, std::string image_url) {
+    for (const auto& slot : slots) {
         const bool is_in = co_await insert_into(slot, image_url);
         if (is_in) co_return slot.link;
     }
-    throw not_taken("inserting virtual media into " + bmc_.host(),
-                    candidates.empty() ? "the BMC has no (further) slot for a CD image"
-                                       : "none of its " + std::to_string(candidates.size()) +
-                                             " slots for CD images takes the image");
+    co_return std::string();
+}
+
+asio::awaitable<std::string> Hardware::insert_boot_image(System system, std::string url) {
+    const std::string tried = "inserting virtual media into " + bmc_.host();
+    if (ignores_virtual_cd(system, quirks_))
+        throw not_taken(
+            tried,
+            "iDRAC would boot its physical drive: use boot method PXE or UefiHttp, or put cd into "
+            "spec.quirks if this one boots virtual media");
+    const auto all = co_await slots(std::move(system));
+    const auto candidates = ranked_slots(all, MediaUse::boot);
+    if (candidates.empty()) throw not_taken(tried, "the BMC has no slot for a CD image");
+    const auto slot = co_await insert_into_any(candidates, std::move(url));
+    if (slot.empty())
+        throw not_taken(tried, "none of its " + std::to_string(candidates.size()) +
+                                   " slots for CD images takes the image");
+    co_return slot;
+}
+
+asio::awaitable<void> Hardware::insert_boot_data(System system, std::string where, std::string not_in) {
+    const std::string tried = "inserting boot data as virtual media into " + bmc_.host();
+    bmc_.hide(last_part(where));
+    const auto all = co_await slots(std::move(system));
+    auto candidates = ranked_slots(all, MediaUse::data);
+    std::erase_if(candidates, [&](const MediaSlot& slot) { return slot.link == not_in; });
+    if (candidates.empty())
+        throw not_taken(
+            tried,
+            "the BMC has no second slot, beside that of the boot image: use bootstrap.method None "
+            "and an image that joins by itself");
+    const auto slot = co_await insert_into_any(candidates, where + "seed.iso");
+    if (slot.empty())
+        throw not_taken(tried, "none of its " + std::to_string(candidates.size()) +
+                                   " slots beside that of the boot image takes them; the BMC must reach the "
+                                   "operator's --bootstrap-advertise-url");
 }
 
 }  // namespace providers::redfish

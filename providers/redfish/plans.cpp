@@ -1,6 +1,8 @@
 #include "providers/redfish/plans.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "providers/redfish/document.hpp"
 
@@ -124,6 +126,7 @@ MediaSlot parse_slot(const Resource& resource) {
     slot.id = text_at(body, "Id");
     const auto types = texts_at(body, "MediaTypes");
     slot.takes_cd = contains(types, "CD") || contains(types, "DVD") || types.empty();
+    slot.takes_usb_stick = contains(types, "USBStick");
     slot.image = text_at(body, "Image");
     // Supermicro keeps the name of an image that has been ejected; nothing is connected then.
     slot.is_inserted = is_true_at(body, "Inserted") && text_at(body, "ConnectedVia") != "NotConnected";
@@ -133,17 +136,15 @@ MediaSlot parse_slot(const Resource& resource) {
     return slot;
 }
 
-std::vector<MediaSlot> ranked_slots(std::vector<MediaSlot> slots) {
-    std::erase_if(slots, [](const MediaSlot& slot) { return !slot.takes_cd; });
-    std::vector<MediaSlot> ranked;
-    for (const bool is_inserted : {false, true}) {
-        for (const bool is_for_uploads : {false, true}) {
-            for (const auto& slot : slots) {
-                if (slot.is_inserted == is_inserted && slot.id.starts_with("RDOC") == is_for_uploads)
-                    ranked.push_back(slot);
-            }
-        }
+std::vector<MediaSlot> ranked_slots(const std::vector<MediaSlot>& slots, MediaUse use) {
+    std::multimap<std::tuple<bool, bool, bool>, MediaSlot> by_badness;  // of equal ones the first stays first
+    for (const auto& slot : slots) {
+        const bool may_serve = slot.takes_cd || (use == MediaUse::data && slot.takes_usb_stick);
+        const std::tuple badness(!slot.takes_cd, slot.is_inserted, slot.id.starts_with("RDOC"));
+        if (may_serve) by_badness.emplace(badness, slot);
     }
+    std::vector<MediaSlot> ranked;
+    for (const auto& [badness, slot] : by_badness) ranked.push_back(slot);
     return ranked;
 }
 

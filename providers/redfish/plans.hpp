@@ -53,15 +53,18 @@ struct MediaSlot {
     std::string link;
     std::string id;
     bool takes_cd = false;
+    bool takes_usb_stick = false;
     std::string image;
     bool is_inserted = false;
     std::string insert_link;  // empty: only by PATCH
     std::string eject_link;
 };
 MediaSlot parse_slot(const Resource& resource);
-// Those that may take a CD image, the likeliest first: free ones before taken ones, and Lenovo's slots for
-// remote images before those for uploads (RDOC).
-std::vector<MediaSlot> ranked_slots(std::vector<MediaSlot> slots);
+// What an image is for: booting needs a CD; data are found on a USB stick as well.
+enum class MediaUse { boot, data };
+// Those that may take the image, the likeliest first: CDs before USB sticks, free ones before taken ones, and
+// Lenovo's slots for remote images before those for uploads (RDOC).
+std::vector<MediaSlot> ranked_slots(const std::vector<MediaSlot>& slots, MediaUse use);
 // Bodies of InsertMedia, the smallest first.
 std::vector<json::object> insert_bodies(const std::string& image_url);
 

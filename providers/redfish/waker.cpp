@@ -3,6 +3,7 @@
 #include "api/names.hpp"
 #include "base/uuid.hpp"
 #include "providers/redfish/selection.hpp"
+#include "providers/served_boot_data.hpp"
 
 namespace providers::redfish {
 
@@ -227,7 +228,11 @@ asio::awaitable<void> Waker::prepare_boot(MachineSpec spec, NodeSmithHost host,
     if (boot.method == BootMethod::Disk) co_return;
     if (boot.method == BootMethod::VirtualMedia) {
         const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
-        co_await station->hardware.insert_media(system, url, "");
+        const auto slot = co_await station->hardware.insert_boot_image(system, url);
+        if (auto* data = served_boot_data(spec)) {
+            const auto where = co_await data->url(spec.record);
+            co_await station->hardware.insert_boot_data(system, where, slot);
+        }
     }
     auto wish = boot_wish(boot);
     wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);

@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import urllib.request
 from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,15 +11,31 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "component/redfish"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "controlplane"))
 from guests import Guest, join_configuration, user_data  # noqa: E402
+import iso  # noqa: E402
 from sushy import Sushy, system  # noqa: E402
 
 API = "kubenodesmith.parawell.cloud/v1alpha1"
 NAMESPACE = "kubenodesmith"
 TOKEN = "abcdef.0123456789abcdef"
+SLOTS = ("Cd", "Floppy")  # the latter takes USB sticks
+
+
+def read_in_blocks(url, size=16 * 1024):
+    """As BMCs stream virtual media: its length first, then a block at a time."""
+    with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=10) as answer:
+        length = int(answer.headers["Content-Length"])
+    blocks = []
+    for at in range(0, length, size):
+        request = urllib.request.Request(url, headers={"Range": f"bytes={at}-{at + size - 1}"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert answer.status == 206
+            blocks.append(answer.read())
+    return b"".join(blocks)
 
 
 class Rack:
-    """Hosts that join the cluster by themselves when they are turned on, as an installed system does."""
+    """Hosts that join the cluster when they are turned on: with the boot data in their virtual media if there are any,
+    else by themselves, as an installed system does."""
 
     def __init__(self, folder, cluster, hosts=2, cpus=8, memory_mib=16384):
         self.folder = Path(folder)
@@ -35,7 +52,12 @@ class Rack:
             guest.boots = 0
             self.guests[each["uuid"]] = guest
         self.states = {}
+        self.seeds = {}  # URLs of the boot data that each host booted with, by its name
         self.lock = threading.Lock()
+
+    @property
+    def token_secret(self):
+        return f"bootstrap-token-{TOKEN.split('.')[0]}"
 
     def start(self):
         threading.Thread(target=self.listener.serve_forever, daemon=True).start()
@@ -44,11 +66,11 @@ class Rack:
         token_id, secret = TOKEN.split(".")
         fields = {"token-id": token_id, "token-secret": secret, "usage-bootstrap-authentication": "true",
                   "usage-bootstrap-signing": "true", "auth-extra-groups": "system:bootstrappers:kubeadm:default-node-token"}
-        if self.cluster.find(f"/api/v1/namespaces/kube-system/secrets/bootstrap-token-{token_id}"):
+        if self.cluster.find(f"/api/v1/namespaces/kube-system/secrets/{self.token_secret}"):
             return self
         self.cluster.api("POST", "/api/v1/namespaces/kube-system/secrets", {
             "apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token",
-            "metadata": {"name": f"bootstrap-token-{token_id}", "namespace": "kube-system"},
+            "metadata": {"name": self.token_secret, "namespace": "kube-system"},
             "stringData": fields})
         return self
 
@@ -59,8 +81,26 @@ class Rack:
     def power_states(self):
         return {each["name"]: self.sushy.power_state(each["uuid"]) for each in self.systems}
 
+    def serve_image(self, name):
+        """The URL of an image that BMCs can insert."""
+        return f"http://127.0.0.1:{self.listener.server_port}/{name}"
+
+    def inserted(self):
+        """The images in all slots of all hosts."""
+        slots = [self._slot(each["uuid"], slot) for each in self.systems for slot in SLOTS]
+        return [slot["Image"] for slot in slots if slot["Inserted"]]
+
+    def _slot(self, uuid, slot):
+        return self.sushy.get(f"/redfish/v1/Systems/{uuid}/VirtualMedia/{slot}")
+
     def _handler(rack):  # noqa: N805
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):  # noqa: N802
+                self.send_response(200)
+                self.send_header("Content-Length", "4096")
+                self.end_headers()
+                self.wfile.write(b"\0" * 4096)
+
             def do_PUT(self):  # noqa: N802
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 rack._changed(body)
@@ -85,14 +125,26 @@ class Rack:
         guest = self.guests[uuid]
         guest.boots += 1
         name = next(each["name"] for each in self.systems if each["uuid"] == uuid)
-        guest.boot(user_data(join_configuration(self.cluster, TOKEN, name)))
+        seed = self._seed_url(uuid)
+        if seed:
+            self.seeds.setdefault(name, []).append(seed)
+            guest.boot(iso.files(read_in_blocks(seed))["USER_DATA"].decode())
+        else:
+            guest.boot(user_data(join_configuration(self.cluster, TOKEN, name)))
+
+    def _seed_url(self, uuid):
+        for slot in SLOTS:
+            image = self._slot(uuid, slot)["Image"]
+            if image and image.endswith("/seed.iso"):
+                return image
+        return None
 
     def _halt(self, uuid):
         self.guests[uuid].power_off()
 
     # --- what a user writes ---
 
-    def manifests(self, **redfish):
+    def manifests(self, bootstrap=None, **redfish):
         def thing(kind, name, spec):
             return {"apiVersion": API, "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, "spec": spec}
         data = {"username": self.sushy.user, "password": self.sushy.password}
@@ -106,7 +158,7 @@ class Rack:
                 "bmc": {"address": self.sushy.url, "systemID": each["uuid"],
                         "tls": {"caBundle": self.sushy.ca_file.read_text()}}})
         yield thing("NodeSmithPool", "metal", {
-            "providerRef": "rack", "limits": {"maxNodes": 4},
+            "providerRef": "rack", "limits": {"maxNodes": 4}, **({"bootstrap": bootstrap} if bootstrap else {}),
             "scaleDown": {"stabilizationWindow": "1s", "emptyGracePeriod": "2s", "minNodeAge": "1s"}})
         yield thing("NodeSmithControlPlane", "kubenodesmith", {
             "pools": ["*"], "batching": {"idleDuration": "200ms", "maxDuration": "1s"}})

@@ -1,10 +1,28 @@
 """Bare metal as a user sees it: pods wake servers, idle servers drain and power off."""
 
+import json
+import urllib.error
+import urllib.request
+
 import pytest
 
 import manifests
+from cluster import free_ports
 from redfish import NAMESPACE, Rack
-from stack import condition, is_true, running_pods, wait_for
+from stack import Stack, condition, is_true, running_pods, wait_for
+
+GPU = "example.org/gpu"
+CLOUD_INIT = {"method": "CloudInit", "delivery": "HTTP"}
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    with Stack(tmp_path_factory.mktemp("stack")) as running:
+        (port,) = free_ports(1)
+        running.install_crds()
+        running.operator.start(f"--bootstrap-bind-address=127.0.0.1:{port}",
+                               f"--bootstrap-advertise-url=http://127.0.0.1:{port}").wait_ready()
+        yield running
 
 
 @pytest.fixture
@@ -43,6 +61,12 @@ def test_pods_wake_a_server_and_an_idle_server_powers_off(stack, rack):
     assert hosts(stack)[host]["status"]["claimRef"]["uid"] == claim["metadata"]["uid"]
     assert hosts(stack)[host]["status"]["wakeSeconds"] > 0
 
+    # A device plugin that comes later, and the host's GPUs with it.
+    gpus = {"status": {"capacity": {GPU: "2"}, "allocatable": {GPU: "2"}}}
+    stack.cluster.kubectl("patch", "node", host, "--subresource=status", "--type=merge", "-p", json.dumps(gpus))
+    known = lambda: hosts(stack)[host]["status"]["capacity"].get("extended")
+    wait_for("the host's GPUs", lambda: known() == {GPU: "2"}, 30)
+
     stack.cluster.kubectl("delete", "deployment", "shop", "--grace-period=1")
     # A server that was turned on moments ago must stay off for a minute before it counts as off.
     wait_for("every server off", lambda: not stack.claims() and set(rack.power_states().values()) == {"Off"}, 180)
@@ -51,6 +75,7 @@ def test_pods_wake_a_server_and_an_idle_server_powers_off(stack, rack):
     log = stack.operator.log.read_text()
     assert rack.sushy.password not in log
     assert "claimRef" not in hosts(stack)[host]["status"]
+    assert known() == {GPU: "2"}, "the next claim finds what the host has, although nothing runs there now"
     stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=30s")
 
 
@@ -66,3 +91,47 @@ def test_a_host_listed_twice_is_refused(stack, rack):
     assert "host-1" in condition(hosts(stack)["host-1-again"], "Ready")["message"]
     assert is_true(hosts(stack)["host-1"], "Ready")
     stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=30s")
+
+
+def status_of(url):
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_a_server_that_boots_a_live_image_joins_with_the_boot_data_in_its_virtual_media(stack, rack):
+    image = rack.serve_image("live.iso")
+    stack.apply(*rack.manifests(CLOUD_INIT, boot={"method": "VirtualMedia", "imageURL": image}))
+    wait_for("two examined hosts", lambda: all_ready(stack, 2), 40)
+    stack.apply(manifests.deployment("shop", 1, cpu="3"))
+    wait_for("the pod running on a woken server", lambda: len(running_pods(stack.pods())) == 1, 90)
+    (claim,) = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 20)
+    host = claim["status"]["host"]
+    (node,) = stack.nodes()
+    assert node["metadata"]["name"] == claim["metadata"]["name"], "the join was rendered for this claim"
+    assert node["spec"]["providerID"] == f"redfish://rack/{host}"
+    (seed,) = rack.seeds[host]
+    assert status_of(seed) == 404, "a Node that is registered leaves no boot data behind"
+    assert not [name for name in stack.bootstrap_tokens() if name != rack.token_secret]
+
+    stack.cluster.kubectl("delete", "deployment", "shop", "--grace-period=1")
+    wait_for("every server off", lambda: not stack.claims() and set(rack.power_states().values()) == {"Off"}, 180)
+    assert rack.inserted() == [], "images are ejected once the host is off"
+    events = stack.cluster.kubectl("get", "events", "-A", "-o", "json")
+    told = stack.operator.log.read_text() + events + json.dumps(claim) + json.dumps(hosts(stack))
+    assert seed.split("/")[-2] not in told
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=30s")
+
+
+def test_boot_data_without_virtual_media_is_refused_with_what_would_be_right(stack, rack):
+    stack.apply(*rack.manifests(CLOUD_INIT))
+    wait_for("two examined hosts", lambda: all_ready(stack, 2), 40)
+    stack.apply(manifests.deployment("shop", 1, cpu="3"))
+    (claim,) = wait_for("a claim that says why it waits", lambda: [
+        c for c in stack.claims() if condition(c, "Launched").get("reason") == "BootDataMissing"], 30)
+    assert "boot.method VirtualMedia" in condition(claim, "Launched")["message"]
+    assert set(rack.power_states().values()) == {"Off"}
+    stack.cluster.kubectl("delete", "deployment", "shop", "--grace-period=1")
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=60s")

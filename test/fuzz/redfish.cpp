@@ -33,7 +33,7 @@ void read_system(const redfish::Resource& resource) {
     redfish::threads_of(resource.body);
     redfish::mac_of(resource.body);
     redfish::reset_types_of(resource.body);
-    redfish::ranked_slots({redfish::parse_slot(resource)});
+    redfish::ranked_slots({redfish::parse_slot(resource)}, redfish::MediaUse::data);
     redfish::task_progress(200, resource.body);
     redfish::links_at(resource.body, "Members");
 }

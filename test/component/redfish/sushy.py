@@ -1,6 +1,7 @@
 """sushy-tools' Redfish emulator as a process: made-up systems behind one BMC, over TLS with Basic authentication."""
 
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -33,9 +34,11 @@ class Sushy:
         (self.port,) = free_ports(1)
         self.url = f"https://127.0.0.1:{self.port}"
         self.ca_file = self.folder / "ca.crt"
+        self.temporary = self.folder / "tmp"  # where it keeps the media that it has fetched
 
     def start(self, die_with_parent=False):
-        (self.folder / "state").mkdir(parents=True, exist_ok=True)
+        for folder in (self.folder / "state", self.temporary):
+            folder.mkdir(parents=True, exist_ok=True)
         self._make_certificates()
         password = bcrypt.hashpw(self.password.encode(), bcrypt.gensalt(4)).decode()
         (self.folder / "htpasswd").write_text(f"{self.user}:{password}\n")
@@ -49,7 +52,8 @@ class Sushy:
         config = self.folder / "emulator.conf"
         config.write_text("".join(f"{name} = {value!r}\n" for name, value in settings.items()))
         program = Path(sys.executable).with_name("sushy-emulator")
-        self.processes.start("sushy", [program, "--config", config, "--fake"], die_with_parent)
+        self.processes.start("sushy", [program, "--config", config, "--fake"], die_with_parent,
+                             {**os.environ, "TMPDIR": str(self.temporary)})
         wait_for("the Redfish emulator's start", self._answers, 30)
         return self
 

@@ -1,7 +1,11 @@
 // A provider with real time and real TLS connections, against the emulator that test_sushy.py has started.
 #include <cstdlib>
 
-#include "base/log.hpp"
+#include "base/http_server.hpp"
+#include "base/task_group.hpp"
+#include "bootstrap/iso_image.hpp"
+#include "bootstrap/seed_server.hpp"
+#include "providers/served_boot_data.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
@@ -88,6 +92,7 @@ struct Lab {
         spec.cpu_cores = 4;
         spec.memory_mib = 1024;
         spec.record = record;
+        spec.boot_image = boot_image;
         auto result = run(provider->ensure(std::move(spec)));
         if (auto* failed = std::get_if<providers::AttemptFailed>(&result)) FAIL(failed->message);
         if (auto* busy = std::get_if<providers::NotReady>(&result)) pass(busy->retry_after);
@@ -116,6 +121,51 @@ struct Lab {
     providers::ProviderEnvironment environment;
     providers::ProviderConfig config;
     std::unique_ptr<providers::Provider> provider;
+    providers::BootImageSource* boot_image = nullptr;
+};
+
+// What the operator serves, and beside it the image that the host boots.
+class Served final : public providers::ServedBootData, public bootstrap::SeedSource {
+public:
+    explicit Served(Lab& lab) : lab_(lab), tasks_(lab.context.get_executor()) {
+        auto handler = [this, seeds = bootstrap::make_seed_handler(*this)](
+                           base::HttpRequest request) -> asio::awaitable<base::HttpResponse> {
+            requests.push_back(request);
+            if (request.target != "/live.iso") co_return co_await seeds(std::move(request));
+            base::HttpResponse image;
+            image.status = 200;
+            image.body = std::string(4096, '\0');
+            co_return image;
+        };
+        server_ = base::make_http_server(lab.context.get_executor(), *lab.clock, {}, std::move(handler));
+        tasks_.spawn(server_->run());
+    }
+    ~Served() override {
+        tasks_.stop();
+        while (tasks_.size() > 0) lab_.context.run_one();
+    }
+    Served(const Served&) = delete;
+    Served& operator=(const Served&) = delete;
+
+    std::string origin() const { return "http://127.0.0.1:" + std::to_string(server_->port()); }
+    std::string image() const { return "/" + bootstrap::seed_key(token_) + "/seed.iso"; }
+    asio::awaitable<std::string> iso_image(providers::MachineRecord) override { co_return ""; }
+    asio::awaitable<std::string> url(providers::MachineRecord) override {
+        co_return origin() + "/" + bootstrap::seed_key(token_) + "/";
+    }
+    asio::awaitable<std::optional<bootstrap::Seed>> seed(std::string key) override {
+        if (!bootstrap::is_seed_key_of(key, token_)) co_return std::nullopt;
+        co_return content;
+    }
+
+    const bootstrap::Seed content{"#cloud-config\n{}\n", "instance-id: a\n", ""};
+    std::vector<base::HttpRequest> requests;
+
+private:
+    const bootstrap::Token token_{"abc123", "0123456789abcdef"};
+    Lab& lab_;
+    std::unique_ptr<base::HttpServer> server_;
+    base::TaskGroup tasks_;
 };
 
 providers::MachineIdentity identity_of(const std::string& claim) {
@@ -199,4 +249,51 @@ TEST_CASE("a host behind sushy takes and gives back its boot override") {
     INFO(report->message);
     CHECK(report->reason.empty());
     while (!lab.is_gone(identity, record)) continue;
+}
+
+// Ends with the host on, and the medium where test_sushy.py reads it.
+TEST_CASE("a host behind sushy has its boot data beside the image that it boots") {
+    api::v1alpha1::RedfishSpec spec;
+    spec.boot.method = api::v1alpha1::BootMethod::VirtualMedia;
+    Lab lab(spec);
+    Served served(lab);
+    lab.config.spec.redfish->boot.imageURL = served.origin() + "/live.iso";
+    lab.provider = providers::redfish::make_redfish_provider(lab.config, lab.environment);
+    lab.boot_image = &served;
+    lab.add(4);
+    auto identity = identity_of("c");
+    providers::MachineRecord record;
+    while (!lab.wake(identity, record)) continue;
+    CHECK(power_of(lab, "host-4") == "On");
+    CHECK(std::any_of(served.requests.begin(), served.requests.end(),
+                      [&](const base::HttpRequest& each) { return each.target == served.image(); }));
+}
+
+TEST_CASE("boot data are read block by block over HTTP") {
+    Lab lab;
+    Served served(lab);
+    base::HttpClientOptions options;
+    options.url = served.origin();
+    const auto client = base::make_http_client(lab.context.get_executor(), *lab.clock, options);
+    const auto ask = [&](const std::string& method, const std::string& range) {
+        base::HttpRequest request;
+        request.method = method;
+        request.target = served.image();
+        if (!range.empty()) request.headers.set("Range", range);
+        return lab.run(client->send(std::move(request)));
+    };
+    const auto image = bootstrap::nocloud_image(served.content);
+    const auto head = ask("HEAD", "");
+    CHECK(head.status == 200);
+    CHECK(head.headers.find("Content-Length") == std::to_string(image.size()));
+    CHECK(head.headers.find("Accept-Ranges") == "bytes");
+    CHECK(head.body.empty());
+    std::string read;
+    for (std::size_t at = 0; at < image.size(); at += 2048) {
+        const auto block = ask("GET", "bytes=" + std::to_string(at) + "-" + std::to_string(at + 2047));
+        CHECK(block.status == 206);
+        read += block.body;
+    }
+    CHECK(read == image);
+    CHECK(ask("GET", "bytes=9999999-").status == 416);
 }

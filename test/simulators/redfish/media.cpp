@@ -75,7 +75,8 @@ std::optional<json::object> Bmc::media_document(const std::string& target) {
     json::object result;
     result["@odata.id"] = target;
     result["Id"] = slot->id;
-    result["MediaTypes"] = json::array{"CD", "DVD"};
+    result["MediaTypes"] =
+        slot->id.starts_with("Usb") ? json::array{"Floppy", "USBStick"} : json::array{"CD", "DVD"};
     const bool keeps_name = profile_.keeps_image_name && media.ejected_at;
     if (media.inserted || lingers || keeps_name) {
         result["Image"] = media.image;
@@ -100,7 +101,8 @@ Bmc::Response Bmc::insert(const std::string& id, const json::object& body) {
                                    [&](const Slot& each) { return each.id == id; });
     if (profile_.needs_licence) return error(403, "OemLicenseNotPassed", "a licence is needed");
     if (slot->kind == SlotKind::websocket) return error(405, "ActionNotSupported", "only from the web page");
-    if (slot->kind == SlotKind::upload_only) return error(500, "InternalError", "no image was uploaded");
+    if (slot->kind == SlotKind::upload_only)
+        return error(500, "InternalError", "no such image was uploaded: " + text(body, "Image"));
     if (slot->kind == SlotKind::by_patch) return error(404, "ResourceMissingAtURI", "no such action");
     auto& media = media_[id];
     if (media.inserted) return error(400, "ResourceInUse", "there is an image already");
@@ -117,6 +119,9 @@ Bmc::Response Bmc::insert(const std::string& id, const json::object& body) {
 Bmc::Response Bmc::eject(const std::string& id, bool has_body) {
     if (profile_.eject_wants_body && !has_body) return error(415, "GeneralError", "a JSON body is needed");
     auto& media = media_[id];
+    const auto* slot = slot_of(media_base() + "/" + id);
+    if (slot && slot->kind == SlotKind::upload_only)
+        return error(403, "InsufficientPrivilege", "cannot eject " + media.image);
     media.inserted = false;
     media.ejected_at = now();
     return empty(204);
