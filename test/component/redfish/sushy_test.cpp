@@ -255,6 +255,7 @@ TEST_CASE("a host behind sushy takes and gives back its boot override") {
 TEST_CASE("a host behind sushy has its boot data beside the image that it boots") {
     api::v1alpha1::RedfishSpec spec;
     spec.boot.method = api::v1alpha1::BootMethod::VirtualMedia;
+    spec.boot.imageURL = "http://127.0.0.1/not-yet-known";
     Lab lab(spec);
     Served served(lab);
     lab.config.spec.redfish->boot.imageURL = served.origin() + "/live.iso";
