@@ -192,8 +192,9 @@ private:
             if (pod.spec.nodeName.empty() && !pod.metadata.deletionTimestamp)
                 waiting.push_back(std::move(pod));
         }
-        std::ranges::stable_sort(waiting, {},
-                                 [this](const auto& pod) { return evicted_[pod.metadata.name]; });
+        std::ranges::sort(waiting, {}, [this](const auto& pod) {
+            return std::pair(evicted_[pod.metadata.name], pod.metadata.name);
+        });
         for (const auto& pod : waiting) {
             std::pair<const std::string, Room>* best = nullptr;
             for (auto& room : rooms) {
