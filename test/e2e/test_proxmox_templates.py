@@ -67,6 +67,21 @@ def test_clones_join_by_cloud_init_and_leave_nothing_behind(clean):
     wait_for("no volume left", lambda: not proxmox_world.volumes(stack.proxmox), 20)
 
 
+def test_linked_clones_come_from_the_template_on_their_own_host(clean):
+    stack = clean
+    apply(stack, provider(stack, {"name": proxmox_world.LOCAL_TEMPLATE, "cloneMode": "Linked", "localStorage": True}), manifests.pool())
+    stack.apply(manifests.deployment("shop", 3, topologySpreadConstraints=[
+        {"maxSkew": 1, "topologyKey": "kubenodesmith.io/host", "whenUnsatisfiable": "DoNotSchedule",
+         "labelSelector": {"matchLabels": {"app": "shop"}}}]))
+    wait_for("3 running pods", lambda: len(running_pods(stack.pods())) == 3, 90)
+    claims = ready(stack, 3)
+    assert {c["status"]["host"] for c in claims} == set(proxmox_world.HOSTS)
+    for claim in claims:
+        machine = proxmox_world.machine_named(stack.proxmox, claim["metadata"]["name"])
+        template = 9001 + proxmox_world.HOSTS.index(machine["node"])
+        assert machine["config"]["scsi0"].startswith(f"local:{template}/base-{template}-disk-0"), machine["config"]["scsi0"]
+
+
 STATIC = {"mode": "Static", "addresses": ["10.0.4.50-10.0.4.51"], "prefixLength": 24, "gateway": "10.0.4.1",
           "nameservers": ["10.0.4.2"]}
 KEYS = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0a3b4c5d6e7f8g9h0i1j2k3l4m5n6o7p8q9r0s1t2u first key",
