@@ -165,6 +165,11 @@ Call start_vm(const std::string& host, std::int64_t vmid) {
                   vm_path(host, vmid) + "/status/start");
 }
 
+Call shut_down_vm(const std::string& host, std::int64_t vmid) {
+    return change("POST", "shut_down_vm", "shutting down " + vm_on(vmid, host), host,
+                  vm_path(host, vmid) + "/status/shutdown", {{"forceStop", "1"}, {"timeout", "60"}});
+}
+
 Call stop_vm(const std::string& host, std::int64_t vmid) {
     return change("POST", "stop_vm", "stopping " + vm_on(vmid, host), host,
                   vm_path(host, vmid) + "/status/stop", {{"overrule-shutdown", "1"}});

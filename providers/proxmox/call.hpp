@@ -44,6 +44,10 @@ Call clone_vm(const std::string& host, std::int64_t source, base::FormFields par
 Call resize_disk(const std::string& host, std::int64_t vmid, const std::string& disk, std::int64_t size_gib);
 Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
 Call start_vm(const std::string& host, std::int64_t vmid);
+// Asks the guest to end, by its agent or by ACPI; stops it as stop_vm() if it has not within a minute. No
+// other change of the VM is possible meanwhile.
+Call shut_down_vm(const std::string& host, std::int64_t vmid);
+// At once; a shutdown that is under way is overruled (PVE 8.2).
 Call stop_vm(const std::string& host, std::int64_t vmid);
 Call destroy_vm(const std::string& host, std::int64_t vmid);
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,

@@ -47,7 +47,9 @@ RemoveDecision for_our_machine(const RemoveObservation& seen) {
                      vm_of(seen.look) + " is protected against removal; its option protection must be 0");
     }
     if (!config.lock().empty()) return for_lock(seen);
-    return decide(seen.is_running ? RemoveStep::stop : RemoveStep::destroy);
+    if (!seen.is_running) return decide(RemoveStep::destroy);
+    const bool may_serve = seen.look.ownership == Ownership::ours;
+    return decide(may_serve && !seen.was_shut_down ? RemoveStep::shut_down : RemoveStep::stop);
 }
 
 }  // namespace

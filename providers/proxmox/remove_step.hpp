@@ -12,7 +12,8 @@ enum class RemoveStep {
     wait,              // something is under way that ends by itself
     search_elsewhere,  // the ID is used by somebody else: is our machine under another one?
     unprotect,         // a clone that has its template's protection
-    stop,
+    shut_down,
+    stop,  // what did not shut down, or never came so far
     destroy,
     gone,
     blocked,  // a person has to act, or the host has to come back
@@ -30,6 +31,7 @@ struct RemoveObservation {
     bool is_running = false;
     bool lock_is_stale = false;  // the lock of a creation has been seen for long without a task
     bool searched_elsewhere = false;
+    bool was_shut_down = false;  // it was asked to end before, and still runs
 };
 RemoveDecision next_removal_step(const RemoveObservation& seen);
 

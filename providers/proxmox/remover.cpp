@@ -83,6 +83,7 @@ asio::awaitable<RemoveObservation> Remover::observe(const MachineIdentity& ident
         const bool is_ours = look.ownership == Ownership::ours || look.ownership == Ownership::unfinished;
         if (is_ours && lock.empty()) {
             seen.is_running = co_await machines_.is_running(look.host, look.vmid);
+            seen.was_shut_down = shut_down_.contains(identity.system_uuid);
         }
     }
     seen.look = std::move(look);
@@ -94,6 +95,7 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
     std::string task;
     switch (decision.step) {
         case RemoveStep::gone:
+            shut_down_.erase(identity.system_uuid);
             co_return Gone();
         case RemoveStep::blocked:
             co_return blocked(std::move(decision.reason), std::move(decision.message));
@@ -105,6 +107,10 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
             co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
             co_return in_progress("taking the template's protection off the clone", "", kSoon);
         }
+        case RemoveStep::shut_down:
+            task = text_of(co_await client_.change(shut_down_vm(seen.look.host, seen.look.vmid)));
+            shut_down_.insert(identity.system_uuid);
+            break;
         case RemoveStep::stop:
             task = co_await stop(seen.look);
             break;
@@ -112,7 +118,9 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
             task = co_await destroy(identity, seen.look);
             break;
     }
-    const auto* what = decision.step == RemoveStep::stop ? "stopping" : "destroying";
+    const auto* what = decision.step == RemoveStep::shut_down ? "shutting down"
+                       : decision.step == RemoveStep::stop    ? "stopping"
+                                                              : "destroying";
     auto message = std::string(what) + " VM " + std::to_string(seen.look.vmid) + " on " + seen.look.host;
     const auto poll = tasks_.next_poll(task);
     co_return in_progress(std::move(message), std::move(task), poll);

@@ -1,6 +1,7 @@
 // Takes one machine a step nearer to gone: proves whose it is, decides by remove_step.hpp, acts once.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "providers/proxmox/boot_images.hpp"
@@ -39,6 +40,7 @@ private:
     BootImages& images_;
     Tasks& tasks_;
     StaleLocks locks_;
+    std::set<std::string> shut_down_;  // asked to end by this process, by SMBIOS UUID
 };
 
 }  // namespace providers::proxmox

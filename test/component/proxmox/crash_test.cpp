@@ -112,7 +112,7 @@ TEST_CASE("A restart after any step of a removal ends in nothing left") {
 
 TEST_CASE("A lost answer during a removal is read back") {
     for (const auto* path :
-         {"/nodes/[^/]+/qemu/\\d+/status/stop", "/nodes/[^/]+/qemu/\\d+", "/nodes/[^/]+/storage/.*"}) {
+         {"/nodes/[^/]+/qemu/\\d+/status/shutdown", "/nodes/[^/]+/qemu/\\d+", "/nodes/[^/]+/storage/.*"}) {
         for (const auto moment : {Moment::before_effect, Moment::after_effect}) {
             INFO(path << (moment == Moment::before_effect ? " before" : " after"));
             Lab lab;

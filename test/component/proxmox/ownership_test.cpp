@@ -32,7 +32,7 @@ TEST_CASE("A VMID that was given to somebody else is left alone, and our machine
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     REQUIRE(lab.vm(spec));
     CHECK(lab.vm(spec)->running);
-    CHECK(lab.count("POST", ".*/status/stop") == 0);
+    CHECK(lab.count("POST", ".*/status/(stop|shutdown)") == 0);
     CHECK(lab.count("DELETE", ".*") == 0);
     CHECK_FALSE(lab.run(lab.provider->get(spec.identity, spec.record)));
 }
@@ -165,13 +165,37 @@ TEST_CASE("A machine that the token may not see any more is not given up") {
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
 }
 
-TEST_CASE("A stop that fails is tried again; the machine is not given up") {
+TEST_CASE("A machine is shut down before it is destroyed, as a person would do it") {
     Lab lab;
     auto spec = lab.machine(1);
     lab.launch(spec);
+    lab.requests();
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.count("POST", ".*/status/shutdown") == 1);
+    CHECK(lab.count("POST", ".*/status/stop") == 0);
+}
+
+TEST_CASE("A guest that does not end is stopped after a minute") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.vm(spec)->guest.agent_silent = true;
+    const auto begin = lab.clock.now();
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.clock.now() - begin < std::chrono::minutes{2});
+    CHECK(lab.count("POST", ".*/status/shutdown") == 1);
+}
+
+TEST_CASE("A shutdown that fails is followed by a stop, which is tried again; the machine is not given up") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.faults().add_task("qmshutdown", ".*", {}, 1);
     lab.simulator.faults().add_task("qmstop", ".*", {}, 3);
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     CHECK(lab.vm(spec) == nullptr);
+    CHECK(lab.count("POST", ".*/status/shutdown") == 1);
+    CHECK(lab.count("POST", ".*/status/stop") == 4);
 }
 
 TEST_CASE("A destruction that fails is tried again") {

@@ -149,7 +149,9 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
         {"absent", seen(look(Presence::absent)), RemoveStep::gone, ""},
         {"hidden", seen(look(Presence::hidden)), RemoveStep::blocked, "MissingPrivileges"},
         {"host down", seen(look(Presence::host_down)), RemoveStep::blocked, "HostUnreachable"},
-        {"running", seen(look(Presence::present), true), RemoveStep::stop, ""},
+        {"running", seen(look(Presence::present), true), RemoveStep::shut_down, ""},
+        {"running, unfinished", seen(look(Presence::present, Ownership::unfinished), true), RemoveStep::stop,
+         ""},
         {"stopped", seen(look(Presence::present)), RemoveStep::destroy, ""},
         {"foreign", seen(look(Presence::present, Ownership::foreign), true), RemoveStep::search_elsewhere,
          ""},
@@ -173,6 +175,9 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
         CHECK(next_removal_step(row.seen).step == row.step);
         CHECK(next_removal_step(row.seen).reason == row.reason);
     }
+    auto unheeding = seen(look(Presence::present), true);
+    unheeding.was_shut_down = true;
+    CHECK(next_removal_step(unheeding).step == RemoveStep::stop);
     auto stuck = seen(look(Presence::present, Ownership::ours, "clone"), false, true);
     CHECK_THAT(next_removal_step(stuck).message, Contains("qm unlock 105"));
     auto guarded = seen(look(Presence::present), true);
