@@ -1,23 +1,14 @@
 #include "scheduling/rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 #include "api/names.hpp"
+#include "scheduling/tolerations.hpp"
 
 namespace scheduling {
 
 namespace {
-
-// Taints that the cluster puts on Nodes until they can be used, and takes away by itself.
-bool passes_by_itself(const api::Taint& taint) {
-    constexpr std::array kKeys = {api::taints::kNotReady, api::taints::kUnreachable,
-                                  api::taints::kUninitialized, api::taints::kUnregistered,
-                                  std::string_view("node.kubernetes.io/network-unavailable")};
-    return std::find(kKeys.begin(), kKeys.end(), taint.key) != kKeys.end() ||
-           taint.key.starts_with("readiness.k8s.io/");
-}
 
 std::vector<api::Taint> effective_taints(const Node& node) {
     std::vector<api::Taint> taints;

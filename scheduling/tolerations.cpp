@@ -1,6 +1,8 @@
 #include "scheduling/tolerations.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "api/names.hpp"
 
@@ -45,6 +47,14 @@ bool is_asked_away(const std::vector<api::Taint>& taints, const std::vector<api:
 
 std::string describe(const api::Taint& taint) {
     return taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" + taint.effect;
+}
+
+bool passes_by_itself(const api::Taint& taint) {
+    constexpr std::array kKeys = {api::taints::kNotReady, api::taints::kUnreachable,
+                                  api::taints::kUninitialized, api::taints::kUnregistered,
+                                  std::string_view("node.kubernetes.io/network-unavailable")};
+    return std::find(kKeys.begin(), kKeys.end(), taint.key) != kKeys.end() ||
+           taint.key.starts_with("readiness.k8s.io/");
 }
 
 }  // namespace scheduling

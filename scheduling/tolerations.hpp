@@ -14,6 +14,8 @@ const api::Taint* untolerated(const std::vector<api::Taint>& taints,
                               const std::vector<api::Toleration>& tolerations);
 // The same for the taints that only ask to stay away.
 bool is_asked_away(const std::vector<api::Taint>& taints, const std::vector<api::Toleration>& tolerations);
+// Whether the cluster puts this taint on Nodes that cannot be used yet, and takes it off by itself.
+bool passes_by_itself(const api::Taint& taint);
 // "dedicated=gpu:NoSchedule".
 std::string describe(const api::Taint& taint);
 

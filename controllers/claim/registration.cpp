@@ -3,6 +3,7 @@
 
 #include "controllers/claim/identity.hpp"
 #include "controllers/claim/lifecycle.hpp"
+#include "scheduling/tolerations.hpp"
 
 namespace controllers::claim {
 
@@ -54,6 +55,12 @@ std::string missing_resource(const Situation& s) {
 std::optional<Hold> uninitialized(const Situation& s) {
     if (!api::is_true(s.node->status.conditions, conditions::kReady)) {
         return Hold{std::string(reasons::kNodeNotReady), "the Node is not Ready"};
+    }
+    // Ready is true a moment before: no pod can be bound so soon, and none shall be bought for twice.
+    const auto passing = std::ranges::find_if(s.node->spec.taints, scheduling::passes_by_itself);
+    if (passing != s.node->spec.taints.end()) {
+        return Hold{std::string(reasons::kNodeNotReady),
+                    "the Node still has the taint " + passing->key + ", which the cluster takes off"};
     }
     auto taint = remaining_startup_taint(s);
     if (!taint.empty()) {

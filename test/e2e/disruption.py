@@ -83,6 +83,6 @@ def blocked(stack, node, text, timeout=20):
     """kubectl describe node says so, and so does /debug/state; the node stays in service."""
     wait_for(f'the Event "{text}"', lambda: text in describe(stack, "node", node), timeout)
     assert "DisruptionBlocked" in describe(stack, "node", node)
-    state = json.loads(stack.operator.get("/debug/state"))
-    assert any(text in stay["message"] for stay in state["disruption"] if stay["node"] == node)
+    wait_for(f'"{text}" in the state', lambda: any(
+        text in stay["message"] for stay in json.loads(stack.operator.get("/debug/state"))["disruption"] if stay["node"] == node), timeout)
     assert "disrupted:NoSchedule" not in describe(stack, "node", node)

@@ -245,6 +245,9 @@ TEST_CASE("a registered Node is initialized when it is Ready, untainted and has 
     scene.node->status.conditions.clear();
     CHECK(reason() == reasons::kNodeNotReady);
     objects::set_condition(scene.node->status.conditions, conditions::kReady, ConditionStatus::True);
+    // The cluster takes it off a moment after the Node is Ready; until then no pod can be bound.
+    scene.node->spec.taints = {{std::string(api::taints::kNotReady), "", "NoSchedule", std::nullopt}};
+    CHECK(reason() == reasons::kNodeNotReady);
     scene.node->spec.taints = {{"cni", "", "NoSchedule", std::nullopt}};
     CHECK(reason() == reasons::kStartupTaintsPresent);
     scene.node->spec.taints.clear();
