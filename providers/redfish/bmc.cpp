@@ -174,6 +174,7 @@ asio::awaitable<Answer> Bmc::patch_once(const std::string& tried, const std::str
     Answer answer;
     answer.body = parse_object(response.body);
     answer.retry_after = retry_after_of(response);
+    answer.is_promise = response.status == 202;
     co_return answer;
 }
 
@@ -214,8 +215,9 @@ asio::awaitable<Answer> Bmc::post(std::string tried, std::string link, json::obj
     Answer answer;
     answer.body = parse_object(response.body);
     answer.retry_after = retry_after_of(response);
+    answer.is_promise = response.status == 202;
     const auto location = response.headers.find("Location");
-    if (response.status == 202 && location) {
+    if (answer.is_promise && location) {
         answer.task = target_of(std::string(*location), wire_.origin(), Origin::any).value_or("");
     }
     co_return answer;

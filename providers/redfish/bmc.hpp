@@ -30,7 +30,8 @@ struct Resource {
 // The answer to a change that was not refused. It was accepted, which is not done.
 struct Answer {
     json::object body;
-    std::string task;  // target of the task that will do it; empty: there is none
+    bool is_promise = false;  // 202: it will be done later
+    std::string task;         // target of the task that will do it; empty: there is none
     std::optional<base::Duration> retry_after;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -60,7 +61,10 @@ private:
     asio::awaitable<std::string> find_system();
     asio::awaitable<std::vector<std::string>> members(std::string collection);
     asio::awaitable<bool> is_wanted(std::string link);
+    using BootTest = std::function<bool(const BootOverride&)>;
     asio::awaitable<bool> try_boot(std::string where, BootWish wish, BootOverride current);
+    // Whether the resource shows it, now or as soon as the BMC keeps its promise.
+    asio::awaitable<bool> shows(std::string where, BootTest test, bool is_promised);
     asio::awaitable<std::vector<MediaSlot>> slots(System system);
     asio::awaitable<std::string> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
     asio::awaitable<bool> insert_into(MediaSlot slot, std::string image_url);

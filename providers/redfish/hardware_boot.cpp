@@ -11,6 +11,8 @@ namespace {
 constexpr base::Duration kMediaPatience = std::chrono::seconds{60};
 constexpr base::Duration kEjectPatience = std::chrono::seconds{10};
 constexpr base::Duration kMediaPoll = std::chrono::seconds{2};
+// For a change that was answered with 202.
+constexpr base::Duration kPromisePatience = std::chrono::seconds{60};
 
 // Another body or another place may be what this BMC wants; anything else is not about the way of asking.
 bool asks_for_another_way(ErrorKind kind) {
@@ -46,18 +48,31 @@ RedfishError not_taken(const std::string& tried, std::string message) {
 
 }  // namespace
 
+asio::awaitable<bool> Hardware::shows(std::string where, BootTest test, bool is_promised) {
+    const auto deadline = bmc_.clock().now() + kPromisePatience;
+    while (true) {
+        const auto resource = co_await bmc_.get(where);
+        if (test(parse_boot(resource.body))) co_return true;
+        if (!is_promised || bmc_.clock().now() >= deadline) co_return false;
+        co_await bmc_.clock().sleep_for(kMediaPoll);
+    }
+}
+
 asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootOverride current) {
     const std::string tried = "setting the boot override of " + bmc_.host();
+    const BootTest is_as_wished = [&wish](const BootOverride& now) { return is_fulfilled(wish, now); };
     for (auto& body : boot_bodies(wish, current, quirks_)) {
+        bool is_promised = false;
         try {
-            co_await bmc_.patch(tried, where, body);
+            const auto answer = co_await bmc_.patch(tried, where, body);
+            is_promised = answer.is_promise;
         } catch (const RedfishError& error) {
             if (!asks_for_another_way(error.kind())) throw;
             bmc_.note_quirk("BootOverride");
             continue;
         }
-        const auto resource = co_await bmc_.get(where);
-        if (is_fulfilled(wish, parse_boot(resource.body))) co_return true;
+        const bool is_set = co_await shows(where, is_as_wished, is_promised);
+        if (is_set) co_return true;
     }
     co_return false;
 }
@@ -89,16 +104,19 @@ asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
 asio::awaitable<bool> Hardware::clear_boot(System system) {
     if (!system.boot.is_set()) co_return true;
     const std::string tried = "clearing the boot override of " + bmc_.host();
+    const BootTest is_clear = [](const BootOverride& now) { return !now.is_set(); };
     for (auto& body : boot_clearances(system.boot)) {
+        bool is_promised = false;
         try {
-            co_await bmc_.patch(tried, system.link, body);
+            const auto answer = co_await bmc_.patch(tried, system.link, body);
+            is_promised = answer.is_promise;
         } catch (const RedfishError& error) {
             if (!asks_for_another_way(error.kind())) throw;
             bmc_.note_quirk("ClearBootOverride");
             continue;
         }
-        const auto resource = co_await bmc_.get(system.link);
-        if (!parse_boot(resource.body).is_set()) co_return true;
+        const bool is_done = co_await shows(system.link, is_clear, is_promised);
+        if (is_done) co_return true;
     }
     co_return false;
 }

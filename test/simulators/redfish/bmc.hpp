@@ -102,7 +102,15 @@ private:
     std::string etag_of(const std::string& target) const;
 
     // Boot and media (media.cpp)
+    struct BootChange {
+        base::TimePoint at;
+        std::string target;
+        std::string enabled;
+        std::string mode;
+        std::string http_uri;
+    };
     Response patch_boot(const json::object& body, bool on_settings);
+    void apply(const BootChange& change);
     std::optional<json::object> media_document(const std::string& target);
     Response insert(const std::string& slot, const json::object& body);
     Response eject(const std::string& slot, bool has_body);
@@ -138,6 +146,7 @@ private:
     std::string boot_enabled_ = "Disabled";
     std::string boot_mode_ = "UEFI";
     std::string http_uri_;
+    std::optional<BootChange> boot_job_;
     std::string booted_from_;
     int boots_ = 0;
     int boot_version_ = 1;

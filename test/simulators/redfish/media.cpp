@@ -37,17 +37,22 @@ Bmc::Response Bmc::patch_boot(const json::object& body, bool on_settings) {
         return error(400, "PropertyValueNotInList", "no such boot target");
     if (target == "UsbCd" && !profile_.boots_usb_cd)
         return error(400, "PropertyValueNotInList", "no such boot target");
-    ++boot_version_;
-    if (profile_.forgets_partial_boot && is_partial && !clears) {
-        boot_enabled_ = "Disabled";
-        return empty(204);
+    BootChange change{now() + profile_.boot_job, target, enabled, mode, text(body, "HttpBootUri")};
+    if (profile_.forgets_partial_boot && is_partial && !clears) change = {change.at, "", "Disabled", "", ""};
+    if (profile_.boot_job > Duration::zero()) {
+        boot_job_ = std::move(change);
+        return answer(202, json::object());
     }
-    if (!target.empty()) boot_target_ = target;
-    if (!enabled.empty()) boot_enabled_ = profile_.only_continuous && !clears ? "Continuous" : enabled;
-    if (clears && profile_.only_continuous) boot_enabled_ = "Continuous";
-    if (!mode.empty()) boot_mode_ = mode;
-    http_uri_ = text(body, "HttpBootUri");
+    apply(change);
     return empty(204);
+}
+
+void Bmc::apply(const BootChange& change) {
+    ++boot_version_;
+    if (!change.target.empty()) boot_target_ = change.target;
+    if (!change.enabled.empty()) boot_enabled_ = profile_.only_continuous ? "Continuous" : change.enabled;
+    if (!change.mode.empty()) boot_mode_ = change.mode;
+    http_uri_ = change.http_uri;
 }
 
 std::string Bmc::media_base() const {
@@ -112,6 +117,8 @@ Bmc::Response Bmc::insert(const std::string& id, const json::object& body) {
         return error(400, "ActionParameterUnknown", "only Image is known");
     if (profile_.wants_protocol && text(body, "TransferProtocolType").empty())
         return error(400, "ActionParameterMissing", "TransferProtocolType is missing");
+    if (profile_.wants_method && text(body, "TransferMethod") != "Stream")
+        return error(400, "ActionParameterMissing", "TransferMethod is missing");
     media = {image, true, std::nullopt};
     return empty(204);
 }

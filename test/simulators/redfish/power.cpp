@@ -38,6 +38,10 @@ void Bmc::set_power(Power power) {
 
 // Brings everything up to now.
 void Bmc::settle() {
+    if (boot_job_ && now() >= boot_job_->at) {
+        apply(*boot_job_);
+        boot_job_.reset();
+    }
     if (settles_ && now() >= *settles_) {
         settles_.reset();
         if (power_ == Power::powering_on) {

@@ -92,10 +92,12 @@ struct Profile {
     bool disabled_wants_target = false;  // iLO
     bool only_continuous = false;        // sushy-tools
     bool boots_usb_cd = false;           // Supermicro: the virtual CD is UsbCd
+    Duration boot_job{};                 // a change is answered with 202 and made so much later (Lenovo)
 
     // ---- virtual media
     std::vector<Slot> slots{{"Cd", SlotKind::by_action}};
     bool wants_protocol = false;    // ActionParameterMissing without TransferProtocolType
+    bool wants_method = false;      // ActionParameterMissing without TransferMethod (bmcweb)
     bool refuses_extras = false;    // 400 for anything but Image (Supermicro)
     Duration inserted_lingers{};    // Inserted stays true so long after an eject
     bool keeps_image_name = false;  // after an eject (Supermicro)

@@ -184,6 +184,10 @@ TEST_CASE("quirk 11: ETags that the BMC does not accept are given up step by ste
     CHECK(booted(BootMethod::PXE, {.demands_tag = true, .hides_tags = true}) == "Pxe");
 }
 
+TEST_CASE("quirk 11: a boot change that is answered with 202 is waited for") {
+    CHECK(booted(BootMethod::PXE, {.boot_job = seconds{15}}) == "Pxe");
+}
+
 TEST_CASE("quirk 12: a boot change is sent in full, and without the mode where that is refused") {
     CHECK(booted(BootMethod::PXE, {.wants_full_boot = true}) == "Pxe");
     CHECK(booted(BootMethod::PXE, {.reports_mode = false}) == "Pxe");
@@ -193,7 +197,8 @@ TEST_CASE("quirk 12: a boot change is sent in full, and without the mode where t
 TEST_CASE("quirk 13: reset types told only by ActionInfo, and slots that only the web page can use") {
     const Profile openbmc{.resets_in_action_info = true,
                           .slots = {{"Slot_0", SlotKind::websocket}, {"Slot_1", SlotKind::by_action}},
-                          .wants_protocol = true};
+                          .wants_protocol = true,
+                          .wants_method = true};
     CHECK(booted(BootMethod::VirtualMedia, openbmc) == "Cd");
 }
 
