@@ -148,6 +148,7 @@ def test_a_node_that_is_not_ready_stays_where_repair_must_not_touch_it(clean):
     wait_running(stack, 2)
     all_ready(stack, 2)
     stack.cluster.kubectl("delete", "deployment", "web")
+    wait_for("the end of the pods", lambda: not stack.pods(), 30)  # a dead kubelet would not end them
     hosts = {c["metadata"]["name"]: c["status"]["host"] for c in stack.claims()}
     dead, alive = sorted(hosts, key=hosts.get)
     stack.proxmox.control("POST", f"/hosts/{hosts[dead]}/power-off")
