@@ -3,16 +3,14 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/sha.h>
 #include <openssl/x509.h>
 
-#include <array>
-#include <memory>
 #include <stdexcept>
 
 #include "api/yaml.hpp"
 #include "base/hex.hpp"
 #include "base/openssl.hpp"
+#include "base/sha256.hpp"
 #include "base/url.hpp"
 
 namespace bootstrap {
@@ -45,8 +43,7 @@ std::string public_key_hash(X509* certificate) {
     unsigned char* der = nullptr;
     const int length = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
     if (length <= 0) throw std::invalid_argument("a CA certificate's public key cannot be read");
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(der, static_cast<std::size_t>(length), digest.data());
+    const auto digest = base::sha256({reinterpret_cast<const char*>(der), static_cast<std::size_t>(length)});
     OPENSSL_free(der);
     return "sha256:" + base::hex(digest);
 }

@@ -1,11 +1,9 @@
 #include "bootstrap/k3s.hpp"
 
-#include <openssl/sha.h>
-
-#include <array>
 #include <boost/json/value.hpp>
 
 #include "base/hex.hpp"
+#include "base/sha256.hpp"
 #include "bootstrap/yaml_writer.hpp"
 
 namespace bootstrap {
@@ -22,9 +20,7 @@ constexpr const char* kStart =
 }  // namespace
 
 std::string k3s_token(const Token& token, std::string_view ca_pem) {
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(reinterpret_cast<const unsigned char*>(ca_pem.data()), ca_pem.size(), digest.data());
-    return "K10" + base::hex(digest) + "::" + token.text();
+    return "K10" + base::hex(base::sha256(ca_pem)) + "::" + token.text();
 }
 
 JoinPlan plan_k3s(const JoinRequest& request) {

@@ -1,9 +1,8 @@
 #include "bootstrap/token.hpp"
 
-#include <openssl/sha.h>
-
-#include <array>
 #include <stdexcept>
+
+#include "base/sha256.hpp"
 
 namespace bootstrap {
 
@@ -28,8 +27,7 @@ bool fits(const std::string& text, std::size_t length) {
 
 std::string token_id(std::string_view claim_uid, std::int64_t attempt) {
     const auto key = std::string(claim_uid) + "/" + std::to_string(attempt);
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(reinterpret_cast<const unsigned char*>(key.data()), key.size(), digest.data());
+    const auto digest = base::sha256(key);
     std::string id;
     for (std::size_t i = 0; i < kIDLength; ++i) {
         const auto number = static_cast<std::size_t>(digest[2 * i] << 8 | digest[2 * i + 1]);

@@ -1,11 +1,11 @@
 #include "controllers/claim/template_hash.hpp"
 
-#include <openssl/sha.h>
-
-#include <array>
 #include <boost/json/serialize.hpp>
+#include <span>
 
 #include "api/json.hpp"
+#include "base/hex.hpp"
+#include "base/sha256.hpp"
 
 namespace controllers::claim {
 
@@ -46,15 +46,9 @@ std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
     // Described structs are encoded in the order of their members, so equal values give equal text.
     auto text = boost::json::serialize(api::encode(shape));
     if (provider) text += machine_part(*provider);
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string hash;
-    for (std::size_t i = 0; i < 8; ++i) {
-        hash += kDigits[digest[i] >> 4];
-        hash += kDigits[digest[i] & 15];
-    }
-    return hash;
+    constexpr std::size_t kHashBytes = 8;
+    const auto digest = base::sha256(text);
+    return base::hex(std::span(digest).first(kHashBytes));
 }
 
 const std::string& TemplateHashes::of(const api::v1alpha1::NodeSmithPool& pool,

@@ -1,12 +1,10 @@
 #include "providers/proxmox/creation.hpp"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "api/bytes.hpp"
+#include "base/sha256.hpp"
 #include "providers/proxmox/mark.hpp"
 #include "providers/proxmox/property_string.hpp"
 
@@ -93,8 +91,7 @@ std::string network_interface(const api::v1alpha1::NetworkInterface& interface,
 std::string mac_address(const std::string& prefix, const std::string& system_uuid,
                         const std::string& interface) {
     const auto key = system_uuid + "/" + interface;
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> bytes{};
-    SHA256(reinterpret_cast<const unsigned char*>(key.data()), key.size(), bytes.data());
+    auto bytes = base::sha256(key);
     const auto given = (prefix.size() + 1) / 3;
     for (std::size_t i = 0; i < given; ++i) {
         bytes[i] = static_cast<unsigned char>(std::stoi(prefix.substr(3 * i, 2), nullptr, 16));

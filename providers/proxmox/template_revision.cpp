@@ -1,12 +1,11 @@
 #include "providers/proxmox/template_revision.hpp"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
 #include <array>
 #include <span>
 
 #include "base/hex.hpp"
+#include "base/sha256.hpp"
 
 namespace providers::proxmox {
 
@@ -35,8 +34,7 @@ std::string template_revision(std::int64_t vmid, const VmConfig& config) {
     std::string text;
     for (const auto& [name, value] : config.options)
         if (is_inherited(name)) text += name + "=" + (is_drive(name) ? without_storage(value) : value) + "\n";
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-    SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+    const auto digest = base::sha256(text);
     return std::to_string(vmid) + "-" + base::hex(std::span(digest).first(kHashBytes));
 }
 

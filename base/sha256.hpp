@@ -1,0 +1,11 @@
+// Fingerprints that are the same everywhere and for ever.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace base {
+
+std::array<unsigned char, 32> sha256(std::string_view bytes);
+
+}  // namespace base
