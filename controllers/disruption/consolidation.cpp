@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "controllers/disruption/use.hpp"
+
 namespace controllers::disruption {
 
 namespace {
@@ -16,11 +18,9 @@ struct Size {
 Size capacity_of(const scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes) {
     Size size;
     for (const auto index : nodes) {
-        const auto& capacity = snapshot.nodes[index].node->status.capacity;
-        if (const auto cpu = capacity.find("cpu"); cpu != capacity.end())
-            size.cpu += static_cast<double>(cpu->second.value());
-        if (const auto memory = capacity.find("memory"); memory != capacity.end())
-            size.memory += static_cast<double>(memory->second.mebibytes());
+        const auto node = size_of(*snapshot.nodes[index].node);
+        size.cpu += static_cast<double>(node.cpuCores);
+        size.memory += static_cast<double>(node.memoryMiB);
     }
     return size;
 }

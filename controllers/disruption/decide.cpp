@@ -16,13 +16,10 @@ constexpr base::Duration kRefusalLasts = std::chrono::minutes{5};
 constexpr base::Duration kNextBatch = std::chrono::seconds{10};
 
 // What a node costs, roughly: a core as much as 4 GiB.
-std::int64_t size_of(const api::Node& node) {
+std::int64_t cost_of(const api::Node& node) {
     constexpr std::int64_t kMiBPerCore = 4096;
-    const auto of = [&node](const char* name) {
-        const auto found = node.status.capacity.find(name);
-        return found == node.status.capacity.end() ? std::int64_t{0} : found->second.value();
-    };
-    return of("cpu") * kMiBPerCore + of("memory") / (1024 * 1024);
+    const auto size = size_of(node);
+    return size.cpuCores * kMiBPerCore + size.memoryMiB;
 }
 
 // That a node has just become empty is no news, nor that others go before it.
@@ -70,7 +67,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
     }
     const auto order = [](const Entry& entry) {
         const auto& claim = *entry.member->claim;
-        return std::tuple(entry.rank, entry.utilization, -size_of(*entry.member->node),
+        return std::tuple(entry.rank, entry.utilization, -cost_of(*entry.member->node),
                           claim.status.emptySince, claim.metadata.name);
     };
     std::ranges::sort(queue, [&order](const Entry& a, const Entry& b) { return order(a) < order(b); });

@@ -1,12 +1,11 @@
 #include "controllers/disruption/outlook.hpp"
 
 #include "controllers/disruption/state.hpp"
+#include "controllers/disruption/use.hpp"
 
 namespace controllers::disruption {
 
 namespace {
-
-constexpr std::int64_t kMebi = 1024 * 1024;
 
 // Nodes that must go are replaced by as many as it takes; to save something, by one.
 std::size_t most_replacements(const Departure& departure) {
@@ -24,23 +23,18 @@ void give_back(scheduling::Snapshot& snapshot, const std::vector<std::size_t>& n
     for (const auto index : nodes) {
         const auto& node = snapshot.nodes[index];
         if (!node.pool) continue;
-        const auto amount = [&](const char* name) {
-            const auto found = node.node->status.capacity.find(name);
-            return found == node.node->status.capacity.end() ? 0 : found->second.value();
-        };
-        const auto cpu = amount("cpu");
-        const auto memory = (amount("memory") + kMebi - 1) / kMebi;
+        const auto size = size_of(*node.node);
         for (const auto budget : snapshot.pools[*node.pool].budgets) {
             credit(snapshot.budgets[budget].nodes, 1);
-            credit(snapshot.budgets[budget].cpu_cores, cpu);
-            credit(snapshot.budgets[budget].memory_mib, memory);
+            credit(snapshot.budgets[budget].cpu_cores, size.cpuCores);
+            credit(snapshot.budgets[budget].memory_mib, size.memoryMiB);
         }
         const auto* host = api::find(node.node->metadata.labels, api::labels::kHost);
         for (const auto& place : snapshot.pools[*node.pool].places) {
             auto& at = snapshot.places[place.place];
             if (!host || at.name != *host) continue;
-            credit(at.free_cpu_cores, cpu);
-            credit(at.free_memory_mib, memory);
+            credit(at.free_cpu_cores, size.cpuCores);
+            credit(at.free_memory_mib, size.memoryMiB);
             credit(at.free_machines, 1);
         }
     }

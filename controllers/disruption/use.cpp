@@ -22,6 +22,14 @@ double percent(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
+api::v1alpha1::Size size_of(const api::Node& node) {
+    const auto amount = [&node](const char* name) {
+        const auto found = node.status.capacity.find(name);
+        return found == node.status.capacity.end() ? api::Quantity() : found->second;
+    };
+    return {amount("cpu").value(), amount("memory").mebibytes()};
+}
+
 NodeUse use_of(const api::Node& node, const PodPointers& pods) {
     scheduling::ResourceNames names;
     scheduling::Amounts used;

@@ -8,6 +8,7 @@
 
 #include "api/core.hpp"
 #include "api/node.hpp"
+#include "api/v1alpha1/common.hpp"
 
 namespace controllers::disruption {
 
@@ -22,6 +23,8 @@ struct NodeUse {
     Amount requested;
     Amount allocatable;
 };
+// What the Node says it has; 0 for what it does not.
+api::v1alpha1::Size size_of(const api::Node& node);
 NodeUse use_of(const api::Node& node, const PodPointers& pods);
 // The larger of CPU and memory, as a share of what is allocatable.
 double utilization_percent(const NodeUse& use);
