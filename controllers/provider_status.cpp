@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "controllers/provider.hpp"
+#include "providers/all_hosts.hpp"
 
 namespace controllers {
 
@@ -97,7 +98,7 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
 
 // A template that cannot be seen for a while is remembered as it was.
 void note_templates(ProviderStatus& status, const std::map<std::string, std::string>& revisions) {
-    constexpr const char* kAllHosts = "*";
+    using providers::kAllHosts;
     if (revisions.empty()) return;
     const bool one_for_all = revisions.contains(kAllHosts);
     std::erase_if(status.templates, [&](const ProviderTemplate& known) {

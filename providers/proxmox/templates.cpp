@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "providers/all_hosts.hpp"
 #include "providers/proxmox/template_revision.hpp"
 
 namespace providers::proxmox {
@@ -10,7 +11,6 @@ namespace {
 
 constexpr base::Duration kDetailsAge = std::chrono::minutes{10};
 constexpr base::Duration kSourceAge = std::chrono::seconds{10};
-constexpr const char* kAllHosts = "*";
 
 bool matches(const api::v1alpha1::Template& wish, const Guest& guest) {
     if (guest.is_container || !guest.is_template) return false;
