@@ -1,5 +1,6 @@
 #include "test/simulation/scenario.hpp"
 
+#include "test/simulation/dice.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
 
 namespace simulation {
@@ -8,26 +9,6 @@ namespace {
 using namespace std::chrono_literals;
 using api::v1alpha1::BootstrapMethod;
 using proxmox_simulator::kMiB;
-
-// Short forms for drawing.
-class Dice {
-public:
-    explicit Dice(base::Random& random) : random_(random) {}
-    bool chance(double probability) { return random_.unit() < probability; }
-    std::int64_t between(std::int64_t least, std::int64_t most) {
-        return least + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(most - least + 1)));
-    }
-    std::chrono::seconds seconds(std::int64_t least, std::int64_t most) {
-        return std::chrono::seconds{between(least, most)};
-    }
-    template <class T>
-    const T& one_of(const std::vector<T>& values) {
-        return values[random_.below(values.size())];
-    }
-
-private:
-    base::Random& random_;
-};
 
 proxmox_simulator::World draw_proxmox(Dice& dice) {
     auto world = proxmox_simulator::default_world();
@@ -283,7 +264,7 @@ Scenario draw_scenario(base::Random& random) {
     scenario.leader_election = dice.chance(0.3);
     scenario.changes_per_hour = dice.one_of<double>({4, 12, 30});
     if (dice.chance(0.25)) {
-        auto pool = add_rack(scenario, random);
+        auto pool = add_rack(scenario, dice);
         draw_limits(dice, pool);
         draw_timing(dice, pool);
         scenario.pools.push_back(pool);

@@ -16,6 +16,8 @@
 
 namespace simulation {
 
+class Dice;
+
 // Namespace of our kinds.
 inline constexpr const char* kNodesNamespace = "nodes";
 
@@ -44,7 +46,7 @@ NodeSmithPool a_pool(const std::string& name, const std::string& provider);
 Deployment a_deployment(const std::string& name, std::int64_t replicas, const std::string& cpu,
                         const std::string& memory);
 // Adds a provider of type redfish with hosts that have habits and troubles. Returns a pool on it.
-NodeSmithPool add_rack(Scenario& scenario, base::Random& random);
+NodeSmithPool add_rack(Scenario& scenario, Dice& dice);
 // One provider, one pool, one deployment of two pods, no trouble.
 Scenario plain_scenario();
 

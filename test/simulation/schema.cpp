@@ -1,28 +1,18 @@
 #include "test/simulation/schema.hpp"
 
 #include <boost/json/serialize.hpp>
-#include <fstream>
 #include <optional>
 #include <regex>
-#include <sstream>
-#include <stdexcept>
 #include <vector>
 
 #include "api/yaml.hpp"
+#include "base/file.hpp"
 
 namespace simulation {
 
 namespace json = boost::json;
 
 namespace {
-
-std::string read(const std::string& file) {
-    std::ifstream stream(file);
-    if (!stream) throw std::runtime_error("cannot read " + file);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return text.str();
-}
 
 std::optional<double> number_at(const json::object& object, std::string_view name) {
     const auto* value = object.if_contains(name);
@@ -139,7 +129,7 @@ const Schema& Schema::of(const std::string& plural) {
     auto& schema = known[plural];
     if (schema) return *schema;
     const auto file = std::string(KUBENODESMITH_SOURCE) + "/crds/" + plural + ".yaml";
-    const auto crd = api::parse_yaml(read(file)).as_object();
+    const auto crd = api::parse_yaml(base::read_file(file)).as_object();
     const auto& version = crd.at("spec").at("versions").as_array().at(0);
     const auto& text = version.at("schema").at("openAPIV3Schema").as_object();
     schema.reset(new Schema(std::make_unique<Part>(text)));

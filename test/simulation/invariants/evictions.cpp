@@ -1,4 +1,4 @@
-// Invariant 10: what the operator evicts to save a node runs again soon, on nodes that are there or were
+// What the operator evicts to save a node runs again soon, on nodes that are there or were
 // bought beforehand. Judged when nobody makes trouble any more.
 #include <algorithm>
 #include <map>
