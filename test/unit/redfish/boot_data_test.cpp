@@ -43,34 +43,14 @@ Profile with_slots(std::vector<Slot> slots) {
 // One host, and a claim whose pool asks for boot data.
 struct Seeded : World {
     explicit Seeded(std::vector<Slot> slots)
-        : World(booting_media()), bmc(add("a", with_slots(std::move(slots)))), claim(World::claim("c")) {}
+        : World(booting_media()), bmc(add("a", with_slots(std::move(slots)))), claim(World::claim("c")) {
+        boot_image = &served;
+    }
 
     // What ended it: "running", or the reason and message of the failure.
     std::string wake() {
-        for (int i = 0; i < 100; ++i) {
-            const auto result = step();
-            if (const auto* failed = std::get_if<providers::AttemptFailed>(&result))
-                return failed->reason + ": " + failed->message;
-            const auto* machine = std::get_if<providers::Machine>(&result);
-            if (machine && machine->state == providers::MachineState::running) return "running";
-            pass(seconds{2});
-        }
-        return "still waiting";
-    }
-    providers::EnsureResult step() {
-        providers::MachineSpec spec;
-        spec.identity = claim.identity;
-        spec.cpu_cores = 1;
-        spec.memory_mib = 1024;
-        spec.record = claim.record;
-        spec.boot_image = &served;
-        auto result = run(provider->ensure(std::move(spec)));
-        if (const auto* machine = std::get_if<providers::Machine>(&result)) {
-            claim.record = machine->record;
-            if (machine->state != providers::MachineState::placed)
-                claim.identity.system_uuid = machine->identity.system_uuid;
-        }
-        return result;
+        World::wake(claim);
+        return claim.outcome;
     }
 
     Served served;
@@ -111,7 +91,7 @@ TEST_CASE(
 
 TEST_CASE("whatever an operator that died has left in the slots, the host boots with its own boot data") {
     Seeded world({kCd, kSecondCd});
-    for (int i = 0; i < 2; ++i) world.step();
+    for (int i = 0; i < 2; ++i) world.ensure(world.claim);
     CHECK(world.bmc.power() == Power::off);
     world.bmc.media("Cd") = {kSeed, true, {}};
     world.bmc.media("Cd2") = {"https://images.example/of-another-claim.iso", true, {}};

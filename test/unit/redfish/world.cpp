@@ -92,6 +92,7 @@ providers::EnsureResult World::ensure(Claim& claim) {
     spec.name = claim.identity.claim_name;
     std::tie(spec.cpu_cores, spec.memory_mib) = sizes[claim.identity.claim_uid];
     spec.record = claim.record;
+    spec.boot_image = boot_image;
     auto result = run(provider->ensure(std::move(spec)));
     if (const auto* machine = std::get_if<providers::Machine>(&result)) {
         claim.record = machine->record;

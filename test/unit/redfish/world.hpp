@@ -79,6 +79,7 @@ struct World {
     providers::ProviderConfig config;
     std::unique_ptr<providers::Provider> provider;
     std::map<std::string, std::pair<std::int64_t, std::int64_t>> sizes;  // of claims, by UID
+    providers::BootImageSource* boot_image = nullptr;                    // of all claims; null: there is none
 };
 
 }  // namespace redfish_tests
