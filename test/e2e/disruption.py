@@ -10,6 +10,7 @@ QUICK = {"stabilizationWindow": "0s", "emptyGracePeriod": "1s", "minNodeAge": "0
          "delayAfterFailure": "1s", "drainTimeout": "1m"}
 SIZES = {"flexible": None, "sizes": [{"name": "small", "cpuCores": 2, "memoryMiB": 4096},
                                      {"name": "large", "cpuCores": 8, "memoryMiB": 16384}]}
+MEDIUM = {"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]}
 
 
 def apply_all(stack, scale_down=None, disruption=None, template=None, **changes):
@@ -34,6 +35,11 @@ def wait_running(stack, count, timeout=60):
     wait_for(f"{count} running pods", lambda: len(running_pods(stack.pods())) == count, timeout)
 
 
+def keep_off_the_endpoint(stack):
+    """The host that the operator talks to gets no machine, so that any host with one may go down."""
+    patch(stack, "nsprovider", "proxmox", {"spec": {"proxmox": {"placement": {"excludedNodes": ["alfaromeo"]}}}}, NAMESPACE)
+
+
 def claim_names(stack):
     return {c["metadata"]["name"] for c in stack.claims()}
 
@@ -42,6 +48,18 @@ def all_ready(stack, count):
     wait_for(f"{count} Ready claims", lambda: len(c := stack.claims()) == count and all(
         condition(x, "Initialized").get("status") == "True" for x in c), 60)
     return claim_names(stack)
+
+
+def hardly_used_node(stack, deployment):
+    """Name of a large node (SIZES) with nothing but the small pod of that deployment."""
+    stack.apply(manifests.deployment("big", 1, cpu="6"))
+    wait_running(stack, 1)
+    stack.apply(deployment)
+    wait_running(stack, 2)
+    (name,) = all_ready(stack, 1)
+    stack.cluster.kubectl("delete", "deployment", "big")
+    wait_running(stack, 1)
+    return name
 
 
 def describe(stack, kind, name, namespace=None):

@@ -55,6 +55,12 @@ def deployment(name, replicas, cpu="1500m", memory="1Gi", **pod_spec):
                                   "spec": {"containers": [container], "terminationGracePeriodSeconds": 1, **pod_spec}}}}
 
 
+def spread(app, topology_key, when_unsatisfiable="DoNotSchedule"):
+    """A deployment's topologySpreadConstraints: its pods evenly over the values of that label."""
+    return [{"maxSkew": 1, "topologyKey": topology_key, "whenUnsatisfiable": when_unsatisfiable,
+             "labelSelector": {"matchLabels": {"app": app}}}]
+
+
 def stateful_set(name, replicas, **options):
     made = deployment(name, replicas, **options)
     return {**made, "kind": "StatefulSet", "spec": {**made["spec"], "serviceName": name}}

@@ -1,8 +1,8 @@
 """Nodes leave as carefully as they came: each reason once, as kubectl shows it."""
 
 import manifests
-from disruption import (SIZES, all_ready, apply_all, assert_bound_soon, blocked, claim_names, describe, patch, patch_pool,
-                        wait_disrupted, wait_replaced, wait_running)
+from disruption import (MEDIUM, SIZES, all_ready, apply_all, assert_bound_soon, blocked, claim_names, describe,
+                        hardly_used_node, keep_off_the_endpoint, patch, patch_pool, wait_disrupted, wait_replaced, wait_running)
 from stack import NAMESPACE, running_pods, wait_for
 
 
@@ -11,13 +11,12 @@ from stack import NAMESPACE, running_pods, wait_for
 
 def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
     stack = clean
-    apply_all(stack, template={"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]})
+    apply_all(stack, template=MEDIUM)
     stack.apply(manifests.deployment("big", 2, cpu="2500m"))
     wait_running(stack, 2)
     bought = all_ready(stack, 2)
-    stack.apply(manifests.deployment("small", 2, cpu="500m", topologySpreadConstraints=[
-        {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway",
-         "labelSelector": {"matchLabels": {"app": "small"}}}]))
+    stack.apply(manifests.deployment("small", 2, cpu="500m", topologySpreadConstraints=manifests.spread(
+        "small", "kubernetes.io/hostname", "ScheduleAnyway")))
     wait_running(stack, 4)
     stack.cluster.kubectl("delete", "deployment", "big")
     wait_running(stack, 2)
@@ -33,12 +32,7 @@ def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
 def test_a_large_node_is_replaced_by_a_small_one(clean):
     stack = clean
     apply_all(stack, template=SIZES)
-    stack.apply(manifests.deployment("big", 1, cpu="6"))
-    wait_running(stack, 1)
-    stack.apply(manifests.deployment("small", 1, cpu="1"))
-    wait_running(stack, 2)
-    (large,) = all_ready(stack, 1)
-    stack.cluster.kubectl("delete", "deployment", "big")
+    large = hardly_used_node(stack, manifests.deployment("small", 1, cpu="1"))
     patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})
     wait_disrupted(stack, large, "Underutilized")
     wait_replaced(stack, large, 1)
@@ -83,8 +77,7 @@ def test_a_host_in_maintenance_is_evacuated(clean):
 def test_a_node_that_is_not_ready_is_replaced(clean):
     stack = clean
     apply_all(stack, scale_down={"drainTimeout": "5s"}, disruption={"repair": {"notReadyFor": "1s", "maxUnhealthyPercent": 100}})
-    # The host that the operator talks to stays on.
-    patch(stack, "nsprovider", "proxmox", {"spec": {"proxmox": {"placement": {"excludedNodes": ["alfaromeo"]}}}}, NAMESPACE)
+    keep_off_the_endpoint(stack)
     stack.apply(manifests.deployment("shop", 1))
     wait_running(stack, 1)
     stack.apply(manifests.stateful_set("db", 1, cpu="100m", memory="64Mi"))
@@ -108,15 +101,10 @@ def test_a_node_that_is_not_ready_is_replaced(clean):
 def test_an_aborted_drain_puts_the_node_back_in_service(clean):
     stack = clean
     apply_all(stack, template=SIZES, scale_down={"drainTimeout": "3s", "delayAfterFailure": "1h"})
-    stack.apply(manifests.deployment("big", 1, cpu="6"))
-    wait_running(stack, 1)
-    stack.apply(manifests.deployment("slow", 1, cpu="1", terminationGracePeriodSeconds=60))
-    wait_running(stack, 2)
-    (name,) = all_ready(stack, 1)
+    name = hardly_used_node(stack, manifests.deployment("slow", 1, cpu="1", terminationGracePeriodSeconds=60))
     # A finalizer of somebody else keeps the pod ending, as a process that does not end would.
     pod = next(p["metadata"]["name"] for p in stack.pods() if p["metadata"]["name"].startswith("slow"))
     patch(stack, "pod", pod, {"metadata": {"finalizers": ["example.com/wait"]}}, "default")
-    stack.cluster.kubectl("delete", "deployment", "big")
     patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})
     wait_disrupted(stack, name, "Underutilized")
     wait_for("the abort", lambda: "RemovalUndone" in describe(stack, "node", name), 60)

@@ -2,7 +2,8 @@
 
 import manifests
 import proxmox_world
-from disruption import SIZES, all_ready, apply_all, blocked, claim_names, describe, patch, patch_pool, wait_running
+from disruption import (MEDIUM, SIZES, all_ready, apply_all, blocked, claim_names, describe, hardly_used_node,
+                        keep_off_the_endpoint, patch, patch_pool, wait_running)
 from stack import NAMESPACE, condition, is_true, wait_for
 
 
@@ -78,13 +79,7 @@ HOLDS = {
 def test_each_thing_that_holds_a_node_is_said_on_it(clean):
     stack = clean
     apply_all(stack, template=SIZES)
-    stack.apply(manifests.deployment("big", 1, cpu="6"))
-    wait_running(stack, 1)
-    stack.apply(manifests.deployment("web", 1, cpu="1"))
-    wait_running(stack, 2)
-    (node,) = all_ready(stack, 1)
-    stack.cluster.kubectl("delete", "deployment", "big")
-    wait_running(stack, 1)
+    node = hardly_used_node(stack, manifests.deployment("web", 1, cpu="1"))
     # From here on it would be replaced by a small one, if nothing held it.
     let_go = on_pool(scaleDown={"policy": "WhenEmptyOrUnderutilized"})
     for hold, text, release in HOLDS.values():
@@ -111,7 +106,7 @@ def scale(stack, replicas):
 
 def test_what_its_pool_has_just_done_holds_a_node(clean):
     stack = clean
-    apply_all(stack, template={"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]}, scale_down={"delayAfterDelete": "1h"})
+    apply_all(stack, template=MEDIUM, scale_down={"delayAfterDelete": "1h"})
     stack.apply(manifests.deployment("web", 3, cpu="2500m"))
     wait_running(stack, 3)
     all_ready(stack, 3)
@@ -139,12 +134,9 @@ def test_what_its_pool_has_just_done_holds_a_node(clean):
 def test_a_node_that_is_not_ready_stays_where_repair_must_not_touch_it(clean):
     stack = clean
     apply_all(stack, disruption={"repair": {"action": "None"}}, scale_down={"policy": "Never"},
-              template={"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]})
-    # The host that the operator talks to stays on, and each of the others gets one machine.
-    patch(stack, "nsprovider", "proxmox", {"spec": {"proxmox": {"placement": {"excludedNodes": ["alfaromeo"]}}}}, NAMESPACE)
-    stack.apply(manifests.deployment("web", 2, cpu="2500m", topologySpreadConstraints=[
-        {"maxSkew": 1, "topologyKey": "kubenodesmith.io/host", "whenUnsatisfiable": "DoNotSchedule",
-         "labelSelector": {"matchLabels": {"app": "web"}}}]))
+              template=MEDIUM)
+    keep_off_the_endpoint(stack)
+    stack.apply(manifests.deployment("web", 2, cpu="2500m", topologySpreadConstraints=manifests.spread("web", "kubenodesmith.io/host")))
     wait_running(stack, 2)
     all_ready(stack, 2)
     stack.cluster.kubectl("delete", "deployment", "web")
@@ -169,7 +161,7 @@ def test_a_node_that_is_not_ready_stays_where_repair_must_not_touch_it(clean):
 
 def test_a_removal_that_cannot_end_holds_the_nodes_after_it(clean):
     stack = clean
-    apply_all(stack, template={"sizes": [{"name": "m", "cpuCores": 4, "memoryMiB": 8192}]}, scale_down={"policy": "Never"})
+    apply_all(stack, template=MEDIUM, scale_down={"policy": "Never"})
     stack.apply(manifests.deployment("web", 2, cpu="2500m"))
     wait_running(stack, 2)
     names = all_ready(stack, 2)

@@ -70,9 +70,7 @@ def test_clones_join_by_cloud_init_and_leave_nothing_behind(clean):
 def test_linked_clones_come_from_the_template_on_their_own_host(clean):
     stack = clean
     apply(stack, provider(stack, {"name": proxmox_world.LOCAL_TEMPLATE, "cloneMode": "Linked", "localStorage": True}), manifests.pool())
-    stack.apply(manifests.deployment("shop", 3, topologySpreadConstraints=[
-        {"maxSkew": 1, "topologyKey": "kubenodesmith.io/host", "whenUnsatisfiable": "DoNotSchedule",
-         "labelSelector": {"matchLabels": {"app": "shop"}}}]))
+    stack.apply(manifests.deployment("shop", 3, topologySpreadConstraints=manifests.spread("shop", "kubenodesmith.io/host")))
     wait_for("3 running pods", lambda: len(running_pods(stack.pods())) == 3, 90)
     claims = ready(stack, 3)
     assert {c["status"]["host"] for c in claims} == set(proxmox_world.HOSTS)
