@@ -16,7 +16,7 @@ namespace controllers {
 namespace asio = boost::asio;
 namespace json = boost::json;
 
-// JSON patches that add or remove one entry of metadata.finalizers and fail (422) if somebody else changed
+// JSON patches that add or remove one entry of metadata.finalizers and fail (409) if somebody else changed
 // the list meanwhile.
 json::array add_finalizer_patch(const api::ObjectMeta& metadata, std::string_view finalizer);
 json::array remove_finalizer_patch(const api::ObjectMeta& metadata, std::string_view finalizer);
