@@ -53,10 +53,11 @@ bool waits_for_volumes(Decision& decision, const Situation& s) {
     return true;
 }
 
-// The machine of a failed attempt came up after all, before it could be removed, and may have taken pods.
+// The machine of a failed attempt came up after all, before it could be removed, and may have taken pods. A
+// task that shall end it may fail, and one of its launch may still be on record.
 bool joined_meanwhile(const Situation& s) {
     return !is_true(s.claim, conditions::kRegistered) && !is_true(s.claim, conditions::kDrained) &&
-           s.claim.status.taskRef.empty() && is_ready(*s.node);
+           is_ready(*s.node);
 }
 
 // What has to happen while the machine still runs; nullopt: nothing any more.
