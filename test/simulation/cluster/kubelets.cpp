@@ -12,9 +12,15 @@ constexpr std::chrono::seconds kMonitorGrace{40};
 constexpr std::chrono::seconds kPatience{300};
 constexpr std::chrono::seconds kLostPodsAfter{20};
 constexpr std::chrono::seconds kPodStart{2};
+constexpr std::chrono::milliseconds kLongestLag = std::chrono::seconds{60};
 
 bool is_ready(const api::Node& node) {
     return api::is_true(node.status.conditions, api::conditions::kReady);
+}
+
+// In every second seed taints follow conditions at once.
+std::uint64_t draw_longest_lag(base::Random& random) {
+    return random.below(2) == 0 ? 0 : random.below(kLongestLag.count());
 }
 
 void set_taint(std::vector<api::Taint>& taints, std::string_view key, bool wanted, api::Time now) {
@@ -28,11 +34,14 @@ void set_taint(std::vector<api::Taint>& taints, std::string_view key, bool wante
 
 }  // namespace
 
-Kubelets::Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace)
+Kubelets::Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace,
+                   std::unique_ptr<base::Random> random)
     : server_(server),
       clock_(server.clock()),
       view_(view),
       trace_(trace),
+      random_(std::move(random)),
+      longest_lag_ms_(draw_longest_lag(*random_)),
       judge_(clock_, std::chrono::milliseconds{500}, [this] { judge(); }),
       collect_(clock_, kLostPodsAfter, [this] { collect_lost_pods(); }) {
     view.subscribe<api::Pod>(
@@ -166,11 +175,15 @@ void Kubelets::judge(Kubelet& kubelet) {
     }
     if (ready == ConditionStatus::True) kubelet.started = true;
     if (is_ready(*node) && ready != ConditionStatus::True) kubelet.unfit_since = now;
-    write_readiness(*node, ready);
+    write_readiness(kubelet, *node, ready);
     if (ready != ConditionStatus::True) give_up_pods(kubelet, name);
 }
 
-void Kubelets::write_readiness(const api::Node& node, ConditionStatus ready) {
+base::Duration Kubelets::draw_lag() {
+    return std::chrono::milliseconds{random_->below(longest_lag_ms_ + 1)};
+}
+
+void Kubelets::write_readiness(Kubelet& kubelet, const api::Node& node, ConditionStatus ready) {
     auto after = node;
     auto now = api::Time(clock_.wall_now());
     const char* reason = ready == ConditionStatus::True    ? "KubeletReady"
@@ -178,10 +191,17 @@ void Kubelets::write_readiness(const api::Node& node, ConditionStatus ready) {
                                                            : "NodeStatusUnknown";
     api::set_condition(after.status.conditions, {std::string(api::conditions::kReady), ready, reason, "", {}},
                        now);
-    set_taint(after.spec.taints, api::taints::kNotReady, ready == ConditionStatus::False, now);
-    set_taint(after.spec.taints, api::taints::kUnreachable, ready == ConditionStatus::Unknown, now);
+    if (ready == ConditionStatus::True && !is_ready(node)) kubelet.schedulable_at = clock_.now() + draw_lag();
+    if (ready == ConditionStatus::True && clock_.now() < kubelet.schedulable_at) {
+        judge_.poke_after(kubelet.schedulable_at - clock_.now());
+    } else {
+        set_taint(after.spec.taints, api::taints::kNotReady, ready == ConditionStatus::False, now);
+        set_taint(after.spec.taints, api::taints::kUnreachable, ready == ConditionStatus::Unknown, now);
+    }
     if (after == node) return;
-    trace_.line("kubelet", "Node ", node.metadata.name, " Ready=", api::to_string(ready));
+    const bool taints_changed = after.spec.taints != node.spec.taints;
+    trace_.line("kubelet", "Node ", node.metadata.name, " Ready=", api::to_string(ready),
+                taints_changed ? ", its taints follow" : "");
     server_.edit<api::Node>({"", node.metadata.name}, [&after](api::Node& object) { object = after; });
 }
 

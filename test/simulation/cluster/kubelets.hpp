@@ -2,11 +2,13 @@
 // whether its machine runs and is well; its pods start, end, and are given up as in a real cluster.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "test/simulation/cluster/reactor.hpp"
 #include "test/simulation/cluster/view.hpp"
 #include "test/simulation/trace.hpp"
@@ -30,7 +32,7 @@ inline constexpr const char* kEndsAfter = "simulation/ends-after-seconds";
 
 class Kubelets {
 public:
-    Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace);
+    Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace, std::unique_ptr<base::Random> random);
 
     // Creates the Node, or takes over the one of that name as a kubelet does. False: a Node of that name is
     // Ready, which `kubeadm join` refuses.
@@ -55,13 +57,15 @@ private:
         bool started = false;  // Ready for the first time
         base::TimePoint silent_since{};
         base::TimePoint unfit_since{};
+        base::TimePoint schedulable_at{};  // while it is Ready
     };
 
     const Kubelet* of_node(const std::string& node) const;
     api::Node fresh_node(const Registration& registration) const;
     void judge();
     void judge(Kubelet& kubelet);
-    void write_readiness(const api::Node& node, api::ConditionStatus ready);
+    void write_readiness(Kubelet& kubelet, const api::Node& node, api::ConditionStatus ready);
+    base::Duration draw_lag();
     void give_up_pods(const Kubelet& kubelet, const std::string& node);
     void collect_lost_pods();
     void follow(const api::Pod* before, const api::Pod* after);
@@ -72,7 +76,9 @@ private:
     base::Clock& clock_;
     ClusterView& view_;
     Trace& trace_;
-    std::map<std::string, Kubelet> kubelets_;                                // by system UUID
+    std::unique_ptr<base::Random> random_;
+    std::uint64_t longest_lag_ms_;             // of the taints of a Node that becomes Ready
+    std::map<std::string, Kubelet> kubelets_;  // by system UUID
     std::map<std::string, std::unique_ptr<base::Alarm>> starting_, ending_;  // by pod UID
     Reactor judge_;
     Reactor collect_;
