@@ -91,12 +91,11 @@ MUTATIONS = [
     Mutation("forget what was bought for a pod", "a wrong prediction buys for ever",
              "controllers/provisioning/predictions.hpp",
              "inline constexpr int kMostPurchasesPerHour = 3;", "inline constexpr int kMostPurchasesPerHour = 1000;"),
-    Mutation("log the bootstrap token", "whoever reads logs can join machines", "controllers/claim/boot_data.cpp",
-             "        auto request = co_await owner_.join_request(observation_, placed.host);\n"
-             "        auto guest",
-             "        auto request = co_await owner_.join_request(observation_, placed.host);\n"
-             "        base::log::info(\"Joining\", {{\"token\", request.token.text()}});\n"
-             "        auto guest", include="base/log.hpp"),
+    Mutation("log the bootstrap token", "whoever reads logs can join machines",
+             "controllers/claim/boot_sources.cpp",
+             "        co_return bootstrap::nocloud_image(seed);",
+             "        base::log::info(\"Joining\", {{\"token\", token.text()}});\n"
+             "        co_return bootstrap::nocloud_image(seed);", include="base/log.hpp"),
     Mutation("write a status on each pass", "the API server is never left in peace",
              "controllers/control_plane_status.cpp",
              "    if (status != facts.object.status) status.lastSyncTime = now;", "    status.lastSyncTime = now;"),
@@ -104,7 +103,7 @@ MUTATIONS = [
              "controllers/provisioning/announcements.cpp",
              "        announcer_.say(kube::target_of(*unplaced.pod), kube::EventType::warning, \"NoNodeForPod\",\n"
              "                       \"no node can be bought for the pod: \" + joined(unplaced.reasons));",
-             "        (void)unplaced;"),
+             "        static_cast<void>(joined(unplaced.reasons));"),
     Mutation("wait for ever for a machine that never joins", "a paid machine stands idle, pods wait",
              "controllers/claim/registration.cpp",
              "    if (deadline <= s.now) {\n        return give_up(s, reasons::kRegistrationTimeout,",
