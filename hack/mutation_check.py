@@ -35,6 +35,7 @@ class Mutation:
     old: str
     new: str
     include: str = ""  # a header that the new text needs
+    also: tuple[str, str] | None = None  # a second text of that file and what replaces it
 
 
 MUTATIONS = [
@@ -70,7 +71,9 @@ MUTATIONS = [
     Mutation("forget the ledger of a pool", "stale caches and two leaders buy more than the user allows",
              "controllers/reservations.cpp",
              "    const auto used = ledger::at_least(ledger::usage_of(pool.status.reserved), known_usage(pool));\n",
-             "    const auto used = known_usage(pool);\n"),
+             "    const auto used = known_usage(pool);\n",
+             also=("    if (reserved.nodes <= known_usage(pool).nodes) return std::nullopt;",
+                   "    if (reserved.nodes >= 0) return std::nullopt;")),
     Mutation("start the next attempt before the last machine is gone", "one claim has two machines",
              "controllers/claim/lifecycle.cpp",
              "        again.look_again = again.status.nextRetryTime;\n        return decide_cleanup(s, again);",
@@ -171,10 +174,11 @@ def violation(program, seed):
 def mutate(mutation):
     """Changes the copy; returns its original text, or None if the text to replace is not there exactly once."""
     path = COPY / mutation.file
-    original = path.read_text()
-    if original.count(mutation.old) != 1:
-        return None
-    text = original.replace(mutation.old, mutation.new)
+    text = original = path.read_text()
+    for old, new in [(mutation.old, mutation.new)] + ([mutation.also] if mutation.also else []):
+        if original.count(old) != 1:
+            return None
+        text = text.replace(old, new)
     if mutation.include:
         text = f'#include "{mutation.include}"\n' + text
     path.write_text(text)

@@ -65,11 +65,12 @@ std::optional<Decision> leave_service(const Situation& s) {
     if (removal_ended(s.claim.status) || stated_gone(s)) return std::nullopt;
     Decision decision{Step::taint_node, s.claim.status, std::nullopt};
     if (!s.node) {
-        // A Node that served does not leave the cache without reason; its pods must not be forgotten.
-        const bool served =
-            is_true(s.claim, conditions::kRegistered) && !is_true(s.claim, conditions::kDrained);
-        if (!served || removal_begun(s.claim.status)) return std::nullopt;
-        decision.step = Step::confirm_node_gone;
+        const bool is_idle = s.claim.status.machineID.empty() || is_true(s.claim, conditions::kDrained);
+        if (is_idle || removal_begun(s.claim.status)) return std::nullopt;
+        // A Node that served does not leave the cache without reason, and one that has just joined may not
+        // be there yet: its pods must not be forgotten.
+        const bool served = is_true(s.claim, conditions::kRegistered);
+        decision.step = served ? Step::confirm_node_gone : Step::look_for_node;
         return decision;
     }
     if (!is_leaving(s)) return decision;
@@ -170,6 +171,12 @@ ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
             progress.blocked.empty() ? reasons::kDraining : reasons::kBlockedByBudget, progress.message(),
             s.now);
     }
+    return status;
+}
+
+ClaimStatus after_vain_search(const Situation& s) {
+    auto status = s.claim.status;
+    intend_removal(status, s);
     return status;
 }
 

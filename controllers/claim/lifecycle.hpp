@@ -42,6 +42,7 @@ enum class Step {
     register_node,      // labels, taints, providerID; then status.nodeName
     discard_boot_data,  // token and boot image have served
     confirm_node_gone,  // the cache has no Node any more: ask the API server
+    look_for_node,      // the cache has none yet, and the machine is about to go: ask the API server
     taint_node,
     drain,
     remove_machine,
@@ -87,6 +88,8 @@ ClaimStatus after_refusal(const Situation& situation, const std::string& message
 ClaimStatus after_drain(const Situation& situation, const DrainProgress& progress);
 // What a drain for this claim may do; the deadline is the claim's own, and there is none otherwise.
 DrainRequest drain_request(const Situation& situation);
+// The API server knows no Node of the machine: it is removed, and from here there is no way back.
+ClaimStatus after_vain_search(const Situation& situation);
 ClaimStatus after_removal(const Situation& situation, const providers::RemoveResult& result);
 
 }  // namespace controllers::claim

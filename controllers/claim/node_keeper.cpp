@@ -89,6 +89,19 @@ asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) 
     co_return kube::Result{base::Duration::zero()};
 }
 
+asio::awaitable<kube::Result> NodeKeeper::look(Observation observation) {
+    const auto claim = observation.claim;
+    const kube::ListOptions all;
+    auto nodes = co_await client_.list<api::Node>(all);
+    for (auto& node : nodes) {
+        if (!is_node_of(node, claim->status)) continue;
+        informers_.nodes.observe(std::move(node));
+        co_return kube::Result{kSoon};
+    }
+    co_await writer_.record(claim, after_vain_search(observation.situation()));
+    co_return kube::Result{base::Duration::zero()};
+}
+
 asio::awaitable<kube::Result> NodeKeeper::taint(Observation observation) {
     co_await patch(observation.node, leaving(*observation.node, observation.origin()));
     co_return kube::Result{base::Duration::zero()};

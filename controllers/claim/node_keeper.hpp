@@ -23,6 +23,9 @@ public:
     // Asks the API server for the Node that the cache has lost. If it is gone, there is nothing to drain on a
     // machine that leaves, and one that serves is to be replaced.
     asio::awaitable<kube::Result> confirm_gone(Observation observation);
+    // Asks the API server for a Node of a machine that is about to go and is not known to have joined. If
+    // there is none, the removal of the machine is recorded as begun.
+    asio::awaitable<kube::Result> look(Observation observation);
     asio::awaitable<kube::Result> taint(Observation observation);
     // Takes our label and taint off a Node that stays with its user.
     asio::awaitable<kube::Result> release(Observation observation);

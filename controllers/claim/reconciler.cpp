@@ -106,6 +106,8 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
             co_return co_await nodes_.discard_boot_data(std::move(observation));
         case Step::confirm_node_gone:
             co_return co_await nodes_.confirm_gone(std::move(observation));
+        case Step::look_for_node:
+            co_return co_await nodes_.look(std::move(observation));
         case Step::taint_node:
             co_return co_await nodes_.taint(std::move(observation));
         case Step::drain:

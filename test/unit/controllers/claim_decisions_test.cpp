@@ -148,8 +148,8 @@ TEST_CASE("R4: a failed attempt removes its machine, then pauses, then counts up
     CHECK(scene.claim.status.lastFailure->host == "pve1");
     CHECK_FALSE(is_true(scene.claim, conditions::kFailed));
 
-    auto removal = scene.decide();
-    CHECK(removal.step == Step::remove_machine);
+    scene.searched_in_vain();
+    CHECK(scene.decide().step == Step::remove_machine);
     scene.claim.status = after_removal(scene.situation(), providers::Gone{});
     auto pause = scene.decide();
     CHECK(pause.step == Step::nothing);
@@ -182,6 +182,7 @@ TEST_CASE("the last attempt makes the claim Failed; its machine goes, and an hou
     scene.claim.status =
         after_ensure(scene.situation(), providers::AttemptFailed{"StartFailed", "no bootable disk"});
     CHECK(condition(scene.claim.status, conditions::kFailed).reason == reasons::kLaunchAttemptsExceeded);
+    scene.searched_in_vain();
     CHECK(scene.decide().step == Step::remove_machine);
     scene.claim.status = after_removal(scene.situation(), providers::Gone{});
     CHECK(scene.decide().step == Step::nothing);
@@ -220,6 +221,7 @@ TEST_CASE(
     scene.now = at(900s);
     scene.claim.status = scene.decide().status;
     CHECK(condition(scene.claim.status, conditions::kFailed).reason == reasons::kRegistrationTimeoutExceeded);
+    scene.searched_in_vain();
     CHECK(scene.decide().step == Step::remove_machine);
 }
 
@@ -310,6 +312,15 @@ TEST_CASE("a Node that served is looked for before its machine is removed withou
     scene.node.reset();
     CHECK(scene.decide().step == Step::confirm_node_gone);
     scene.set(conditions::kDrained, ConditionStatus::True, reasons::kNodeDeleted);
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
+TEST_CASE("a machine that has not joined goes only after the API server was asked whether it has") {
+    Scene scene;
+    scene.launched().deleted();
+    CHECK_FALSE(api::find_condition(scene.decide().status.conditions, conditions::kMachineDeleted));
+    scene.searched_in_vain();
+    CHECK(condition(scene.claim.status, conditions::kMachineDeleted).reason == reasons::kDeleting);
     CHECK(scene.decide().step == Step::remove_machine);
 }
 

@@ -155,4 +155,46 @@ TEST_CASE("a process that leads no more writes nothing about it") {
     CHECK(world.reason(conditions::kLaunched) == "Waiting");
 }
 
+// Its machine joins at the moment when the API server is asked for Nodes: the watch tells of it later.
+class JoinsUnheard final : public fake::Interference {
+public:
+    explicit JoinsUnheard(World& world) : world_(world) {}
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        const bool lists_nodes =
+            request.target.starts_with("/api/v1/nodes") && request.target.find("watch=") == std::string::npos;
+        if (!lists_nodes || world_.cloud.machines.empty() || joined_) return std::nullopt;
+        joined_ = true;
+        world_.kubelet_joins(world_.cloud.machines.begin()->second);
+        api::Pod pod;
+        pod.metadata.name = "web";
+        pod.metadata.namespace_ = "default";
+        pod.spec.nodeName = world_.cloud.machines.begin()->second.name;
+        pod.status.phase = api::PodPhase::Running;
+        world_.server.put(pod);
+        return std::nullopt;
+    }
+
+private:
+    World& world_;
+    bool joined_ = false;
+};
+
+TEST_CASE("a machine that nobody has heard join yet is not removed under its pods") {
+    World world;
+    world.machines_join = false;
+    bool killed = false;
+    world.cloud.on_gone = [&](const fake::CloudMachine&) {
+        killed = world.server.get<api::Pod>({"default", "web"}).has_value();
+    };
+    JoinsUnheard late(world);
+    Process process(world, &late, nullptr);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kDrained) == "Drained"; }, 1min));
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK_FALSE(killed);
+    CHECK(world.clean());
+}
+
 }  // namespace

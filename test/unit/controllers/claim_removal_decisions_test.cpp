@@ -131,6 +131,7 @@ TEST_CASE("an adopted machine is removed like any other") {
     yes.provider_id = "proxmox://lab/vms/105";
     scene.claim.status = after_adoption(scene.situation(), yes, kUid);
     CHECK(scene.claim.status.launchAttempts == 1);
+    scene.searched_in_vain();
     CHECK(scene.decide().step == Step::remove_machine);
 }
 

@@ -93,6 +93,12 @@ struct Scene {
         claim.metadata.deletionTimestamp = when;
         return *this;
     }
+    // The API server was asked for a Node of the machine, and has none.
+    Scene& searched_in_vain() {
+        CHECK(decide().step == Step::look_for_node);
+        claim.status = after_vain_search(situation());
+        return *this;
+    }
     Scene& tainted() {
         node = leaving(*node, {claim, &pool, ""});
         return *this;
