@@ -53,10 +53,11 @@ bench: build ## Run the benchmarks
 	@$(PYTHON) test/controlplane/cluster.py --state build/bench-cluster exec bench/informer/run.sh $(BUILD)/bin
 
 .PHONY: lint
-lint: build ## Check format, clang-tidy, layers, coroutines, YAML and shell scripts (FILES="..." limits the C++ files)
+lint: build ## Check format, clang-tidy, layers, coroutines, mutations, YAML and shell scripts (FILES="..." limits the C++ files)
 	clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
 	python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
+	python3 hack/mutation_check.py --texts
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
 	printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet

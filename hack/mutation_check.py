@@ -6,7 +6,7 @@ must occur exactly once, so that a mutation whose code has changed is noticed an
 after the other until one is violated that the unchanged operator passes. Prints a table in Markdown
 (docs/simulation.md) and exits with 1 if a mutation survives.
 
-    hack/mutation_check.py [--only NAME]... [--seeds N] [--start S] [--jobs N] [--table FILE]
+    hack/mutation_check.py [--only NAME]... [--seeds N] [--start S] [--jobs N] [--table FILE] [--texts]
 """
 import argparse
 import concurrent.futures
@@ -36,6 +36,9 @@ class Mutation:
     new: str
     include: str = ""  # a header that the new text needs
     also: tuple[str, str] | None = None  # a second text of that file and what replaces it
+
+    def edits(self):
+        return [(self.old, self.new)] + ([self.also] if self.also else [])
 
 
 MUTATIONS = [
@@ -171,13 +174,18 @@ def violation(program, seed):
     return "the program ended: " + (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1][:80]
 
 
+def fits(mutation, text):
+    return all(text.count(old) == 1 for old, _ in mutation.edits())
+
+
 def mutate(mutation):
     """Changes the copy; returns its original text, or None if the text to replace is not there exactly once."""
     path = COPY / mutation.file
-    text = original = path.read_text()
-    for old, new in [(mutation.old, mutation.new)] + ([mutation.also] if mutation.also else []):
-        if original.count(old) != 1:
-            return None
+    original = path.read_text()
+    if not fits(mutation, original):
+        return None
+    text = original
+    for old, new in mutation.edits():
         text = text.replace(old, new)
     if mutation.include:
         text = f'#include "{mutation.include}"\n' + text
@@ -238,11 +246,15 @@ def main():
     parser.add_argument("--seeds", type=int, default=300, help="at most so many for each mutation")
     parser.add_argument("--start", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many mutations run seeds at a time")
+    parser.add_argument("--texts", action="store_true", help="only look whether the texts to replace are there")
     parser.add_argument("--table", type=pathlib.Path, help="write the table to this file as well")
     args = parser.parse_args()
     chosen = [m for m in MUTATIONS if not args.only or any(part in m.name for part in args.only)]
     if not chosen:
         sys.exit(f"no mutation has a name with {args.only}")
+    if args.texts:
+        stale = [m.name for m in chosen if not fits(m, (ROOT / m.file).read_text())]
+        sys.exit(f"texts that are not in the source exactly once: {', '.join(stale)}" if stale else 0)
     copy_sources()
     built = build()
     if built.returncode:
