@@ -71,7 +71,7 @@ asio::awaitable<kube::Result> Adoption::adopt(Observation observation) {
     if (!system_uuid.empty()) result = co_await ask_provider(observation, node);
     observation.now = api::Time(clock_.wall_now());
     auto status = after_adoption(observation.situation(), result, system_uuid);
-    co_await writer_.record(observation.claim, std::move(status));
+    co_await writer_.record_outcome(observation, std::move(status));
     const bool adopted = std::holds_alternative<providers::Adopted>(result);
     co_return kube::Result{adopted ? base::Duration::zero() : kRetry};
 }

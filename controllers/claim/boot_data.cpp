@@ -15,6 +15,9 @@ using api::v1alpha1::BootstrapMethod;
 
 namespace {
 
+// A new CA reaches the next machines soon; a thousand machines at once are a handful of reads.
+constexpr base::Duration kClusterKnownFor = std::chrono::seconds{10};
+
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {
     to.insert(to.end(), more.begin(), more.end());
@@ -169,14 +172,7 @@ asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation obser
     bootstrap::JoinRequest request;
     request.format = wanted.format;
     request.token = std::move(token);
-    // Only kubeadm publishes cluster-info, and only its own join reads it.
-    const bool by_root_ca =
-        wanted.format != api::v1alpha1::BootstrapFormat::Kubeadm && !wanted.apiServerEndpoint.empty();
-    if (by_root_ca) {
-        request.cluster = co_await cluster_of_root_ca(client_, wanted.apiServerEndpoint);
-    } else {
-        request.cluster = co_await cluster_info(wanted.apiServerEndpoint);
-    }
+    request.cluster = co_await cluster(wanted);
     request.node_name = claim.metadata.name;
     request.labels = node_labels(observation.origin());
     request.taints = taints_of(observation);
@@ -186,6 +182,24 @@ asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation obser
         request.custom_command = co_await secret_text(key, command->key);
     }
     co_return request;
+}
+
+asio::awaitable<bootstrap::ClusterInfo> BootData::cluster(Bootstrap wanted) {
+    // Only kubeadm publishes cluster-info, and only its own join reads it.
+    const bool by_root_ca =
+        wanted.format != api::v1alpha1::BootstrapFormat::Kubeadm && !wanted.apiServerEndpoint.empty();
+    const std::pair key(by_root_ca, wanted.apiServerEndpoint);
+    const auto known = clusters_.find(key);
+    if (known != clusters_.end() && clock_.now() - known->second.read < kClusterKnownFor)
+        co_return known->second.info;
+    bootstrap::ClusterInfo info;
+    if (by_root_ca) {
+        info = co_await cluster_of_root_ca(client_, wanted.apiServerEndpoint);
+    } else {
+        info = co_await cluster_info(wanted.apiServerEndpoint);
+    }
+    clusters_[key] = {info, clock_.now()};
+    co_return info;
 }
 
 asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpoint) {
@@ -205,19 +219,31 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpo
     }
 }
 
-// One that has expired is replaced.
+// Hardly ever is there one already: after a crash. One that has expired is replaced.
 asio::awaitable<bootstrap::Token> BootData::token(Observation observation) {
     const auto& claim = *observation.claim;
-    const auto id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
-    auto found = co_await valid_token(id);
-    if (found) co_return *std::move(found);
-    const kube::ObjectKey key{std::string(bootstrap::kTokenNamespace), bootstrap::token_secret_name(id)};
-    co_await client_.remove<api::Secret>(key);
     const auto token = bootstrap::make_token(claim.metadata.uid, claim.status.launchAttempts, random_);
     const bootstrap::TokenOwner owner{claim.metadata.namespace_, claim.metadata.name, claim.metadata.uid};
     const auto expiration = later(api::Time(clock_.wall_now()), settings(observation).tokenTTL);
-    co_await client_.create<api::Secret>(bootstrap::token_secret(token, owner, expiration));
+    const auto secret = bootstrap::token_secret(token, owner, expiration);
+    const bool is_new = co_await created(secret);
+    if (is_new) co_return token;
+    const auto id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
+    auto found = co_await valid_token(id);
+    if (found) co_return *std::move(found);
+    co_await client_.remove<api::Secret>(api::key_of(secret));
+    co_await client_.create<api::Secret>(secret);
     co_return token;
+}
+
+asio::awaitable<bool> BootData::created(api::Secret secret) {
+    try {
+        co_await client_.create<api::Secret>(std::move(secret));
+        co_return true;
+    } catch (const kube::ApiError& error) {
+        if (!error.is_already_exists()) throw;
+    }
+    co_return false;
 }
 
 asio::awaitable<std::optional<bootstrap::Token>> BootData::valid_token(std::string token_id) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/random.hpp"
 #include "bootstrap/cloud_init.hpp"
@@ -65,9 +67,13 @@ private:
     asio::awaitable<bootstrap::JoinRequest> join_request(Observation observation, std::string host,
                                                          bootstrap::Token token);
     asio::awaitable<bootstrap::GuestSettings> guest_settings(Observation observation);
+    // Read anew every few seconds, however many machines join.
+    asio::awaitable<bootstrap::ClusterInfo> cluster(api::v1alpha1::Bootstrap wanted);
     asio::awaitable<bootstrap::ClusterInfo> cluster_info(std::string endpoint);
     // The token of the present attempt, made if there is no valid one.
     asio::awaitable<bootstrap::Token> token(Observation observation);
+    // False: there is a Secret of that name.
+    asio::awaitable<bool> created(api::Secret secret);
     asio::awaitable<std::vector<std::string>> ssh_keys(Observation observation);
     asio::awaitable<std::string> secret_text(kube::ObjectKey secret, std::string key);
 
@@ -76,6 +82,11 @@ private:
     base::Clock& clock_;
     base::Random& random_;
     const std::string advertise_url_;
+    struct KnownCluster {
+        bootstrap::ClusterInfo info;
+        base::TimePoint read;
+    };
+    std::map<std::pair<bool, std::string>, KnownCluster> clusters_;  // by source and endpoint
 };
 
 }  // namespace controllers::claim

@@ -42,6 +42,7 @@ Decision begin_attempt(const Situation& s) {
     status.nextRetryTime.reset();
     set(status, conditions::kLaunched, ConditionStatus::False, reasons::kWaiting,
         "a host is being chosen for attempt " + std::to_string(status.launchAttempts), s.now);
+    decision.only_chooses = true;
     return decision;
 }
 

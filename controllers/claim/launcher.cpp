@@ -53,58 +53,66 @@ asio::awaitable<kube::Result> Launcher::admit(Observation observation) {
             reservation.limit_hit ? reservation.limit_hit->message : std::string("the pool is gone");
         set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLimitExceeded,
             "the limits leave no room: " + why, observation.now);
-        co_await writer_.record(claim, std::move(status));
+        co_await writer_.record(observation, std::move(status));
         co_return again_after(kRoomRetry);
     }
     if (clock_.now() >= reservation.usable_until) co_return again_after(base::Duration::zero());
     status.providerRef = observation.pool->spec.providerRef;
-    co_await writer_.record(claim, std::move(status));
+    co_await writer_.record(observation, std::move(status));
     reservation.complete();
     co_return again_after(base::Duration::zero());
 }
 
 asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
-    auto claim = observation.claim;
+    const auto& claim = observation.claim;
     const auto lookup = co_await instances_.get(provider_of(*claim));
     if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup)) {
         auto status = after_failed_launch(observation.situation(), missing->reason, missing->message);
-        co_await writer_.record(claim, std::move(status));
+        co_await writer_.record(observation, std::move(status));
         co_return again_after(kProviderRetry);
     }
     if (claim->status.machineID.empty()) {
-        claim = co_await address(observation);
-        if (!claim) co_return again_after(kRoomRetry);
-        observation = observation.with(claim);
+        const auto addressed = co_await address(observation);
+        if (!addressed) co_return again_after(kRoomRetry);
+        observation = *addressed;
     }
-    // The token stands in the status before it is made, so that it is found and revoked after any crash.
-    if (!claim->status.machineID.empty() && claim->status.bootstrapTokenID.empty()) {
-        auto status = claim->status;
-        status.bootstrapTokenID = boot_data_.token_id(observation);
-        claim = co_await writer_.record(claim, std::move(status));
-        observation = observation.with(claim);
+    auto status = with_token_id(observation, claim->status);
+    if (status != claim->status) {
+        const auto written = co_await writer_.record(observation, std::move(status));
+        observation = observation.with(written);
     }
     const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
     const auto result = co_await ensure(observation, provider);
     observation.now = api::Time(clock_.wall_now());
-    co_await writer_.record(claim, after_ensure(observation.situation(), result));
+    status = with_token_id(observation, after_ensure(observation.situation(), result));
+    co_await writer_.record_outcome(observation, std::move(status));
     co_return again_after(wait_after(result));
 }
 
-asio::awaitable<ClaimPointer> Launcher::address(Observation observation) {
+// The token stands in the status before it is made, so that it is found and revoked after any crash.
+ClaimStatus Launcher::with_token_id(const Observation& observation, ClaimStatus status) const {
+    const bool is_going = api::find_condition(status.conditions, conditions::kMachineDeleted);
+    if (status.bootstrapTokenID.empty() && !status.machineID.empty() && !is_going)
+        status.bootstrapTokenID = boot_data_.token_id(observation);
+    return status;
+}
+
+asio::awaitable<std::optional<Observation>> Launcher::address(Observation observation) {
     const auto& claim = observation.claim;
     const auto network = boot_data_.static_network(observation);
-    if (!network || !observation.pool) co_return claim;
+    if (!network || !observation.pool) co_return observation;
     const auto turn = co_await placements_.enter(provider_of(*claim));
     const auto reserved =
         co_await addresses_.reserve(api::key_of(*observation.pool), claim->metadata.name, *network);
     auto status = claim->status;
     if (const auto* refusal = std::get_if<Addresses::Refusal>(&reserved)) {
         status = after_failed_launch(observation.situation(), refusal->reason, refusal->message);
-        co_await writer_.record(claim, std::move(status));
-        co_return nullptr;
+        co_await writer_.record(observation, std::move(status));
+        co_return std::nullopt;
     }
     status.addresses.assign(1, std::get<std::string>(reserved));
-    co_return co_await writer_.record(claim, std::move(status));
+    const auto written = co_await writer_.record(observation, std::move(status));
+    co_return observation.with(written);
 }
 
 asio::awaitable<providers::EnsureResult> Launcher::ensure(Observation observation,

@@ -26,8 +26,9 @@ public:
     asio::awaitable<kube::Result> launch(Observation observation);
 
 private:
-    // The claim with its static address in the status; null: it has to wait for one. Before it is placed.
-    asio::awaitable<ClaimPointer> address(Observation observation);
+    // With the claim's static address in the status; nullopt: it has to wait for one. Before it is placed.
+    asio::awaitable<std::optional<Observation>> address(Observation observation);
+    ClaimStatus with_token_id(const Observation& observation, ClaimStatus status) const;
     asio::awaitable<providers::EnsureResult> ensure(Observation observation,
                                                     std::shared_ptr<providers::Provider> provider);
     asio::awaitable<providers::EnsureResult> place(providers::MachineSpec spec, ClaimPointer claim,

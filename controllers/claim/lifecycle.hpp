@@ -1,6 +1,7 @@
 // What to do next with a claim: pure decisions over what is known. A pass records Decision::status if it
 // differs, then takes the step; so whatever a step needs to be found again after a crash stands in the
-// status before it is taken. docs/states.md shows the states.
+// status before it is taken. What only chooses (a host) needs nothing to be found again, and its outcome is
+// written together with that status. docs/states.md shows the states.
 #pragma once
 
 #include <optional>
@@ -58,6 +59,7 @@ struct Decision {
     Step step = Step::nothing;
     ClaimStatus status;
     std::optional<api::Time> look_again;  // nullopt: when something changes
+    bool only_chooses = false;            // the step changes nothing outside
 };
 
 Decision decide(const Situation& situation);

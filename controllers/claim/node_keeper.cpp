@@ -36,27 +36,32 @@ asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
 
 asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation) {
     const auto claim = observation.claim;
-    const auto node = observation.node;
-    co_await patch(node, registered(*node, observation.origin()));
+    co_await patch(observation.node, registered(*observation.node, observation.origin()));
     if (is_true(*claim, conditions::kRegistered)) co_return kube::Result{base::Duration::zero()};
+    // The token has served, and nobody else shall join with it.
+    if (!claim->status.bootstrapTokenID.empty()) co_await boot_data_.revoke(claim->status.bootstrapTokenID);
+    const auto known = informers_.nodes.store().get(api::key_of(*observation.node));
+    if (!known) co_return kube::Result{base::Duration::zero()};
+    observation.node = known;
     auto status = claim->status;
+    if (!boot_data_.uses_image(observation)) status.bootstrapTokenID.clear();
+    const auto& node = observation.node;
     status.nodeName = node->metadata.name;
     status.capacity = node->status.capacity;
     status.allocatable = node->status.allocatable;
     set(status, conditions::kRegistered, ConditionStatus::True, reasons::kRegistered,
         "the machine joined as Node " + node->metadata.name, observation.now);
-    co_await writer_.record(claim, std::move(status));
+    co_await writer_.record_outcome(observation, std::move(status));
     co_return kube::Result{base::Duration::zero()};
 }
 
 asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observation) {
     const auto claim = observation.claim;
-    co_await boot_data_.revoke(claim->status.bootstrapTokenID);
     auto status = claim->status;
     status.bootstrapTokenID.clear();
     if (!boot_data_.uses_image(observation)) {
-        co_await writer_.record(claim, std::move(status));
-        co_return kube::Result{};
+        co_await writer_.record(observation, std::move(status));
+        co_return kube::Result{base::Duration::zero()};
     }
     const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
     const auto lookup = co_await instances_.get(provider_key);
@@ -65,8 +70,8 @@ asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observat
     const auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
     const bool discarded = co_await (*provider)->discard_boot_image(identity, record_of(claim->status));
     if (!discarded) co_return kube::Result{kSoon};
-    co_await writer_.record(claim, std::move(status));
-    co_return kube::Result{};
+    co_await writer_.record(observation, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
 }
 
 asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) {
@@ -85,7 +90,7 @@ asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) 
             observation.now);
         set(status, conditions::kReady, ConditionStatus::False, reasons::kNodeDeleted, why, observation.now);
     }
-    co_await writer_.record(claim, std::move(status));
+    co_await writer_.record_outcome(observation, std::move(status));
     co_return kube::Result{base::Duration::zero()};
 }
 

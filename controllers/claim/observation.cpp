@@ -84,6 +84,15 @@ NodeOrigin Observation::origin() const {
 Observation Observation::with(ClaimPointer written) const {
     auto result = *this;
     result.claim = std::move(written);
+    result.stored = result.claim;
+    return result;
+}
+
+Observation Observation::ahead(ClaimStatus status) const {
+    auto result = *this;
+    auto changed = *claim;
+    changed.status = std::move(status);
+    result.claim = std::make_shared<const NodeSmithClaim>(std::move(changed));
     return result;
 }
 
@@ -107,6 +116,7 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
         result.purchase_hold = purchase_hold(informers, *result.pool);
         if (!result.purchase_hold) result.purchase_hold = limit_hold(informers, *claim, *result.pool);
     }
+    result.stored = claim;
     result.claim = std::move(claim);
     result.now = now;
     return result;

@@ -14,6 +14,8 @@ using NodePointer = std::shared_ptr<const api::Node>;
 
 struct Observation {
     ClaimPointer claim;
+    ClaimPointer stored;  // as the API server has it: `claim` may be ahead by what a step's outcome will be
+                          // written with
     std::shared_ptr<const NodeSmithPool> pool;
     std::shared_ptr<const api::v1alpha1::NodeSmithProvider> provider;
     std::shared_ptr<const api::v1alpha1::NodeSmithHost> host;  // of bare metal, once it is chosen
@@ -29,6 +31,8 @@ struct Observation {
     NodeOrigin origin() const;
     // The same with the claim as it was just written.
     Observation with(ClaimPointer written) const;
+    // The same with a status that is not written yet.
+    Observation ahead(ClaimStatus status) const;
 };
 
 Observation observe(const Informers& informers, ClaimPointer claim, api::Time now);

@@ -7,8 +7,8 @@ namespace controllers::claim {
 
 namespace {
 
-bool same_provider(const NodeSmithClaim& a, const NodeSmithClaim& b) {
-    return a.metadata.namespace_ == b.metadata.namespace_ && a.status.providerRef == b.status.providerRef;
+kube::ObjectKey provider_of(const NodeSmithClaim& claim) {
+    return {claim.metadata.namespace_, claim.status.providerRef};
 }
 
 }  // namespace
@@ -28,31 +28,31 @@ asio::awaitable<std::unique_ptr<Placements::Turn>> Placements::enter(kube::Objec
 }
 
 void Placements::add(const NodeSmithClaim& claim, const providers::MachineRecord& placed) {
-    placed_[api::key_of(claim)] = placed;
-    last_hosts_[{claim.metadata.namespace_, claim.status.providerRef}] = placed.host;
+    placed_[api::key_of(claim)] = {provider_of(claim), placed};
+    last_hosts_[provider_of(claim)] = placed.host;
 }
 
 std::vector<providers::Reservation> Placements::others(const NodeSmithClaim& claim) const {
     std::vector<providers::Reservation> result;
     for (const auto& [key, other] : informers_.claims.store().all()) {
-        if (key == api::key_of(claim) || !same_provider(*other, claim)) continue;
-        auto record = record_of(other->status);
-        const auto placed = placed_.find(key);
-        if (record.machine_id.empty() && placed != placed_.end()) record = placed->second;
-        if (record.machine_id.empty()) continue;
+        if (key == api::key_of(claim)) continue;
+        Placed place{provider_of(*other), record_of(other->status)};
+        const auto unwritten = placed_.find(key);
+        if (place.record.machine_id.empty() && unwritten != placed_.end()) place = unwritten->second;
+        if (place.record.machine_id.empty() || place.provider != provider_of(claim)) continue;
         const auto pool = informers_.pools.store().get({key.namespace_, other->spec.poolRef});
         const auto size = ledger::size_of(other->spec, pool.get());
-        result.push_back({record.host, record.machine_id, size.cpuCores, size.memoryMiB});
+        result.push_back({place.record.host, place.record.machine_id, size.cpuCores, size.memoryMiB});
     }
     return result;
 }
 
 std::string Placements::last_host(const NodeSmithClaim& claim) const {
-    const auto known = last_hosts_.find({claim.metadata.namespace_, claim.status.providerRef});
+    const auto known = last_hosts_.find(provider_of(claim));
     if (known != last_hosts_.end()) return known->second;
     const NodeSmithClaim* youngest = nullptr;
     for (const auto& [key, other] : informers_.claims.store().all()) {
-        if (!same_provider(*other, claim) || other->status.machineID.empty()) continue;
+        if (provider_of(*other) != provider_of(claim) || other->status.machineID.empty()) continue;
         const bool younger =
             !youngest || youngest->metadata.creationTimestamp <= other->metadata.creationTimestamp;
         if (younger) youngest = other.get();

@@ -43,10 +43,16 @@ public:
     std::string last_host(const NodeSmithClaim& claim) const;
 
 private:
+    // As decided: the claim's status may not even name the provider yet.
+    struct Placed {
+        kube::ObjectKey provider;
+        providers::MachineRecord record;
+    };
+
     const Informers& informers_;
     base::Event left_;
     std::set<kube::ObjectKey> busy_;  // providers
-    std::map<kube::ObjectKey, providers::MachineRecord> placed_;
+    std::map<kube::ObjectKey, Placed> placed_;
     std::map<kube::ObjectKey, std::string> last_hosts_;  // by provider
 };
 

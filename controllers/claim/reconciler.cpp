@@ -39,7 +39,7 @@ ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, bas
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.claims.on_change(
         [this](const auto* before, const auto* after) { writer_.count(before, after); });
-    claim::wake_claims(informers_, queue);
+    claim::wake_claims(informers_, queue, writer_);
 }
 
 asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
@@ -77,7 +77,8 @@ asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
     auto observation = claim::observe(informers_, stored, api::Time(clock_.wall_now()));
     if (!observation.purchase_hold) observation.purchase_hold = boot_data_.obstacle(observation);
     const auto decision = claim::decide(observation.situation());
-    const auto written = co_await writer_.record(stored, decision.status);
+    if (decision.only_chooses) co_return co_await take(decision.step, observation.ahead(decision.status));
+    const auto written = co_await writer_.record(observation, decision.status);
     if (decision.step != Step::nothing) co_return co_await take(decision.step, observation.with(written));
     if (written != stored) co_return kube::Result{base::Duration::zero()};
     if (!decision.look_again) co_return kube::Result{};
@@ -149,7 +150,7 @@ asio::awaitable<bool> ClaimReconciler::note_failure(kube::ObjectKey key, std::st
     } else if (!removing && !claim::is_true(*stored, conditions::kLaunched)) {
         status = claim::after_failed_launch(observation.situation(), reason, message);
     }
-    const auto written = co_await writer_.record(stored, std::move(status));
+    const auto written = co_await writer_.record(observation, std::move(status));
     co_return !claim::is_true(*stored, conditions::kMachineDeleted) &&
         claim::is_true(*written, conditions::kMachineDeleted);
 }

@@ -25,7 +25,7 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
     const auto progress = co_await drainer_.step(drain_request(observation.situation()));
     observation.now = api::Time(clock_.wall_now());
     const auto written =
-        co_await writer_.record(observation.claim, after_drain(observation.situation(), progress));
+        co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));
     if (is_true(*written, api::conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
     if (progress.retry_after > base::Duration::zero()) co_return kube::Result{progress.retry_after};
     co_return kube::Result{};
@@ -49,7 +49,8 @@ asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
         result = std::move(blocked);
     }
     observation.now = api::Time(clock_.wall_now());
-    const auto written = co_await writer_.record(claim, after_removal(observation.situation(), result));
+    const auto written =
+        co_await writer_.record_outcome(observation, after_removal(observation.situation(), result));
     const bool gone = is_true(*written, api::conditions::kMachineDeleted);
     co_return kube::Result{gone ? base::Duration::zero() : wait_after(result)};
 }
@@ -66,7 +67,7 @@ asio::awaitable<kube::Result> Remover::release_machine(Observation observation) 
     auto status = claim->status;
     set(status, api::conditions::kMachineDeleted, ConditionStatus::True, reasons::kRetained,
         "the machine stays and is none of ours any more", api::Time(clock_.wall_now()));
-    co_await writer_.record(claim, std::move(status));
+    co_await writer_.record_outcome(observation, std::move(status));
     co_return kube::Result{base::Duration::zero()};
 }
 
@@ -74,7 +75,7 @@ asio::awaitable<kube::Result> Remover::revoke_token(Observation observation) {
     co_await boot_data_.revoke(observation.claim->status.bootstrapTokenID);
     auto status = observation.claim->status;
     status.bootstrapTokenID.clear();
-    co_await writer_.record(observation.claim, std::move(status));
+    co_await writer_.record_outcome(observation, std::move(status));
     co_return kube::Result{base::Duration::zero()};
 }
 

@@ -53,16 +53,18 @@ private:
 };
 
 // A claim that ends or fails may leave room within the limits.
-void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Waker& waker) {
-    informers.claims.on_change([&queue, waker](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-        queue.add(api::key_of(after ? *after : *before));
-        if (after) return;
-        waker.moving([before](const NodeSmithClaim& other) {
-            return other.spec.poolRef == before->spec.poolRef &&
-                   other.metadata.namespace_ == before->metadata.namespace_ &&
-                   has_reason(other.status, api::conditions::kLaunched, reasons::kLimitExceeded);
+void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer& writer, const Waker& waker) {
+    informers.claims.on_change(
+        [&queue, &writer, waker](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+            if (writer.is_recording()) return;
+            queue.add(api::key_of(after ? *after : *before));
+            if (after) return;
+            waker.moving([before](const NodeSmithClaim& other) {
+                return other.spec.poolRef == before->spec.poolRef &&
+                       other.metadata.namespace_ == before->metadata.namespace_ &&
+                       has_reason(other.status, api::conditions::kLaunched, reasons::kLimitExceeded);
+            });
         });
-    });
 }
 
 void wake_for_nodes(Informers& informers, const Waker& waker) {
@@ -111,9 +113,9 @@ void wake_for_configuration(Informers& informers, const Waker& waker) {
 
 }  // namespace
 
-void wake_claims(Informers& informers, kube::WorkQueue& queue) {
+void wake_claims(Informers& informers, kube::WorkQueue& queue, const Writer& writer) {
     const Waker waker(informers, queue);
-    wake_for_claims(informers, queue, waker);
+    wake_for_claims(informers, queue, writer, waker);
     wake_for_nodes(informers, waker);
     wake_for_configuration(informers, waker);
 }

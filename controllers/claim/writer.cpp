@@ -62,7 +62,8 @@ Writer::Writer(Informers& informers, kube::Client& client, base::Clock& clock, k
       failures_(metrics.counter("kubenodesmith_claim_launch_failures_total",
                                 "Attempts to make a machine that failed, by reason.", {"reason"})) {}
 
-asio::awaitable<ClaimPointer> Writer::record(ClaimPointer claim, ClaimStatus status) {
+asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatus status) {
+    const auto claim = observation.stored;
     auto after = *claim;
     after.status = std::move(status);
     after.status.phase = phase_of(after);
@@ -71,10 +72,17 @@ asio::awaitable<ClaimPointer> Writer::record(ClaimPointer claim, ClaimStatus sta
     if (!patch) co_return claim;
     auto answer = co_await client_.patch_status<NodeSmithClaim>(api::key_of(*claim), std::move(*patch));
     auto written = std::make_shared<const NodeSmithClaim>(std::move(answer));
+    is_recording_ = true;
     informers_.claims.observe(*written);
+    is_recording_ = false;
     announce(*claim, *written);
     measure(*claim, *written);
     co_return written;
+}
+
+asio::awaitable<ClaimPointer> Writer::record_outcome(Observation observation, ClaimStatus status) {
+    auto next = decide(observation.ahead(std::move(status)).situation());
+    co_return co_await record(std::move(observation), std::move(next.status));
 }
 
 asio::awaitable<void> Writer::add_finalizer(ClaimPointer claim) {

@@ -18,7 +18,11 @@ public:
 
     // Writes the status if it differs, with an Event for each condition that is news. Returns the claim as it
     // is then. Throws ApiError 409 if the claim changed meanwhile.
-    asio::awaitable<ClaimPointer> record(ClaimPointer claim, ClaimStatus status);
+    asio::awaitable<ClaimPointer> record(Observation observation, ClaimStatus status);
+    // For the outcome of a step: together with what the next decision would write before its own step.
+    asio::awaitable<ClaimPointer> record_outcome(Observation observation, ClaimStatus status);
+    // True while the stores are told of a status that record() wrote: who called it goes on by itself.
+    bool is_recording() const { return is_recording_; }
     asio::awaitable<void> add_finalizer(ClaimPointer claim);
     asio::awaitable<void> drop_finalizer(ClaimPointer claim);
     // Asks for its deletion; what follows is the removal.
@@ -38,6 +42,7 @@ private:
     base::Family<base::Gauge>& claims_;
     base::Family<base::Histogram>& stages_;
     base::Family<base::Counter>& failures_;
+    bool is_recording_ = false;
 };
 
 // The Event that a changed condition is worth; nullopt: none, it only tells of progress.

@@ -11,6 +11,17 @@ constexpr base::Duration kRetry = std::chrono::seconds{3};
 constexpr base::Duration kSoon = std::chrono::milliseconds{500};
 constexpr base::Duration kBlockedRetry = std::chrono::seconds{30};
 
+// "shutting down VM 105 on pve1"
+std::string progress_text(const std::string& upid) {
+    const auto task = parse_upid(upid);
+    if (!task) return "waiting for task " + upid;
+    const auto vm = " VM " + task->id + " on " + task->node;
+    if (task->type == "qmshutdown") return "shutting down" + vm;
+    if (task->type == "qmstop") return "stopping" + vm;
+    if (task->type == "qmdestroy") return "destroying" + vm;
+    return "waiting for task " + task->type + " on host " + task->node;
+}
+
 RemoveResult in_progress(std::string message, std::string task, base::Duration retry_after) {
     RemovalInProgress result;
     result.message = std::move(message);
@@ -57,8 +68,7 @@ asio::awaitable<std::string> Remover::task_under_way(std::string upid) {
     const auto status = co_await tasks_.status(upid);
     const auto task = parse_upid(upid);
     const auto type = task ? task->type : std::string("unknown");
-    if (status.outcome == TaskOutcome::running)
-        co_return "waiting for task " + type + " on host " + task->node;
+    if (status.outcome == TaskOutcome::running) co_return progress_text(upid);
     if (type == "qmdestroy" && status.has_warnings) {
         base::log::warning("Destroyed a VM with warnings; a volume may be left",
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
@@ -118,12 +128,8 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
             task = co_await destroy(identity, seen.look);
             break;
     }
-    const auto* what = decision.step == RemoveStep::shut_down ? "shutting down"
-                       : decision.step == RemoveStep::stop    ? "stopping"
-                                                              : "destroying";
-    auto message = std::string(what) + " VM " + std::to_string(seen.look.vmid) + " on " + seen.look.host;
     const auto poll = tasks_.next_poll(task);
-    co_return in_progress(std::move(message), std::move(task), poll);
+    co_return in_progress(progress_text(task), std::move(task), poll);
 }
 
 asio::awaitable<std::string> Remover::stop(const Look& machine) {
