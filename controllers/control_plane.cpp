@@ -6,6 +6,13 @@ namespace controllers {
 
 using api::v1alpha1::NodeSmithControlPlane;
 
+namespace {
+
+// Claims, Nodes and counts of pools change in bursts: one look, and one write, for many changes.
+constexpr base::Duration kBurst = std::chrono::seconds{1};
+
+}  // namespace
+
 ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
                                                Reservations& reservations)
     : informers_(informers), client_(client), clock_(clock), reservations_(reservations) {}
@@ -28,7 +35,7 @@ void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
 
 void ControlPlaneReconciler::add_all(kube::WorkQueue& queue, const std::string* namespace_) const {
     for (const auto& [key, object] : informers_.control_planes.store().all())
-        if (!namespace_ || key.namespace_ == *namespace_) queue.add(key);
+        if (!namespace_ || key.namespace_ == *namespace_) queue.add_after(key, kBurst);
 }
 
 ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& object) const {

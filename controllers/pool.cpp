@@ -13,6 +13,9 @@ using api::v1alpha1::NodeSmithProvider;
 
 namespace {
 
+// Claims and Nodes come in bursts, and a pool's counts are for people: one write for many changes.
+constexpr base::Duration kBurst = std::chrono::seconds{1};
+
 std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optional<base::Duration> b) {
     if (!a || !b) return a ? a : b;
     return std::min(*a, *b);
@@ -52,13 +55,13 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
             if (key.name == pool.metadata.name) queue.add(key);
     });
     informers_.claims.on_change([&queue, pool_of](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-        queue.add(pool_of(after ? *after : *before));
+        queue.add_after(pool_of(after ? *after : *before), kBurst);
     });
     informers_.nodes.on_change([this, &queue, pool_of](const api::Node* before, const api::Node* after) {
         if (before && after && counts_alike(*before, *after)) return;
         const auto& name = (after ? after : before)->metadata.name;
         for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, name))
-            queue.add(pool_of(*claim));
+            queue.add_after(pool_of(*claim), kBurst);
     });
     informers_.providers.on_change(
         [this, &queue](const NodeSmithProvider* before, const NodeSmithProvider* after) {

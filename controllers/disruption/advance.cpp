@@ -156,30 +156,39 @@ asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Membe
 
 asio::awaitable<void> DisruptionReconciler::start_drain(Pass& pass, Member member, bool all_at_once) {
     const auto kind = *under_way(*member.claim);
-    const auto why = co_await look_live(pass.view, member, kind, all_at_once);
+    const auto live = co_await look_live(pass.view, member, kind, all_at_once);
     pass.again = base::Duration::zero();
-    if (why) {
-        co_await undo(member, *why);
+    if (live.why_not) {
+        co_await undo(member, *live.why_not);
         co_return;
     }
     auto after = *member.claim;
-    claim::set(after.status, conditions::kDrained, api::ConditionStatus::False, reasons::kDraining,
-               "the pods of the node are asked to leave", pass.view.now);
-    co_await write_status(client_, informers_.claims, *member.claim, std::move(after));
+    if (live.is_empty)
+        claim::set(after.status, conditions::kDrained, api::ConditionStatus::True, reasons::kDrained,
+                   DrainProgress{.done = true}.message(), pass.view.now);
+    else
+        claim::set(after.status, conditions::kDrained, api::ConditionStatus::False, reasons::kDraining,
+                   "the pods of the node are asked to leave", pass.view.now);
+    co_await write_claim(member.claim, std::move(after));
 }
 
-asio::awaitable<std::optional<Blocker>> DisruptionReconciler::look_live(View view, Member member, Kind kind,
-                                                                        bool all_at_once) {
+asio::awaitable<DisruptionReconciler::LiveLook> DisruptionReconciler::look_live(View view, Member member,
+                                                                                Kind kind, bool all_at_once) {
     kube::ListOptions options;
     options.field_selector = "spec.nodeName=" + member.node->metadata.name;
     const auto listed = co_await client_.list<api::Pod>(std::move(options));
     PodPointers pods;
     for (const auto& pod : listed) pods.push_back(std::make_shared<const api::Pod>(pod));
-    const bool any = std::ranges::any_of(pods, [](const auto& pod) { return is_drainable(*pod); });
-    if (kind == Kind::Empty && any) co_return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
+    LiveLook look;
+    look.is_empty = std::ranges::none_of(pods, [](const auto& pod) { return is_drainable(*pod); });
+    if (kind == Kind::Empty && !look.is_empty) {
+        look.why_not = Blocker{"NotEmpty", "pods run on the node", std::nullopt};
+        co_return look;
+    }
     const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value(),
                          all_at_once};
-    co_return pod_blocker(pods, rules, view.now);
+    look.why_not = pod_blocker(pods, rules, view.now);
+    co_return look;
 }
 
 asio::awaitable<void> DisruptionReconciler::drain(Pass& pass, Member member) {
@@ -208,7 +217,7 @@ asio::awaitable<void> DisruptionReconciler::drain(Pass& pass, Member member) {
     claim::set(after.status, conditions::kDrained,
                progress.done ? api::ConditionStatus::True : api::ConditionStatus::False, reason,
                progress.message(), api::Time(clock_.wall_now()));
-    co_await write_status(client_, informers_.claims, claim, std::move(after));
+    co_await write_claim(member.claim, std::move(after));
     auto wait = progress.done ? base::Duration::zero() : progress.retry_after;
     if (progress.done || wait > base::Duration::zero()) pass.again = sooner(pass.again, wait);
     if (!progress.done) pass.again = sooner(pass.again, until(ends, pass.view.now));

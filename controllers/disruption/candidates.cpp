@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "controllers/claim/state.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/fleet.hpp"
 
@@ -17,6 +18,8 @@ using api::v1alpha1::ScaleDownPolicy;
 namespace conditions = api::conditions;
 
 namespace {
+
+constexpr std::chrono::seconds kSettlingIn{5};
 
 constexpr std::array kOrder{Kind::Unhealthy, Kind::Evacuation, Kind::Empty,
                             Kind::Drifted,   Kind::Expired,    Kind::Underutilized};
@@ -155,7 +158,17 @@ std::string template_drift(const NodeSmithProvider& provider, const NodeSmithCla
            ") was replaced, or holds something else now";
 }
 
+std::optional<base::Duration> settles_in(const NodeSmithClaim& claim, api::Time now) {
+    const auto ready = claim::since(claim.status, conditions::kReady);
+    if (!ready || !claim::is_true(claim, conditions::kReady) || claim.status.emptySince ||
+        claim.status.unneededSince)
+        return std::nullopt;
+    const auto left = ready->at + kSettlingIn - now.at;
+    return left.count() > 0 ? std::optional<base::Duration>(left) : std::nullopt;
+}
+
 std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now) {
+    if (settles_in(facts.claim, now)) return std::nullopt;
     const bool serves = state_of(facts.claim) == ClaimState::ready &&
                         api::is_true(facts.claim.status.conditions, conditions::kInitialized);
     if (!serves || facts.evictable_pods > 0) return std::nullopt;
@@ -163,6 +176,7 @@ std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now) {
 }
 
 std::optional<api::Time> unneeded_since(const NodeFacts& facts, api::Time now) {
+    if (settles_in(facts.claim, now)) return std::nullopt;
     const bool serves = state_of(facts.claim) == ClaimState::ready &&
                         api::is_true(facts.claim.status.conditions, conditions::kInitialized);
     const bool is_idle = facts.utilization_percent <

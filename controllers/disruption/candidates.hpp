@@ -10,6 +10,7 @@
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
+#include "base/clock.hpp"
 #include "controllers/disruption/blocker.hpp"
 
 namespace controllers::disruption {
@@ -54,6 +55,10 @@ std::string drift_of(const api::v1alpha1::NodeSmithPool& pool, const std::string
 // knows. While a template cannot be seen, what it was is still on record.
 std::string template_drift(const api::v1alpha1::NodeSmithProvider& provider,
                            const api::v1alpha1::NodeSmithClaim& claim);
+
+// A node is bought for pods that are bound within moments of its readiness: how long its emptiness is not yet
+// worth a note; nullopt: it is.
+std::optional<base::Duration> settles_in(const api::v1alpha1::NodeSmithClaim& claim, api::Time now);
 
 // status.emptySince and status.unneededSince as they should be.
 std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now);

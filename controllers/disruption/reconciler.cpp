@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/claim/state.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/disruption/waits.hpp"
 #include "controllers/writes.hpp"
@@ -107,7 +108,7 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
     Pass pass;
     pass.view = look(pool);
     co_await look_at_machines(pass.view);
-    const bool noted = co_await note_use(pass.view);
+    const bool noted = co_await note_use(pass);
     const bool mended = co_await remove_stale_taints(pass.view);
     const bool weighed = co_await note_spare(pass.view);
     if (noted || mended || weighed) pass.view = look(pool);
@@ -122,9 +123,13 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
     co_return kube::Result{pass.again};
 }
 
-asio::awaitable<bool> DisruptionReconciler::note_use(View view) {
+asio::awaitable<bool> DisruptionReconciler::note_use(Pass& pass) {
+    const auto view = pass.view;
     bool any = false;
     for (const auto& member : view.members) {
+        if (member.claim->metadata.deletionTimestamp) continue;
+        if (const auto settled = settles_in(*member.claim, view.now))
+            pass.again = sooner(pass.again, *settled);
         const auto facts = facts_of(view, member);
         auto after = *member.claim;
         after.status.emptySince = empty_since(facts, view.now);
@@ -190,7 +195,12 @@ asio::awaitable<void> DisruptionReconciler::set_disrupted(ClaimPointer claim, ap
     // Back in service: nothing of the drain remains.
     if (status == api::ConditionStatus::False)
         api::remove_condition(after.status.conditions, conditions::kDrained);
-    co_await write_status(client_, informers_.claims, *claim, std::move(after));
+    co_await write_claim(std::move(claim), std::move(after));
+}
+
+asio::awaitable<void> DisruptionReconciler::write_claim(ClaimPointer before, NodeSmithClaim after) {
+    after.status.phase = claim::phase_of(after);
+    co_await write_status(client_, informers_.claims, *before, std::move(after));
 }
 
 asio::awaitable<void> DisruptionReconciler::patch_node(NodePointer before, api::Node after) {

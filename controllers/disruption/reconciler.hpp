@@ -103,7 +103,7 @@ private:
 
     // ---- before any decision
     // status.emptySince and unneededSince, condition Drifted. Whether anything was written.
-    asio::awaitable<bool> note_use(View view);
+    asio::awaitable<bool> note_use(Pass& pass);
     // The pool's condition Consolidatable. Whether anything was written.
     asio::awaitable<bool> note_spare(View view);
     // Taints of ours that no decision stands behind: left by a crash or by a decision that was undone.
@@ -135,7 +135,11 @@ private:
     asio::awaitable<void> start_drain(Pass& pass, Member member, bool all_at_once);
     asio::awaitable<void> drain(Pass& pass, Member member);
     std::optional<Blocker> no_longer(const View& view, const Member& member, Kind kind);
-    asio::awaitable<std::optional<Blocker>> look_live(View view, Member member, Kind kind, bool all_at_once);
+    struct LiveLook {
+        std::optional<Blocker> why_not;
+        bool is_empty = false;  // no pod has to move
+    };
+    asio::awaitable<LiveLook> look_live(View view, Member member, Kind kind, bool all_at_once);
     asio::awaitable<void> undo(Member member, Blocker why);
     asio::awaitable<void> remove(View view, Member member);
 
@@ -153,6 +157,8 @@ private:
 
     asio::awaitable<void> set_disrupted(ClaimPointer claim, api::ConditionStatus status, std::string reason,
                                         std::string message);
+    // The status with its phase, if it differs; fails (409) if the claim has changed meanwhile.
+    asio::awaitable<void> write_claim(ClaimPointer before, api::v1alpha1::NodeSmithClaim after);
     asio::awaitable<void> patch_node(NodePointer before, api::Node after);
     std::int64_t removals_last_hour(const kube::ObjectKey& manager);
 

@@ -121,7 +121,7 @@ asio::awaitable<void> DisruptionReconciler::note_power(ClaimPointer claim, api::
                                                        api::Time now) {
     auto after = *claim;
     claim::set(after.status, conditions::kPowerCycled, status, reason, std::move(message), now);
-    co_await write_status(client_, informers_.claims, *claim, std::move(after));
+    co_await write_claim(std::move(claim), std::move(after));
 }
 
 }  // namespace controllers::disruption

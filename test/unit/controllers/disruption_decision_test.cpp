@@ -51,6 +51,17 @@ TEST_CASE("a node in service that has been empty long enough may leave") {
     CHECK_FALSE(NodeWorld{}.blocker());
 }
 
+TEST_CASE("a node that has just become Ready has a moment to get its pods before it counts as empty") {
+    NodeWorld world;
+    world.claim.status.emptySince.reset();
+    CHECK_FALSE(empty_since(world.facts, objects::at(4s)));
+    CHECK_FALSE(unneeded_since(world.facts, objects::at(4s)));
+    CHECK(settles_in(world.claim, objects::at(4s)) == 1s);
+    CHECK(empty_since(world.facts, objects::at(5s)) == objects::at(5s));
+    CHECK(unneeded_since(world.facts, objects::at(5s)) == objects::at(5s));
+    CHECK_FALSE(settles_in(world.claim, objects::at(5s)));
+}
+
 TEST_CASE("an empty node stays for the grace period and until it is old enough") {
     NodeWorld world;
     CHECK(reason(world.blocker(119s)) == "EmptyGracePeriod");

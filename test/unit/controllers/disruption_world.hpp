@@ -63,6 +63,10 @@ struct DisruptionWorld : Cluster {
             auto claim = objects::bought_claim(name, this->pool(), ++sequence, cores, cores * 2048);
             claim.metadata.finalizers = {std::string(api::finalizers::kClaim)};
             join(server.put(claim));
+            server.edit<objects::NodeSmithClaim>(api::key_of(claim), [](objects::NodeSmithClaim& serving) {
+                for (auto& condition : serving.status.conditions)
+                    condition.lastTransitionTime = objects::at(std::chrono::seconds{-10});
+            });
         }
         server.edit<objects::NodeSmithPool>(
             {"default", "small"}, [&](auto& changed) { changed.status.nextClaimSequence = sequence + 1; });
