@@ -79,8 +79,9 @@ public:
         auto [said, is_new] = said_.try_emplace(subject);
         if (!is_new && said->second == message) return;
         said->second = message;
-        log(about, type, reason, message);
-        if (!allowances_[subject.uid].take(clock_.now())) return;
+        const bool may_write = allowances_[subject.uid].take(clock_.now());
+        log(may_write ? level_of(type) : base::log::Level::debug, about, reason, message);
+        if (!may_write) return;
         // Forgetting all at once costs at most a repeated Event for each object.
         if (said_.size() > kMostRemembered) {
             said_.clear();
@@ -103,11 +104,15 @@ public:
     }
 
 private:
-    static void log(const EventTarget& about, EventType type, const std::string& reason,
+    static base::log::Level level_of(EventType type) {
+        return type == EventType::normal ? base::log::Level::info : base::log::Level::warning;
+    }
+
+    static void log(base::log::Level level, const EventTarget& about, const std::string& reason,
                     const std::string& message) {
         const auto object = about.namespace_.empty() ? about.name : about.namespace_ + "/" + about.name;
         base::log::write(
-            type == EventType::normal ? base::log::Level::info : base::log::Level::warning, "Event",
+            level, "Event",
             {{"kind", about.kind}, {"object", object}, {"reason", reason}, {"message", message}});
     }
 
