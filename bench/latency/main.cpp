@@ -1,0 +1,121 @@
+// bench-latency [--pods N]... [--samples K] [--most-milliseconds B]: how long the operator takes from an
+// unschedulable pod to the claim and to the request at the hypervisor, beyond its batching window, and from a
+// Ready Node to a Ready claim, in clusters of several sizes. In real time; API server and Proxmox are in
+// memory, on the same thread, so their own work counts as well. Exit code 1: a median breaks the bound.
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "bench/latency/stage.hpp"
+
+namespace {
+
+struct Arguments {
+    std::vector<int> pods{0, 10'000};
+    int samples = 5;
+    double most_milliseconds = 0;
+};
+
+struct Sample {
+    double to_claim = 0;    // all in milliseconds
+    double to_request = 0;  // from the unschedulable pod to the provider
+    double cpu = 0;         // from the pod to the request
+    double to_ready = 0;
+};
+
+double milliseconds(base::Duration duration) {
+    return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+double cpu_milliseconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto of = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+    };
+    return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+// One pod that needs a machine, until the machine's Node serves and the pod runs there.
+Sample measure(bench::Stage& stage, int number) {
+    const auto name = "new-" + std::to_string(number);
+    Sample sample;
+    stage.forget();
+    const auto cpu = cpu_milliseconds();
+    const auto begun = stage.now();
+    stage.add_unschedulable_pod(name);
+    stage.run_until("the request for a machine", [&] { return stage.machine_requested().has_value(); });
+    sample.cpu = cpu_milliseconds() - cpu;
+    sample.to_claim = milliseconds(*stage.claim_created() - begun - stage.batching_window());
+    sample.to_request = milliseconds(*stage.machine_requested() - begun - stage.batching_window());
+
+    const auto is = [&](std::string_view condition) {
+        const auto claim = stage.claim();
+        return claim && api::is_true(claim->status.conditions, condition);
+    };
+    stage.run_until("the machine's launch", [&] { return is(api::conditions::kLaunched); });
+    stage.join(*stage.claim());
+    stage.run_until("the registration", [&] { return is(api::conditions::kRegistered); });
+    stage.run_for(std::chrono::seconds{1});
+    const auto joined = stage.claim()->status.nodeName;
+    const auto ready = stage.now();
+    stage.make_ready(joined);
+    stage.run_until("the claim's readiness", [&] { return stage.claim_ready().has_value(); });
+    sample.to_ready = milliseconds(*stage.claim_ready() - ready);
+    stage.bind_pod(name, joined);
+    stage.run_for(std::chrono::seconds{2});
+    return sample;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+bool run(const Arguments& arguments, int pods) {
+    bench::Stage stage(pods);
+    std::vector<Sample> samples;
+    for (int i = 0; i < arguments.samples; ++i) samples.push_back(measure(stage, i));
+    const auto of = [&](double Sample::* what) {
+        std::vector<double> values;
+        for (const auto& sample : samples) values.push_back(sample.*what);
+        return values;
+    };
+    const auto worst = [&](double Sample::* what) { return std::ranges::max(of(what)); };
+    const auto to_request = median(of(&Sample::to_request));
+    const auto to_ready = median(of(&Sample::to_ready));
+    const auto most = arguments.most_milliseconds;
+    const bool good = most == 0 || (to_request <= most && to_ready <= most);
+    std::printf(
+        "pods=%d unschedulable_to_claim_ms=%.2f unschedulable_to_request_ms=%.2f worst=%.2f cpu_ms=%.2f "
+        "node_ready_to_claim_ready_ms=%.2f worst=%.2f%s\n",
+        pods, median(of(&Sample::to_claim)), to_request, worst(&Sample::to_request), median(of(&Sample::cpu)),
+        to_ready, worst(&Sample::to_ready), good ? "" : "  BROKEN");
+    std::fflush(stdout);
+    return good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Arguments arguments;
+    CLI::App app{"Latency of decisions beyond the batching window, in clusters of several sizes"};
+    app.add_option("--pods", arguments.pods, "running pods; may be given several times")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 500'000));
+    app.add_option("--samples", arguments.samples, "how often")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
+    app.add_option("--most-milliseconds", arguments.most_milliseconds, "the bound of the medians; 0: none")
+        ->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+    base::log::configure(base::log::Level::error, base::log::Format::text);
+    bool good = true;
+    for (const int pods : arguments.pods) good &= run(arguments, pods);
+    return good ? 0 : 1;
+}
