@@ -103,7 +103,7 @@ asio::awaitable<kube::Result> NodeKeeper::look(Observation observation) {
         informers_.nodes.observe(std::move(node));
         co_return kube::Result{kSoon};
     }
-    co_await writer_.record(claim, after_vain_search(observation.situation()));
+    co_await writer_.record(observation, after_vain_search(observation.situation()));
     co_return kube::Result{base::Duration::zero()};
 }
 
