@@ -53,14 +53,14 @@ std::string missing_resource(const Situation& s) {
 
 // Why the Node cannot serve yet; nullopt: it can.
 std::optional<Hold> uninitialized(const Situation& s) {
-    if (!api::is_true(s.node->status.conditions, conditions::kReady)) {
-        return Hold{std::string(reasons::kNodeNotReady), "the Node is not Ready"};
-    }
     // Ready is true a moment before: no pod can be bound so soon, and none shall be bought for twice.
     const auto passing = std::ranges::find_if(s.node->spec.taints, scheduling::passes_by_itself);
     if (passing != s.node->spec.taints.end()) {
         return Hold{std::string(reasons::kNodeNotReady),
                     "the Node still has the taint " + passing->key + ", which the cluster takes off"};
+    }
+    if (!api::is_true(s.node->status.conditions, conditions::kReady)) {
+        return Hold{std::string(reasons::kNodeNotReady), "the Node is not Ready"};
     }
     auto taint = remaining_startup_taint(s);
     if (!taint.empty()) {

@@ -7,6 +7,7 @@ namespace controllers::claim {
 namespace {
 
 constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
+constexpr base::Duration kDrainRetry = std::chrono::seconds{5};
 constexpr base::Duration kReleaseRetry = std::chrono::seconds{2};
 
 base::Duration wait_after(const providers::RemoveResult& result) {
@@ -28,7 +29,8 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
         co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));
     if (is_true(*written, api::conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
     if (progress.retry_after > base::Duration::zero()) co_return kube::Result{progress.retry_after};
-    co_return kube::Result{};
+    // Pods wake the claim only once its status names the Node.
+    co_return kube::Result{kDrainRetry};
 }
 
 asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
