@@ -46,11 +46,8 @@ test: setup ## Run all tests (TREES="release asan tsan": unit tests also under s
 	@hack/test.py --jobs $(JOBS) $(TREES)
 
 .PHONY: bench
-bench: build ## Run the benchmarks
-	@for program in $(filter-out %/bench-load %/bench-informer,$(wildcard $(BUILD)/bin/bench-*)); do \
-	  echo "== $$program"; "$$program"; done
-	@echo "== $(BUILD)/bin/bench-informer, on a test control plane"
-	@$(PYTHON) test/controlplane/cluster.py --state build/bench-cluster exec bench/informer/run.sh $(BUILD)/bin
+bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)
+	@$(PYTHON) bench/table.py --bin $(BUILD)/bin
 
 .PHONY: lint
 lint: build ## Check format, clang-tidy, layers, coroutines, mutations, YAML and shell scripts (FILES="..." limits the C++ files)

@@ -1,6 +1,7 @@
 // bench-informer --kubeconfig F: fills the operator's informers from a cluster that has the CRDs of
 // KubeNodeSmith, then downloads the same pods and nodes without looking at them. Prints one line; sizes are
-// of the process after the sync.
+// of the process after the sync. With --updates N it then waits until that many changes of pods were heard
+// and told on.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "api/core.hpp"
+#include "base/event.hpp"
 #include "bench/cluster.hpp"
 #include "controllers/informers.hpp"
 
@@ -27,6 +29,8 @@ struct Figures {
     long peak_kib = 0;
     double download_seconds = 0;
     std::size_t download_bytes = 0;
+    int updates = 0;
+    double update_cpu_seconds = 0;
 };
 
 // A line of /proc/self/status in KiB: "VmRSS", "VmHWM".
@@ -72,8 +76,40 @@ awaitable<std::size_t> download(kube::Client& client, std::string target) {
     co_return bytes;
 }
 
-awaitable<void> measure(bench::Cluster& cluster, Figures& figures) {
+awaitable<void> download_all(kube::Client& client, Figures& figures) {
+    const Stopwatch plain;
+    for (const auto* target : {"/api/v1/pods", "/api/v1/nodes"})
+        figures.download_bytes += co_await download(client, target);
+    figures.download_seconds = plain.seconds();
+}
+
+// Counts changes of pods that come after the sync.
+class Updates {
+public:
+    Updates(bench::Cluster& cluster, controllers::Informers& informers, int wanted)
+        : wanted_(wanted), done_(cluster.executor()) {
+        informers.pods.on_change([this](const api::Pod* before, const api::Pod* after) {
+            if (!before || !after) return;
+            if (seen_++ == 0) first_ = cpu_seconds();
+            if (seen_ == wanted_) done_.notify_all();
+        });
+    }
+    int seen() const { return seen_; }
+    awaitable<void> wait() {
+        while (seen_ < wanted_) co_await done_.wait();
+    }
+    double cpu_seconds_since_first() const { return seen_ > 0 ? cpu_seconds() - first_ : 0; }
+
+private:
+    int wanted_;
+    int seen_ = 0;
+    double first_ = 0;
+    base::Event done_;
+};
+
+awaitable<void> measure(bench::Cluster& cluster, int updates_wanted, bool with_download, Figures& figures) {
     controllers::Informers informers(cluster.client(), cluster.clock(), cluster.random(), cluster.executor());
+    Updates updates(cluster, informers, updates_wanted);
     base::TaskGroup running(cluster.executor());
     figures.idle_kib = memory_kib("VmRSS");
     const double cpu_before = cpu_seconds();
@@ -86,10 +122,10 @@ awaitable<void> measure(bench::Cluster& cluster, Figures& figures) {
     figures.peak_kib = memory_kib("VmHWM");
     figures.pods = informers.pods.store().all().size();
     figures.nodes = informers.nodes.store().all().size();
-    const Stopwatch plain;
-    for (const auto* target : {"/api/v1/pods", "/api/v1/nodes"})
-        figures.download_bytes += co_await download(cluster.client(), target);
-    figures.download_seconds = plain.seconds();
+    co_await updates.wait();
+    figures.updates = updates.seen();
+    figures.update_cpu_seconds = updates.cpu_seconds_since_first();
+    if (with_download) co_await download_all(cluster.client(), figures);
     running.stop();
     co_await running.join();
 }
@@ -99,16 +135,24 @@ awaitable<void> measure(bench::Cluster& cluster, Figures& figures) {
 int main(int argc, char** argv) {
     CLI::App app{"Fills the operator's informers from a cluster and says what that took."};
     std::string kubeconfig;
+    int updates = 0;
+    bool no_download = false;
     app.add_option("--kubeconfig", kubeconfig, "of the cluster")->required();
+    app.add_option("--updates", updates, "changes of pods to wait for")->check(CLI::NonNegativeNumber);
+    app.add_flag("--no-download", no_download, "leave the plain download out");
     CLI11_PARSE(app, argc, argv);
     return bench::guarded([&] {
         Figures figures;
         bench::Cluster cluster(kubeconfig, 32);
-        cluster.run(measure(cluster, figures));
+        cluster.run(measure(cluster, updates, !no_download, figures));
         std::printf(
             "pods=%zu nodes=%zu sync_seconds=%.3f cpu_seconds=%.3f rss_kib=%ld peak_kib=%ld idle_kib=%ld "
-            "download_seconds=%.3f download_bytes=%zu\n",
+            "download_seconds=%.3f download_bytes=%zu",
             figures.pods, figures.nodes, figures.sync_seconds, figures.cpu_seconds, figures.rss_kib,
             figures.peak_kib, figures.idle_kib, figures.download_seconds, figures.download_bytes);
+        if (figures.updates > 0)
+            std::printf(" updates=%d updates_per_cpu_second=%.0f", figures.updates,
+                        figures.updates / figures.update_cpu_seconds);
+        std::puts("");
     });
 }

@@ -41,10 +41,11 @@ awaitable<void> create_namespace(kube::Client& client, int number) {
 }
 
 // The API server starts every pod as Pending, so its status comes second, as from a kubelet.
-awaitable<void> create_pod(kube::Client& client, int number) {
-    auto pod = bench::realistic_pod(number);
+awaitable<void> create_pod(kube::Client& client, int number, int nodes) {
+    auto pod = bench::realistic_pod(number, nodes);
     auto& metadata = pod.at("metadata").as_object();
-    for (const char* field : {"uid", "resourceVersion", "creationTimestamp", "managedFields", "generateName"})
+    for (const char* field :
+         {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "generateName"})
         metadata.erase(field);
     const std::string name(metadata.at("name").as_string());
     const std::string collection =
@@ -60,14 +61,16 @@ awaitable<void> create_pod(kube::Client& client, int number) {
 awaitable<void> write_nodes(kube::Client& client, Numbers& nodes) {
     while (nodes.next < nodes.end) {
         auto node = bench::realistic_node(nodes.next++);
+        auto& metadata = node.at("metadata").as_object();
+        for (const char* field : {"uid", "resourceVersion", "creationTimestamp"}) metadata.erase(field);
         co_await create(client, "/api/v1/nodes", std::move(node));
     }
 }
 
-awaitable<void> write_pods(kube::Client& client, Numbers& pods) {
+awaitable<void> write_pods(kube::Client& client, Numbers& pods, int nodes) {
     while (pods.next < pods.end) {
         const int number = pods.next++;
-        co_await create_pod(client, number);
+        co_await create_pod(client, number, nodes);
         if (number % 1000 == 999) std::printf("%d pods\n", number + 1);
     }
 }
@@ -80,7 +83,7 @@ awaitable<void> fill(bench::Cluster& cluster, int nodes, int pods) {
     co_await node_writers.join();
     Numbers pod_numbers{0, pods};
     base::TaskGroup pod_writers(cluster.executor());
-    for (int i = 0; i < kWriters; ++i) pod_writers.spawn(write_pods(cluster.client(), pod_numbers));
+    for (int i = 0; i < kWriters; ++i) pod_writers.spawn(write_pods(cluster.client(), pod_numbers, nodes));
     co_await pod_writers.join();
 }
 
@@ -92,7 +95,7 @@ int main(int argc, char** argv) {
     int nodes = 500;
     int pods = 20000;
     app.add_option("--kubeconfig", kubeconfig, "of the cluster")->required();
-    app.add_option("--nodes", nodes, "how many nodes")->check(CLI::Range(0, 500))->capture_default_str();
+    app.add_option("--nodes", nodes, "how many nodes")->check(CLI::PositiveNumber)->capture_default_str();
     app.add_option("--pods", pods, "how many pods")->check(CLI::NonNegativeNumber)->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     return bench::guarded([&] {
