@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/shared.hpp"
 #include "api/type.hpp"
 
 namespace api {
@@ -22,6 +23,10 @@ template <class T>
 inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
+template <class T>
+inline constexpr bool kIsShared = false;
+template <class T>
+inline constexpr bool kIsShared<Shared<T>> = true;
 template <class T>
 inline constexpr bool kIsList = false;
 template <class T>
@@ -94,7 +99,18 @@ Type describe_optional() {
     type.clear = [](void* optional) { as<T>(optional).reset(); };
     type.empty = [](const void* optional) { return !as<T>(optional).has_value(); };
     type.each = [](const void* optional, void* context, Type::Visitor visit) {
-        if (as<T>(optional)) visit(context, {}, &*as<T>(optional));
+        if (as<T>(optional).has_value()) visit(context, {}, &*as<T>(optional));
+    };
+    return type;
+}
+
+template <class T>
+Type describe_shared() {
+    using Value = typename T::value_type;
+    Type type = describe_optional<T>();
+    type.shared = [](const void* value) -> std::shared_ptr<const void> { return as<T>(value).pointer(); };
+    type.share = [](void* value, const std::shared_ptr<const void>& other) {
+        as<T>(value).share(std::static_pointer_cast<const Value>(other));
     };
     return type;
 }
@@ -148,6 +164,8 @@ Type describe() {
         return type;
     } else if constexpr (std::is_same_v<T, bool>) {
         return Type(Shape::Boolean);
+    } else if constexpr (kIsShared<T>) {
+        return describe_shared<T>();
     } else if constexpr (kIsOptional<T>) {
         return describe_optional<T>();
     } else if constexpr (kIsList<T>) {

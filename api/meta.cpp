@@ -9,7 +9,7 @@ namespace api {
 
 BOOST_DESCRIBE_STRUCT(OwnerReference, (), (apiVersion, kind, name, uid, controller, blockOwnerDeletion))
 BOOST_DESCRIBE_STRUCT(ObjectMeta, (),
-                      (name, generateName, namespace_, uid, resourceVersion, generation, creationTimestamp,
+                      (name, namespace_, uid, resourceVersion, generation, creationTimestamp,
                        deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences,
                        finalizers))
 BOOST_DESCRIBE_STRUCT(ListMeta, (), (resourceVersion, continue_, remainingItemCount))

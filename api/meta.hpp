@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/resource.hpp"
+#include "api/shared.hpp"
 #include "api/time.hpp"
 
 namespace api {
@@ -26,7 +27,6 @@ struct OwnerReference {
 
 struct ObjectMeta {
     std::string name;
-    std::string generateName;
     std::string namespace_;
     std::string uid;
     std::string resourceVersion;
@@ -34,10 +34,10 @@ struct ObjectMeta {
     std::optional<Time> creationTimestamp;
     std::optional<Time> deletionTimestamp;
     std::optional<std::int64_t> deletionGracePeriodSeconds;
-    StringMap labels;
-    StringMap annotations;
-    std::vector<OwnerReference> ownerReferences;
-    std::vector<std::string> finalizers;
+    Shared<StringMap> labels;
+    Shared<StringMap> annotations;
+    Shared<std::vector<OwnerReference>> ownerReferences;
+    Shared<std::vector<std::string>> finalizers;
     bool operator==(const ObjectMeta&) const = default;
 };
 

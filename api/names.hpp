@@ -101,6 +101,7 @@ inline constexpr std::string_view kHealthy = "Healthy";
 inline constexpr std::string_view kClusterHealthy = "ClusterHealthy";
 // Pod
 inline constexpr std::string_view kPodScheduled = "PodScheduled";
+inline constexpr std::string_view kPodResizePending = "PodResizePending";
 }  // namespace conditions
 
 namespace reasons {

@@ -13,7 +13,7 @@ BOOST_DESCRIBE_STRUCT(NodeSelector, (), (nodeSelectorTerms))
 
 BOOST_DESCRIBE_STRUCT(ResourceRequirements, (), (requests, limits))
 BOOST_DESCRIBE_STRUCT(ContainerPort, (), (containerPort, hostPort, hostIP, protocol))
-BOOST_DESCRIBE_STRUCT(Container, (), (name, image, resources, restartPolicy, ports))
+BOOST_DESCRIBE_STRUCT(Container, (), (name, resources, restartPolicy, ports))
 BOOST_DESCRIBE_ENUM(TolerationOperator, Equal, Exists, Unrecognized)
 BOOST_DESCRIBE_STRUCT(Toleration, (), (key, operator_, value, effect, tolerationSeconds))
 BOOST_DESCRIBE_STRUCT(PreferredSchedulingTerm, (), (weight, preference))
@@ -33,9 +33,8 @@ BOOST_DESCRIBE_ENUM(NodeInclusionPolicy, Honor, Ignore, Unrecognized)
 BOOST_DESCRIBE_STRUCT(TopologySpreadConstraint, (),
                       (maxSkew, topologyKey, whenUnsatisfiable, labelSelector, minDomains, nodeAffinityPolicy,
                        nodeTaintsPolicy, matchLabelKeys))
-BOOST_DESCRIBE_STRUCT(PodSchedulingGate, (), (name))
-BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimVolumeSource, (), (claimName, readOnly))
-BOOST_DESCRIBE_STRUCT(EmptyDirVolumeSource, (), (medium, sizeLimit))
+BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimVolumeSource, (), (claimName))
+BOOST_DESCRIBE_STRUCT(EmptyDirVolumeSource, (), (medium))
 BOOST_DESCRIBE_STRUCT(HostPathVolumeSource, (), (path))
 BOOST_DESCRIBE_STRUCT(VolumeResourceRequirements, (), (requests))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimSpec, (),
@@ -45,13 +44,12 @@ BOOST_DESCRIBE_STRUCT(EphemeralVolumeSource, (), (volumeClaimTemplate))
 BOOST_DESCRIBE_STRUCT(Volume, (), (name, persistentVolumeClaim, emptyDir, hostPath, ephemeral))
 BOOST_DESCRIBE_STRUCT(PodSpec, (),
                       (nodeName, nodeSelector, affinity, tolerations, topologySpreadConstraints,
-                       initContainers, containers, overhead, resources, priority, priorityClassName,
-                       preemptionPolicy, schedulerName, schedulingGates, terminationGracePeriodSeconds,
-                       restartPolicy, hostNetwork, volumes))
+                       initContainers, containers, overhead, resources, priority,
+                       terminationGracePeriodSeconds, hostNetwork, volumes))
 BOOST_DESCRIBE_ENUM(PodPhase, Unknown, Pending, Running, Succeeded, Failed, Unrecognized)
 BOOST_DESCRIBE_STRUCT(ContainerStatus, (), (name, allocatedResources, resources))
 BOOST_DESCRIBE_STRUCT(PodStatus, (),
-                      (phase, conditions, reason, nominatedNodeName, startTime, containerStatuses,
+                      (phase, conditions, nominatedNodeName, startTime, containerStatuses,
                        initContainerStatuses, allocatedResources, resources))
 BOOST_DESCRIBE_STRUCT(Pod, (), (metadata, spec, status))
 

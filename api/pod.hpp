@@ -27,7 +27,6 @@ struct ContainerPort {
 
 struct Container {
     std::string name;
-    std::string image;
     ResourceRequirements resources;
     std::string restartPolicy;  // "Always" in an init container makes it a sidecar
     std::vector<ContainerPort> ports;
@@ -102,20 +101,13 @@ struct TopologySpreadConstraint {
     bool operator==(const TopologySpreadConstraint&) const = default;
 };
 
-struct PodSchedulingGate {
-    std::string name;
-    bool operator==(const PodSchedulingGate&) const = default;
-};
-
 struct PersistentVolumeClaimVolumeSource {
     std::string claimName;
-    bool readOnly = false;
     bool operator==(const PersistentVolumeClaimVolumeSource&) const = default;
 };
 
 struct EmptyDirVolumeSource {
     std::string medium;
-    std::optional<Quantity> sizeLimit;
     bool operator==(const EmptyDirVolumeSource&) const = default;
 };
 
@@ -156,29 +148,25 @@ struct Volume {
     std::optional<PersistentVolumeClaimVolumeSource> persistentVolumeClaim;
     std::optional<EmptyDirVolumeSource> emptyDir;
     std::optional<HostPathVolumeSource> hostPath;
-    std::optional<EphemeralVolumeSource> ephemeral;
+    Shared<EphemeralVolumeSource> ephemeral;
     bool operator==(const Volume&) const = default;
 };
 
+// What the pods of a workload have in common is shared.
 struct PodSpec {
     std::string nodeName;
-    StringMap nodeSelector;
-    std::optional<Affinity> affinity;
-    std::vector<Toleration> tolerations;
-    std::vector<TopologySpreadConstraint> topologySpreadConstraints;
-    std::vector<Container> initContainers;
-    std::vector<Container> containers;
-    ResourceList overhead;
-    std::optional<ResourceRequirements> resources;  // pod level: wins over the sum of the containers
+    Shared<StringMap> nodeSelector;
+    Shared<Affinity> affinity;
+    Shared<std::vector<Toleration>> tolerations;
+    Shared<std::vector<TopologySpreadConstraint>> topologySpreadConstraints;
+    Shared<std::vector<Container>> initContainers;
+    Shared<std::vector<Container>> containers;
+    Shared<ResourceList> overhead;
+    Shared<ResourceRequirements> resources;  // pod level: wins over the sum of the containers
     std::optional<std::int32_t> priority;
-    std::string priorityClassName;
-    std::string preemptionPolicy;
-    std::string schedulerName;
-    std::vector<PodSchedulingGate> schedulingGates;
     std::optional<std::int64_t> terminationGracePeriodSeconds;
-    std::string restartPolicy;
     bool hostNetwork = false;
-    std::vector<Volume> volumes;
+    Shared<std::vector<Volume>> volumes;
     bool operator==(const PodSpec&) const = default;
 };
 
@@ -195,14 +183,13 @@ struct ContainerStatus {
 
 struct PodStatus {
     PodPhase phase = PodPhase::Unknown;
-    Conditions conditions;
-    std::string reason;
+    Shared<Conditions> conditions;
     std::string nominatedNodeName;
     std::optional<Time> startTime;
-    std::vector<ContainerStatus> containerStatuses;
-    std::vector<ContainerStatus> initContainerStatuses;
-    ResourceList allocatedResources;  // of the pod as a whole, as are the next
-    std::optional<ResourceRequirements> resources;
+    Shared<std::vector<ContainerStatus>> containerStatuses;
+    Shared<std::vector<ContainerStatus>> initContainerStatuses;
+    Shared<ResourceList> allocatedResources;  // of the pod as a whole, as are the next
+    Shared<ResourceRequirements> resources;
     bool operator==(const PodStatus&) const = default;
 };
 

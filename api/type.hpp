@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@ enum class Shape {
     Object,    // described struct
     List,      // std::vector
     Map,       // std::map with string keys
-    Optional,  // std::optional; absent in JSON when empty
+    Optional,  // std::optional, Shared; absent in JSON when empty
     Enum,      // described enum, a string in JSON
     Text,      // a class with parse() and str(), a string in JSON
     String,
@@ -56,6 +57,10 @@ struct Type {
     // Calls visit(context, key, element) for each element in order; the key is empty except in a Map.
     using Visitor = void (*)(void* context, std::string_view key, const void* element);
     void (*each)(const void* container, void* context, Visitor visit) = nullptr;
+
+    // Shared only, null for all others: its pointer, and to have the same as another.
+    std::shared_ptr<const void> (*shared)(const void* value) = nullptr;
+    void (*share)(void* value, const std::shared_ptr<const void>& other) = nullptr;
 
     // Null for types that cannot be compared.
     bool (*equal)(const void* one, const void* other) = nullptr;

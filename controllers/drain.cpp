@@ -65,7 +65,7 @@ std::string listed(const std::vector<std::string>& names) {
 bool is_drainable(const api::Pod& pod) {
     if (pod.status.phase == api::PodPhase::Succeeded || pod.status.phase == api::PodPhase::Failed)
         return false;
-    if (pod.metadata.annotations.contains(std::string(api::annotations::kMirrorPod))) return false;
+    if (pod.metadata.annotations->contains(std::string(api::annotations::kMirrorPod))) return false;
     const auto* owner = api::controller_of(pod.metadata);
     return !owner || (owner->kind != "DaemonSet" && owner->kind != "Node");
 }

@@ -95,7 +95,11 @@ void for_all(MaybeConst& i, Function each) {
 
 Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& random,
                      asio::any_io_executor executor)
-    : pods(client, clock, random, executor, unfinished_pods(), forget_settled_resources),
+    : pods(client, clock, random, executor, unfinished_pods(),
+           [this](api::Pod& pod) {
+               forget_unread(pod);
+               parts_.share(pod);
+           }),
       nodes(client, clock, random, executor),
       daemon_sets(client, clock, random, executor),
       namespaces(client, clock, random, executor),
@@ -130,6 +134,8 @@ bool Informers::synced() const {
     return all;
 }
 
+namespace {
+
 void forget_settled_resources(api::Pod& pod) {
     const auto is_settled = [](const api::ContainerStatus& status,
                                const std::vector<api::Container>& containers) {
@@ -138,14 +144,38 @@ void forget_settled_resources(api::Pod& pod) {
         const auto& requests = found->resources.requests;
         return status.allocatedResources == requests && status.resources->requests == requests;
     };
-    std::erase_if(pod.status.containerStatuses,
+    std::erase_if(*pod.status.containerStatuses,
                   [&](const auto& status) { return is_settled(status, pod.spec.containers); });
-    std::erase_if(pod.status.initContainerStatuses,
+    std::erase_if(*pod.status.initContainerStatuses,
                   [&](const auto& status) { return is_settled(status, pod.spec.initContainers); });
     if (!pod.spec.resources) {
         pod.status.resources.reset();
-        pod.status.allocatedResources.clear();
+        pod.status.allocatedResources.reset();
     }
+}
+
+bool is_read_annotation(std::string_view name) {
+    using namespace api::annotations;
+    return name == kMirrorPod || name == kSafeToEvict || name == kDoNotDisrupt ||
+           name == kKarpenterDoNotDisrupt;
+}
+
+bool is_read_condition(const api::Condition& condition) {
+    if (condition.type == api::conditions::kPodResizePending) return true;
+    return condition.type == api::conditions::kPodScheduled && condition.status != api::ConditionStatus::True;
+}
+
+}  // namespace
+
+void forget_unread(api::Pod& pod) {
+    forget_settled_resources(pod);
+    std::erase_if(*pod.metadata.annotations,
+                  [](const auto& entry) { return !is_read_annotation(entry.first); });
+    std::erase_if(*pod.status.conditions,
+                  [](const auto& condition) { return !is_read_condition(condition); });
+    std::erase_if(*pod.spec.volumes, [](const api::Volume& volume) {
+        return !volume.persistentVolumeClaim && !volume.emptyDir && !volume.hostPath && !volume.ephemeral;
+    });
 }
 
 std::string uuid_key(const std::string& system_uuid) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "api/core.hpp"
+#include "api/shared_parts.hpp"
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/host.hpp"
@@ -34,10 +35,12 @@ inline constexpr const char* kHostsBySystemUuid = "system-uuid";   // status.sys
 inline constexpr const char* kVolumeAttachmentsByNode = "node";    // spec.nodeName
 
 class Informers {
+    api::SharedParts parts_;  // of pods
+
 public:
     Informers(kube::Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor);
 
-    kube::Informer<api::Pod> pods;  // not Succeeded or Failed; see forget_settled_resources()
+    kube::Informer<api::Pod> pods;  // not Succeeded or Failed; see forget_unread()
     kube::Informer<api::Node> nodes;
     kube::Informer<api::DaemonSet> daemon_sets;
     kube::Informer<api::Namespace> namespaces;
@@ -58,8 +61,9 @@ public:
     bool synced() const;
 };
 
-// A pod's status repeats its resources, which says something only while it is resized in place.
-void forget_settled_resources(api::Pod& pod);
+// Takes off a pod what is in no decision: annotations that are not for us, volumes that tie it to nothing,
+// conditions that hold, and of its status the resources, which repeat its spec unless it is resized in place.
+void forget_unread(api::Pod& pod);
 
 // One of the two byte orders in which firmware writes a UUID: equal for both.
 std::string uuid_key(const std::string& system_uuid);

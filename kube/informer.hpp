@@ -3,9 +3,9 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/meta.hpp"
@@ -64,7 +64,7 @@ public:
 
 private:
     using Pointer = typename Store<T>::Pointer;
-    using Objects = typename Store<T>::Objects;
+    using Sorted = typename Store<T>::Sorted;
 
     Pointer kept(T&& object) const {
         if (transform_) transform_(object);
@@ -76,10 +76,8 @@ private:
     class Page final : public PageReader {
     public:
         explicit Page(Informer& informer)
-            : decoder_([&informer](T&& item) {
-                  auto key = api::key_of(item);
-                  informer.gathered_.insert_or_assign(std::move(key), informer.kept(std::move(item)));
-              }) {}
+            : decoder_([&informer](T&& item) { informer.gathered_.insert(informer.kept(std::move(item))); }) {
+        }
         void consume(std::string_view bytes) override { decoder_.write(bytes); }
         api::ListMeta finish() override { return decoder_.finish(); }
 
@@ -89,8 +87,7 @@ private:
     std::unique_ptr<PageReader> read_page() override { return std::make_unique<Page>(*this); }
 
     void end_list(const std::string& resource_version) override {
-        const auto listed = std::move(gathered_);
-        gathered_.clear();
+        const auto listed = std::exchange(gathered_, {});
         // The server's data was restored from a backup: what we know beyond that never happened.
         const bool went_back = is_newer(heard_, resource_version);
         heard_ = resource_version;
@@ -98,10 +95,10 @@ private:
         for (const auto& [key, object] : store_.all()) {
             // Our own write after that list was read is not in it: the watch will tell what became of it.
             const bool after_list = is_newer(object->metadata.resourceVersion, resource_version);
-            if (!listed.contains(key) && (!after_list || went_back)) gone.push_back(key);
+            if (!listed.contains(object) && (!after_list || went_back)) gone.push_back(key);
         }
         for (const auto& key : gone) drop(key);
-        for (const auto& [key, object] : listed) {
+        for (const auto& object : listed) {
             if (went_back || !is_known(*object)) apply(object);
         }
         synced_ = true;
@@ -151,7 +148,7 @@ private:
 
     Transform<T> transform_;
     Store<T> store_;
-    Objects gathered_;  // by the list in progress
+    Sorted gathered_;  // by the list in progress
     std::vector<ChangeHandler<T>> handlers_;
     std::string heard_;  // the version up to which the watch has told us everything
     bool synced_ = false;

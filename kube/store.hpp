@@ -4,8 +4,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "api/meta.hpp"
@@ -40,8 +42,7 @@ public:
         std::vector<Pointer> result;
         auto found = values.find(value);
         if (found == values.end()) return result;
-        result.reserve(found->second.size());
-        for (const auto& [key, object] : found->second) result.push_back(object);
+        result.assign(found->second.begin(), found->second.end());
         return result;
     }
 
@@ -56,9 +57,18 @@ public:
 private:
     friend class Informer<T>;
 
+    struct ByKey {
+        bool operator()(const Pointer& one, const Pointer& other) const {
+            const auto& a = one->metadata;
+            const auto& b = other->metadata;
+            return std::tie(a.namespace_, a.name) < std::tie(b.namespace_, b.name);
+        }
+    };
+    using Sorted = std::set<Pointer, ByKey>;  // cheaper than Objects: the keys are in the objects
+
     struct Index {
         IndexFunction function;
-        std::map<std::string, Objects> values;
+        std::map<std::string, Sorted> values;
     };
 
     const Index& index_named(const std::string& name) const {
@@ -71,8 +81,7 @@ private:
     Pointer put(const ObjectKey& key, Pointer object) {
         auto before = remove(key);
         for (auto& [name, index] : indexes_) {
-            for (const auto& value : index.function(*object))
-                index.values[value].insert_or_assign(key, object);
+            for (const auto& value : index.function(*object)) index.values[value].insert(object);
         }
         objects_.emplace(key, std::move(object));
         return before;
@@ -87,7 +96,7 @@ private:
             for (const auto& value : index.function(*before)) {
                 auto entry = index.values.find(value);
                 if (entry == index.values.end()) continue;  // the function gave the same value twice
-                entry->second.erase(key);
+                entry->second.erase(before);
                 if (entry->second.empty()) index.values.erase(entry);
             }
         }

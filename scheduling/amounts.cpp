@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "api/names.hpp"
+
 namespace scheduling {
 
 std::int64_t Amounts::extra_amount(std::uint32_t resource) const {
@@ -134,7 +136,7 @@ void raise(api::ResourceList& list, const api::ResourceList& other) {
 
 // A node that can never grant what the spec now says goes on with what it granted before.
 bool is_infeasible(const api::Pod& pod) {
-    const auto* pending = api::find_condition(pod.status.conditions, "PodResizePending");
+    const auto* pending = api::find_condition(pod.status.conditions, api::conditions::kPodResizePending);
     return pending && pending->reason == "Infeasible";
 }
 

@@ -10,7 +10,7 @@ namespace scheduling {
 namespace {
 
 void tolerate(api::PodSpec& pod, std::string_view key, std::string_view effect) {
-    auto& toleration = pod.tolerations.emplace_back();
+    auto& toleration = pod.tolerations->emplace_back();
     toleration.key = key;
     toleration.operator_ = api::TolerationOperator::Exists;
     toleration.effect = effect;
@@ -48,12 +48,12 @@ Daemons::Daemons(const Snapshot& snapshot, Rows& rows, ResourceNames& names) {
         daemon.pod = pod_of(*daemon_set);
         daemon.requests = requests_of(daemon.pod.spec, names);
         NodeFilter filter;
-        filter.equal.push_back(&daemon.pod.spec.nodeSelector);
+        filter.equal.push_back(&*daemon.pod.spec.nodeSelector);
         const auto& affinity = daemon.pod.spec.affinity;
         if (affinity && affinity->nodeAffinity &&
             affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution)
             filter.any_of.push_back(&*affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution);
-        filter.tolerations = &daemon.pod.spec.tolerations;
+        filter.tolerations = &*daemon.pod.spec.tolerations;
         daemon.rows = rows.evaluator().rows(filter);
         daemons_.push_back(std::move(daemon));
     }

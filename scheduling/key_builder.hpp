@@ -39,6 +39,10 @@ public:
         put(static_cast<std::int64_t>(optional.has_value()));
         if (optional) put(*optional);
     }
+    template <class T>
+    void put(const api::Shared<T>& shared) {
+        put(*shared);
+    }
     void put(const api::SelectorRequirement& requirement);
     void put(const api::LabelSelector& selector);
     void put(const api::NodeSelectorTerm& term);

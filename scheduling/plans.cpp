@@ -102,12 +102,12 @@ BitSet Plans::suitable_rows(const Plan& plan, Kept kept) {
     if (!plan.volumes.problem.empty()) return {};
     const auto& pod = plan.pod_class->sample->spec;
     NodeFilter filter;
-    filter.equal.push_back(&pod.nodeSelector);
+    filter.equal.push_back(&*pod.nodeSelector);
     if (pod.affinity && pod.affinity->nodeAffinity &&
         pod.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution)
         filter.any_of.push_back(&*pod.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution);
     append(filter.any_of, plan.volumes.any_of);
-    filter.tolerations = &pod.tolerations;
+    filter.tolerations = &*pod.tolerations;
     for (const auto& entry : plan.requests->extra)
         if (entry.amount > 0) filter.resources.push_back(entry.resource);
     const auto& preferences = topology_.preferences(*plan.pod_class);

@@ -19,7 +19,7 @@ void set_pod_level_defaults(api::PodSpec& pod) {
     if (!pod.resources || pod.resources->limits.empty()) return;
     auto containers = pod;
     containers.resources.reset();
-    containers.overhead.clear();
+    containers.overhead.reset();
     ResourceNames names;
     const auto sum = requests_of(containers, names);
     auto& requests = pod.resources->requests;

@@ -58,7 +58,7 @@ std::vector<LabelRow> Rows::label_rows() {
     std::vector<LabelRow> rows;
     for (const auto i : nodes_) {
         const auto& metadata = snapshot_.nodes[i].node->metadata;
-        rows.push_back({&metadata.labels, nullptr, metadata.name});
+        rows.push_back({&*metadata.labels, nullptr, metadata.name});
     }
     for (const auto& pool : snapshot_.pools) {
         first_template_.push_back(rows.size());

@@ -55,7 +55,7 @@ const BitSet& RuleReader::spread_rows(const api::Pod& pod, const api::TopologySp
     NodeFilter filter;
     KeyBuilder text;
     if (honors_affinity) {
-        filter.equal.push_back(&pod.spec.nodeSelector);
+        filter.equal.push_back(&*pod.spec.nodeSelector);
         text.put(pod.spec.nodeSelector);
         if (pod.spec.affinity && pod.spec.affinity->nodeAffinity) {
             const auto& required =
@@ -66,7 +66,7 @@ const BitSet& RuleReader::spread_rows(const api::Pod& pod, const api::TopologySp
     }
     text.put(std::int64_t{honors_taints});
     if (honors_taints) {
-        filter.tolerations = &pod.spec.tolerations;
+        filter.tolerations = &*pod.spec.tolerations;
         text.put(pod.spec.tolerations);
     }
     std::vector<KeyId> keys;

@@ -170,7 +170,7 @@ void Stage::watch() {
 void Stage::add_unschedulable_pod(const std::string& name) {
     auto waiting = pod(name, "3");
     waiting.status.phase = api::PodPhase::Pending;
-    api::set_condition(waiting.status.conditions,
+    api::set_condition(*waiting.status.conditions,
                        {std::string(api::conditions::kPodScheduled), api::ConditionStatus::False,
                         std::string(api::reasons::kUnschedulable), "0 nodes are available", std::nullopt},
                        api::Time(clock_->wall_now()));
@@ -181,7 +181,7 @@ void Stage::bind_pod(const std::string& name, const std::string& node) {
     server_.edit<api::Pod>({kNamespace, name}, [&](api::Pod& bound) {
         bound.spec.nodeName = node;
         bound.status.phase = api::PodPhase::Running;
-        bound.status.conditions.clear();
+        bound.status.conditions->clear();
     });
 }
 

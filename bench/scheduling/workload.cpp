@@ -25,7 +25,7 @@ public:
     }
     std::shared_ptr<api::Pod> spread(const std::string& key) {
         auto pod = plain();
-        auto& constraint = pod->spec.topologySpreadConstraints.emplace_back();
+        auto& constraint = pod->spec.topologySpreadConstraints->emplace_back();
         constraint.topologyKey = key;
         constraint.labelSelector.emplace().matchLabels["my-label"] = letter();
         return pod;
@@ -66,7 +66,7 @@ private:
         auto pod = std::make_shared<api::Pod>();
         pod->metadata.name = "pod-" + std::to_string(made_++);
         pod->metadata.namespace_ = "default";
-        pod->spec.containers.emplace_back().name = "pause";
+        pod->spec.containers->emplace_back().name = "pause";
         return pod;
     }
     std::shared_ptr<api::Pod> sized() {
@@ -77,7 +77,7 @@ private:
         return pod;
     }
     static void request(api::Pod& pod, std::int64_t millicores, std::int64_t mebibytes) {
-        auto& requests = pod.spec.containers.front().resources.requests;
+        auto& requests = pod.spec.containers->front().resources.requests;
         requests["cpu"] = api::Quantity::of_milli(millicores);
         requests["memory"] = api::Quantity::of_mebibytes(mebibytes);
     }

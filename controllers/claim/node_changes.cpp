@@ -86,11 +86,11 @@ api::StringMap node_labels(const NodeOrigin& origin) {
 api::Node registered(const api::Node& node, const NodeOrigin& origin) {
     auto result = node;
     const bool told_of_taints = remove_taint(result.spec.taints, taints::kUnregistered) ||
-                                node.metadata.labels.contains(std::string(labels::kClaim));
-    merge(result.metadata.labels, node_labels(origin));
+                                node.metadata.labels->contains(std::string(labels::kClaim));
+    merge(*result.metadata.labels, node_labels(origin));
     if (origin.pool) {
         const auto& machine = origin.pool->spec.machineTemplate;
-        render_into(result.metadata.annotations, machine.annotations, origin.claim);
+        render_into(*result.metadata.annotations, machine.annotations, origin.claim);
         add_taints(result.spec.taints, machine.taints);
         if (!told_of_taints) add_taints(result.spec.taints, machine.startupTaints);
     }
@@ -107,13 +107,13 @@ api::Node registered(const api::Node& node, const NodeOrigin& origin) {
 
 api::Node kept(const api::Node& node, const NodeOrigin& origin) {
     auto result = node;
-    identify(result.metadata.labels, origin);
+    identify(*result.metadata.labels, origin);
     return result;
 }
 
 api::Node leaving(const api::Node& node, const NodeOrigin& origin) {
     auto result = kept(node, origin);
-    result.metadata.labels.try_emplace(std::string(labels::kExcludeFromLoadBalancers), "true");
+    result.metadata.labels->try_emplace(std::string(labels::kExcludeFromLoadBalancers), "true");
     api::Taint taint;
     taint.key = taints::kDisrupted;
     taint.effect = taints::kNoSchedule;
@@ -123,9 +123,9 @@ api::Node leaving(const api::Node& node, const NodeOrigin& origin) {
 
 api::Node released(const api::Node& node) {
     auto result = node;
-    result.metadata.labels.erase(std::string(labels::kClaim));
+    result.metadata.labels->erase(std::string(labels::kClaim));
     if (remove_taint(result.spec.taints, taints::kDisrupted)) {
-        result.metadata.labels.erase(std::string(labels::kExcludeFromLoadBalancers));
+        result.metadata.labels->erase(std::string(labels::kExcludeFromLoadBalancers));
     }
     return result;
 }

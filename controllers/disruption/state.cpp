@@ -43,7 +43,7 @@ api::Node back_in_service(const api::Node& node) {
     auto result = node;
     std::erase_if(result.spec.taints,
                   [](const api::Taint& taint) { return taint.key == api::taints::kDisrupted; });
-    result.metadata.labels.erase(std::string(api::labels::kExcludeFromLoadBalancers));
+    result.metadata.labels->erase(std::string(api::labels::kExcludeFromLoadBalancers));
     return result;
 }
 

@@ -77,11 +77,11 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence, cons
     claim.metadata.namespace_ = pool.metadata.namespace_;
     claim.metadata.name = claim_name(pool, sequence);
     claim.metadata.labels[pool.spec.poolLabelKey] = pool.metadata.name;
-    add_plain_labels(claim.metadata.labels, pool.spec.machineTemplate.labels);
+    add_plain_labels(*claim.metadata.labels, pool.spec.machineTemplate.labels);
     if (!purchase.pod_uids.empty())
         claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] =
             joined(purchase.pod_uids, kMostPodsNoted, ",");
-    claim.metadata.finalizers.emplace_back(api::finalizers::kClaim);
+    claim.metadata.finalizers->emplace_back(api::finalizers::kClaim);
     api::OwnerReference owner;
     owner.apiVersion = NodeSmithPool::kResource.api_version();
     owner.kind = NodeSmithPool::kResource.kind;
@@ -89,7 +89,7 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence, cons
     owner.uid = pool.metadata.uid;
     owner.controller = true;
     owner.blockOwnerDeletion = true;
-    claim.metadata.ownerReferences.push_back(std::move(owner));
+    claim.metadata.ownerReferences->push_back(std::move(owner));
 
     claim.spec.poolRef = pool.metadata.name;
     claim.spec.requirements = purchase.size;

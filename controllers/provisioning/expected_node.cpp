@@ -61,7 +61,7 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     // A wish for a zone will be kept, but the claim's status tells the zone only when the machine is placed.
     if (!origin.zone_label.empty() && claim.status.zone.empty() && !claim.spec.zone.empty())
         result.metadata.labels[origin.zone_label] = claim.spec.zone;
-    add_kubelet_labels(result.metadata.labels, result.metadata.name, pool);
+    add_kubelet_labels(*result.metadata.labels, result.metadata.name, pool);
     if (pool) add_taints(result.spec.taints, pool->spec.machineTemplate.taints);
     if (host) add_taints(result.spec.taints, host->taints);
     add_taints(result.spec.taints, claim.spec.taints);

@@ -59,7 +59,7 @@ void mark_planned(api::Pod& pod) {
     scheduled.status = api::ConditionStatus::False;
     scheduled.reason = api::reasons::kUnschedulable;
     scheduled.message = "the pod is only planned";
-    pod.status.conditions.push_back(std::move(scheduled));
+    pod.status.conditions->push_back(std::move(scheduled));
 }
 
 template <class T>

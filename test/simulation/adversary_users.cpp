@@ -106,7 +106,7 @@ void Adversary::edit_node() {
     world_.trace.line("user", "edits Node ", key.name, ", kind ", choice);
     world_.server.edit<api::Node>(key, [choice](api::Node& edited) {
         if (choice == 0) edited.spec.unschedulable = true;
-        if (choice == 1) edited.metadata.labels.erase(std::string(api::labels::kClaim));
+        if (choice == 1) edited.metadata.labels->erase(std::string(api::labels::kClaim));
         if (choice == 2) edited.metadata.annotations[std::string(api::annotations::kDoNotDisrupt)] = "true";
     });
     later(world_.faults.duration(1min, 20min), [this, key, uid] {
@@ -114,7 +114,7 @@ void Adversary::edit_node() {
         if (!now || now->metadata.uid != uid) return;
         world_.server.edit<api::Node>(key, [](api::Node& edited) {
             edited.spec.unschedulable = false;
-            edited.metadata.annotations.erase(std::string(api::annotations::kDoNotDisrupt));
+            edited.metadata.annotations->erase(std::string(api::annotations::kDoNotDisrupt));
         });
     });
 }
@@ -138,7 +138,7 @@ void Adversary::take_finalizer() {
     world_.trace.line("user", "takes the finalizers of claim ", key.str());
     deeds_.claims_without_finalizer.insert(claim->metadata.uid);
     world_.server.edit<NodeSmithClaim>(key,
-                                       [](NodeSmithClaim& edited) { edited.metadata.finalizers.clear(); });
+                                       [](NodeSmithClaim& edited) { edited.metadata.finalizers->clear(); });
 }
 
 // Its nodes are not as they would be made now: they drift.

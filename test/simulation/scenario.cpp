@@ -108,13 +108,13 @@ Deployment draw_deployment(Dice& dice, const std::string& name, const std::vecto
             toleration.key = taint.key;
             toleration.value = taint.value;
             toleration.effect = taint.effect;
-            pod.spec.tolerations.push_back(toleration);
+            pod.spec.tolerations->push_back(toleration);
         }
     }
     if (dice.chance(0.15)) {
         api::PodAffinityTerm term;
         term.topologyKey = api::labels::kHostname;
-        term.labelSelector.emplace().matchLabels = pod.metadata.labels;
+        term.labelSelector.emplace().matchLabels = *pod.metadata.labels;
         pod.spec.affinity.emplace().podAntiAffinity.emplace().requiredDuringSchedulingIgnoredDuringExecution =
             {term};
     }
@@ -129,7 +129,7 @@ api::PodDisruptionBudget budget_for(Dice& dice, const Deployment& deployment) {
     api::PodDisruptionBudget budget;
     budget.metadata.name = deployment.name;
     budget.metadata.namespace_ = kNamespace;
-    budget.spec.selector.emplace().matchLabels = deployment.pod.metadata.labels;
+    budget.spec.selector.emplace().matchLabels = *deployment.pod.metadata.labels;
     if (dice.chance(0.6)) {
         budget.spec.maxUnavailable = api::IntOrString(dice.between(0, 2));
     } else {
@@ -143,7 +143,7 @@ api::DaemonSet a_daemon_set(bool tolerates_all) {
     set.metadata.name = "agent";
     set.metadata.namespace_ = kNamespace;
     auto pod = a_deployment("agent", 1, "100m", "64Mi").pod;
-    set.spec.selector.emplace().matchLabels = pod.metadata.labels;
+    set.spec.selector.emplace().matchLabels = *pod.metadata.labels;
     set.spec.template_.metadata = pod.metadata;
     set.spec.template_.spec = pod.spec;
     if (tolerates_all) {
@@ -203,11 +203,9 @@ Deployment a_deployment(const std::string& name, std::int64_t replicas, const st
     deployment.pod.metadata.labels = {{"app", name}};
     api::Container container;
     container.name = "app";
-    container.image = "registry.example/app:1";
     container.resources.requests = {{"cpu", api::Quantity::parse(cpu)},
                                     {"memory", api::Quantity::parse(memory)}};
     deployment.pod.spec.containers = {container};
-    deployment.pod.spec.schedulerName = "default-scheduler";
     return deployment;
 }
 

@@ -55,12 +55,17 @@ Planned plan(std::uint64_t seed, const random_cluster::Options& options) {
 
 // A valid pod for an API server.
 json::object encoded(api::Pod pod) {
-    auto& container = pod.spec.containers.at(0);
-    container.name = "main";
-    container.image = "registry.k8s.io/pause:3.10";
+    pod.spec.containers->at(0).name = "main";
     pod.metadata.uid.clear();
-    pod.metadata.ownerReferences.clear();
-    return api::encode(pod).get_object();
+    pod.metadata.ownerReferences.reset();
+    auto object = api::encode(pod).get_object();
+    auto& spec = object.at("spec").as_object();
+    for (const auto* list : {"containers", "initContainers"}) {
+        if (!spec.contains(list)) continue;
+        for (auto& container : spec.at(list).as_array())
+            container.as_object()["image"] = "registry.k8s.io/pause:3.10";
+    }
+    return object;
 }
 
 api::Pod on(api::Pod pod, const std::string& node) {

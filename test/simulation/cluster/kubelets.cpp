@@ -250,7 +250,7 @@ void Kubelets::follow(const api::Pod* before, const api::Pod* after) {
         if (!view_.find<api::Node>({"", after->spec.nodeName})) collect_.poke();
     }
     if (after->metadata.deletionTimestamp && !ending_.contains(uid)) {
-        auto wish = after->metadata.annotations.find(kEndsAfter);
+        auto wish = after->metadata.annotations->find(kEndsAfter);
         std::int64_t seconds = wish == after->metadata.annotations.end() ? 1 : std::stoll(wish->second);
         seconds = std::min(seconds, after->metadata.deletionGracePeriodSeconds.value_or(30));
         ending_[uid] = clock_.call_at(clock_.now() + std::chrono::seconds{seconds},
@@ -272,7 +272,7 @@ void Kubelets::start_pod(const std::string& uid, const api::ObjectKey& key) {
         auto now = api::Time(clock_.wall_now());
         started.status.phase = api::PodPhase::Running;
         started.status.startTime = now;
-        api::set_condition(started.status.conditions,
+        api::set_condition(*started.status.conditions,
                            {std::string(api::conditions::kReady), ConditionStatus::True, "", "", {}}, now);
     });
 }

@@ -147,7 +147,7 @@ void Scheduler::bind(const api::Pod& pod, const api::Node& node) {
     server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& bound) {
         bound.spec.nodeName = node.metadata.name;
         api::set_condition(
-            bound.status.conditions,
+            *bound.status.conditions,
             {std::string(api::conditions::kPodScheduled), api::ConditionStatus::True, "", "", {}},
             api::Time(server_.clock().wall_now()));
     });
@@ -158,7 +158,7 @@ void Scheduler::refuse(const api::Pod& pod, const std::string& message) {
     if (condition && condition->message == message) return;
     trace_.line("scheduler", "cannot place ", api::key_of(pod).str(), ": ", message);
     server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& refused) {
-        api::set_condition(refused.status.conditions,
+        api::set_condition(*refused.status.conditions,
                            {std::string(api::conditions::kPodScheduled),
                             api::ConditionStatus::False,
                             std::string(api::reasons::kUnschedulable),

@@ -70,7 +70,7 @@ bool is_alive(const api::Pod& pod) {
 bool belongs_to_node(const api::Pod& pod) {
     const auto* owner = api::controller_of(pod.metadata);
     return (owner && owner->kind == "DaemonSet") ||
-           pod.metadata.annotations.contains(std::string(api::annotations::kMirrorPod));
+           pod.metadata.annotations->contains(std::string(api::annotations::kMirrorPod));
 }
 
 api::ResourceList requests_of(const api::Pod& pod) {

@@ -31,7 +31,7 @@ void add_default_tolerations(api::Pod& pod) {
         toleration.operator_ = api::TolerationOperator::Exists;
         toleration.effect = api::taints::kNoExecute;
         toleration.tolerationSeconds = 300;
-        pod.spec.tolerations.push_back(toleration);
+        pod.spec.tolerations->push_back(toleration);
     }
 }
 
@@ -45,7 +45,7 @@ api::Pod daemon_pod(const api::DaemonSet& set, const std::string& node) {
         api::Toleration toleration;
         toleration.key = key;
         toleration.operator_ = api::TolerationOperator::Exists;
-        pod.spec.tolerations.push_back(toleration);
+        pod.spec.tolerations->push_back(toleration);
     }
     api::NodeSelectorTerm term;
     term.matchFields.push_back({"metadata.name", api::SelectorOperator::In, {node}});

@@ -61,8 +61,8 @@ private:
     }
 
     void check(const NodeSmithClaim& claim) {
-        auto noted = claim.metadata.annotations.find(std::string(api::annotations::kBoughtFor));
-        if (noted == claim.metadata.annotations.end()) return;
+        auto noted = claim.metadata.annotations->find(std::string(api::annotations::kBoughtFor));
+        if (noted == claim.metadata.annotations->end()) return;
         const auto& uids = noted->second;
         for (std::size_t begin = 0; begin < uids.size();) {
             auto end = std::min(uids.find(',', begin), uids.size());

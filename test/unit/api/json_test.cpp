@@ -64,7 +64,7 @@ TEST_CASE("members named like C++ keywords lose their underscore") {
     const auto pod =
         from<api::Pod>(R"({"metadata":{"namespace":"n"},"spec":{"tolerations":[{"operator":"Exists"}]}})");
     CHECK(pod.metadata.namespace_ == "n");
-    CHECK(pod.spec.tolerations.front().operator_ == api::TolerationOperator::Exists);
+    CHECK(pod.spec.tolerations->front().operator_ == api::TolerationOperator::Exists);
     CHECK(api::encode(pod).at_pointer("/metadata/namespace") == "n");
     const auto set = from<api::DaemonSet>(R"({"spec":{"template":{"spec":{"nodeName":"x"}}}})");
     CHECK(set.spec.template_.spec.nodeName == "x");
@@ -101,8 +101,8 @@ TEST_CASE("a decode error names the place as a JSON Pointer and never shows the 
 TEST_CASE("a value of a newer Kubernetes does not make an object unreadable") {
     const auto pod = from<api::Pod>(R"({"spec":{"tolerations":[{"operator":"Gt"}],
         "topologySpreadConstraints":[{"whenUnsatisfiable":"Shrug"}]},"status":{"phase":"Hibernating"}})");
-    CHECK(pod.spec.tolerations.front().operator_ == api::TolerationOperator::Unrecognized);
-    CHECK(pod.spec.topologySpreadConstraints.front().whenUnsatisfiable ==
+    CHECK(pod.spec.tolerations->front().operator_ == api::TolerationOperator::Unrecognized);
+    CHECK(pod.spec.topologySpreadConstraints->front().whenUnsatisfiable ==
           api::UnsatisfiableConstraintAction::Unrecognized);
     CHECK(pod.status.phase == api::PodPhase::Unrecognized);
 }
@@ -121,7 +121,7 @@ TEST_CASE("objects are written with apiVersion and kind and without empty member
 
 TEST_CASE("an empty optional is left out and a present empty struct is kept") {
     api::Pod pod;
-    pod.spec.volumes.emplace_back().emptyDir.emplace();
+    pod.spec.volumes->emplace_back().emptyDir.emplace();
     const json::value encoded = api::encode(pod);
     CHECK(encoded.at_pointer("/spec/volumes/0").as_object().contains("emptyDir"));
     CHECK_FALSE(encoded.at_pointer("/spec/volumes/0").as_object().contains("hostPath"));
@@ -174,7 +174,7 @@ TEST_CASE("a merge patch holds exactly what changed") {
     auto after = before;
     CHECK(api::merge_patch(before, after).empty());
 
-    after.metadata.labels.erase("a");
+    after.metadata.labels->erase("a");
     after.metadata.labels["c"] = "3";
     after.spec.providerID.clear();
     after.spec.taints.push_back({"u", "", "NoSchedule", {}});

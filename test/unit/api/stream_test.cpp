@@ -205,7 +205,7 @@ TEST_CASE("watch events are decoded with their kind") {
         "spec":{"containers":null},"status":{}}})");
     CHECK(bookmark.type == api::WatchEventType::Bookmark);
     CHECK(bookmark.object.metadata.resourceVersion == "99");
-    CHECK(bookmark.object.metadata.annotations.contains("k8s.io/initial-events-end"));
+    CHECK(bookmark.object.metadata.annotations->contains("k8s.io/initial-events-end"));
 }
 
 TEST_CASE("the error of a watch is a Status, whatever kind is watched and in whatever order it comes") {

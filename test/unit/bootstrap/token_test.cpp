@@ -35,8 +35,8 @@ TEST_CASE("The token's Secret is one that the API server and the controller mana
     const auto secret = secret_of({"abcdef", "0123456789abcdef"});
     CHECK(secret.metadata.namespace_ == "kube-system");
     CHECK(secret.metadata.name == "bootstrap-token-abcdef");
-    CHECK(secret.metadata.labels.at("kubenodesmith.io/nodeclaim") == "workers-a1b2c");
-    CHECK(secret.metadata.labels.at("kubenodesmith.io/claim-uid") == kClaimUID);
+    CHECK(secret.metadata.labels->at("kubenodesmith.io/nodeclaim") == "workers-a1b2c");
+    CHECK(secret.metadata.labels->at("kubenodesmith.io/claim-uid") == kClaimUID);
     CHECK(secret.type == "bootstrap.kubernetes.io/token");
     CHECK(secret.data.at("token-id").value == "abcdef");
     CHECK(secret.data.at("token-secret").value == "0123456789abcdef");

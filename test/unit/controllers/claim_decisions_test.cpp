@@ -8,7 +8,7 @@ using namespace test;
 
 TEST_CASE("a claim gets its finalizer before anything else") {
     Scene scene;
-    scene.claim.metadata.finalizers.clear();
+    scene.claim.metadata.finalizers->clear();
     CHECK(scene.decide().step == Step::add_finalizer);
     CHECK(scene.decide().status == scene.claim.status);
 }
@@ -272,7 +272,7 @@ TEST_CASE("in service: Ready follows the Node, lost labels come back, boot data 
     CHECK(scene.decide().step == Step::discard_boot_data);
     scene.claim.status.bootstrapTokenID.clear();
     CHECK(scene.decide().step == Step::nothing);
-    scene.node->metadata.labels.erase(std::string(api::labels::kClaim));
+    scene.node->metadata.labels->erase(std::string(api::labels::kClaim));
     CHECK(scene.decide().step == Step::register_node);
     scene.node->status.conditions.clear();
     CHECK(condition(scene.decide().status, conditions::kReady).reason == reasons::kNodeNotReady);

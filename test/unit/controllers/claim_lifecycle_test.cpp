@@ -27,9 +27,9 @@ TEST_CASE("a claim becomes a Ready Node with everything that is known about it, 
     CHECK(claim.status.allocatable.at("cpu") == api::Quantity::of(2));
     const auto node = *world.server.get<api::Node>({"", "c"});
     CHECK(node.spec.providerID == "fake://cloud/100");
-    CHECK(node.metadata.labels.at("kubenodesmith.io/nodeclaim") == "c");
-    CHECK(node.metadata.labels.at("topology.kubenodesmith.io/pool") == "p");
-    CHECK(node.metadata.labels.at("rack") == "host-a");
+    CHECK(node.metadata.labels->at("kubenodesmith.io/nodeclaim") == "c");
+    CHECK(node.metadata.labels->at("topology.kubenodesmith.io/pool") == "p");
+    CHECK(node.metadata.labels->at("rack") == "host-a");
     CHECK(world.cloud.created() == 1);
 
     world.run(1min);
@@ -339,7 +339,7 @@ TEST_CASE(
     REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
     world.cloud.on_gone = nullptr;
     CHECK_FALSE(
-        world.server.get<api::Node>({"", "c"})->metadata.labels.contains("kubenodesmith.io/nodeclaim"));
+        world.server.get<api::Node>({"", "c"})->metadata.labels->contains("kubenodesmith.io/nodeclaim"));
     world.server.remove<api::Node>({"", "c"});
     world.run(1h);
     CHECK(world.cloud.machines.size() == 1);

@@ -58,8 +58,8 @@ TEST_CASE("registering keeps what others wrote, and lets pods in") {
     scene.pool.spec.machineTemplate.taints = {taint("dedicated")};
     scene.pool.spec.machineTemplate.annotations = {{"note", "on {{ .Host }}"}};
     auto result = registered(scene.node, scene.origin());
-    CHECK(result.metadata.labels.at("theirs") == "1");
-    CHECK(result.metadata.annotations.at("note") == "on pve1");
+    CHECK(result.metadata.labels->at("theirs") == "1");
+    CHECK(result.metadata.annotations->at("note") == "on pve1");
     CHECK(has(result, "theirs"));
     CHECK(has(result, "dedicated"));
     CHECK_FALSE(has(result, "kubenodesmith.io/unregistered"));
@@ -95,8 +95,8 @@ TEST_CASE("a leaving Node takes no new pods and no new connections, and a user's
     scene.node.spec.unschedulable = true;
     auto result = leaving(scene.node, scene.origin());
     CHECK(api::find_taint(result.spec.taints, "kubenodesmith.io/disrupted", "NoSchedule"));
-    CHECK(result.metadata.labels.contains("node.kubernetes.io/exclude-from-external-load-balancers"));
-    CHECK(result.metadata.labels.at(kClaimLabel) == "c");
+    CHECK(result.metadata.labels->contains("node.kubernetes.io/exclude-from-external-load-balancers"));
+    CHECK(result.metadata.labels->at(kClaimLabel) == "c");
     CHECK(result.spec.unschedulable);
     CHECK(leaving(result, scene.origin()) == result);
 }

@@ -39,8 +39,8 @@ TEST_CASE("volumes are waited for, but not those of pods that stay until the mac
     daemon.spec.nodeName = "c";
     daemon.status.phase = api::PodPhase::Running;
     daemon.metadata.ownerReferences = {{"apps/v1", "DaemonSet", "d", set.metadata.uid, true, true}};
-    daemon.spec.volumes.resize(1);
-    daemon.spec.volumes[0].persistentVolumeClaim = api::PersistentVolumeClaimVolumeSource{"data", false};
+    daemon.spec.volumes->resize(1);
+    daemon.spec.volumes->at(0).persistentVolumeClaim = api::PersistentVolumeClaimVolumeSource{"data"};
     world.server.put(daemon);
     world.server.remove<NodeSmithClaim>(kClaim);
     REQUIRE(world.run_until([&] { return world.reason(conditions::kVolumesDetached) == "VolumesAttached"; },

@@ -76,9 +76,9 @@ api::Pod Cluster::put_pending_pod(const std::string& name, const std::string& cp
     container.name = "main";
     container.resources.requests = {{"cpu", api::Quantity::parse(cpu)},
                                     {"memory", api::Quantity::parse(memory)}};
-    pod.spec.containers.push_back(container);
+    pod.spec.containers->push_back(container);
     pod.status.phase = api::PodPhase::Pending;
-    objects::set_condition(pod.status.conditions, "PodScheduled", api::ConditionStatus::False,
+    objects::set_condition(*pod.status.conditions, "PodScheduled", api::ConditionStatus::False,
                            api::Time(clock.wall_now()), "Unschedulable");
     return server.put(pod);
 }
@@ -87,7 +87,7 @@ void Cluster::bind(const std::string& pod, const std::string& node) {
     auto bound = server.get<api::Pod>({"default", pod}).value();
     bound.spec.nodeName = node;
     bound.status.phase = api::PodPhase::Running;
-    objects::set_condition(bound.status.conditions, "PodScheduled", api::ConditionStatus::True);
+    objects::set_condition(*bound.status.conditions, "PodScheduled", api::ConditionStatus::True);
     server.put(bound);
 }
 
@@ -124,7 +124,7 @@ void Cluster::finish_deletions() {
         if (!claim.metadata.deletionTimestamp) continue;
         if (!claim.status.nodeName.empty()) server.remove<api::Node>({"", claim.status.nodeName});
         server.edit<NodeSmithClaim>(api::key_of(claim),
-                                    [](NodeSmithClaim& gone) { gone.metadata.finalizers.clear(); });
+                                    [](NodeSmithClaim& gone) { gone.metadata.finalizers->clear(); });
     }
 }
 

@@ -82,7 +82,7 @@ TEST_CASE("what keeps a node that is empty") {
         CHECK(reason(world.blocker()) == "Cordoned");
     }
     SECTION("having been applied by a user") {
-        world.claim.metadata.ownerReferences.clear();
+        world.claim.metadata.ownerReferences->clear();
         CHECK(reason(world.blocker()) == "AppliedByUser");
     }
     SECTION("a machine that would be kept") {
@@ -251,7 +251,7 @@ TEST_CASE("what a node is a candidate for, the most urgent first") {
         CHECK(world.kinds(7200s) == Kinds{Kind::Expired});
         world.claim.spec.expireAfter.emplace().duration = 3h;
         CHECK(world.kinds(7200s) == Kinds{Kind::Expired});
-        world.claim.metadata.ownerReferences.clear();
+        world.claim.metadata.ownerReferences->clear();
         CHECK(world.kinds(7200s).empty());
         CHECK(world.kinds(10800s) == Kinds{Kind::Expired});
     }

@@ -16,11 +16,11 @@ api::Pod web(const std::string& owner = "ReplicaSet") {
     pod.metadata.labels = {{"app", "web"}};
     pod.status.phase = api::PodPhase::Running;
     pod.status.startTime = objects::kStart;
-    auto& container = pod.spec.containers.emplace_back();
+    auto& container = pod.spec.containers->emplace_back();
     container.resources.requests = {{"cpu", api::Quantity::parse("500m")},
                                     {"memory", api::Quantity::parse("1Gi")}};
     if (!owner.empty()) {
-        auto& reference = pod.metadata.ownerReferences.emplace_back();
+        auto& reference = pod.metadata.ownerReferences->emplace_back();
         reference.kind = owner;
         reference.controller = true;
     }
@@ -73,7 +73,7 @@ TEST_CASE("a pod that nobody would bring back keeps its node, unless it is said 
 
 TEST_CASE("local data keeps a node that would only be saved, not one that has to be replaced") {
     auto pod = web();
-    auto& volume = pod.spec.volumes.emplace_back();
+    auto& volume = pod.spec.volumes->emplace_back();
     volume.emptyDir.emplace();
     CHECK(reason(pod) == "LocalStorage");
     CHECK(reason(pod, Kind::Drifted).empty());
@@ -128,7 +128,7 @@ TEST_CASE("pods that do not move do not count") {
 TEST_CASE("how much of a node is in use is the larger share, without pods of DaemonSets") {
     const auto node = objects::node("a", true, "2", "4Gi");
     auto large = web();
-    large.spec.containers[0].resources.requests["memory"] = api::Quantity::parse("3Gi");
+    large.spec.containers->at(0).resources.requests["memory"] = api::Quantity::parse("3Gi");
     const PodPointers pods{std::make_shared<const api::Pod>(large),
                            std::make_shared<const api::Pod>(web("DaemonSet"))};
     CHECK(utilization_percent(use_of(node, pods)) == 75);

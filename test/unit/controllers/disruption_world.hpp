@@ -108,7 +108,7 @@ struct DisruptionWorld : Cluster {
         auto pod = put_pending_pod(name, cpu, "256Mi");
         server.edit<api::Pod>({"default", name}, [&](api::Pod& owned) {
             owned.metadata.labels = {{"app", "web"}};
-            auto& owner = owned.metadata.ownerReferences.emplace_back();
+            auto& owner = owned.metadata.ownerReferences->emplace_back();
             owner.kind = "ReplicaSet";
             owner.name = owner.uid = "web";
             owner.controller = true;
@@ -166,7 +166,7 @@ private:
     }
 
     static std::int64_t milli_cpu(const api::Pod& pod) {
-        return pod.spec.containers[0].resources.requests.at("cpu").milli();
+        return pod.spec.containers->at(0).resources.requests.at("cpu").milli();
     }
 
     // Controllers replace pods in the order in which they were told to end.

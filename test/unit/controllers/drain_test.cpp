@@ -24,7 +24,7 @@ api::Pod owned_by(api::Pod pod, const std::string& kind) {
     api::OwnerReference owner;
     owner.kind = kind;
     owner.controller = true;
-    pod.metadata.ownerReferences.push_back(owner);
+    pod.metadata.ownerReferences->push_back(owner);
     return pod;
 }
 

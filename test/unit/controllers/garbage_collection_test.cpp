@@ -47,7 +47,7 @@ TEST_CASE("a machine that was moved to another host is followed by its claim and
     REQUIRE(world.run_until([&] { return world.claim()->status.host == "host-b"; }, 4min));
     world.run(10s);
     const auto node = *world.server.get<api::Node>({"", "c"});
-    CHECK(node.metadata.labels.at("kubenodesmith.io/host") == "host-b");
+    CHECK(node.metadata.labels->at("kubenodesmith.io/host") == "host-b");
     CHECK(world.ready());
     CHECK(world.cloud.created() == 1);
 }

@@ -90,7 +90,7 @@ inline NodeSmithClaim bought_claim(const std::string& name, const NodeSmithPool&
     owner.name = pool.metadata.name;
     owner.uid = pool.metadata.uid;
     owner.controller = true;
-    result.metadata.ownerReferences.push_back(owner);
+    result.metadata.ownerReferences->push_back(owner);
     result.spec.idempotencyKey = controllers::ledger::purchase_key(pool.metadata.uid, sequence);
     return result;
 }

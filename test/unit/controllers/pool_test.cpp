@@ -50,11 +50,11 @@ TEST_CASE("R2: a deleted pool deletes its claims and stays until the last one is
     CHECK(world.pool().status.claims.deleting == 2);
 
     world.server.edit<NodeSmithClaim>({"default", "a"},
-                                      [](auto& claim) { claim.metadata.finalizers.clear(); });
+                                      [](auto& claim) { claim.metadata.finalizers->clear(); });
     world.run_for(1h);
     CHECK(world.server.get<NodeSmithPool>({"default", "small"}));
     world.server.edit<NodeSmithClaim>({"default", "b"},
-                                      [](auto& claim) { claim.metadata.finalizers.clear(); });
+                                      [](auto& claim) { claim.metadata.finalizers->clear(); });
     world.run_for(5s);
     CHECK_FALSE(world.server.get<NodeSmithPool>({"default", "small"}));
 }
@@ -80,7 +80,7 @@ TEST_CASE("what a gone claim had reserved is given back") {
     CHECK(world.pool().status.reserved.nodes == 2);
     CHECK(world.pool().status.reserved.cpuCores == 4);
     world.server.edit<NodeSmithClaim>({"default", "a"},
-                                      [](auto& claim) { claim.metadata.finalizers.clear(); });
+                                      [](auto& claim) { claim.metadata.finalizers->clear(); });
     world.server.remove<NodeSmithClaim>({"default", "a"});
     world.run_for(2s);
     CHECK(world.pool().status.reserved.nodes == 1);

@@ -317,29 +317,53 @@ TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for
     CHECK_FALSE(awaited("HostUnreachable"));
 }
 
+TEST_CASE("of a pod is kept what decisions read") {
+    api::Pod pod;
+    pod.metadata.annotations = {{"checksum/config", "abc"},
+                                {"karpenter.sh/do-not-disrupt", "true"},
+                                {"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}};
+    pod.spec.volumes->resize(3);
+    pod.spec.volumes->at(0).name = "configuration";
+    pod.spec.volumes->at(1).emptyDir.emplace();
+    pod.spec.volumes->at(2).persistentVolumeClaim.emplace().claimName = "data";
+    const auto add = [&pod](const char* type, api::ConditionStatus status) {
+        objects::set_condition(*pod.status.conditions, type, status);
+    };
+    add("Ready", api::ConditionStatus::True);
+    add("PodScheduled", api::ConditionStatus::False);
+    add("PodResizePending", api::ConditionStatus::True);
+    controllers::forget_unread(pod);
+    CHECK(pod.metadata.annotations.size() == 2);
+    CHECK(pod.spec.volumes.size() == 2);
+    CHECK(pod.status.conditions.size() == 2);
+    add("PodScheduled", api::ConditionStatus::True);
+    controllers::forget_unread(pod);
+    CHECK(pod.status.conditions.size() == 1);
+}
+
 TEST_CASE("of a pod's status resources are kept only while they differ from its spec") {
     api::Pod pod;
     for (const auto* name : {"settled", "growing"}) {
-        auto& container = pod.spec.containers.emplace_back();
+        auto& container = pod.spec.containers->emplace_back();
         container.name = name;
         container.resources.requests["cpu"] = api::Quantity::of(2);
-        auto& status = pod.status.containerStatuses.emplace_back();
+        auto& status = pod.status.containerStatuses->emplace_back();
         status.name = name;
         status.allocatedResources = container.resources.requests;
         status.resources.emplace().requests = container.resources.requests;
     }
-    pod.status.containerStatuses[1].resources->requests["cpu"] = api::Quantity::of(1);
-    auto& sidecar = pod.status.initContainerStatuses.emplace_back();
+    pod.status.containerStatuses->at(1).resources->requests["cpu"] = api::Quantity::of(1);
+    auto& sidecar = pod.status.initContainerStatuses->emplace_back();
     sidecar.name = "without-report";
     pod.status.resources.emplace().requests["cpu"] = api::Quantity::of(4);
-    controllers::forget_settled_resources(pod);
+    controllers::forget_unread(pod);
     REQUIRE(pod.status.containerStatuses.size() == 1);
-    CHECK(pod.status.containerStatuses[0].name == "growing");
+    CHECK(pod.status.containerStatuses->at(0).name == "growing");
     CHECK(pod.status.initContainerStatuses.empty());
-    CHECK_FALSE(pod.status.resources);
+    CHECK_FALSE(pod.status.resources.has_value());
 
     pod.spec.resources.emplace().requests["cpu"] = api::Quantity::of(4);
     pod.status.resources.emplace().requests["cpu"] = api::Quantity::of(5);
-    controllers::forget_settled_resources(pod);
-    CHECK(pod.status.resources);
+    controllers::forget_unread(pod);
+    CHECK(pod.status.resources.has_value());
 }

@@ -59,7 +59,7 @@ TEST_CASE("a pod that is nobody's demand buys nothing") {
     owner.name = "agent";
     owner.uid = "x";
     owner.controller = true;
-    pod.metadata.ownerReferences.push_back(owner);
+    pod.metadata.ownerReferences->push_back(owner);
     world.server.put(pod);
     world.run_for(10s);
     CHECK(world.claims().empty());
@@ -89,7 +89,7 @@ TEST_CASE("R6: a machine is bought so large that its pods fit beside the DaemonS
     container.name = "main";
     container.resources.requests = {{"cpu", api::Quantity::parse("200m")},
                                     {"memory", api::Quantity::parse("300Mi")}};
-    agent.spec.template_.spec.containers.push_back(container);
+    agent.spec.template_.spec.containers->push_back(container);
     world.server.put(agent);
     world.put_pending_pod("web", "4", "4Gi");
     world.run_for(3s);

@@ -113,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "objects and indexes follow the server") {
 TEST_CASE_METHOD(Fixture,
                  "a transform is applied to what is listed, watched and written, before it is kept") {
     kube::Informer<api::Pod> small(client, clock, *random, context.get_executor(), {},
-                                   [](api::Pod& object) { object.metadata.annotations.erase("long"); });
+                                   [](api::Pod& object) { object.metadata.annotations->erase("long"); });
     const auto long_pod = [](const std::string& name) {
         auto object = pod(name);
         object.metadata.annotations = {{"long", "text"}, {"short", "text"}};

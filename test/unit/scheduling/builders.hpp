@@ -23,12 +23,12 @@ struct PodBuilder {
         pod.metadata.name = name;
         pod.metadata.namespace_ = "default";
         pod.metadata.uid = "uid-" + name;
-        pod.spec.containers.emplace_back();
+        pod.spec.containers->emplace_back();
         requests({{"cpu", cpu}, {"memory", memory}});
     }
     PodBuilder& requests(const std::map<std::string, std::string>& amounts) {
         for (const auto& [name, amount] : amounts)
-            pod.spec.containers[0].resources.requests[name] = quantity(amount);
+            pod.spec.containers->at(0).resources.requests[name] = quantity(amount);
         return *this;
     }
     PodBuilder& label(const std::string& key, const std::string& value) {
@@ -44,7 +44,7 @@ struct PodBuilder {
         return *this;
     }
     PodBuilder& tolerate(const std::string& key) {
-        auto& toleration = pod.spec.tolerations.emplace_back();
+        auto& toleration = pod.spec.tolerations->emplace_back();
         toleration.key = key;
         toleration.operator_ = api::TolerationOperator::Exists;
         return *this;
@@ -59,7 +59,7 @@ struct PodBuilder {
         return *this;
     }
     PodBuilder& owner(const std::string& kind, const std::string& uid) {
-        auto& reference = pod.metadata.ownerReferences.emplace_back();
+        auto& reference = pod.metadata.ownerReferences->emplace_back();
         reference.kind = kind;
         reference.name = uid;
         reference.uid = uid;

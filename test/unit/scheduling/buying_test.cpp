@@ -126,12 +126,12 @@ TEST_CASE("a DaemonSet that states only limits takes them, and one in the host's
     auto set = std::make_shared<api::DaemonSet>(*daemon_set("exporter", "0"));
     auto& pod = set->spec.template_.spec;
     pod.hostNetwork = true;
-    pod.containers[0].resources.requests.clear();
-    pod.containers[0].resources.limits = {{"cpu", quantity("500m")}};
-    pod.containers[0].ports = {{9100, 0, "", "TCP"}};
+    pod.containers->at(0).resources.requests.clear();
+    pod.containers->at(0).resources.limits = {{"cpu", quantity("500m")}};
+    pod.containers->at(0).ports = {{9100, 0, "", "TCP"}};
     cluster.daemon_sets = {set};
     auto rival = PodBuilder("rival", "1");
-    rival.pod.spec.containers[0].ports = {{80, 9100, "", "TCP"}};
+    rival.pod.spec.containers->at(0).ports = {{80, 9100, "", "TCP"}};
     cluster.pods = {PodBuilder("a", "4"), rival};
     const auto result = solve(cluster);
     REQUIRE(result.claims.size() == 1);

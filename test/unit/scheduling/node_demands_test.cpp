@@ -144,7 +144,7 @@ TEST_CASE("tolerations compare key, value and effect") {
     dedicated.value = "db";
     cluster.pools[0].taints = {dedicated};
     auto pod = PodBuilder("a");
-    auto& toleration = pod.pod.spec.tolerations.emplace_back();
+    auto& toleration = pod.pod.spec.tolerations->emplace_back();
     toleration.key = "dedicated";
     toleration.value = "web";
     CHECK_FALSE(fits(cluster, pod));

@@ -91,7 +91,7 @@ TEST_CASE("a spread that pods would only like is kept while that is possible") {
     add_places(cluster, {"host-b"});
     for (int i = 0; i < 4; ++i) {
         auto pod = PodBuilder("p" + std::to_string(i)).label("app", "web");
-        auto& constraint = pod.pod.spec.topologySpreadConstraints.emplace_back();
+        auto& constraint = pod.pod.spec.topologySpreadConstraints->emplace_back();
         constraint.topologyKey = kZone;
         constraint.whenUnsatisfiable = api::UnsatisfiableConstraintAction::ScheduleAnyway;
         constraint.labelSelector.emplace().matchLabels["app"] = "web";

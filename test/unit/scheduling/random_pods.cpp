@@ -8,14 +8,12 @@ using builders::quantity;
 namespace {
 
 void add_init_containers(api::Pod& pod) {
-    auto& first = pod.spec.initContainers.emplace_back();
+    auto& first = pod.spec.initContainers->emplace_back();
     first.name = "sidecar";
-    first.image = "registry.k8s.io/pause:3.10";
     first.restartPolicy = "Always";
     first.resources.requests["cpu"] = quantity("100m");
-    auto& second = pod.spec.initContainers.emplace_back();
+    auto& second = pod.spec.initContainers->emplace_back();
     second.name = "init";
-    second.image = "registry.k8s.io/pause:3.10";
     second.resources.requests["cpu"] = quantity("1");
     second.resources.requests["memory"] = quantity("256Mi");
 }
@@ -29,7 +27,7 @@ void add_pod_level_resources(api::Pod& pod) {
 }  // namespace
 
 void add_port(api::Pod& pod, std::int32_t port) {
-    auto& added = pod.spec.containers[0].ports.emplace_back();
+    auto& added = pod.spec.containers->at(0).ports.emplace_back();
     added.containerPort = port;
     added.hostPort = port;
 }
@@ -45,7 +43,7 @@ void PodMaker::add_volume(api::Pod& pod, Storage storage) {
     claim->spec.resources.requests["storage"] = quantity("1Gi");
     claim->status.phase = "Pending";
     if (storage == Storage::bound) bind(*claim);
-    auto& volume = pod.spec.volumes.emplace_back();
+    auto& volume = pod.spec.volumes->emplace_back();
     volume.name = "data";
     volume.persistentVolumeClaim.emplace().claimName = claim->metadata.name;
     snapshot_.volumes.claims.push_back(std::move(claim));
@@ -94,7 +92,7 @@ PodBuilder PodMaker::make_template() {
 }
 
 void PodMaker::request_gpu(api::Pod& pod) {
-    auto& resources = pod.spec.containers[0].resources;
+    auto& resources = pod.spec.containers->at(0).resources;
     resources.requests[kGpu] = resources.limits[kGpu] = quantity(dice_.chance(80) ? "1" : "2");
 }
 
@@ -135,7 +133,7 @@ void PodMaker::add_node_affinity(PodBuilder& pod) {
 }
 
 void PodMaker::add_spread(PodBuilder& pod, const std::string& key, bool is_soft) {
-    auto& constraint = pod.pod.spec.topologySpreadConstraints.emplace_back();
+    auto& constraint = pod.pod.spec.topologySpreadConstraints->emplace_back();
     constraint.topologyKey = key;
     constraint.maxSkew = static_cast<std::int32_t>(1 + dice_.below(2));
     constraint.labelSelector = selector(pod.pod);
@@ -155,7 +153,7 @@ api::LabelSelector PodMaker::selector(const api::Pod& pod) {
     if (dice_.chance(15)) {
         selector.matchExpressions.push_back(builders::not_in("app", {dice_.pick(kApps)}));
     } else {
-        selector.matchLabels["app"] = dice_.chance(75) ? pod.metadata.labels.at("app") : dice_.pick(kApps);
+        selector.matchLabels["app"] = dice_.chance(75) ? pod.metadata.labels->at("app") : dice_.pick(kApps);
     }
     return selector;
 }

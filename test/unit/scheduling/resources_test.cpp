@@ -26,8 +26,8 @@ scheduling::Amounts taken(const api::Pod& pod) {
 // A running pod of one container "main", with what its node has set aside for it and what it really has.
 api::Pod running(const std::string& wanted, const std::string& allocated, const std::string& actual) {
     auto pod = PodBuilder("a", wanted).pod;
-    pod.spec.containers[0].name = "main";
-    auto& status = pod.status.containerStatuses.emplace_back();
+    pod.spec.containers->at(0).name = "main";
+    auto& status = pod.status.containerStatuses->emplace_back();
     status.name = "main";
     status.allocatedResources["cpu"] = quantity(allocated);
     status.resources.emplace().requests["cpu"] = quantity(actual);
@@ -35,7 +35,7 @@ api::Pod running(const std::string& wanted, const std::string& allocated, const 
 }
 
 void put_off_resize(api::Pod& pod, const std::string& reason) {
-    auto& condition = pod.status.conditions.emplace_back();
+    auto& condition = pod.status.conditions->emplace_back();
     condition.type = "PodResizePending";
     condition.status = api::ConditionStatus::True;
     condition.reason = reason;
@@ -52,7 +52,7 @@ api::Container container(const std::string& cpu, const std::string& restart_poli
 
 TEST_CASE("a pod requests the sum of its containers, and one pod") {
     auto pod = PodBuilder("a", "250m", "100Mi").pod;
-    pod.spec.containers.push_back(container("1"));
+    pod.spec.containers->push_back(container("1"));
     const auto amounts = requests(pod);
     CHECK(amounts.base[kCpu] == 1250);
     CHECK(amounts.base[kMemory] == 100 * kMiB);
@@ -87,7 +87,7 @@ TEST_CASE("resources of the whole pod win over those of its containers, and over
 TEST_CASE("extended resources are counted by name") {
     scheduling::ResourceNames names;
     auto pod = PodBuilder("a").requests({{"example.com/gpu", "2"}, {"example.com/fpga", "1"}}).pod;
-    pod.spec.containers.push_back(pod.spec.containers[0]);
+    pod.spec.containers->push_back(pod.spec.containers->at(0));
     const auto amounts = scheduling::requests_of(pod.spec, names);
     CHECK(amounts.extra_amount(names.number_of("example.com/gpu")) == 4);
     CHECK(amounts.extra_amount(names.number_of("example.com/fpga")) == 2);
@@ -122,7 +122,7 @@ TEST_CASE("a resize that its node can never grant takes nothing, one that has to
     auto pod = running("30", "2", "1");
     put_off_resize(pod, "Deferred");
     CHECK(taken(pod).base[kCpu] == 30'000);
-    pod.status.conditions.clear();
+    pod.status.conditions.reset();
     put_off_resize(pod, "Infeasible");
     CHECK(taken(pod).base[kCpu] == 2000);
 }
@@ -130,24 +130,24 @@ TEST_CASE("a resize that its node can never grant takes nothing, one that has to
 TEST_CASE("sidecars are resized like containers, other init containers are not") {
     auto pod = running("1", "1", "1");
     pod.spec.initContainers = {container("100m", "Always"), container("200m")};
-    pod.spec.initContainers[0].name = "sidecar";
-    pod.spec.initContainers[1].name = "setup";
+    pod.spec.initContainers->at(0).name = "sidecar";
+    pod.spec.initContainers->at(1).name = "setup";
     for (const auto* name : {"sidecar", "setup"}) {
-        auto& status = pod.status.initContainerStatuses.emplace_back();
+        auto& status = pod.status.initContainerStatuses->emplace_back();
         status.name = name;
         status.allocatedResources["cpu"] = quantity("4");
         status.resources.emplace().requests["cpu"] = quantity("4");
     }
     CHECK(taken(pod).base[kCpu] == 5000);
-    pod.status.initContainerStatuses.erase(pod.status.initContainerStatuses.begin());
+    pod.status.initContainerStatuses->erase(pod.status.initContainerStatuses.begin());
     CHECK(taken(pod).base[kCpu] == 1100);
 }
 
 TEST_CASE("a container without a report yet takes what it wants") {
     auto pod = running("2", "4", "4");
-    pod.status.containerStatuses[0].resources.reset();
+    pod.status.containerStatuses->at(0).resources.reset();
     CHECK(taken(pod).base[kCpu] == 2000);
-    pod.status.containerStatuses[0].name = "other";
+    pod.status.containerStatuses->at(0).name = "other";
     CHECK(taken(pod).base[kCpu] == 2000);
 }
 
@@ -178,16 +178,16 @@ TEST_CASE("a DaemonSet's pods get what the API server fills in: requests from li
     api::PodSpec pod;
     pod.hostNetwork = true;
     pod.containers = {container("100m"), api::Container()};
-    pod.containers[0].resources.limits = {{"cpu", quantity("2")}, {"memory", quantity("1Gi")}};
-    pod.containers[1].resources.limits = {{"cpu", quantity("3")}};
-    pod.containers[1].ports = {{9100, 0, "", "TCP"}, {9101, 9200, "", "TCP"}};
+    pod.containers->at(0).resources.limits = {{"cpu", quantity("2")}, {"memory", quantity("1Gi")}};
+    pod.containers->at(1).resources.limits = {{"cpu", quantity("3")}};
+    pod.containers->at(1).ports = {{9100, 0, "", "TCP"}, {9101, 9200, "", "TCP"}};
     scheduling::set_pod_defaults(pod);
     scheduling::ResourceNames names;
     const auto amounts = scheduling::requests_of(pod, names);
     CHECK(amounts.base[kCpu] == 3100);
     CHECK(amounts.base[kMemory] == 1024 * kMiB);
-    CHECK(pod.containers[1].ports[0].hostPort == 9100);
-    CHECK(pod.containers[1].ports[1].hostPort == 9200);
+    CHECK(pod.containers->at(1).ports[0].hostPort == 9100);
+    CHECK(pod.containers->at(1).ports[1].hostPort == 9200);
 }
 
 TEST_CASE("what is only limited for a whole pod is requested as its containers do, else as it is limited") {

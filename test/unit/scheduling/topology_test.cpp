@@ -45,7 +45,7 @@ PodBuilder beside(const std::string& name, const std::string& app_name, const st
 
 PodBuilder spread(const std::string& name, const std::string& key, std::int32_t skew = 1) {
     auto built = pod(name, "web");
-    auto& constraint = built.pod.spec.topologySpreadConstraints.emplace_back();
+    auto& constraint = built.pod.spec.topologySpreadConstraints->emplace_back();
     constraint.topologyKey = key;
     constraint.maxSkew = skew;
     constraint.labelSelector = app("web");
@@ -154,7 +154,7 @@ TEST_CASE("minDomains makes pods wait until there are so many zones") {
     auto cluster = snapshot();
     for (int i = 0; i < 2; ++i) {
         auto each = spread("p" + std::to_string(i), kZone);
-        each.pod.spec.topologySpreadConstraints[0].minDomains = 2;
+        each.pod.spec.topologySpreadConstraints->at(0).minDomains = 2;
         cluster.pods.push_back(each);
     }
     CHECK(solve(cluster).unplaced.size() == 1);
@@ -169,7 +169,7 @@ TEST_CASE("matchLabelKeys counts only pods of the same revision") {
     for (int i = 0; i < 3; ++i)
         cluster.nodes[0].pods.push_back(pod("old" + std::to_string(i), "web").label("revision", "1"));
     auto fresh = spread("new", kZone).label("revision", "2").select(kHostname, "a");
-    auto& constraint = fresh.pod.spec.topologySpreadConstraints[0];
+    auto& constraint = fresh.pod.spec.topologySpreadConstraints->at(0);
     constraint.nodeAffinityPolicy = api::NodeInclusionPolicy::Ignore;
     cluster.pods = {fresh};
     CHECK(solve(cluster).unplaced.size() == 1);
@@ -192,7 +192,8 @@ TEST_CASE("nodeAffinityPolicy decides whether zones that the pod cannot use coun
             waiting.require({in("disk", {"ssd"})});
         cluster.pods = {waiting};
         CHECK(target_of(cluster, solve(cluster), "second") == "a");
-        waiting.pod.spec.topologySpreadConstraints[0].nodeAffinityPolicy = api::NodeInclusionPolicy::Ignore;
+        waiting.pod.spec.topologySpreadConstraints->at(0).nodeAffinityPolicy =
+            api::NodeInclusionPolicy::Ignore;
         cluster.pods = {waiting};
         CHECK(solve(cluster).unplaced.size() == 1);
     }
@@ -225,7 +226,7 @@ TEST_CASE("matchLabelKeys of a pod affinity means companions with the pod's own 
     follower.label("revision", "3");
     cluster.pods = {follower};
     CHECK(solve(cluster).unplaced.size() == 1);
-    follower.pod.metadata.labels.erase("revision");  // a key that the pod lacks is not looked at
+    follower.pod.metadata.labels->erase("revision");  // a key that the pod lacks is not looked at
     cluster.pods = {follower};
     CHECK(solve(cluster).unplaced.empty());
 }
@@ -257,7 +258,7 @@ TEST_CASE("nodeTaintsPolicy decides whether zones behind taints count") {
     auto waiting = spread("second", kZone);
     cluster.pods = {waiting};
     CHECK(solve(cluster).unplaced.size() == 1);
-    waiting.pod.spec.topologySpreadConstraints[0].nodeTaintsPolicy = api::NodeInclusionPolicy::Honor;
+    waiting.pod.spec.topologySpreadConstraints->at(0).nodeTaintsPolicy = api::NodeInclusionPolicy::Honor;
     cluster.pods = {waiting};
     CHECK(target_of(cluster, solve(cluster), "second") == "a");
 }
@@ -284,7 +285,7 @@ TEST_CASE("no machine is bought that would upset a spread which had to do withou
     edit(cluster.nodes[0]).metadata.labels["disk"] = "ssd";
     const auto on_ssd = [](const std::string& name) {
         auto each = spread(name, kHostname).select("disk", "ssd").label("role", name);
-        each.pod.spec.topologySpreadConstraints[0].nodeAffinityPolicy = api::NodeInclusionPolicy::Ignore;
+        each.pod.spec.topologySpreadConstraints->at(0).nodeAffinityPolicy = api::NodeInclusionPolicy::Ignore;
         return each;
     };
     auto follower = beside("follower", "other", "web", kZone).requests({{"cpu", "4"}});
@@ -310,7 +311,7 @@ TEST_CASE("DaemonSets' pods of machines bought later count where they are counte
     set->metadata.namespace_ = "default";
     set->metadata.uid = "uid-agent";
     set->spec.template_.metadata.labels["app"] = "web";
-    set->spec.template_.spec.containers.emplace_back();
+    set->spec.template_.spec.containers->emplace_back();
     cluster.daemon_sets = {set};
     cluster.nodes = {node_in("a", "host-a"), node_in("b", "host-b")};
     for (auto& each : cluster.nodes) each.availability = scheduling::Availability::coming;
@@ -323,7 +324,7 @@ TEST_CASE("DaemonSets' pods of machines bought later count where they are counte
 TEST_CASE("a host port is used once on a node, also by DaemonSets") {
     auto cluster = snapshot();
     const auto with_port = [](PodBuilder built) {
-        auto& port = built.pod.spec.containers[0].ports.emplace_back();
+        auto& port = built.pod.spec.containers->at(0).ports.emplace_back();
         port.containerPort = port.hostPort = 8080;
         return built;
     };
@@ -347,7 +348,7 @@ TEST_CASE("host ports clash by protocol and address, and an unnamed address is a
     const auto with_port = [](const std::string& name, const std::string& protocol,
                               const std::string& address) {
         auto built = pod(name, "dns");
-        built.pod.spec.containers[0].ports = {{53, 53, address, protocol}};
+        built.pod.spec.containers->at(0).ports = {{53, 53, address, protocol}};
         return built;
     };
     const auto fits_beside = [&](const PodBuilder& running, const PodBuilder& waiting) {

@@ -38,7 +38,7 @@ std::shared_ptr<api::PersistentVolume> volume_in(const std::string& name, const 
 
 PodBuilder with_volume(const std::string& name, const std::string& claim_name) {
     PodBuilder pod(name);
-    auto& volume = pod.pod.spec.volumes.emplace_back();
+    auto& volume = pod.pod.spec.volumes->emplace_back();
     volume.name = "data";
     volume.persistentVolumeClaim.emplace().claimName = claim_name;
     return pod;
@@ -224,7 +224,7 @@ TEST_CASE("a volume made beforehand serves only a claim that it suits") {
         return solve(cluster).unplaced.empty();
     };
     CHECK(serves([](auto&) {}));
-    CHECK_FALSE(serves([](auto& v) { v.metadata.labels.clear(); }));
+    CHECK_FALSE(serves([](auto& v) { v.metadata.labels->clear(); }));
     CHECK_FALSE(serves([](auto& v) { v.spec.accessModes = {"ReadOnlyMany"}; }));
     CHECK_FALSE(serves([](auto& v) { v.spec.capacity["storage"] = quantity("9Gi"); }));
     CHECK_FALSE(serves([](auto& v) { v.spec.volumeMode = "Block"; }));
@@ -233,7 +233,7 @@ TEST_CASE("a volume made beforehand serves only a claim that it suits") {
     CHECK_FALSE(serves([](auto& v) { v.spec.claimRef = {"v1", "PersistentVolumeClaim", "default", "x"}; }));
     CHECK(serves([](auto& v) {  // promised to the claim by name: its labels and class don't matter
         v.spec.claimRef = {"v1", "PersistentVolumeClaim", "default", "data"};
-        v.metadata.labels.clear();
+        v.metadata.labels->clear();
     }));
 }
 

@@ -1,0 +1,110 @@
+// A part of an object that many objects may have in common: a value that is copied when one of its holders
+// changes it, and not before. Reads like an optional, or if it is a container, like that container.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace api {
+
+namespace detail {
+
+struct NoElement {};
+
+template <class T>
+struct ElementOf {
+    using type = NoElement;
+};
+template <class T>
+    requires requires { typename T::value_type; }
+struct ElementOf<T> {
+    using type = typename T::value_type;
+};
+
+}  // namespace detail
+
+// Copies are cheap, equality of shared values even more so. Not const means: about to be changed; hold
+// objects that are only read as const, else they cease to share. Copies may be used in several threads.
+template <class T>
+class Shared {
+    using Element = typename detail::ElementOf<T>::type;
+    static constexpr bool kIsContainer = !std::is_same_v<Element, detail::NoElement>;
+
+public:
+    using value_type = T;
+
+    Shared() = default;
+    Shared(T value) : value_(std::make_shared<T>(std::move(value))) {}
+    Shared(std::initializer_list<Element> elements)
+        requires kIsContainer
+        : Shared(T(elements.begin(), elements.end())) {}
+
+    // A container that is empty counts as no value.
+    bool has_value() const {
+        if constexpr (kIsContainer)
+            return value_ && !value_->empty();
+        else
+            return value_ != nullptr;
+    }
+    explicit operator bool() const
+        requires(!kIsContainer)
+    {
+        return has_value();
+    }
+    void reset() { value_.reset(); }
+    template <class... Arguments>
+    T& emplace(Arguments&&... arguments) {
+        auto value = std::make_shared<T>(std::forward<Arguments>(arguments)...);
+        T& result = *value;
+        value_ = std::move(value);
+        return result;
+    }
+
+    // Without a value: a default one.
+    const T& operator*() const { return value_ ? *value_ : none(); }
+    const T* operator->() const { return &**this; }
+    operator const T&() const { return **this; }
+    T& operator*() {
+        if (!value_) return emplace();
+        if (value_.use_count() > 1) return emplace(*value_);
+        return const_cast<T&>(*value_);  // made by emplace(), and nobody else looks at it
+    }
+    T* operator->() { return &**this; }
+
+    const std::shared_ptr<const T>& pointer() const { return value_; }
+    // From now on one with all that hold this pointer.
+    void share(std::shared_ptr<const T> value) { value_ = std::move(value); }
+
+    // What is usual with containers; the rest of their functions through ->.
+    auto begin() const { return (**this).begin(); }
+    auto end() const { return (**this).end(); }
+    auto begin() { return (**this).begin(); }
+    auto end() { return (**this).end(); }
+    bool empty() const { return (**this).empty(); }
+    auto size() const { return (**this).size(); }
+    template <class Key>
+    decltype(auto) operator[](Key&& key) const {
+        return (**this)[std::forward<Key>(key)];
+    }
+    template <class Key>
+    decltype(auto) operator[](Key&& key) {
+        return (**this)[std::forward<Key>(key)];
+    }
+
+    bool operator==(const Shared& other) const {
+        if (value_ == other.value_) return true;
+        return has_value() == other.has_value() && **this == *other;
+    }
+
+private:
+    static const T& none() {
+        static const T value{};
+        return value;
+    }
+
+    std::shared_ptr<const T> value_;
+};
+
+}  // namespace api

@@ -1,0 +1,45 @@
+// Lets equal parts of many objects be one: pods of a workload differ in little more than their names.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <unordered_set>
+
+#include "api/json.hpp"
+#include "api/type.hpp"
+
+namespace api {
+
+// Knows the parts of living objects; forgets those that no object has any more. Not for several threads.
+class SharedParts {
+public:
+    // Each Shared member of the object, also of objects within it, becomes one with an equal one seen before.
+    template <class T>
+    void share(T& object) {
+        share_members(&object, type_of<T>());
+    }
+    // Also of parts that no object has any more and that are not forgotten yet.
+    std::size_t size() const { return parts_.size(); }
+
+private:
+    struct Part {
+        const Type* type;
+        std::shared_ptr<const void> value;
+        std::size_t hash;
+        bool operator==(const Part& other) const {
+            return type == other.type && hash == other.hash && type->equal(value.get(), other.value.get());
+        }
+    };
+    struct HashOfPart {
+        std::size_t operator()(const Part& part) const { return part.hash; }
+    };
+
+    void share_members(void* object, const Type& type);
+    void share_part(void* part, const Type& type);
+    void forget_unused();
+
+    std::unordered_set<Part, HashOfPart> parts_;
+    std::size_t enough_ = 1000;  // when to look which parts are unused
+};
+
+}  // namespace api
