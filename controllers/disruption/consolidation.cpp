@@ -69,6 +69,9 @@ private:
             return std::nullopt;
         }
         if (!removal.replacements.empty()) return removal;
+        // Nothing is saved if the pods go to a node that is kept empty, and another is bought to be kept
+        // empty.
+        request.most_replacements = 0;
         request.headroom_percent = search_.headroom_percent;
         request.emptiest_first = true;
         removal = removals_.simulate(request);

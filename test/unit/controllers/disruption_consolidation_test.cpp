@@ -56,6 +56,19 @@ TEST_CASE("headroom keeps a node that is hardly used") {
     CHECK(world.events.count("less than 20 % of pool small would be left free") == 1);
 }
 
+TEST_CASE("a node stays whose pods would take the place of a spare node, which then were bought again") {
+    World world({"a", "b", "c"}, Buying::on, 4);
+    world.edit_pool([](auto& pool) { pool.spec.scaleUp.headroom.nodes = 1; });
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b", "2500m");
+    world.live(60min);
+    CHECK(world.find("a"));
+    CHECK(world.find("c"));
+    CHECK(world.place_of("one") == "a");
+    CHECK(world.claims().size() == 3);
+    CHECK(world.events.count("Node a Disrupting") == 0);
+}
+
 TEST_CASE("a smaller machine is bought first when that saves enough") {
     World world({"a"}, Buying::on, 16);
     world.put_running_pod("one", "a", "2");
