@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
-#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "api/core.hpp"
@@ -39,12 +39,6 @@ std::string hex(std::uint64_t number) {
     return text;
 }
 
-struct Subject {
-    std::string uid;  // or kind and name of an object without UID
-    std::string reason;
-    auto operator<=>(const Subject&) const = default;
-};
-
 // What may still be written about one object.
 class Allowance {
 public:
@@ -74,12 +68,13 @@ public:
 
     void event(const EventTarget& about, EventType type, std::string reason, std::string message) override {
         if (message.size() > kMostMessage) message = message.substr(0, kMostMessage - 3) + "...";
-        Subject subject{
-            about.uid.empty() ? about.kind + "/" + about.namespace_ + "/" + about.name : about.uid, reason};
-        auto [said, is_new] = said_.try_emplace(subject);
-        if (!is_new && said->second == message) return;
-        said->second = message;
-        const bool may_write = allowances_[subject.uid].take(clock_.now());
+        const auto object =
+            about.uid.empty() ? about.kind + "/" + about.namespace_ + "/" + about.name : about.uid;
+        const auto [said, is_new] = said_.try_emplace(hash_of(object + "|" + reason));
+        const auto what = hash_of(message);
+        if (!is_new && said->second == what) return;
+        said->second = what;
+        const bool may_write = allowances_[hash_of(object)].take(clock_.now());
         log(may_write ? level_of(type) : base::log::Level::debug, about, reason, message);
         if (!may_write) return;
         // Forgetting all at once costs at most a repeated Event for each object.
@@ -200,8 +195,9 @@ private:
     base::Event changed_;
     std::string component_;
     std::deque<api::Event> waiting_;
-    std::map<Subject, std::string> said_;          // the last message for each object and reason
-    std::map<std::string, Allowance> allowances_;  // by Subject::uid
+    // Hashes, as it remembers objects that are gone too: of the last message by that of object and reason.
+    std::unordered_map<std::uint64_t, std::uint64_t> said_;
+    std::unordered_map<std::uint64_t, Allowance> allowances_;  // by the hash of the object
 };
 
 }  // namespace
