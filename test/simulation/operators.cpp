@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <sstream>
 
 #include "test/simulators/proxmox/core/transport.hpp"
 
@@ -90,6 +91,19 @@ Operators::Instance* Operators::find(const Process& process) {
         if (instance->process.get() == &process) return instance.get();
     }
     return nullptr;
+}
+
+double Operators::metric_sum(const std::string& name) const {
+    double sum = 0;
+    for (const auto& instance : instances_) {
+        if (instance->ended) continue;
+        std::istringstream lines(instance->program->metrics().exposition());
+        for (std::string line; std::getline(lines, line);) {
+            const bool is_it = line.starts_with(name + "{") || line.starts_with(name + " ");
+            if (is_it) sum += std::stod(line.substr(line.rfind(' ') + 1));
+        }
+    }
+    return sum;
 }
 
 void Operators::kill(Process& process) {

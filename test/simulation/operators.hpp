@@ -28,6 +28,8 @@ public:
     void stop_all();
     // What run() threw, if anything ever did: the operator must never end by itself.
     const std::vector<std::string>& crashes() const { return crashes_; }
+    // Over all series of that name, of all that live.
+    double metric_sum(const std::string& name) const;
     // As many processes as there should be are started again when they end.
     void keep(std::size_t count);
 
