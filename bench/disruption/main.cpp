@@ -1,22 +1,15 @@
 // bench-disruption: how long one consolidation decision takes. Prints a line of figures for each situation.
-#include <time.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <numeric>
 
+#include "bench/cpu_time.hpp"
 #include "bench/scheduling/workload.hpp"
 #include "controllers/disruption/consolidation.hpp"
 
 namespace {
 
 using controllers::disruption::Search;
-
-double cpu_seconds() {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 // What a machine bought instead is compared with.
 scheduling::Snapshot with_capacity(scheduling::Snapshot snapshot) {
@@ -53,14 +46,14 @@ void measure(const char* situation, const scheduling::Snapshot& snapshot, std::s
     search.candidates.resize(snapshot.nodes.size());
     std::iota(search.candidates.begin(), search.candidates.end(), std::size_t{0});
     search.most_nodes = most_nodes;
-    const auto begun = cpu_seconds();
+    const auto begun = bench::cpu_seconds();
     scheduling::Removals removals(solver, snapshot);
     const auto found = find_consolidation(removals, snapshot, search);
     std::size_t pods = 0;
     for (const auto& node : snapshot.nodes) pods += node.pods.size();
     std::printf("situation=%s nodes=%zu pods=%zu most_nodes=%zu removed=%zu refused=%zu cpu_seconds=%.6f\n",
                 situation, snapshot.nodes.size(), pods, most_nodes, found.nodes.size(), found.refused.size(),
-                cpu_seconds() - begun);
+                bench::cpu_seconds() - begun);
 }
 
 }  // namespace

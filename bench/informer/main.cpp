@@ -2,8 +2,6 @@
 // KubeNodeSmith, then downloads the same pods and nodes without looking at them. Prints one line; sizes are
 // of the process after the sync. With --updates N it then waits until that many changes of pods were heard
 // and told on.
-#include <sys/resource.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +11,7 @@
 #include "api/core.hpp"
 #include "base/event.hpp"
 #include "bench/cluster.hpp"
+#include "bench/cpu_time.hpp"
 #include "controllers/informers.hpp"
 
 namespace {
@@ -41,15 +40,6 @@ long memory_kib(const std::string& name) {
         if (line.starts_with(name + ":")) return std::stol(line.substr(name.size() + 1));
     }
     return 0;
-}
-
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 constexpr base::Duration kSilence = std::chrono::minutes{1};
@@ -90,7 +80,7 @@ public:
         : wanted_(wanted), done_(cluster.executor()) {
         informers.pods.on_change([this](const api::Pod* before, const api::Pod* after) {
             if (!before || !after) return;
-            if (seen_++ == 0) first_ = cpu_seconds();
+            if (seen_++ == 0) first_ = bench::cpu_seconds();
             if (seen_ == wanted_) done_.notify_all();
         });
     }
@@ -98,7 +88,7 @@ public:
     awaitable<void> wait() {
         while (seen_ < wanted_) co_await done_.wait();
     }
-    double cpu_seconds_since_first() const { return seen_ > 0 ? cpu_seconds() - first_ : 0; }
+    double cpu_seconds_since_first() const { return seen_ > 0 ? bench::cpu_seconds() - first_ : 0; }
 
 private:
     int wanted_;
@@ -112,12 +102,12 @@ awaitable<void> measure(bench::Cluster& cluster, int updates_wanted, bool with_d
     Updates updates(cluster, informers, updates_wanted);
     base::TaskGroup running(cluster.executor());
     figures.idle_kib = memory_kib("VmRSS");
-    const double cpu_before = cpu_seconds();
+    const double cpu_before = bench::cpu_seconds();
     const Stopwatch sync;
     informers.spawn_all(running);
     co_await informers.wait_synced();
     figures.sync_seconds = sync.seconds();
-    figures.cpu_seconds = cpu_seconds() - cpu_before;
+    figures.cpu_seconds = bench::cpu_seconds() - cpu_before;
     figures.rss_kib = memory_kib("VmRSS");
     figures.peak_kib = memory_kib("VmHWM");
     figures.pods = informers.pods.store().all().size();

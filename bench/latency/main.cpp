@@ -2,8 +2,6 @@
 // unschedulable pod to the claim and to the request at the hypervisor, beyond its batching window, and from a
 // Ready Node to a Ready claim, in clusters of several sizes. In real time; API server and Proxmox are in
 // memory, on the same thread, so their own work counts as well. Exit code 1: a median breaks the bound.
-#include <sys/resource.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "bench/cpu_time.hpp"
 #include "bench/latency/stage.hpp"
 
 namespace {
@@ -32,25 +31,16 @@ double milliseconds(base::Duration duration) {
     return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-double cpu_milliseconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto of = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
-    };
-    return of(usage.ru_utime) + of(usage.ru_stime);
-}
-
 // One pod that needs a machine, until the machine's Node serves and the pod runs there.
 Sample measure(bench::Stage& stage, int number) {
     const auto name = "new-" + std::to_string(number);
     Sample sample;
     stage.forget();
-    const auto cpu = cpu_milliseconds();
+    const auto cpu = bench::cpu_seconds();
     const auto begun = stage.now();
     stage.add_unschedulable_pod(name);
     stage.run_until("the request for a machine", [&] { return stage.machine_requested().has_value(); });
-    sample.cpu = cpu_milliseconds() - cpu;
+    sample.cpu = (bench::cpu_seconds() - cpu) * 1e3;
     sample.to_claim = milliseconds(*stage.claim_created() - begun - stage.batching_window());
     sample.to_request = milliseconds(*stage.machine_requested() - begun - stage.batching_window());
 

@@ -1,12 +1,12 @@
 // bench-scheduling: how long one solve takes. Prints one line of figures.
 #include <sys/resource.h>
-#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
 
+#include "bench/cpu_time.hpp"
 #include "bench/scheduling/workload.hpp"
 #include "scheduling/solver.hpp"
 
@@ -23,12 +23,6 @@ struct Options {
     int samples = 1;
 };
 
-double cpu_seconds() {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
 double peak_mebibytes() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -37,9 +31,9 @@ double peak_mebibytes() {
 
 void measure(scheduling::Solver& solver, const scheduling::Snapshot& snapshot) {
     const auto wall = std::chrono::steady_clock::now();
-    const auto cpu = cpu_seconds();
+    const auto cpu = bench::cpu_seconds();
     const auto result = solver.solve(snapshot);
-    const auto cpu_used = cpu_seconds() - cpu;
+    const auto cpu_used = bench::cpu_seconds() - cpu;
     const std::chrono::duration<double> wall_used = std::chrono::steady_clock::now() - wall;
     std::printf(
         "pods=%zu nodes=%zu unscheduled=%zu wall_seconds=%.6f cpu_seconds=%.6f pods_per_cpu_second=%.0f "
