@@ -88,6 +88,13 @@ void judge_use(Candidacies& result, const NodeFacts& facts, api::Time now) {
     }
 }
 
+// What is not in service, or just came to it, counts neither as empty nor as unneeded.
+bool may_be_idle(const NodeFacts& facts, api::Time now) {
+    return state_of(facts.claim) == ClaimState::ready &&
+           api::is_true(facts.claim.status.conditions, conditions::kInitialized) &&
+           !settles_in(facts.claim, now);
+}
+
 }  // namespace
 
 int rank(Kind kind) {
@@ -168,20 +175,14 @@ std::optional<base::Duration> settles_in(const NodeSmithClaim& claim, api::Time 
 }
 
 std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now) {
-    if (settles_in(facts.claim, now)) return std::nullopt;
-    const bool serves = state_of(facts.claim) == ClaimState::ready &&
-                        api::is_true(facts.claim.status.conditions, conditions::kInitialized);
-    if (!serves || facts.evictable_pods > 0) return std::nullopt;
+    if (!may_be_idle(facts, now) || facts.evictable_pods > 0) return std::nullopt;
     return facts.claim.status.emptySince ? facts.claim.status.emptySince : now;
 }
 
 std::optional<api::Time> unneeded_since(const NodeFacts& facts, api::Time now) {
-    if (settles_in(facts.claim, now)) return std::nullopt;
-    const bool serves = state_of(facts.claim) == ClaimState::ready &&
-                        api::is_true(facts.claim.status.conditions, conditions::kInitialized);
     const bool is_idle = facts.utilization_percent <
                          static_cast<double>(facts.pool.spec.scaleDown.utilizationThresholdPercent);
-    if (!serves || !is_idle) return std::nullopt;
+    if (!is_idle || !may_be_idle(facts, now)) return std::nullopt;
     return facts.claim.status.unneededSince ? facts.claim.status.unneededSince : now;
 }
 
