@@ -54,6 +54,8 @@ def run(stack):
     title("The pods are deleted; the machines are no longer needed")
     stack.cluster.kubectl("delete", "deployment", "shop")
     expect(narrator, "the removal of all machines", lambda: nothing_left(stack))
+    # Counts follow a second later: a burst of changes is one write.
+    expect(narrator, "an empty pool", lambda: not any(nodes_of(pool) for pool in stack.objects("nodesmithpools")))
     show(stack, "-n", manifests.NAMESPACE, "get", "nodesmithclaims,nodesmithpools")
 
 
@@ -69,6 +71,10 @@ def all_ready(stack):
 
 def nothing_left(stack):
     return not (stack.claims() or stack.nodes() or stack.proxmox.machines() or stack.bootstrap_tokens())
+
+
+def nodes_of(pool):
+    return pool.get("status", {}).get("nodes", 0)
 
 
 def keep(stack):
