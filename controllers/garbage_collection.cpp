@@ -1,5 +1,7 @@
 #include "controllers/garbage_collection.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "controllers/claim/identity.hpp"
 #include "controllers/claim/state.hpp"
@@ -105,19 +107,25 @@ asio::awaitable<bool> GarbageCollector::is_claimed(providers::Machine machine) {
     co_return live.has_value() && belongs_to(machine, *live);
 }
 
+// A machine that joined a moment ago has a Node that the cache does not show yet.
+asio::awaitable<bool> GarbageCollector::is_in_use_after_all(providers::Machine machine) {
+    const kube::ListOptions all;
+    const auto nodes = co_await client_.list<api::Node>(all);
+    co_return std::any_of(nodes.begin(), nodes.end(),
+                          [&machine](const api::Node& node) { return may_serve(node, machine); });
+}
+
 asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
     ProviderObject object, Backend backend, std::vector<providers::Machine> machines) {
     Findings findings;
     for (const auto& machine : unclaimed(machines, informers_)) {
         const bool claimed = co_await is_claimed(machine);
         if (claimed) continue;
+        bool in_use = is_in_use(machine, informers_);
         const bool overdue = is_overdue(object, machine.identity.system_uuid);
-        if (node_on(machine, informers_)) {
-            findings.alive.push_back(described(machine));
-        } else {
-            findings.removable.push_back(described(machine));
-            if (overdue) co_await remove(object, backend, machine);
-        }
+        if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);
+        (in_use ? findings.alive : findings.removable).push_back(described(machine));
+        if (!in_use && overdue) co_await remove(object, backend, machine);
     }
     co_return findings;
 }

@@ -29,10 +29,12 @@ private:
 
     struct Findings {
         std::vector<std::string> removable;  // orphans that are or will be removed
-        std::vector<std::string> alive;      // orphans with a Node
+        std::vector<std::string> alive;      // orphans whose Node may serve
     };
     // Asks the API server whether the machine has an owner after all.
     asio::awaitable<bool> is_claimed(providers::Machine machine);
+    // Asks the API server for a Node that may serve on the machine.
+    asio::awaitable<bool> is_in_use_after_all(providers::Machine machine);
     asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,
                                                std::vector<providers::Machine> machines);
     asio::awaitable<void> remove(ProviderObject object, Backend backend, providers::Machine machine);

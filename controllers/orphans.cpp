@@ -72,11 +72,16 @@ std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Infor
     return result;
 }
 
-std::shared_ptr<const api::Node> node_on(const Machine& machine, const Informers& informers) {
-    for (const auto& [key, node] : informers.nodes.store().all()) {
-        if (runs_on(*node, machine)) return node;
-    }
-    return nullptr;
+bool may_serve(const api::Node& node, const Machine& machine) {
+    const bool is_dead = machine.state == providers::MachineState::stopped &&
+                         !api::is_true(node.status.conditions, conditions::kReady);
+    return runs_on(node, machine) && !is_dead;
+}
+
+bool is_in_use(const Machine& machine, const Informers& informers) {
+    const auto& nodes = informers.nodes.store().all();
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&machine](const auto& entry) { return may_serve(*entry.second, machine); });
 }
 
 std::vector<std::shared_ptr<const NodeSmithClaim>> bereft(const std::vector<Machine>& machines,

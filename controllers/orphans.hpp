@@ -19,8 +19,11 @@ bool belongs_to(const providers::Machine& machine, const api::v1alpha1::NodeSmit
 std::vector<providers::Machine> unclaimed(const std::vector<providers::Machine>& machines,
                                           const Informers& informers);
 
-// The Node that runs on the machine; null: none.
-std::shared_ptr<const api::Node> node_on(const providers::Machine& machine, const Informers& informers);
+// The Node is that of the machine and pods may run on it: not if it is not Ready and the machine is off.
+bool may_serve(const api::Node& node, const providers::Machine& machine);
+
+// A Node in the store may serve on the machine.
+bool is_in_use(const providers::Machine& machine, const Informers& informers);
 
 // Claims of the provider whose machine ran and is not among `machines` any more.
 std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithClaim>> bereft(

@@ -129,6 +129,49 @@ TEST_CASE("a machine on which a Node runs is never removed, whoever lost its cla
     CHECK(orphans_found(world)->message.find("left alone") != std::string::npos);
 }
 
+// Found by the simulation: a user had taken the finalizers off a claim whose machine was being removed.
+TEST_CASE("a machine that is off and whose Node is not Ready serves nobody: both are removed") {
+    World world;
+    auto lost = lost_machine();
+    lost.state = providers::MachineState::stopped;
+    world.cloud.plant(lost);
+    world.kubelet_joins(world.cloud.machines.at("900"));
+    auto node = *world.server.get<api::Node>({"", "lost"});
+    objects::set_condition(node.status.conditions, conditions::kReady, api::ConditionStatus::Unknown);
+    node.metadata.labels["kubenodesmith.io/nodeclaim"] = "lost";
+    node.metadata.labels["kubenodesmith.io/host"] = "host-a";
+    node.metadata.labels["topology.kubenodesmith.io/pool"] = "p";
+    world.server.put(node);
+    Process process(world);
+    CHECK(world.run_until([&] { return world.cloud.machines.empty(); }, 10min));
+    CHECK(world.run_until([&] { return !world.server.get<api::Node>({"", "lost"}); }, 15min));
+}
+
+// The lost machine joins when the API server is asked for all Nodes once more, after the cache was filled.
+class JoinsLast final : public fake::Interference {
+public:
+    explicit JoinsLast(World& world) : world_(world) {}
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        const bool is_list = request.method == "GET" && request.target == "/api/v1/nodes?limit=500";
+        if (is_list && ++lists_ == 2) world_.kubelet_joins(world_.cloud.machines.at("900"));
+        return std::nullopt;
+    }
+
+private:
+    World& world_;
+    int lists_ = 0;
+};
+
+TEST_CASE("a machine that joined a moment ago is kept, though the cache does not show its Node yet") {
+    World world;
+    JoinsLast requests(world);
+    world.cloud.plant(lost_machine());
+    Process process(world, &requests, nullptr);
+    world.run(20min);
+    CHECK(world.server.get<api::Node>({"", "lost"}));
+    CHECK(world.cloud.machines.size() == 1);
+}
+
 TEST_CASE("a claim that the API server knows protects its machine, also if the cache does not") {
     World world;
     Process process(world);
