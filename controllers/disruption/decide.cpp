@@ -55,7 +55,8 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
     };
     std::vector<Entry> queue;
     for (const auto& member : pass.view.members) {
-        if (!is_staying(*member.claim) || is_power_cycling(*member.claim)) continue;
+        const auto& claim = *member.claim;
+        if (!is_staying(claim) || loses_machine(claim) || is_power_cycling(claim)) continue;
         auto found = candidacies(facts_of(pass.view, member), pass.view.now);
         pass.again = sooner(pass.again, until(found.look_again, pass.view.now));
         if (found.list.empty()) {

@@ -178,8 +178,9 @@ asio::awaitable<bool> DisruptionReconciler::note_spare(View view) {
 asio::awaitable<bool> DisruptionReconciler::remove_stale_taints(View view) {
     bool any = false;
     for (const auto& member : view.members) {
-        if (!has_leaving_taint(*member.node) || !is_staying(*member.claim)) continue;
-        tainted_.erase(member.claim->metadata.uid);
+        const auto& claim = *member.claim;
+        if (!has_leaving_taint(*member.node) || !is_staying(claim) || loses_machine(claim)) continue;
+        tainted_.erase(claim.metadata.uid);
         co_await patch_node(member.node, back_in_service(*member.node));
         any = true;
     }

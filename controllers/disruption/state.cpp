@@ -31,6 +31,10 @@ bool is_staying(const NodeSmithClaim& claim) {
            !api::is_true(claim.status.conditions, conditions::kDisrupted);
 }
 
+bool loses_machine(const NodeSmithClaim& claim) {
+    return api::find_condition(claim.status.conditions, conditions::kMachineDeleted) != nullptr;
+}
+
 bool is_power_cycling(const NodeSmithClaim& claim) {
     return api::is_false(claim.status.conditions, conditions::kPowerCycled);
 }

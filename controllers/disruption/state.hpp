@@ -24,6 +24,8 @@ inline constexpr std::string_view kConsolidatable = "Consolidatable";
 
 // The node comes or is in service, and nothing was decided against it.
 bool is_staying(const api::v1alpha1::NodeSmithClaim& claim);
+// An attempt to launch its machine failed: that machine is being drained and removed, another one follows.
+bool loses_machine(const api::v1alpha1::NodeSmithClaim& claim);
 // Its power is being switched off and on again.
 bool is_power_cycling(const api::v1alpha1::NodeSmithClaim& claim);
 

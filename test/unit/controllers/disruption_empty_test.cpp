@@ -1,4 +1,5 @@
 // Behaviour of removing empty nodes, against an API server in memory and in virtual time.
+#include "controllers/claim/state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 
@@ -103,6 +104,21 @@ TEST_CASE("a taint that no decision stands behind is removed") {
     world.server.put(node);
     world.run_for(5s);
     CHECK_FALSE(world.is_tainted("a"));
+}
+
+// Found by the simulation: the two reconcilers took turns with it, every second.
+TEST_CASE("the taint of a node whose machine goes because its launch failed is not ours to remove") {
+    World world;
+    world.put_running_pod("web", "a");
+    auto node = world.node("a");
+    node.spec.taints.push_back({"kubenodesmith.io/disrupted", "", "NoSchedule", {}});
+    world.server.put(node);
+    world.server.edit<NodeSmithClaim>({"default", "a"}, [](NodeSmithClaim& claim) {
+        const controllers::claim::Failure failure{"InitializationTimeout", "not initialized within 15m", ""};
+        controllers::claim::fail_attempt(claim.status, failure, 3, {});
+    });
+    world.run_for(5s);
+    CHECK(world.is_tainted("a"));
 }
 
 TEST_CASE("nodes leave one by one unless the pool allows more") {
