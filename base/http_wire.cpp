@@ -100,16 +100,35 @@ asio::awaitable<boost::system::error_code> Exchange::read_head(const HttpRequest
 asio::awaitable<boost::system::error_code> Exchange::read_body(std::string& into) {
     boost::system::error_code error;
     const auto size_before = into.size();
-    while (!parser_->is_done() && into.size() == size_before) {
-        into.resize(size_before + kPiece);
-        auto& body = parser_->get().body();
-        body.data = into.data() + size_before;
-        body.size = kPiece;
-        co_await http::async_read_some(stream_, buffer_, *parser_,
-                                       asio::redirect_error(asio::use_awaitable, error));
-        into.resize(size_before + kPiece - parser_->get().body().size);
-        if (error == http::error::need_buffer) error = {};
-        if (error) break;
+    parser_->eager(true);  // all chunks that were received, not one by one
+    for (;;) {
+        if (buffer_.size() > 0) error = parse_body(into);
+        if (error || parser_->is_done() || into.size() > size_before) co_return error;
+        error = co_await receive();
+        if (error) co_return error;
+    }
+}
+
+// A watch tells of most changes in a chunk of its own: to begin anew for each costs more than to decode it.
+boost::system::error_code Exchange::parse_body(std::string& into) {
+    boost::system::error_code error;
+    if (!piece_) piece_ = std::make_unique_for_overwrite<char[]>(kPiece);
+    auto& body = parser_->get().body();
+    body.data = piece_.get();
+    body.size = kPiece;
+    buffer_.consume(parser_->put(buffer_.data(), error));
+    into.append(piece_.get(), kPiece - body.size);
+    if (error == http::error::need_buffer || error == http::error::need_more) error = {};
+    return error;
+}
+
+asio::awaitable<boost::system::error_code> Exchange::receive() {
+    boost::system::error_code error;
+    const auto room = buffer_.prepare(kPiece - buffer_.size());
+    buffer_.commit(co_await stream_.async_read_some(room, asio::redirect_error(asio::use_awaitable, error)));
+    if (error == asio::error::eof) {
+        error = {};
+        parser_->put_eof(error);
     }
     co_return error;
 }

@@ -37,11 +37,15 @@ public:
 private:
     using Parser = boost::beast::http::response_parser<boost::beast::http::buffer_body>;
     void make_parser();
+    // Appends what was received of the body.
+    boost::system::error_code parse_body(std::string& into);
+    asio::awaitable<boost::system::error_code> receive();
 
     NetStream& stream_;
     std::optional<std::uint64_t> body_limit_;
     std::size_t written_ = 0;
     boost::beast::flat_buffer buffer_;
+    std::unique_ptr<char[]> piece_;   // where the parser leaves a part of the body
     std::unique_ptr<Parser> parser_;  // a new one after an interim (1xx) response
 };
 
