@@ -82,7 +82,7 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     const auto backend = *found;
     const auto machines = co_await backend->list();
     auto findings = co_await collect_machines(object, backend, machines);
-    const bool busy = !findings.removable.empty();
+    const bool busy = !findings.removable.empty() && grace_of(*object) > base::Duration::zero();
     co_await report(object, std::move(findings));
     co_await follow_moves(machines);
     co_await end_bereft_claims(object, backend, machines);
@@ -124,41 +124,52 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
         bool in_use = is_in_use(machine, informers_);
         const bool overdue = is_overdue(object, machine.identity.system_uuid);
         if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);
-        (in_use ? findings.alive : findings.removable).push_back(described(machine));
-        if (!in_use && overdue) co_await remove(object, backend, machine);
+        std::string obstacle;
+        if (!in_use && overdue) obstacle = co_await remove(object, backend, machine);
+        if (in_use) {
+            findings.alive.push_back(described(machine));
+        } else if (obstacle.empty()) {
+            findings.removable.push_back(described(machine));
+        } else {
+            findings.stuck.push_back(described(machine) + ", because " + obstacle);
+        }
     }
     co_return findings;
 }
 
-asio::awaitable<void> GarbageCollector::remove(ProviderObject object, Backend backend,
-                                               providers::Machine machine) {
+asio::awaitable<std::string> GarbageCollector::remove(ProviderObject object, Backend backend,
+                                                      providers::Machine machine) {
     const auto result = co_await backend->remove(machine.identity, machine.record);
     const auto name = described(machine);
     if (std::holds_alternative<providers::Gone>(result)) {
         removed_.with({object->metadata.namespace_, object->metadata.name}).add();
         base::log::info("Removed orphan machine", {{"provider", object->metadata.name}, {"machine", name}});
     } else if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) {
-        events_.event(kube::target_of(*object), kube::EventType::warning, blocked->reason,
-                      "removing orphan machine " + name + ": " + blocked->message);
+        co_return blocked->message;
     } else {
         events_.event(kube::target_of(*object), kube::EventType::normal, "RemovingOrphan",
                       "removing machine " + name + ": no claim owns it and no Node runs on it");
     }
+    co_return std::string();
+}
+
+std::string GarbageCollector::summary_of(const Findings& findings, bool reports_only) {
+    std::string message;
+    const auto add = [&message](const std::string& what, const std::vector<std::string>& names) {
+        if (!names.empty()) message += (message.empty() ? "" : "; ") + what + joined(names);
+    };
+    add("with a Node, left alone: ", findings.alive);
+    add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
+    add("cannot be removed: ", findings.stuck);
+    return message.empty() ? "every machine of ours belongs to a claim" : message;
 }
 
 asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings findings) {
-    const auto count = findings.removable.size() + findings.alive.size();
+    const auto count = findings.removable.size() + findings.alive.size() + findings.stuck.size();
     orphans_.with({object->metadata.namespace_, object->metadata.name}).set(static_cast<double>(count));
     const auto current = informers_.providers.store().get(api::key_of(*object));
     if (!current) co_return;
-    std::string message = "every machine of ours belongs to a claim";
-    if (!findings.alive.empty()) message = "with a Node, left alone: " + joined(findings.alive);
-    if (!findings.removable.empty()) {
-        const bool reports_only = grace_of(*object) == base::Duration::zero();
-        const auto part =
-            (reports_only ? "without a Node: " : "to be removed: ") + joined(findings.removable);
-        message = findings.alive.empty() ? part : message + "; " + part;
-    }
+    const auto message = summary_of(findings, grace_of(*object) == base::Duration::zero());
     api::ConditionUpdate update;
     update.type = conditions::kOrphansFound;
     update.status = count > 0 ? ConditionStatus::True : ConditionStatus::False;

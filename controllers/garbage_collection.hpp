@@ -30,14 +30,17 @@ private:
     struct Findings {
         std::vector<std::string> removable;  // orphans that are or will be removed
         std::vector<std::string> alive;      // orphans whose Node may serve
+        std::vector<std::string> stuck;      // orphans that the provider cannot remove, and why
     };
+    static std::string summary_of(const Findings& findings, bool reports_only);
     // Asks the API server whether the machine has an owner after all.
     asio::awaitable<bool> is_claimed(providers::Machine machine);
     // Asks the API server for a Node that may serve on the machine.
     asio::awaitable<bool> is_in_use_after_all(providers::Machine machine);
     asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,
                                                std::vector<providers::Machine> machines);
-    asio::awaitable<void> remove(ProviderObject object, Backend backend, providers::Machine machine);
+    // Returns what stands in the way; empty: it is gone or going.
+    asio::awaitable<std::string> remove(ProviderObject object, Backend backend, providers::Machine machine);
     asio::awaitable<bool> verified_gone(Backend backend, providers::MachineIdentity identity,
                                         providers::MachineRecord record);
     // Somebody migrated a machine: its claim says where it is now, and its Node's labels follow.

@@ -147,6 +147,23 @@ TEST_CASE("a machine that is off and whose Node is not Ready serves nobody: both
     CHECK(world.run_until([&] { return !world.server.get<api::Node>({"", "lost"}); }, 15min));
 }
 
+// Found by the simulation.
+TEST_CASE("an orphan that cannot be removed is tried every few minutes and told of once") {
+    World world;
+    world.cloud.plant(lost_machine());
+    const providers::RemovalBlocked blocked{"OwnershipMismatch", "its description has no mark"};
+    for (int i = 0; i < 100; ++i) world.cloud.next_remove.emplace_back(blocked);
+    Process process(world);
+    world.run(10min);
+    world.events.clear();
+    const auto tried_before = 100 - world.cloud.next_remove.size();
+    world.run(1h);
+    CHECK(world.events.empty());
+    CHECK(100 - world.cloud.next_remove.size() <= tried_before + 20);
+    CHECK(orphans_found(world)->message ==
+          "cannot be removed: lost (900 on host-a), because its description has no mark");
+}
+
 // The lost machine joins when the API server is asked for all Nodes once more, after the cache was filled.
 class JoinsLast final : public fake::Interference {
 public:
