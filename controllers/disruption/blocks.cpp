@@ -139,10 +139,10 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
         if (auto outage = too_many_unhealthy(facts)) return outage;
     }
     if (auto delay = within_a_delay(facts, kind, now)) return delay;
-    // What is broken is no disruption of what is whole, and need not wait for what does not end. Other nodes
-    // wait: what keeps one machine from being removed may keep them all.
+    // What is broken is no disruption of what is whole: repairs wait for one another only. A drain may wait
+    // for the very pods that a broken node keeps from serving, and a removal for what does not end.
     const bool is_broken = kind == Kind::Unhealthy;
-    const auto leaving = facts.leaving - (is_broken ? facts.stuck : 0);
+    const auto leaving = is_broken ? facts.repairs : facts.leaving;
     const auto most = facts.pool.spec.scaleDown.maxConcurrent;
     if (most > 0 && leaving >= most) {
         const auto bound =

@@ -21,6 +21,7 @@ struct PoolFacts {
     std::int64_t staying = 0;               // of these, Ready and not leaving
     std::int64_t leaving = 0;               // being removed, for whatever reason
     std::int64_t stuck = 0;                 // of these, those whose removal cannot go on
+    std::int64_t repairs = 0;               // of those that leave, those that were broken
     std::int64_t not_ready = 0;             // of the nodes that stay
     std::int64_t removals_last_hour = 0;    // of the manager
     std::optional<api::Time> last_failure;  // when a removal in this pool was last given up for failure

@@ -78,6 +78,7 @@ private:
         std::int64_t staying = 0;
         std::int64_t leaving = 0;
         std::int64_t stuck = 0;
+        std::int64_t repairs = 0;
         std::int64_t not_ready = 0;
         bool is_growing = false;  // claims are on their way
         std::optional<api::Time> last_failure;

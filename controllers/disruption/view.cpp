@@ -101,6 +101,7 @@ void DisruptionReconciler::count(View& view, const NodeSmithClaim& claim) const 
     if (is_leaving && !(was_broken(claim) && is_stuck(claim))) {
         ++view.leaving;
         if (is_stuck(claim)) ++view.stuck;
+        if (was_broken(claim) || is_power_cycling(claim)) ++view.repairs;
     }
     if (serves(claim)) ++view.staying;
     if (is_coming(claim)) view.is_growing = true;
@@ -138,6 +139,7 @@ PoolFacts DisruptionReconciler::facts_of(const View& view) {
     facts.staying = view.staying;
     facts.leaving = view.leaving;
     facts.stuck = view.stuck;
+    facts.repairs = view.repairs;
     facts.not_ready = view.not_ready;
     facts.last_failure = view.last_failure;
     if (view.manager) facts.removals_last_hour = removals_last_hour(api::key_of(*view.manager));

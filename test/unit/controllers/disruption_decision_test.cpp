@@ -340,12 +340,19 @@ TEST_CASE("nodes that are not Ready use up the budget of others, not that of the
 }
 
 // Found by the simulation.
-TEST_CASE("a removal that cannot end holds back what is whole, and says so, but no repair") {
+TEST_CASE("a removal that cannot end holds back what is whole, and says so") {
     PoolWorld world;
     world.facts.leaving = world.facts.stuck = 1;
     CHECK(reason(world.blocker(1h, Kind::Drifted)) == "RemovalStuck");
+}
+
+// Found by the simulation: a drain waited for pods that a broken node kept from serving.
+TEST_CASE("a repair waits for other repairs, not for nodes that leave for other reasons") {
+    PoolWorld world;
+    world.facts.leaving = 1;
+    CHECK(reason(world.blocker(1h, Kind::Drifted)) == "MaxConcurrent");
     CHECK_FALSE(world.blocker(1h, Kind::Unhealthy));
-    world.facts.leaving = 2;
+    world.facts.repairs = 1;
     CHECK(reason(world.blocker(1h, Kind::Unhealthy)) == "MaxConcurrent");
 }
 
