@@ -38,6 +38,12 @@ bool saves_enough(const Size& before, const std::vector<scheduling::NewClaim>& b
     return kept <= kPercent - static_cast<double>(kLeastSavingPercent);
 }
 
+// The kube-scheduler puts pods where most is free: one that would also fit elsewhere goes to the new machine,
+// and then another may fit nowhere. What holds all of them holds the rest, wherever some of them go.
+bool goes_to_what_is_bought(const scheduling::Removal& removal) {
+    return std::ranges::all_of(removal.moves, [](const auto& move) { return move.claim.has_value(); });
+}
+
 class Searcher {
 public:
     Searcher(scheduling::Removals& removals, const scheduling::Snapshot& snapshot, const Search& search)
@@ -68,7 +74,12 @@ private:
                 "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) + " %";
             return std::nullopt;
         }
-        if (!removal.replacements.empty()) return removal;
+        if (!removal.replacements.empty()) {
+            if (goes_to_what_is_bought(removal)) return removal;
+            why =
+                "a machine bought instead would hold some of its pods only, and others could take its place";
+            return std::nullopt;
+        }
         // Nothing is saved if the pods go to a node that is kept empty, and another is bought to be kept
         // empty.
         request.most_replacements = 0;
