@@ -59,6 +59,11 @@ bool PoolUse::fits(std::int64_t headroom_percent) const {
     return fits_in(allocatable_, headroom_percent);
 }
 
+bool PoolUse::fits_without(const NodeUse& node, std::int64_t headroom_percent) const {
+    const auto& offers = node.allocatable;
+    return fits_in({allocatable_.cpu - offers.cpu, allocatable_.memory - offers.memory}, headroom_percent);
+}
+
 bool PoolUse::fits_on_fewer(std::int64_t headroom_percent) const {
     return any_ && fits_in({allocatable_.cpu - smallest_.cpu, allocatable_.memory - smallest_.memory},
                            headroom_percent);

@@ -38,6 +38,8 @@ public:
     // so much of each resource had to be free.
     bool fits(std::int64_t headroom_percent) const;
     bool fits_on_fewer(std::int64_t headroom_percent) const;
+    // The same without this one, which stays so far.
+    bool fits_without(const NodeUse& node, std::int64_t headroom_percent) const;
 
 private:
     bool fits_in(Amount room, std::int64_t headroom_percent) const;

@@ -151,10 +151,13 @@ NodeFacts DisruptionReconciler::facts_of(const View& view, const Member& member)
     facts.evictable_pods = member.evictable_pods;
     facts.utilization_percent = utilization_percent(member.use);
     facts.spare_since = view.spare_since;
-    // The pool's condition speaks of those that stay; this one was to spare for long enough already.
+    const auto headroom = view.pool->spec.scaleDown.headroomPercent;
     if (under_way(*member.claim) == Kind::Underutilized) {
+        // The pool's condition speaks of those that stay; this one was to spare for long enough already.
         facts.spare_since.reset();
-        if (view.use.fits(view.pool->spec.scaleDown.headroomPercent)) facts.spare_since.emplace();
+        if (view.use.fits(headroom)) facts.spare_since.emplace();
+    } else if (!view.use.fits_without(member.use, headroom)) {
+        facts.spare_since.reset();  // a smaller one would be to spare
     }
     facts.evacuated = member.evacuated;
     facts.drift = member.drift;

@@ -84,6 +84,18 @@ TEST_CASE("a smaller machine is bought first when that saves enough") {
     CHECK(world.events.count("Disrupting") == 1);
 }
 
+// Found by the simulation: the pods that were to go elsewhere took the place on the new machine.
+TEST_CASE("no machine is bought instead that would hold only some of the pods") {
+    World world({"a", "b"}, Buying::on, 16);
+    world.put_running_pod("own", "b", "14");
+    world.put_running_pod("small", "a", "1");
+    world.put_running_pod("large", "a", "4");
+    world.live(30min);
+    CHECK(world.place_of("large") == "a");
+    CHECK(world.claims().size() == 2);
+    CHECK(world.events.count("Disrupting") == 0);
+}
+
 TEST_CASE("the machine that was bought for a node's pods is waited for, also when no other may be bought") {
     World world({"a"}, Buying::on, 16);
     world.put_running_pod("one", "a", "2");
@@ -176,6 +188,23 @@ TEST_CASE("a node above the threshold goes when the pods of the pool fit on fewe
     CHECK(consolidatable(world) == "False");
     world.live(60min);
     CHECK(world.claims().size() == 1);
+}
+
+// Found by the simulation: it was taken out of service and put back every five minutes.
+TEST_CASE(
+    "a node stays whose pool would have to do with too little, though it could do without a smaller one") {
+    World world({"a", "b", "large"}, Buying::off, 4);
+    world.server.edit<api::Node>({"", "large"}, [](api::Node& node) {
+        node.status.capacity["cpu"] = node.status.allocatable["cpu"] = api::Quantity::of(8);
+    });
+    world.server.put(objects::node("elsewhere", true, "4", "16Gi"));
+    world.put_running_pod("one", "a", "3");
+    world.put_running_pod("two", "b", "3");
+    world.put_running_pod("three", "large", "2");
+    world.put_running_pod("four", "large", "2");
+    world.live(30min);
+    CHECK(world.find("large"));
+    CHECK(world.events.count("RemovalUndone") == 0);
 }
 
 TEST_CASE("nodes above the threshold stay while headroomPercent needs them, and nothing is said") {
