@@ -128,6 +128,23 @@ asio::awaitable<void> Informers::wait_synced() {
     for (auto& wait : waits) co_await std::move(wait);
 }
 
+namespace {
+
+template <api::Kind T>
+asio::awaitable<void> observe_all(kube::Client& client, kube::Informer<T>& informer) {
+    const kube::ListOptions all;
+    auto objects = co_await client.list<T>(all);
+    for (auto& object : objects) informer.observe(std::move(object));
+}
+
+}  // namespace
+
+asio::awaitable<void> Informers::catch_up(kube::Client& client) {
+    co_await observe_all(client, control_planes);
+    co_await observe_all(client, pools);
+    co_await observe_all(client, claims);
+}
+
 bool Informers::synced() const {
     bool all = true;
     for_all(*this, [&all](const auto& informer) { all = all && informer.synced(); });

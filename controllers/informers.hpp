@@ -58,6 +58,9 @@ public:
 
     void spawn_all(base::TaskGroup& group);
     asio::awaitable<void> wait_synced();
+    // Reads claims, pools and control planes anew: what another process wrote last may not have come through
+    // the watches yet.
+    asio::awaitable<void> catch_up(kube::Client& client);
     bool synced() const;
 };
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <vector>
 
+#include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "operator/api_check.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr base::Duration kFarewell = std::chrono::seconds{5};
 // Between two looks at whether the work in hand has ended.
 constexpr base::Duration kGlance = std::chrono::milliseconds{20};
+constexpr base::Backoff kCatchUpBackoff{std::chrono::milliseconds{100}, std::chrono::seconds{5}};
 
 }  // namespace
 
@@ -72,12 +74,28 @@ struct Operator::Parts {
             base::log::info("Waiting for the lease", {{"lease", settings.election.lease.str()}});
             co_await wiring.elector().acquire();
             background.spawn(hold_lease());
+            co_await catch_up();
         }
         leads = true;
         wiring.set_leading();
         base::log::info("Leading", {{"identity", settings.election.identity}});
         for (auto* controller : wiring.controllers()) leading.spawn(controller->run());
         changed.notify_all();
+    }
+
+    // A decision by what was true before the last leader's last writes would make a machine a second time.
+    asio::awaitable<void> catch_up() {
+        for (int failures = 1;; ++failures) {
+            try {
+                co_return co_await wiring.informers().catch_up(wiring.client());
+            } catch (const boost::system::system_error&) {
+                throw;  // this process is being cancelled itself
+            } catch (const std::exception& error) {
+                base::log::warning("Cannot read what the last leader wrote, trying again",
+                                   {{"error", error.what()}});
+            }
+            co_await clock.sleep_for(kCatchUpBackoff.after(failures));
+        }
     }
 
     asio::awaitable<void> hold_lease() {

@@ -120,8 +120,10 @@ void Operators::terminate(Process& process) {
     auto* instance = find(process);
     if (!instance || instance->ended || instance->leaving) return;
     world_.trace.line(process.name(), "is terminated");
-    instance->leaving = true;
     instance->program->stop();
+    // Without a Lease a Deployment must be set up so that one process ends before the next one starts.
+    if (!world_.scenario.leader_election) return;
+    instance->leaving = true;
     if (!stopping_) replace_later();
 }
 
