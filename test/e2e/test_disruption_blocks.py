@@ -146,8 +146,12 @@ def test_a_node_that_is_not_ready_stays_where_repair_must_not_touch_it(clean):
     stack.proxmox.control("POST", f"/hosts/{hosts[dead]}/power-off")
     try:
         wait_for("the Node to be not Ready", lambda: any(not is_true(n, "Ready") for n in stack.nodes()), 90)
+        on_node(DO_NOT_DISRUPT, "true")(stack, alive)
+        patch_pool(stack, disruption={"expireAfter": "1s"})
+        blocked(stack, dead, "the node is not Ready")
+        patch_pool(stack, disruption={"expireAfter": "Never"}, scaleDown={"policy": "WhenEmpty"})
         patch(stack, "nscp", "kubenodesmith", {"spec": {"health": {"okUnreadyCount": 0, "maxUnreadyPercent": 1}}}, NAMESPACE)
-        patch_pool(stack, scaleDown={"policy": "WhenEmpty"})
+        on_node(DO_NOT_DISRUPT, None)(stack, alive)
         blocked(stack, alive, "too many nodes are not Ready")
         patch_pool(stack, disruption={"repair": {"action": "Replace", "notReadyFor": "1s", "maxUnhealthyPercent": 0}})
         patch(stack, "nscp", "kubenodesmith", {"spec": {"health": None}}, NAMESPACE)
