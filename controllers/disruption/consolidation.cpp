@@ -25,13 +25,23 @@ Size capacity_of(const scheduling::Snapshot& snapshot, const std::vector<std::si
     return size;
 }
 
-bool saves_enough(const Size& before, const std::vector<scheduling::NewClaim>& bought) {
-    if (bought.empty()) return true;
-    Size after;
-    for (const auto& claim : bought) {
-        after.cpu += static_cast<double>(claim.cpu_cores);
-        after.memory += static_cast<double>(claim.memory_mib);
+// The largest machine that may come of the purchase.
+Size size_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot, const Search& search) {
+    auto cpu = claim.cpu_cores;
+    auto memory = claim.memory_mib;
+    if (search.generous_pools.contains(claim.pool)) {
+        for (const auto& entry : snapshot.pools[claim.pool].places) {
+            const auto& place = snapshot.places[entry.place];
+            if (place.free_machines == 0) continue;
+            if (place.free_cpu_cores < claim.cpu_cores || place.free_memory_mib < claim.memory_mib) continue;
+            cpu = std::max(cpu, place.free_cpu_cores.value_or(cpu));
+            memory = std::max(memory, place.free_memory_mib.value_or(memory));
+        }
     }
+    return {static_cast<double>(cpu), static_cast<double>(memory)};
+}
+
+bool saves_enough(const Size& before, const Size& after) {
     if (before.cpu <= 0 || before.memory <= 0 || after.cpu > before.cpu || after.memory > before.memory)
         return false;
     const auto kept = (after.cpu / before.cpu + after.memory / before.memory) / 2 * kPercent;
@@ -69,7 +79,7 @@ private:
             why = removal.reasons.front();
             return std::nullopt;
         }
-        if (!saves_enough(capacity_of(snapshot_, nodes), removal.replacements)) {
+        if (!removal.replacements.empty() && !saves_enough(capacity_of(snapshot_, nodes), bought(removal))) {
             why =
                 "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) + " %";
             return std::nullopt;
@@ -89,6 +99,16 @@ private:
         if (removal.possible) return removal;
         why = removal.reasons.front();
         return std::nullopt;
+    }
+
+    Size bought(const scheduling::Removal& removal) const {
+        Size size;
+        for (const auto& claim : removal.replacements) {
+            const auto machine = size_of(claim, snapshot_, search_);
+            size.cpu += machine.cpu;
+            size.memory += machine.memory;
+        }
+        return size;
     }
 
     // Two at least. What holds for a prefix is taken to hold for shorter ones.

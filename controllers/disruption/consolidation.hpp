@@ -16,7 +16,9 @@ namespace controllers::disruption {
 struct Search {
     std::vector<std::size_t> candidates;  // indices into Snapshot::nodes, the cheapest to move first
     std::set<std::size_t> busy;           // of these: only if their pods fit on nodes that are there
-    std::size_t most_nodes = 1;           // that may go together
+    // Indices into Snapshot::pools: whose provider may give a larger host than the one that is bought.
+    std::set<std::size_t> generous_pools;
+    std::size_t most_nodes = 1;  // that may go together
     // Of what remains of the pool, if nothing is bought instead, this must be free afterwards.
     std::int64_t headroom_percent = 0;
 };

@@ -27,6 +27,20 @@ bool is_news(const Blocker& why) {
     return why.reason != "EmptyGracePeriod" && why.reason != "MaxConcurrent";
 }
 
+// By its policy, or because hosts that would fit better have failed, or are on and so come first.
+bool may_give_a_larger_host(const Informers& informers, const kube::ObjectKey& key) {
+    const auto pool = informers.pools.store().get(key);
+    if (!pool) return false;
+    const auto provider = informers.providers.store().get({key.namespace_, pool->spec.providerRef});
+    if (!provider || !provider->spec.redfish) return false;
+    if (provider->spec.redfish->selection != api::v1alpha1::HostSelection::BestFit) return true;
+    const auto hosts = informers.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
+    return std::ranges::any_of(hosts, [](const auto& host) {
+        const auto& status = host->status;
+        return !status.claimRef && (status.failures > 0 || status.powerState == "On");
+    });
+}
+
 }  // namespace
 
 asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
@@ -165,6 +179,10 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     }
     // What is coming may be what is missing; it changes the view when it is there.
     if (search.candidates.empty() || view.is_growing) return {};
+    const auto& pools = pass.world->snapshot.pools;
+    for (std::size_t i = 0; i < pools.size(); ++i)
+        if (may_give_a_larger_host(informers_, {pools[i].namespace_, pools[i].name}))
+            search.generous_pools.insert(i);
     search.most_nodes = how_many_may_begin(view, Kind::Underutilized);
     search.headroom_percent = view.pool->spec.scaleDown.headroomPercent;
     scheduling::Removals removals(solver_, pass.world->snapshot);

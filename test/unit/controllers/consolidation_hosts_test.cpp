@@ -1,0 +1,62 @@
+// Machines that are bought instead of others where each is the whole of a host.
+#include "controllers/disruption/consolidation.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/scheduling/builders.hpp"
+
+using namespace builders;
+using controllers::disruption::find_consolidation;
+using controllers::disruption::Search;
+
+namespace {
+
+void add_free_host(scheduling::Snapshot& snapshot, const std::string& name, std::int64_t cpu_cores) {
+    auto host = place(name);
+    host.free_cpu_cores = cpu_cores;
+    host.free_memory_mib = cpu_cores * 4096;
+    host.free_machines = 1;
+    host.is_whole = true;
+    auto& metal = snapshot.pools.back();
+    metal.places.push_back({snapshot.places.size(), name, {}});
+    metal.shapes.push_back({std::to_string(cpu_cores), cpu_cores, cpu_cores * 4096});
+    snapshot.places.push_back(std::move(host));
+}
+
+// A host of 16 CPUs in use by one pod, and two that are free, one smaller and one as large.
+scheduling::Snapshot rack() {
+    scheduling::Snapshot snapshot;
+    snapshot.pools.push_back(pool("metal"));
+    snapshot.pools.back().places.clear();
+    snapshot.nodes = {node("used", "16", "64Gi")};
+    snapshot.nodes[0].pool = 0;
+    auto& used = edit(snapshot.nodes[0]);
+    used.status.capacity = used.status.allocatable;
+    snapshot.nodes[0].pods = {PodBuilder("web", "2").owner("ReplicaSet", "r")};
+    add_free_host(snapshot, "small", 4);
+    add_free_host(snapshot, "large", 16);
+    return snapshot;
+}
+
+std::size_t nodes_that_go(const scheduling::Snapshot& snapshot, const Search& search) {
+    scheduling::Solver solver;
+    scheduling::Removals removals(solver, snapshot);
+    return find_consolidation(removals, snapshot, search).nodes.size();
+}
+
+}  // namespace
+
+TEST_CASE("the pods of a large host go to a small one that is free") {
+    Search search;
+    search.candidates = {0};
+    CHECK(nodes_that_go(rack(), search) == 1);
+}
+
+// Found by the simulation: pods went from one large host to the next, while a small one was free.
+TEST_CASE("a host is not given up for one that may turn out to be as large") {
+    Search search;
+    search.candidates = {0};
+    search.generous_pools = {0};
+    CHECK(nodes_that_go(rack(), search) == 0);
+    auto without_large = rack();
+    without_large.places.back().free_machines = 0;
+    CHECK(nodes_that_go(without_large, search) == 1);
+}
