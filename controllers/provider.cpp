@@ -17,12 +17,17 @@ namespace {
 
 constexpr base::Duration kHealthyInterval = std::chrono::minutes{5};
 constexpr base::Backoff kFailureBackoff{std::chrono::seconds{5}, std::chrono::minutes{5}};
-// Machines of one decision come and go together: they are looked at together.
-constexpr base::Duration kMachinesSettle = std::chrono::seconds{2};
+// Machines of one decision come and go together: they are looked at together. And what a backend tells of its
+// hosts may be ten seconds old.
+constexpr base::Duration kMachinesSettle = std::chrono::seconds{12};
 
 // What decides about a machine's place: a change of anything else in a claim says nothing about hosts.
 bool same_machine(const NodeSmithClaim& a, const NodeSmithClaim& b) {
-    return a.status.host == b.status.host && a.status.machineID == b.status.machineID;
+    const auto is_there = [](const NodeSmithClaim& claim) {
+        return api::is_true(claim.status.conditions, conditions::kLaunched);
+    };
+    return a.status.host == b.status.host && a.status.machineID == b.status.machineID &&
+           is_there(a) == is_there(b);
 }
 
 // A provider of bare metal is ready if any of its hosts can be reached.
@@ -58,8 +63,12 @@ void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
         if (before && after && same_machine(*before, *after)) return;
         const auto& claim = after ? *after : *before;
         if (claim.status.providerRef.empty()) return;
-        const kube::ObjectKey provider(claim.metadata.namespace_, claim.status.providerRef);
-        if (informers_.providers.store().get(provider)) queue.add_after(provider, kMachinesSettle);
+        const kube::ObjectKey key(claim.metadata.namespace_, claim.status.providerRef);
+        const auto provider = informers_.providers.store().get(key);
+        if (provider && provider->metadata.deletionTimestamp)
+            queue.add(key);  // this may have been the last one
+        else if (provider)
+            queue.add_after(key, kMachinesSettle);
     });
     informers_.hosts.on_change([this, &queue](const NodeSmithHost* before, const NodeSmithHost* after) {
         if (before && after && is_reachable(*before) == is_reachable(*after)) return;

@@ -5,6 +5,7 @@
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/disruption/waits.hpp"
+#include "controllers/fleet.hpp"
 #include "controllers/writes.hpp"
 
 namespace controllers::disruption {
@@ -105,6 +106,13 @@ asio::awaitable<void> DisruptionReconciler::switch_power(View view, Member membe
     const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     if (!object || !backend) co_return;
     const bool is_off_wanted = state->reason == kSwitchingOff;
+    if (is_off_wanted) {
+        const auto node = co_await client_.get<api::Node>(api::key_of(*member.node));
+        if (node && is_ready(*node)) {
+            co_await forget_power_cycle(member.claim);
+            co_return;
+        }
+    }
     const auto identity = claim::identity_of(claim, instances_.cluster_id(), object->metadata.uid);
     const auto wanted = is_off_wanted ? providers::Power::off : providers::Power::on;
     const bool is_so = co_await (*backend)->switch_power(identity, claim::record_of(claim.status), wanted);
@@ -114,6 +122,13 @@ asio::awaitable<void> DisruptionReconciler::switch_power(View view, Member membe
     else
         co_await note_power(member.claim, api::ConditionStatus::True, kSwitchedOn, "it is on again",
                             view.now);
+}
+
+// The node came back by itself, while nobody led or since the cache heard of it last: pods may run on it.
+asio::awaitable<void> DisruptionReconciler::forget_power_cycle(ClaimPointer claim) {
+    auto after = *claim;
+    api::remove_condition(after.status.conditions, conditions::kPowerCycled);
+    co_await write_claim(std::move(claim), std::move(after));
 }
 
 asio::awaitable<void> DisruptionReconciler::note_power(ClaimPointer claim, api::ConditionStatus status,

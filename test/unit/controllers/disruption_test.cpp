@@ -1,5 +1,6 @@
 // Behaviour of nodes that must go: drift, expiry, evacuation and repair, against an API server in memory and
 // in virtual time.
+#include "controllers/claim/state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 
@@ -175,6 +176,20 @@ TEST_CASE("a node is switched off and on before it is replaced, if that is wante
         CHECK_FALSE(world.find("a"));
         CHECK(boots == 1);
     }
+}
+
+// Found by the simulation: the process that meant to do it had died.
+TEST_CASE("a node that is Ready again is not switched off any more") {
+    World world;
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::Never; });
+    world.plant_machine("a", providers::MachineState::running);
+    world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [&world](objects::NodeSmithClaim& claim) {
+        controllers::claim::set(claim.status, api::conditions::kPowerCycled, api::ConditionStatus::False,
+                                "SwitchingOff", "", api::Time(world.clock.wall_now()));
+    });
+    world.live(5min);
+    CHECK(world.cloud.machines.begin()->second.state == providers::MachineState::running);
+    CHECK(world.condition("a", "PowerCycled").empty());
 }
 
 // ---- crashes
