@@ -55,6 +55,7 @@ bool host_is_in_service(const api::Node& node, const std::vector<providers::Host
 
 bool belongs_to(const Machine& machine, const NodeSmithClaim& claim) {
     const auto& identity = machine.identity;
+    if (api::is_true(claim.status.conditions, conditions::kMachineDeleted)) return false;
     if (machine.is_bare_metal)
         return identity.claim_uid == claim.metadata.uid && claim.status.host == machine.record.host;
     return identity.claim_uid == claim.metadata.uid &&

@@ -12,7 +12,8 @@
 
 namespace controllers {
 
-// The machine is that of the claim's present attempt.
+// The machine is that of the claim's present attempt. One that was verified gone is not: what appears under
+// its name later was made by a request that was under way when its process died.
 bool belongs_to(const providers::Machine& machine, const api::v1alpha1::NodeSmithClaim& claim);
 
 // Machines that are provably ours and that no claim in the store owns.

@@ -91,7 +91,12 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
     });
     informers_.control_planes.on_change(
         [add_all](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
-            if (!before || !after || before->spec != after->spec) add_all();
+            const auto is_healthy = [](const auto* object) {
+                return api::is_true(object->status.conditions, conditions::kClusterHealthy);
+            };
+            const bool same =
+                before && after && before->spec == after->spec && is_healthy(before) == is_healthy(after);
+            if (!same) add_all();
         });
     informers_.pod_disruption_budgets.on_change(
         [add_all](const api::PodDisruptionBudget* before, const api::PodDisruptionBudget* after) {

@@ -200,6 +200,26 @@ TEST_CASE("a claim that the API server knows protects its machine, also if the c
     CHECK(orphans_found(world)->status == api::ConditionStatus::False);
 }
 
+// Found by the simulation: a request to create it was under way when its process was killed.
+TEST_CASE("a machine that appears after it was verified gone is removed, though its claim is still there") {
+    World world;
+    world.machines_join = false;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
+    const auto made = world.cloud.machines.begin()->second;
+    REQUIRE(world.run_until([&] { return world.condition(conditions::kFailed) != nullptr; }, 3h));
+    REQUIRE(world.run_until([&] { return world.cloud.machines.empty(); }));
+    auto late = made;
+    late.identity.attempt = world.claim()->status.launchAttempts;
+    late.identity.system_uuid = world.claim()->status.systemUUID;
+    late.machine_id = world.claim()->status.machineID;
+    world.cloud.plant(late);
+    world.run(30min);
+    CHECK(world.claim());
+    CHECK(world.cloud.machines.empty());
+}
+
 TEST_CASE("a claim whose machine has vanished is replaced and its Node deleted") {
     World world;
     Process process(world);
