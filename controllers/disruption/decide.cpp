@@ -183,6 +183,11 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     for (std::size_t i = 0; i < pools.size(); ++i)
         if (may_give_a_larger_host(informers_, {pools[i].namespace_, pools[i].name}))
             search.generous_pools.insert(i);
+    // Pods for which nothing is bought now, as it did not help, would take a new machine from those it is
+    // for.
+    const auto waiting = informers_.pods.store().by_index(kPodsUnschedulable, "true").size();
+    if (waiting > pass.world->snapshot.pods.size())
+        search.busy.insert(search.candidates.begin(), search.candidates.end());
     search.most_nodes = how_many_may_begin(view, Kind::Underutilized);
     search.headroom_percent = view.pool->spec.scaleDown.headroomPercent;
     scheduling::Removals removals(solver_, pass.world->snapshot);
