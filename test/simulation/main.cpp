@@ -2,6 +2,7 @@
 // reached. A seed that violates an invariant ends it with exit code 1, after it was run again with its trace.
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 
 #include "base/log.hpp"
@@ -82,10 +83,14 @@ void add(Totals& totals, const simulation::Outcome& outcome) {
     totals.coverage.add(outcome.coverage);
 }
 
+// Ctrl-C ends a long run after the seed in hand, with the totals so far.
+volatile std::sig_atomic_t enough = 0;
+
 int run(const Arguments& arguments) {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { enough = 1; });
     auto started = std::chrono::steady_clock::now();
     Totals totals;
-    for (auto seed = arguments.start; seed < arguments.start + arguments.seeds; ++seed) {
+    for (auto seed = arguments.start; seed < arguments.start + arguments.seeds && !enough; ++seed) {
         auto outcome = simulation::run_seed(options_of(arguments, seed));
         add(totals, outcome);
         if (outcome.violations.empty()) continue;
