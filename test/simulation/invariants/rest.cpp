@@ -54,7 +54,8 @@ private:
             return;
         }
         // The machine of a failed attempt that joined after all is drained like any other.
-        const bool is_drained_first = waits(claim, api::conditions::kDrained, {api::reasons::kBlockedByBudget});
+        const bool is_drained_first =
+            waits(claim, api::conditions::kDrained, {api::reasons::kBlockedByBudget});
         if (is_drained_first || is_held_by_an_outage(claim)) return;
         findings.push_back({"no claim is stuck", describe(claim)});
     }
