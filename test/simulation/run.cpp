@@ -6,6 +6,8 @@ namespace simulation {
 namespace {
 
 constexpr std::chrono::hours kSettling{2};
+// With a rate limit some of the work waits for the next hour, and for the one after it.
+constexpr std::chrono::hours kSettlingAtARate{5};
 constexpr std::chrono::hours kQuiet{1};
 // Handlers and alarms of one seed; busy ones need a hundred thousand.
 constexpr std::uint64_t kMostSteps = 600'000;
@@ -50,10 +52,15 @@ public:
 private:
     bool go_on(base::Duration duration) { return run_for(world_, invariants_, stage_.violations, duration); }
 
-    // Ends as soon as there was an hour without a write that leaves nothing undone. Later than two hours from
-    // now it may not begin.
+    base::Duration settling() const {
+        const auto& rates = world_.scenario.control_plane.spec.rateLimits;
+        return rates.maxCreationsPerHour > 0 || rates.maxRemovalsPerHour > 0 ? kSettlingAtARate : kSettling;
+    }
+
+    // Ends as soon as there was an hour without a write that leaves nothing undone. Later than that it may
+    // not begin.
     void come_to_rest() {
-        const auto latest = world_.now() + kSettling;
+        const auto latest = world_.now() + settling();
         while (world_.now() < latest) {
             if (!go_on(std::chrono::minutes{1})) return;
             const bool quiet = world_.now() - stillness_.since() >= kQuiet;
