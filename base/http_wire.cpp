@@ -124,6 +124,7 @@ boost::system::error_code Exchange::parse_body(std::string& into) {
 
 asio::awaitable<boost::system::error_code> Exchange::receive() {
     boost::system::error_code error;
+    if (buffer_.size() >= kPiece) co_return http::error::buffer_overflow;  // the head of a chunk does not end
     const auto room = buffer_.prepare(kPiece - buffer_.size());
     buffer_.commit(co_await stream_.async_read_some(room, asio::redirect_error(asio::use_awaitable, error)));
     if (error == asio::error::eof) {

@@ -300,6 +300,19 @@ TEST_CASE("a response longer than allowed is refused") {
     });
 }
 
+TEST_CASE("a chunk whose head does not end is refused, not waited for") {
+    const std::string endless(100'000, 'x');
+    Loop loop;
+    RawServer server(loop, {{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;" + endless}});
+    auto client = client_of(loop, server.url());
+    loop.run([&]() -> asio::awaitable<void> {
+        auto failure = co_await failure_of(*client, request("GET", "/"));
+        REQUIRE(failure);
+        CHECK(failure->what.ends_with("/: buffer overflow"));
+        client.reset();
+    });
+}
+
 TEST_CASE("a proxy opens the tunnel, with credentials that no message shows") {
     Loop loop;
     SECTION("it agrees") {
