@@ -79,15 +79,9 @@ private:
             why = removal.reasons.front();
             return std::nullopt;
         }
-        if (!removal.replacements.empty() && !saves_enough(capacity_of(snapshot_, nodes), bought(removal))) {
-            why =
-                "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) + " %";
-            return std::nullopt;
-        }
         if (!removal.replacements.empty()) {
-            if (goes_to_what_is_bought(removal)) return removal;
-            why =
-                "a machine bought instead would hold some of its pods only, and others could take its place";
+            why = why_not_bought(nodes, removal);
+            if (why.empty()) return removal;
             return std::nullopt;
         }
         // Nothing is saved if the pods go to a node that is kept empty, and another is bought to be kept
@@ -99,6 +93,17 @@ private:
         if (removal.possible) return removal;
         why = removal.reasons.front();
         return std::nullopt;
+    }
+
+    std::string why_not_bought(const std::vector<std::size_t>& nodes,
+                               const scheduling::Removal& removal) const {
+        if (!saves_enough(capacity_of(snapshot_, nodes), bought(removal)))
+            return "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) +
+                   " %";
+        if (!goes_to_what_is_bought(removal))
+            return "a machine bought instead would hold some of its pods only, and others could take its "
+                   "place";
+        return {};
     }
 
     Size bought(const scheduling::Removal& removal) const {
