@@ -77,6 +77,8 @@ public:
     const Counts& counts() const { return counts_; }
     // Struck within the last minute, or still going on (host_died, not_ready, ... count from their start).
     bool recent(Fault fault) const;
+    // What a process asked for before it was killed within the last minute may still take effect.
+    bool recent_kill() const { return recent(Fault::killed) || recent(Fault::killed_at_request); }
 
 private:
     static std::size_t index(Fault fault) { return static_cast<std::size_t>(fault); }

@@ -52,10 +52,8 @@ private:
     // What a process asked for before it was killed may be made after its successor saw that there is no such
     // machine, and began another attempt. The collector of orphans removes it.
     bool comes_late(int one, int other) {
-        const auto& faults = world_.faults;
-        const bool was_killed = faults.recent(Fault::killed) || faults.recent(Fault::killed_at_request);
         const auto difference = mark_of(one).attempt - mark_of(other).attempt;
-        if (!was_killed || difference == 0) return false;
+        if (!world_.faults.recent_kill() || difference == 0) return false;
         late_.insert(difference < 0 ? one : other);
         return true;
     }

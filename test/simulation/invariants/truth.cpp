@@ -67,14 +67,9 @@ private:
                                                      ", which runs on another machine");
     }
 
-    // A request to make it was under way when its process was killed, and took effect after the last look.
-    bool may_come_late() const {
-        return world_.faults.recent(Fault::killed) || world_.faults.recent(Fault::killed_at_request);
-    }
-
     void check_deleted(const NodeSmithClaim& claim) const {
         if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
-        if (!machine_of(claim) || may_come_late()) return;
+        if (!machine_of(claim) || world_.faults.recent_kill()) return;
         stage_.violate("status tells the truth",
                        "claim " + claim.metadata.name + " says that its machine is deleted, but it exists");
     }

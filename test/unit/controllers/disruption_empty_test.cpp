@@ -12,6 +12,12 @@ namespace {
 
 using World = test::DisruptionWorld;
 
+void put_leaving_taint(World& world, const std::string& name) {
+    auto node = world.node(name);
+    node.spec.taints.push_back({"kubenodesmith.io/disrupted", "", "NoSchedule", {}});
+    world.server.put(node);
+}
+
 }  // namespace
 
 TEST_CASE("an empty node is tainted, looked at again, and its claim deleted") {
@@ -75,9 +81,7 @@ TEST_CASE("a removal that a crash interrupted is finished, or undone, by the nex
     World world;
     world.run_for(500ms);
     if (GENERATE(false, true)) {
-        auto node = world.node("a");
-        node.spec.taints.push_back({"kubenodesmith.io/disrupted", "", "NoSchedule", {}});
-        world.server.put(node);
+        put_leaving_taint(world, "a");
     }
     auto claim = world.claim("a");
     objects::set_condition(claim.status.conditions, "Disrupted", ConditionStatus::True, objects::kStart,
@@ -99,9 +103,7 @@ TEST_CASE("a removal that a crash interrupted is finished, or undone, by the nex
 TEST_CASE("a taint that no decision stands behind is removed") {
     World world;
     world.put_running_pod("web", "a");
-    auto node = world.node("a");
-    node.spec.taints.push_back({"kubenodesmith.io/disrupted", "", "NoSchedule", {}});
-    world.server.put(node);
+    put_leaving_taint(world, "a");
     world.run_for(5s);
     CHECK_FALSE(world.is_tainted("a"));
 }
@@ -110,9 +112,7 @@ TEST_CASE("a taint that no decision stands behind is removed") {
 TEST_CASE("the taint of a node whose machine goes because its launch failed is not ours to remove") {
     World world;
     world.put_running_pod("web", "a");
-    auto node = world.node("a");
-    node.spec.taints.push_back({"kubenodesmith.io/disrupted", "", "NoSchedule", {}});
-    world.server.put(node);
+    put_leaving_taint(world, "a");
     world.server.edit<NodeSmithClaim>({"default", "a"}, [](NodeSmithClaim& claim) {
         const controllers::claim::Failure failure{"InitializationTimeout", "not initialized within 15m", ""};
         controllers::claim::fail_attempt(claim.status, failure, 3, {});
