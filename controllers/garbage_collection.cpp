@@ -139,7 +139,8 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
 
 asio::awaitable<std::string> GarbageCollector::remove(ProviderObject object, Backend backend,
                                                       providers::Machine machine) {
-    const auto result = co_await backend->remove(machine.identity, machine.record);
+    providers::InUseCheck in_use = [this, machine] { return is_in_use_after_all(machine); };
+    const auto result = co_await backend->remove(machine.identity, machine.record, std::move(in_use));
     const auto name = described(machine);
     if (std::holds_alternative<providers::Gone>(result)) {
         removed_.with({object->metadata.namespace_, object->metadata.name}).add();

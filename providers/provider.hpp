@@ -245,6 +245,11 @@ struct HostReport {
     std::optional<std::int64_t> power_watts;
 };
 
+// Asked right before a running machine is told to end: whether it is in use after all, as it may be since the
+// provider was waited for. Empty: it is known not to be. May throw, and then nothing is ended.
+using InUseCheck = std::function<asio::awaitable<bool>()>;
+inline constexpr const char* kInUseAfterAll = "the machine is in use after all and left alone";
+
 class HostInventory;
 
 // Every method may throw ProviderError; cancelling half-way leaves an outcome that the next call reads back.
@@ -258,8 +263,10 @@ public:
     // Takes the machine of `spec.identity` one step nearer to running and tells where it stands. With an
     // empty record it only chooses host and id (state placed). Idempotent by identity and record.
     virtual asio::awaitable<EnsureResult> ensure(MachineSpec spec) = 0;
-    // Takes it one step nearer to gone. Never touches what does not prove to be this machine.
-    virtual asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record) = 0;
+    // Takes it one step nearer to gone. Never touches what does not prove to be this machine, nor one that
+    // runs and is in use.
+    virtual asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
+                                                 InUseCheck in_use) = 0;
     // Takes the mark off a machine that its user keeps: from then on it is none of ours. True when done, else
     // call again. Never touches what does not prove to be this machine.
     virtual asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) = 0;

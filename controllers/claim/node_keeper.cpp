@@ -94,15 +94,20 @@ asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) 
     co_return kube::Result{base::Duration::zero()};
 }
 
-asio::awaitable<kube::Result> NodeKeeper::look(Observation observation) {
-    const auto claim = observation.claim;
+asio::awaitable<bool> NodeKeeper::has_joined(ClaimPointer claim) {
     const kube::ListOptions all;
     auto nodes = co_await client_.list<api::Node>(all);
     for (auto& node : nodes) {
         if (!is_node_of(node, claim->status)) continue;
         informers_.nodes.observe(std::move(node));
-        co_return kube::Result{kSoon};
+        co_return true;
     }
+    co_return false;
+}
+
+asio::awaitable<kube::Result> NodeKeeper::look(Observation observation) {
+    const bool joined = co_await has_joined(observation.claim);
+    if (joined) co_return kube::Result{kSoon};
     co_await writer_.record(observation, after_vain_search(observation.situation()));
     co_return kube::Result{base::Duration::zero()};
 }

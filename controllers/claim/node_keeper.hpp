@@ -26,6 +26,8 @@ public:
     // Asks the API server for a Node of a machine that is about to go and is not known to have joined. If
     // there is none, the removal of the machine is recorded as begun.
     asio::awaitable<kube::Result> look(Observation observation);
+    // Whether the API server has a Node of the claim's machine; the cache has it then, too.
+    asio::awaitable<bool> has_joined(ClaimPointer claim);
     asio::awaitable<kube::Result> taint(Observation observation);
     // Takes our label and taint off a Node that stays with its user.
     asio::awaitable<kube::Result> release(Observation observation);

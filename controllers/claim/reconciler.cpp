@@ -33,7 +33,7 @@ ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, bas
       placements_(std::move(executor), informers),
       launcher_(clock, writer_, instances, reservations, addresses_, placements_, boot_data),
       nodes_(informers, client, writer_, instances, boot_data),
-      remover_(clock, writer_, drainer, instances, boot_data),
+      remover_(clock, writer_, drainer, instances, boot_data, nodes_),
       adoption_(informers, clock, writer_, instances) {}
 
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {

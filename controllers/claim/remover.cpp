@@ -19,8 +19,13 @@ base::Duration wait_after(const providers::RemoveResult& result) {
 }  // namespace
 
 Remover::Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderInstances& instances,
-                 BootData& boot_data)
-    : clock_(clock), writer_(writer), drainer_(drainer), instances_(instances), boot_data_(boot_data) {}
+                 BootData& boot_data, NodeKeeper& nodes)
+    : clock_(clock),
+      writer_(writer),
+      drainer_(drainer),
+      instances_(instances),
+      boot_data_(boot_data),
+      nodes_(nodes) {}
 
 asio::awaitable<kube::Result> Remover::drain(Observation observation) {
     const auto progress = co_await drainer_.step(drain_request(observation.situation()));
@@ -33,6 +38,12 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
     co_return kube::Result{kDrainRetry};
 }
 
+providers::InUseCheck Remover::in_use_check(const Observation& observation) {
+    const auto& claim = observation.claim;
+    if (observation.node || is_true(*claim, api::conditions::kDrained)) return {};
+    return [this, claim] { return nodes_.has_joined(claim); };
+}
+
 asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
     const auto claim = observation.claim;
     const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
@@ -41,7 +52,9 @@ asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
     providers::RemoveResult result;
     if (provider && observation.provider) {
         auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
-        result = co_await (*provider)->remove(std::move(identity), record_of(claim->status));
+        auto in_use = in_use_check(observation);
+        result =
+            co_await (*provider)->remove(std::move(identity), record_of(claim->status), std::move(in_use));
     } else {
         const auto* why = std::get_if<ProviderUnavailable>(&lookup);
         providers::RemovalBlocked blocked;

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "controllers/claim/boot_data.hpp"
+#include "controllers/claim/node_keeper.hpp"
 #include "controllers/claim/writer.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/provider_instances.hpp"
@@ -15,7 +16,7 @@ class Remover {
 public:
     // All must outlive this.
     Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderInstances& instances,
-            BootData& boot_data);
+            BootData& boot_data, NodeKeeper& nodes);
 
     asio::awaitable<kube::Result> drain(Observation observation);
     // Whatever goes wrong, the claim keeps its finalizer until the machine is verified gone or the user says
@@ -26,11 +27,15 @@ public:
     asio::awaitable<kube::Result> revoke_token(Observation observation);
 
 private:
+    // Of a machine that nobody has heard join; empty if its Node is known, and drained.
+    providers::InUseCheck in_use_check(const Observation& observation);
+
     base::Clock& clock_;
     Writer& writer_;
     Drainer& drainer_;
     ProviderInstances& instances_;
     BootData& boot_data_;
+    NodeKeeper& nodes_;
 };
 
 }  // namespace controllers::claim

@@ -169,10 +169,16 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     const auto& view = pass.view;
     Search search;
     std::map<std::size_t, const Choice*> choices;
+    // Each node that is in use is to spare for the pool alone, but not with any number of others.
+    auto rest = view.use;
+    std::size_t together = 0;
     for (const auto& choice : idle) {
         if (refusal_of(pass, choice.member, Kind::Underutilized)) continue;
         const auto place = place_in_world(pass, choice.member);
         if (!place) continue;
+        rest.lose(choice.member.use);
+        const bool may_join = !choice.is_busy || rest.fits(view.pool->spec.scaleDown.headroomPercent);
+        if (may_join && together == search.candidates.size()) ++together;
         search.candidates.push_back(*place);
         if (choice.is_busy) search.busy.insert(*place);
         choices.emplace(*place, &choice);
@@ -188,7 +194,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     const auto waiting = informers_.pods.store().by_index(kPodsUnschedulable, "true").size();
     if (waiting > pass.world->snapshot.pods.size())
         search.busy.insert(search.candidates.begin(), search.candidates.end());
-    search.most_nodes = how_many_may_begin(view, Kind::Underutilized);
+    search.most_nodes = std::min(together, how_many_may_begin(view, Kind::Underutilized));
     search.headroom_percent = view.pool->spec.scaleDown.headroomPercent;
     scheduling::Removals removals(solver_, pass.world->snapshot);
     const auto found = find_consolidation(removals, pass.world->snapshot, search);

@@ -55,13 +55,19 @@ void PoolUse::add(const NodeUse& node, bool stays) {
     any_ = true;
 }
 
+void PoolUse::lose(const NodeUse& node) {
+    allocatable_.cpu -= node.allocatable.cpu;
+    allocatable_.memory -= node.allocatable.memory;
+}
+
 bool PoolUse::fits(std::int64_t headroom_percent) const {
     return fits_in(allocatable_, headroom_percent);
 }
 
 bool PoolUse::fits_without(const NodeUse& node, std::int64_t headroom_percent) const {
-    const auto& offers = node.allocatable;
-    return fits_in({allocatable_.cpu - offers.cpu, allocatable_.memory - offers.memory}, headroom_percent);
+    auto rest = *this;
+    rest.lose(node);
+    return rest.fits(headroom_percent);
 }
 
 bool PoolUse::fits_on_fewer(std::int64_t headroom_percent) const {

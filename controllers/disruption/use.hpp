@@ -34,6 +34,8 @@ class PoolUse {
 public:
     // A node whose pods need a place; whether it is there for them, and for those of others, from now on.
     void add(const NodeUse& node, bool stays);
+    // One that stays so far does not; its pods need a place still.
+    void lose(const NodeUse& node);
     // Whether all pods would fit on the nodes that stay, or on one of these fewer, if only sums counted and
     // so much of each resource had to be free.
     bool fits(std::int64_t headroom_percent) const;

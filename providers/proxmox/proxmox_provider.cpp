@@ -38,8 +38,9 @@ public:
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         co_return co_await ensurer_.ensure(std::move(spec));
     }
-    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record) override {
-        co_return co_await remover_.remove(std::move(identity), std::move(record));
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
+                                         InUseCheck in_use) override {
+        co_return co_await remover_.remove(std::move(identity), std::move(record), std::move(in_use));
     }
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
         co_return co_await releaser_.release(std::move(identity), std::move(record));

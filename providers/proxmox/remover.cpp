@@ -40,7 +40,8 @@ RemoveResult blocked(std::string reason, std::string message) {
 
 }  // namespace
 
-asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineRecord record) {
+asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineRecord record,
+                                              InUseCheck in_use) {
     if (record.machine_id.empty())
         co_return Gone();  // the choice of an ID is recorded before anything is made
     try {
@@ -55,6 +56,9 @@ asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineR
             seen.searched_elsewhere = true;
             decision = next_removal_step(seen);
         }
+        const bool ends_it = decision.step == RemoveStep::shut_down || decision.step == RemoveStep::stop;
+        const bool is_used = ends_it && in_use && co_await in_use();
+        if (is_used) co_return in_progress(kInUseAfterAll, "", kSoon);
         co_return co_await act(std::move(identity), std::move(seen), std::move(decision));
     } catch (const ApiError& error) {
         if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRetry);

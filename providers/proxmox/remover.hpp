@@ -23,7 +23,7 @@ public:
           locks_(clock) {}
 
     // Throws ApiError, FencedError.
-    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record);
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
 
 private:
     // What the recorded task is about; empty: nothing is under way.

@@ -25,8 +25,9 @@ public:
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         co_return co_await waker_.ensure(std::move(spec));
     }
-    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record) override {
-        co_return co_await sleeper_.remove(std::move(identity), std::move(record));
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
+                                         InUseCheck in_use) override {
+        co_return co_await sleeper_.remove(std::move(identity), std::move(record), std::move(in_use));
     }
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
         co_return co_await sleeper_.release(std::move(identity), std::move(record));

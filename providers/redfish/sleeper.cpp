@@ -42,7 +42,8 @@ bool is_untouched(const NodeSmithHost& host) {
 
 }  // namespace
 
-asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineRecord record) {
+asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineRecord record,
+                                              InUseCheck in_use) {
     const auto name = record.machine_id.empty() ? record.host : record.machine_id;
     if (name.empty()) co_return Gone{};
     const auto host = co_await binding_.read(name);
@@ -57,7 +58,8 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         co_return co_await look_after_lost(std::move(identity), *host);
     }
     if (is_untouched(*host)) co_return co_await give_back(*host);
-    co_return co_await visit(std::move(identity), *host);
+    Order order{std::move(identity), std::move(in_use)};
+    co_return co_await visit(std::move(order), *host);
 }
 
 // Bound to nobody: given back already, or never taken. Unless it runs what the claim started, which happens
@@ -82,11 +84,11 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(MachineIdentity identity,
                       kPersonRetry);
 }
 
-asio::awaitable<RemoveResult> Sleeper::visit(MachineIdentity identity, NodeSmithHost host) {
+asio::awaitable<RemoveResult> Sleeper::visit(Order order, NodeSmithHost host) {
     try {
         const auto station = co_await fleet_.station(host);
         const auto turn = co_await station->bmc.visit();
-        co_return co_await step(std::move(identity), std::move(host), station);
+        co_return co_await step(std::move(order), std::move(host), station);
     } catch (const RedfishError& error) {
         co_return outcome_of(error);
     } catch (const std::invalid_argument& error) {
@@ -94,9 +96,10 @@ asio::awaitable<RemoveResult> Sleeper::visit(MachineIdentity identity, NodeSmith
     }
 }
 
-asio::awaitable<RemoveResult> Sleeper::step(MachineIdentity identity, NodeSmithHost host,
+asio::awaitable<RemoveResult> Sleeper::step(Order order, NodeSmithHost host,
                                             std::shared_ptr<Station> station) {
     const auto name = host.metadata.name;
+    const auto& identity = order.identity;
     const auto system = co_await station->hardware.system();
     if (!base::same_uuid(system.uuid, identity.system_uuid)) {
         co_return blocked("OwnershipMismatch",
@@ -120,18 +123,21 @@ asio::awaitable<RemoveResult> Sleeper::step(MachineIdentity identity, NodeSmithH
     } else if (!progress.off_seen) {
         progress.off_seen = clock_.now();
     }
-    co_return co_await turn_off(*retired, std::move(station), system, identity.claim_uid);
+    co_return co_await turn_off(std::move(order), *retired, std::move(station), system);
 }
 
-asio::awaitable<RemoveResult> Sleeper::turn_off(NodeSmithHost host, std::shared_ptr<Station> station,
-                                                System system, std::string claim_uid) {
+asio::awaitable<RemoveResult> Sleeper::turn_off(Order order, NodeSmithHost host,
+                                                std::shared_ptr<Station> station, System system) {
     const auto name = host.metadata.name;
     const auto resets = co_await station->hardware.reset_types(system);
     const bool can_shut_down = reset_type(PowerGoal::off_gracefully, resets).has_value();
-    auto& progress = progress_.of(name, claim_uid);
+    auto& progress = progress_.of(name, order.identity.claim_uid);
     const auto limits = power_limits(settings_);
     const auto step = next_off_step(system, progress, can_shut_down, limits, clock_.now());
     if (step == OffStep::done) co_return co_await tidy(std::move(host), std::move(station), system);
+    const bool ends_it = step == OffStep::ask_gracefully || step == OffStep::ask_by_force;
+    const bool is_used = ends_it && order.in_use && co_await order.in_use();
+    if (is_used) co_return in_progress(kInUseAfterAll, kConflictRetry);
     if (step == OffStep::ask_gracefully) {
         co_await station->hardware.reset(system, PowerGoal::off_gracefully);
         progress.off_asked = clock_.now();

@@ -17,23 +17,26 @@ public:
         : settings_(settings), fleet_(fleet), binding_(binding), progress_(progress), clock_(clock) {}
 
     // Provider::remove.
-    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record);
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
     // Provider::release: the host stays on and is nobody's.
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
+    struct Order {
+        MachineIdentity identity;
+        InUseCheck in_use;
+    };
     // What is known of the erasure of a host's drives; lost in a restart, after which it begins anew.
     struct Wipe {
         std::map<std::string, std::string> tasks;  // by drive; empty: the drive is erased
         int attempts = 0;
     };
 
-    asio::awaitable<RemoveResult> visit(MachineIdentity identity, NodeSmithHost host);
+    asio::awaitable<RemoveResult> visit(Order order, NodeSmithHost host);
     asio::awaitable<RemoveResult> look_after_lost(MachineIdentity identity, NodeSmithHost host);
-    asio::awaitable<RemoveResult> step(MachineIdentity identity, NodeSmithHost host,
-                                       std::shared_ptr<Station> station);
-    asio::awaitable<RemoveResult> turn_off(NodeSmithHost host, std::shared_ptr<Station> station,
-                                           System system, std::string claim_uid);
+    asio::awaitable<RemoveResult> step(Order order, NodeSmithHost host, std::shared_ptr<Station> station);
+    asio::awaitable<RemoveResult> turn_off(Order order, NodeSmithHost host, std::shared_ptr<Station> station,
+                                           System system);
     asio::awaitable<RemoveResult> tidy(NodeSmithHost host, std::shared_ptr<Station> station, System system);
     // nullopt: every drive is erased.
     asio::awaitable<std::optional<RemoveResult>> wipe(NodeSmithHost host, std::shared_ptr<Station> station,

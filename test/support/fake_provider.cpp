@@ -105,9 +105,15 @@ public:
     }
 
     asio::awaitable<providers::RemoveResult> remove(providers::MachineIdentity identity,
-                                                    providers::MachineRecord record) override {
+                                                    providers::MachineRecord record,
+                                                    providers::InUseCheck in_use) override {
         co_await begin("remove");
-        auto result = remove_now(identity, record);
+        const auto* machine = cloud_.find(identity);
+        const bool ends_it =
+            machine && !machine->removing && machine->state == providers::MachineState::running;
+        const bool is_used = ends_it && in_use && co_await in_use();
+        providers::RemoveResult result = providers::RemovalInProgress{providers::kInUseAfterAll, "", {}};
+        if (!is_used) result = remove_now(identity, record);
         end("remove");
         co_return result;
     }

@@ -77,8 +77,8 @@ public:
     providers::MachineSpec machine(int number) const;
 
     providers::EnsureResult ensure(const providers::MachineSpec& spec) { return run(provider->ensure(spec)); }
-    providers::RemoveResult remove(const providers::MachineSpec& spec) {
-        return run(provider->remove(spec.identity, spec.record));
+    providers::RemoveResult remove(const providers::MachineSpec& spec, providers::InUseCheck in_use = {}) {
+        return run(provider->remove(spec.identity, spec.record, std::move(in_use)));
     }
     // Calls ensure, keeps the record and waits as told until the machine runs. Fails the test for anything
     // else.

@@ -66,6 +66,21 @@ TEST_CASE("Removal stops and destroys the machine with its disks and its image, 
     CHECK_FALSE(lab.run(lab.provider->get(spec.identity, spec.record)));
 }
 
+TEST_CASE("A machine that turns out to be in use is not told to end, until it is not") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    bool is_used = true;
+    const auto in_use = [&]() -> asio::awaitable<bool> { co_return is_used; };
+    CHECK(std::holds_alternative<RemovalInProgress>(lab.remove(spec, in_use)));
+    lab.wait(std::chrono::seconds{10});
+    CHECK(lab.vm(spec)->running);
+    CHECK(lab.count("POST", ".*/status/(shutdown|stop)") == 0);
+    is_used = false;
+    lab.remove(spec, in_use);
+    CHECK(lab.count("POST", ".*/status/(shutdown|stop)") == 1);
+}
+
 TEST_CASE("From creation to boot a machine costs at most 8 requests beside those that follow tasks") {
     Lab lab;
     auto first = lab.machine(1);

@@ -143,7 +143,8 @@ private:
     }
 
     // Machines that exist, and those that have their place on a host and may be made at any moment. Machines
-    // whose claim is gone are no pool's any more.
+    // whose claim is gone, or has seen its machine gone, are no pool's any more: a process that was killed
+    // may have asked for them, and they are orphans.
     void check_machines() {
         std::set<std::string> with_machine;  // UIDs of claims
         for (auto vmid : world_.administrators.marked()) {
@@ -153,9 +154,7 @@ private:
         std::map<std::string, Figures> used;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             if (claim->status.machineID.empty() && !with_machine.contains(claim->metadata.uid)) continue;
-            if (api::is_true(claim->status.conditions, api::conditions::kMachineDeleted) &&
-                !with_machine.contains(claim->metadata.uid))
-                continue;
+            if (api::is_true(claim->status.conditions, api::conditions::kMachineDeleted)) continue;
             const auto& size = claim->spec.requirements;
             for (const auto& name : {claim->spec.poolRef, std::string()}) {
                 used[name] += {1, size.cpuCores, size.memoryMiB};

@@ -155,6 +155,17 @@ TEST_CASE("a process that leads no more writes nothing about it") {
     CHECK(world.claim()->status.conditions.empty());
 }
 
+void joins_with_a_pod(World& world) {
+    const auto& machine = world.cloud.machines.begin()->second;
+    world.kubelet_joins(machine);
+    api::Pod pod;
+    pod.metadata.name = "web";
+    pod.metadata.namespace_ = "default";
+    pod.spec.nodeName = machine.name;
+    pod.status.phase = api::PodPhase::Running;
+    world.server.put(pod);
+}
+
 // Its machine joins at the moment when the API server is asked for Nodes: the watch tells of it later.
 class JoinsUnheard final : public fake::Interference {
 public:
@@ -164,13 +175,7 @@ public:
             request.target.starts_with("/api/v1/nodes") && request.target.find("watch=") == std::string::npos;
         if (!lists_nodes || world_.cloud.machines.empty() || joined_) return std::nullopt;
         joined_ = true;
-        world_.kubelet_joins(world_.cloud.machines.begin()->second);
-        api::Pod pod;
-        pod.metadata.name = "web";
-        pod.metadata.namespace_ = "default";
-        pod.spec.nodeName = world_.cloud.machines.begin()->second.name;
-        pod.status.phase = api::PodPhase::Running;
-        world_.server.put(pod);
+        joins_with_a_pod(world_);
         return std::nullopt;
     }
 
@@ -188,6 +193,38 @@ TEST_CASE("a machine that nobody has heard join yet is not removed under its pod
     };
     JoinsUnheard late(world);
     Process process(world, &late, nullptr);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kDrained) == "Drained"; }, 1min));
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK_FALSE(killed);
+    CHECK(world.clean());
+}
+
+// Its machine joins, and takes a pod, while the provider is waited for.
+class JoinsMeanwhile final : public fake::ProviderCalls {
+public:
+    explicit JoinsMeanwhile(World& world) : world_(world) {}
+    void before(const std::string& method) override {
+        if (method == "remove" && !std::exchange(joined_, true)) joins_with_a_pod(world_);
+    }
+
+private:
+    World& world_;
+    bool joined_ = false;
+};
+
+// Found by the simulation.
+TEST_CASE("a machine that joins while its provider is slow is not removed under its pods") {
+    World world;
+    world.machines_join = false;
+    bool killed = false;
+    world.cloud.on_gone = [&](const fake::CloudMachine&) {
+        killed = world.server.get<api::Pod>({"default", "web"}).has_value();
+    };
+    JoinsMeanwhile late(world);
+    Process process(world, nullptr, &late);
     world.buy();
     REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
     world.server.remove<NodeSmithClaim>(kClaim);

@@ -36,8 +36,8 @@ public:
     asio::awaitable<providers::EnsureResult> ensure(providers::MachineSpec) override {
         throw std::logic_error("ensure");
     }
-    asio::awaitable<providers::RemoveResult> remove(providers::MachineIdentity,
-                                                    providers::MachineRecord) override {
+    asio::awaitable<providers::RemoveResult> remove(providers::MachineIdentity, providers::MachineRecord,
+                                                    providers::InUseCheck) override {
         throw std::logic_error("remove");
     }
     asio::awaitable<bool> release(providers::MachineIdentity, providers::MachineRecord) override {

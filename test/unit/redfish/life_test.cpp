@@ -113,6 +113,22 @@ TEST_CASE("a machine that is not the claim's is never turned off") {
     }
 }
 
+TEST_CASE("a host that turns out to be in use is not told to go off, until it is not") {
+    World world;
+    auto& bmc = world.add("a1");
+    auto claim = world.claim("workers-1");
+    REQUIRE(world.wake(claim));
+    bool is_used = true;
+    const auto in_use = [&]() -> asio::awaitable<bool> { co_return is_used; };
+    for (int i = 0; i < 3; ++i) {
+        world.remove(claim, in_use);
+        world.pass(std::chrono::minutes{2});
+    }
+    CHECK(bmc.power() == Power::on);
+    is_used = false;
+    CHECK(world.put_to_sleep(claim));
+}
+
 TEST_CASE("a host that hangs on its way up fails the attempt and is tried later and later") {
     World world;
     world.add("a", {.sticks_powering_on = true});

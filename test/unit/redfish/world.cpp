@@ -102,8 +102,8 @@ providers::EnsureResult World::ensure(Claim& claim) {
     return result;
 }
 
-providers::RemoveResult World::remove(Claim& claim) {
-    return run(provider->remove(claim.identity, claim.record));
+providers::RemoveResult World::remove(Claim& claim, providers::InUseCheck in_use) {
+    return run(provider->remove(claim.identity, claim.record, std::move(in_use)));
 }
 
 bool World::wake(Claim& claim, base::Duration limit) {

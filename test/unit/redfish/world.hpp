@@ -54,7 +54,7 @@ struct World {
     };
     Claim claim(const std::string& name, std::int64_t cpus = 1, std::int64_t memory_mib = 1024);
     providers::EnsureResult ensure(Claim& claim);
-    providers::RemoveResult remove(Claim& claim);
+    providers::RemoveResult remove(Claim& claim, providers::InUseCheck in_use = {});
     // Until it runs or the attempt failed. True: it runs.
     bool wake(Claim& claim, base::Duration limit = std::chrono::minutes{20});
     // Until it is gone or blocked for longer than the limit. True: it is gone.
