@@ -104,8 +104,8 @@ MUTATIONS = [
              "        base::log::info(\"Joining\", {{\"token\", token.text()}});\n"
              "        co_return bootstrap::nocloud_image(seed);", include="base/log.hpp"),
     Mutation("write a status on each pass", "the API server is never left in peace",
-             "controllers/control_plane_status.cpp",
-             "    if (status != facts.object.status) status.lastSyncTime = now;", "    status.lastSyncTime = now;"),
+             "controllers/provider_status.cpp",
+             "    for (auto& next : updates) {", "    status.conditions.clear();\n    for (auto& next : updates) {"),
     Mutation("say nothing about pods that get no node", "users cannot tell why a pod waits",
              "controllers/provisioning/announcements.cpp",
              "        announcer_.say(kube::target_of(*unplaced.pod), kube::EventType::warning, \"NoNodeForPod\",\n"

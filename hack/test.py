@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Builds trees of CMake presets, runs the tests of each (the preset says which), and ends with one summary.
 
+While one tree is tested, which is mostly waiting, the next is built with what it leaves of the processors.
+
 hack/test.py [--jobs N] release asan tsan
 """
 
 import argparse
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,6 +23,32 @@ def build(tree, jobs):
     if not (ROOT / "build" / tree / "build.ninja").exists():
         subprocess.run(["cmake", "--preset", tree], cwd=ROOT, check=True)
     subprocess.run(["cmake", "--build", "--preset", tree, "--parallel", str(jobs)], cwd=ROOT, check=True)
+
+
+def yield_to_tests():
+    os.nice(19)
+    # Linux shares time between sessions first, if it groups processes by them.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text("19", encoding="ascii")
+
+
+@contextlib.contextmanager
+def building(tree, jobs):
+    """Builds the tree (None: nothing) beside the tests in its body. A failure is told by the build that follows."""
+    if not tree:
+        yield
+        return
+    command = [sys.executable, __file__, "--jobs", str(jobs), "--only-build", tree]
+    log = ROOT / "build" / f"{tree}.log"
+    with log.open("wb") as output:
+        builder = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, preexec_fn=yield_to_tests)
+    try:
+        yield
+    except BaseException:
+        os.killpg(builder.pid, signal.SIGTERM)
+        raise
+    finally:
+        builder.wait()
 
 
 def test(tree, jobs):
@@ -40,15 +70,21 @@ def test(tree, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only-build", action="store_true")
     parser.add_argument("trees", nargs="+", metavar="PRESET")
     arguments = parser.parse_args()
+    if arguments.only_build:
+        for tree in arguments.trees:
+            build(tree, arguments.jobs)
+        return 0
     lines, total = [], [0, 0, 0]
-    for tree in arguments.trees:
+    for tree, following in zip(arguments.trees, [*arguments.trees[1:], None]):
         begin = time.monotonic()
         build(tree, arguments.jobs)
         built = time.monotonic()
-        passed, failed, skipped = test(tree, arguments.jobs)
-        tested = time.monotonic()
+        with building(following, arguments.jobs):
+            passed, failed, skipped = test(tree, arguments.jobs)
+            tested = time.monotonic()
         total = [total[0] + passed, total[1] + len(failed), total[2] + len(skipped)]
         line = f"{tree}: {passed} passed, {len(failed)} failed, {len(skipped)} skipped"
         lines.append(f"{line} (build {built - begin:.0f} s, tests {tested - built:.0f} s)")

@@ -1,0 +1,25 @@
+// What the operator's caches know.
+#include "test/support/catch.hpp"
+#include "test/support/run_coroutine.hpp"
+#include "test/unit/controllers/cluster.hpp"
+
+using namespace std::chrono_literals;
+
+TEST_CASE("who takes over knows what the last leader wrote, though the watches have not told of it yet") {
+    test::Cluster cluster;
+    cluster.put_basics();
+    cluster.server.put(objects::pool("small"));
+    cluster.start();
+    cluster.server.options().watch_delay = 1h;
+    const auto bought = cluster.server.put(objects::bought_claim("small-1", cluster.pool(), 1, 2, 4096));
+    cluster.server.edit<objects::NodeSmithPool>({"default", "small"},
+                                                [](auto& pool) { pool.status.nextClaimSequence = 2; });
+    cluster.run_for(1s);
+    const auto known = [&] { return cluster.informers.claims.store().get(api::key_of(bought)) != nullptr; };
+    REQUIRE_FALSE(known());
+
+    test::run(cluster.context, cluster.clock, cluster.informers.catch_up(cluster.client));
+    CHECK(known());
+    CHECK(cluster.informers.pools.store().get({"default", "small"})->status.nextClaimSequence == 2);
+    cluster.stop();
+}
