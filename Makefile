@@ -7,7 +7,7 @@ SHELL := /bin/bash
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
-TREES ?= $(if $(filter release,$(PRESET)),release asan tsan,$(PRESET))
+TREES ?= $(if $(filter release,$(PRESET)),release tsan,$(PRESET))
 IMG ?= kubenodesmith:latest
 CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
 KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
@@ -42,7 +42,7 @@ build: ## Build the C++ programs and tests into build/PRESET (programs: build/PR
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 .PHONY: test
-test: setup ## Run all tests, of what runs in one process also under sanitizers (TREES=release: without)
+test: setup ## Run all tests, those with threads also under ThreadSanitizer (TREES="release asan tsan": more)
 	@hack/test.py --jobs $(JOBS) $(TREES)
 
 .PHONY: bench

@@ -118,6 +118,8 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
     index_ours(*this);
 }
 
+Informers::~Informers() = default;
+
 void Informers::spawn_all(base::TaskGroup& group) {
     for_all(*this, [&group](auto& informer) { group.spawn(informer.run()); });
 }

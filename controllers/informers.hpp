@@ -39,6 +39,7 @@ class Informers {
 
 public:
     Informers(kube::Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor);
+    ~Informers();  // not inline: whoever has one would compile the informers of all kinds anew
 
     kube::Informer<api::Pod> pods;  // not Succeeded or Failed; see forget_unread()
     kube::Informer<api::Node> nodes;
