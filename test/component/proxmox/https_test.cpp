@@ -131,7 +131,7 @@ TEST_CASE("A machine with a boot image lives and dies over HTTPS") {
         const auto& vm = fixture.simulator.cluster().world.machines.at(std::stoi(spec.record.machine_id));
         CHECK(fixture.simulator.cluster().view(vm).cdrom == std::string(200'000, '\0'));
         while (true) {
-            auto result = co_await provider->remove(spec.identity, spec.record, {});
+            auto result = co_await provider->remove(spec.identity, spec.record, nullptr);
             if (std::holds_alternative<Gone>(result)) break;
             const auto& busy = std::get<RemovalInProgress>(result);
             spec.record.task = busy.task;

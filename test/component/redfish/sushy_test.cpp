@@ -106,7 +106,7 @@ struct Lab {
         return false;
     }
     bool is_gone(const providers::MachineIdentity& identity, const providers::MachineRecord& record) {
-        auto result = run(provider->remove(identity, record, {}));
+        auto result = run(provider->remove(identity, record, nullptr));
         if (std::holds_alternative<providers::Gone>(result)) return true;
         if (auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) FAIL(blocked->message);
         pass(std::get<providers::RemovalInProgress>(result).retry_after);

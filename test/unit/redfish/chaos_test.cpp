@@ -155,7 +155,7 @@ private:
             claim.record = machine->record;
             claim.identity = identity;
         } else if (!gone_.contains(index)) {
-            const auto result = co_await provider->remove(identity, record, {});
+            const auto result = co_await provider->remove(identity, record, nullptr);
             if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result))
                 claim.outcome = blocked->reason + ": " + blocked->message;
             if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result))
