@@ -65,12 +65,15 @@ private:
         // Rounded up: one of three nodes is 20 %.
         bool exceeds(std::int64_t percent) const { return unfit > (in_service * percent + 99) / 100; }
     };
-    // Of all pools if `pool` is empty.
+    // Of all pools if `pool` is empty; what leaves or has failed counts for its pool only.
     Health health_of(const std::string& pool) const {
         Health health;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             const auto& conditions = claim->status.conditions;
             if (!pool.empty() && claim->spec.poolRef != pool) continue;
+            const bool is_staying =
+                !claim->metadata.deletionTimestamp && !api::is_true(conditions, api::conditions::kFailed);
+            if (pool.empty() && !is_staying) continue;
             if (!api::is_true(conditions, api::conditions::kInitialized)) continue;
             ++health.in_service;
             if (!claim->metadata.deletionTimestamp && !api::is_true(conditions, api::conditions::kReady))

@@ -26,10 +26,13 @@ private:
                !(before && api::is_true(before->status.conditions, type));
     }
 
+    // Of its present attempt: that of an earlier one may have come late, out of a request of a process that
+    // was killed, and is an orphan.
     const proxmox::Machine* machine_of(const NodeSmithClaim& claim) const {
         for (auto vmid : world_.administrators.marked()) {
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
-            if (world_.administrators.mark_of(machine)->claim_uid == claim.metadata.uid) return &machine;
+            const bool is_of_claim = world_.administrators.mark_of(machine)->claim_uid == claim.metadata.uid;
+            if (is_of_claim && uuid_of(machine) == claim.status.systemUUID) return &machine;
         }
         return nullptr;
     }
