@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/disruption/use.hpp"
+#include "scheduling/amounts.hpp"
 
 namespace controllers::disruption {
 
@@ -39,6 +40,16 @@ Size size_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snap
         }
     }
     return {static_cast<double>(cpu), static_cast<double>(memory)};
+}
+
+// By size only: what else keeps it from the machine may change before the machine is there.
+bool has_room_for(const scheduling::NewClaim& machine, const api::Pod& pod) {
+    constexpr std::int64_t kMilli = 1000;
+    constexpr std::int64_t kMiB = 1024 * 1024;
+    scheduling::ResourceNames names;
+    const auto needs = scheduling::taken_by(pod, names);
+    return needs.base[scheduling::kCpu] <= machine.cpu_cores * kMilli &&
+           needs.base[scheduling::kMemory] <= machine.memory_mib * kMiB;
 }
 
 bool saves_enough(const Size& before, const Size& after) {
@@ -103,6 +114,11 @@ private:
         if (!goes_to_what_is_bought(removal))
             return "a machine bought instead would hold some of its pods only, and others could take its "
                    "place";
+        for (const auto& machine : removal.replacements)
+            for (const auto& pod : snapshot_.pods)
+                if (has_room_for(machine, *pod))
+                    return "pod " + api::key_of(*pod).str() +
+                           " waits, and could take the place of those for which a machine is bought instead";
         return {};
     }
 

@@ -50,6 +50,19 @@ TEST_CASE("the pods of a large host go to a small one that is free") {
     CHECK(nodes_that_go(rack(), search) == 1);
 }
 
+// Found by the simulation: a pod for which no more was bought just then took it, and another was bought.
+TEST_CASE("no machine is bought instead that a pod which waits could take") {
+    Search search;
+    search.candidates = {0};
+    auto snapshot = rack();
+    snapshot.pods = {PodBuilder("waiting", "1")};
+    snapshot.nodes[0].availability = scheduling::Availability::ready;
+    edit(snapshot.nodes[0]).spec.unschedulable = true;
+    CHECK(nodes_that_go(snapshot, search) == 0);
+    snapshot.pods = {PodBuilder("too-large-for-it", "8")};
+    CHECK(nodes_that_go(snapshot, search) == 1);
+}
+
 // Found by the simulation: pods went from one large host to the next, while a small one was free.
 TEST_CASE("a host is not given up for one that may turn out to be as large") {
     Search search;
