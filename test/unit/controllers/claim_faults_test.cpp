@@ -166,6 +166,23 @@ void joins_with_a_pod(World& world) {
     world.server.put(pod);
 }
 
+// A claim is deleted before its machine is known to have joined, and the machine joins late.
+void check_that_its_pod_is_drained(World& world, fake::Interference* requests, fake::ProviderCalls* calls) {
+    world.machines_join = false;
+    bool killed = false;
+    world.cloud.on_gone = [&](const fake::CloudMachine&) {
+        killed = world.server.get<api::Pod>({"default", "web"}).has_value();
+    };
+    Process process(world, requests, calls);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kDrained) == "Drained"; }, 1min));
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK_FALSE(killed);
+    CHECK(world.clean());
+}
+
 // Its machine joins at the moment when the API server is asked for Nodes: the watch tells of it later.
 class JoinsUnheard final : public fake::Interference {
 public:
@@ -186,20 +203,8 @@ private:
 
 TEST_CASE("a machine that nobody has heard join yet is not removed under its pods") {
     World world;
-    world.machines_join = false;
-    bool killed = false;
-    world.cloud.on_gone = [&](const fake::CloudMachine&) {
-        killed = world.server.get<api::Pod>({"default", "web"}).has_value();
-    };
     JoinsUnheard late(world);
-    Process process(world, &late, nullptr);
-    world.buy();
-    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
-    world.server.remove<NodeSmithClaim>(kClaim);
-    REQUIRE(world.run_until([&] { return world.reason(conditions::kDrained) == "Drained"; }, 1min));
-    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
-    CHECK_FALSE(killed);
-    CHECK(world.clean());
+    check_that_its_pod_is_drained(world, &late, nullptr);
 }
 
 // Its machine joins, and takes a pod, while the provider is waited for.
@@ -218,20 +223,8 @@ private:
 // Found by the simulation.
 TEST_CASE("a machine that joins while its provider is slow is not removed under its pods") {
     World world;
-    world.machines_join = false;
-    bool killed = false;
-    world.cloud.on_gone = [&](const fake::CloudMachine&) {
-        killed = world.server.get<api::Pod>({"default", "web"}).has_value();
-    };
     JoinsMeanwhile late(world);
-    Process process(world, nullptr, &late);
-    world.buy();
-    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
-    world.server.remove<NodeSmithClaim>(kClaim);
-    REQUIRE(world.run_until([&] { return world.reason(conditions::kDrained) == "Drained"; }, 1min));
-    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
-    CHECK_FALSE(killed);
-    CHECK(world.clean());
+    check_that_its_pod_is_drained(world, nullptr, &late);
 }
 
 }  // namespace

@@ -56,7 +56,6 @@ TEST_CASE("no machine is bought instead that a pod which waits could take") {
     search.candidates = {0};
     auto snapshot = rack();
     snapshot.pods = {PodBuilder("waiting", "1")};
-    snapshot.nodes[0].availability = scheduling::Availability::ready;
     edit(snapshot.nodes[0]).spec.unschedulable = true;
     CHECK(nodes_that_go(snapshot, search) == 0);
     snapshot.pods = {PodBuilder("too-large-for-it", "8")};
