@@ -12,6 +12,7 @@ namespace controllers::disruption {
 
 using api::v1alpha1::RepairAction;
 namespace conditions = api::conditions;
+namespace reasons = api::reasons;
 
 namespace {
 
@@ -75,13 +76,17 @@ asio::awaitable<void> DisruptionReconciler::begin_power_cycle(View view, Member 
 }
 
 asio::awaitable<void> DisruptionReconciler::advance_power_cycles(Pass& pass) {
+    const auto standing = standing_blocker(facts_of(pass.view));
+    const bool outage = standing && standing->reason == reasons::kTooManyUnready;
+    if ((standing && !outage) || pass.view.observes()) co_return;
+    // An outage is no time to switch anything off, but what is off was switched off by us.
+    const bool may_switch_off = !outage;
     const auto members = pass.view.members;
     for (const auto& member : members) {
         if (!is_power_cycling(*member.claim) || member.claim->metadata.deletionTimestamp) continue;
-        if (standing_blocker(facts_of(pass.view)) || pass.view.observes()) continue;
         std::string failure;
         try {
-            co_await switch_power(pass.view, member);
+            co_await switch_power(pass.view, member, may_switch_off);
         } catch (const providers::FencedError&) {
             throw;
         } catch (const providers::ProviderError& error) {
@@ -94,7 +99,7 @@ asio::awaitable<void> DisruptionReconciler::advance_power_cycles(Pass& pass) {
     }
 }
 
-asio::awaitable<void> DisruptionReconciler::switch_power(View view, Member member) {
+asio::awaitable<void> DisruptionReconciler::switch_power(View view, Member member, bool may_switch_off) {
     const auto& claim = *member.claim;
     const auto* state = api::find_condition(claim.status.conditions, conditions::kPowerCycled);
     if (state->lastTransitionTime && state->lastTransitionTime->at + kPowerPatience <= view.now.at)
@@ -105,7 +110,7 @@ asio::awaitable<void> DisruptionReconciler::switch_power(View view, Member membe
     const auto lookup = co_await instances_.get(provider_key);
     const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     if (!object || !backend) co_return;
-    const bool is_off_wanted = state->reason == kSwitchingOff;
+    const bool is_off_wanted = state->reason == kSwitchingOff && may_switch_off;
     if (is_off_wanted) {
         const auto node = co_await client_.get<api::Node>(api::key_of(*member.node));
         if (node && is_ready(*node)) {

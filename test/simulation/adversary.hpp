@@ -18,6 +18,7 @@ struct Deeds {
     std::set<std::string> claims_without_finalizer;         // UIDs of claims whose finalizer a user took
     std::set<std::string> deleted_claims;                   // UIDs
     std::set<std::string> deleted_nodes;                    // names
+    std::set<std::string> deleted_pools;                    // names
     std::set<std::string> stated_gone;                      // UIDs of claims
     std::map<std::string, base::TimePoint> limits_lowered;  // by pool
     base::TimePoint last{};                                 // when anything was last done

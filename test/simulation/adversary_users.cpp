@@ -200,6 +200,7 @@ void Adversary::delete_pool() {
     if (!pool || world_.view.all<NodeSmithPool>().size() < 2) return;
     auto key = api::key_of(*pool);
     world_.trace.line("user", "deletes pool ", key.str());
+    deeds_.deleted_pools.insert(key.name);
     for (const auto& [name, claim] : world_.view.all<NodeSmithClaim>())
         if (claim->spec.poolRef == key.name) deeds_.deleted_claims.insert(claim->metadata.uid);
     world_.server.remove<NodeSmithPool>(key);

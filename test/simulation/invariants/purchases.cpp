@@ -1,5 +1,6 @@
 // Invariant 9: at most three machines an hour are bought for the same pod. A purchase that people undid, by
-// deleting its claim or Node or by taking its machine, does not count: buying again is what they can expect.
+// deleting its claim, Node or pool or by taking its machine, does not count: buying again is what they can
+// expect.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -31,13 +32,15 @@ private:
         base::WallTime at;
         std::string claim_uid;
     };
-    // What a claim's machines and Nodes were called.
+    // What a claim's pool, machines and Nodes were called.
     struct Traces {
+        std::string pool;
         std::set<std::string> uuids, nodes;
     };
 
     void learn(const NodeSmithClaim& claim) {
         auto& traces = traces_[claim.metadata.uid];
+        traces.pool = claim.spec.poolRef;
         if (!claim.status.systemUUID.empty()) traces.uuids.insert(claim.status.systemUUID);
         if (!claim.status.nodeName.empty()) traces.nodes.insert(claim.status.nodeName);
     }
@@ -47,7 +50,8 @@ private:
         if (deeds.deleted_claims.contains(claim_uid) || deeds.claims_without_finalizer.contains(claim_uid))
             return true;
         const auto& traces = traces_.at(claim_uid);
-        return std::ranges::any_of(traces.uuids,
+        return deeds.deleted_pools.contains(traces.pool) ||
+               std::ranges::any_of(traces.uuids,
                                    [this](const auto& uuid) {
                                        return world_.administrators.meddled_with(uuid) ||
                                               world_.bmcs.meddled_with(uuid);

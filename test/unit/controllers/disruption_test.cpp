@@ -192,6 +192,25 @@ TEST_CASE("a node that is Ready again is not switched off any more") {
     CHECK(world.condition("a", "PowerCycled").empty());
 }
 
+// Found by the simulation (9002482).
+TEST_CASE("a machine that was switched off is switched on again, however many nodes are not Ready") {
+    const std::string reason = GENERATE("SwitchingOn", "SwitchingOff");
+    World world({"a", "b", "c", "d", "e"});
+    const bool is_off = reason == "SwitchingOn";
+    world.plant_machine("a", is_off ? providers::MachineState::stopped : providers::MachineState::running);
+    int boots = 0;
+    world.cloud.on_boot = [&boots](const fake::CloudMachine&) { ++boots; };
+    for (const auto* name : {"a", "b", "c", "d", "e"}) world.set_ready(name, false);
+    world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [&](objects::NodeSmithClaim& claim) {
+        controllers::claim::set(claim.status, api::conditions::kPowerCycled, api::ConditionStatus::False,
+                                reason, "", api::Time(world.clock.wall_now()));
+    });
+    world.live(1min);
+    CHECK(world.cloud.machines.begin()->second.state == providers::MachineState::running);
+    CHECK(boots == (is_off ? 1 : 0));
+    CHECK(world.condition("a", "PowerCycled") == "True SwitchedOn");
+}
+
 // ---- crashes
 
 TEST_CASE("whatever request is the last to get through for a while, what was begun is ended") {
