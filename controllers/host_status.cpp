@@ -114,8 +114,9 @@ void observe(HostStatus& status, const HostFacts& facts) {
     status.serialNumber = report.serial_number;
     status.macs = report.macs;
     status.powerWatts = steady(status.powerWatts, report.power_watts);
-    // While a claim has it the host is the machine that the claim took.
-    if (!facts.claim || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
+    // While it is reserved the host is the machine that the claim took, also after the claim has vanished:
+    // that machine is to be turned off, and no other that answers in its place.
+    if (!status.claimRef || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
     const bool is_critical = report.health == "Critical";
     set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
         is_critical ? "Critical" : std::string(reasons::kHealthy),
@@ -134,7 +135,7 @@ void verify_identity(HostStatus& status, const HostFacts& facts) {
     if (!pinned.empty() && !base::same_uuid(told, pinned))
         return refuse("SystemUUIDMismatch",
                       "the BMC tells system UUID " + told + ", spec.systemUUID is " + pinned);
-    if (facts.claim && !base::same_uuid(told, status.systemUUID))
+    if (status.claimRef && !base::same_uuid(told, status.systemUUID))
         return refuse("SystemUUIDMismatch",
                       "the BMC tells system UUID " + told + ", the host was taken as " + status.systemUUID);
     if (!facts.twin.empty())

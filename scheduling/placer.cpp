@@ -107,14 +107,21 @@ double Placer::free_share(std::size_t row) const {
     return (share(kCpu) + share(kMemory)) / 2;
 }
 
-// Among nodes only.
+bool Placer::is_kept_empty(std::size_t row) const {
+    const auto& pool = rows_.node(row).pool;
+    return pool && snapshot_.pools[*pool].spare.nodes > 0 && rows_.digest(row).own_pods == 0;
+}
+
+// Among nodes only. Which of several nodes that are nearly empty the kube-scheduler takes is not to be
+// foreseen: those that are kept empty come first, as these would have to be bought again.
 std::size_t Placer::find_node(Attempt& attempt, std::size_t from, std::size_t to) {
     if (order_ == NodeOrder::first_fit) return find(attempt, from, to);
     auto trial = attempt;
     trial.commits = false;
+    const auto rank = [this](std::size_t slot) { return std::pair(is_kept_empty(slot), free_share(slot)); };
     auto emptiest = kNone;
     for (auto slot = find(trial, from, to); slot != kNone; slot = find(trial, slot + 1, to))
-        if (emptiest == kNone || free_share(slot) > free_share(emptiest)) emptiest = slot;
+        if (emptiest == kNone || rank(slot) > rank(emptiest)) emptiest = slot;
     return emptiest == kNone ? kNone : find(attempt, emptiest, emptiest + 1);
 }
 

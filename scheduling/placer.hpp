@@ -102,6 +102,7 @@ private:
     std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
     std::size_t find_node(Attempt& attempt, std::size_t from, std::size_t to);
     double free_share(std::size_t row) const;
+    bool is_kept_empty(std::size_t row) const;
     bool try_node(Attempt& attempt, std::size_t slot);
     bool try_purchase(Attempt& attempt, std::size_t slot);
     std::size_t open(Attempt& attempt);

@@ -221,6 +221,11 @@ TEST_CASE("the board of a reserved host was replaced: the host is no longer who 
     Case c;
     c.take(HostPhase::InUse);
     c.report.system_uuid = "99999999-0042-3510-8054-b4c04f4d3132";
+    SECTION("while its claim is there") {}
+    // Found by the simulation (8011647): another machine was turned off as the claim's.
+    SECTION("and after a user took the finalizers off its claim") {
+        c.claim.reset();
+    }
     c.settled();
     CHECK(c.host.status.systemUUID == kUuid);
     CHECK(api::find_condition(c.host.status.conditions, "IdentityVerified")->reason == "SystemUUIDMismatch");

@@ -97,6 +97,21 @@ TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and 
     CHECK(simulate_removal(cluster, {{0}}).possible);
 }
 
+// Found by the simulation (9012898): the scheduler took the spare node, and another was bought to be spare.
+TEST_CASE("pods may go to a node that is kept empty, though another is emptier") {
+    auto cluster = two_nodes();
+    cluster.nodes.push_back(node("of no pool"));
+    cluster.nodes[0].pods = {web("w")};
+    cluster.nodes[1].pods = {PodBuilder("agent", "100m").owner("DaemonSet", "d")};
+    scheduling::RemovalRequest request{{0}};
+    request.emptiest_first = true;
+    CHECK(simulate_removal(cluster, request).possible);
+    cluster.pools[0].spare.nodes = 1;
+    const auto removal = simulate_removal(cluster, request);
+    CHECK_FALSE(removal.possible);
+    CHECK(removal.reasons == Reasons{"1 machine would have to be bought instead, 0 may be"});
+}
+
 TEST_CASE("minimal nodes and spare room hold nodes") {
     auto cluster = two_nodes();
     cluster.pools[0].min_nodes = 2;
