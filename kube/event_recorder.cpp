@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -19,7 +20,9 @@ namespace {
 
 constexpr std::size_t kMostWaiting = 1000;  // the oldest is dropped: an Event is a courtesy, not a record
 constexpr std::size_t kMostRemembered = 20'000;
-constexpr int kTries = 4;
+// An answer that refuses an Event is believed at last; a server that gives none may come back.
+constexpr int kMostRefusals = 4;
+constexpr base::Duration kLongestOutage = std::chrono::hours{1};
 constexpr std::size_t kMostMessage = 1024;  // the API server's bound for an Event's message
 // client-go's: a burst about one object, then one in five minutes.
 constexpr double kBurstPerObject = 25;
@@ -37,6 +40,15 @@ std::string hex(std::uint64_t number) {
     char text[17];
     std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
     return text;
+}
+
+struct Failure {
+    std::string text;
+    bool is_refusal = false;  // else nothing that the Event is to blame for
+};
+
+Failure failure_of(const ApiError& error) {
+    return {error.what(), error.code < 500 && error.code != 429};
 }
 
 // What may still be written about one object.
@@ -83,22 +95,28 @@ public:
             allowances_.clear();
         }
         if (waiting_.size() >= kMostWaiting) waiting_.pop_front();
-        waiting_.push_back(make(about, type, std::move(reason), std::move(message)));
+        waiting_.push_back({make(about, type, std::move(reason), std::move(message)), clock_.now()});
         changed_.notify_all();
     }
 
     asio::awaitable<void> run() override {
         for (;;) {
             while (waiting_.empty()) co_await changed_.wait();
-            co_await write_first(kTries);
+            co_await write_first(Patience::of_a_service);
         }
     }
 
     asio::awaitable<void> flush() override {
-        while (!waiting_.empty()) co_await write_first(1);
+        while (!waiting_.empty()) co_await write_first(Patience::none);
     }
 
 private:
+    enum class Patience { none, of_a_service };
+    struct Entry {
+        api::Event event;
+        base::TimePoint since;
+    };
+
     static base::log::Level level_of(EventType type) {
         return type == EventType::normal ? base::log::Level::info : base::log::Level::warning;
     }
@@ -133,44 +151,47 @@ private:
     }
 
     // The Event leaves the queue when it is written, or when it cannot be.
-    asio::awaitable<void> write_first(int tries) {
-        const auto event = std::move(waiting_.front());
+    asio::awaitable<void> write_first(Patience patience) {
+        const auto [event, since] = std::move(waiting_.front());
         waiting_.pop_front();
-        std::string failure;
-        for (int failures = 1; failures <= tries; ++failures) {
+        std::optional<Failure> failure = co_await write(event);
+        int refusals = 0;
+        for (int failures = 1; failure && patience == Patience::of_a_service; ++failures) {
+            if (failure->is_refusal) ++refusals;
+            if (refusals == kMostRefusals || clock_.now() - since >= kLongestOutage) break;
+            co_await clock_.sleep_for(kRetry.after(failures, random_));
             failure = co_await write(event);
-            if (failure.empty()) co_return;
-            if (failures < tries) co_await clock_.sleep_for(kRetry.after(failures, random_));
         }
+        if (!failure) co_return;
         base::log::warning("Cannot write an Event",
                            {{"object", event.involvedObject.kind + "/" + event.involvedObject.name},
                             {"reason", event.reason},
                             {"message", event.message},
-                            {"error", failure}});
+                            {"error", failure->text}});
     }
 
-    // Empty: written, or not worth another try.
-    asio::awaitable<std::string> write(api::Event event) {
+    // Nothing: written, or not worth another try.
+    asio::awaitable<std::optional<Failure>> write(api::Event event) {
         const ObjectKey key{event.metadata.namespace_, event.metadata.name};
         bool repeated = false;
-        std::string failure;
+        std::optional<Failure> failure;
         try {
             co_await client_.create<api::Event>(event);
         } catch (const ApiError& error) {
             repeated = error.is_already_exists();
             // The namespace is gone: nobody will read it.
-            if (!repeated && !error.is_not_found()) failure = error.what();
+            if (!repeated && !error.is_not_found()) failure = failure_of(error);
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::exception& error) {
-            failure = error.what();
+            failure = Failure{error.what()};
         }
         if (repeated) failure = co_await count(key, std::move(event));
         co_return failure;
     }
 
-    asio::awaitable<std::string> count(ObjectKey key, api::Event event) {
-        std::string failure;
+    asio::awaitable<std::optional<Failure>> count(ObjectKey key, api::Event event) {
+        std::optional<Failure> failure;
         try {
             // Two patches rather than a read: the right to read Events is not needed for anything else.
             Patch seen;
@@ -180,11 +201,11 @@ private:
             counted.body = json::object{{"count", known.count + 1}};
             co_await client_.patch<api::Event>(std::move(key), std::move(counted));
         } catch (const ApiError& error) {
-            if (!error.is_not_found()) failure = error.what();
+            if (!error.is_not_found()) failure = failure_of(error);
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::exception& error) {
-            failure = error.what();
+            failure = Failure{error.what()};
         }
         co_return failure;
     }
@@ -194,7 +215,7 @@ private:
     base::Random& random_;
     base::Event changed_;
     std::string component_;
-    std::deque<api::Event> waiting_;
+    std::deque<Entry> waiting_;
     // Hashes, as it remembers objects that are gone too: of the last message by that of object and reason.
     std::unordered_map<std::uint64_t, std::uint64_t> said_;
     std::unordered_map<std::uint64_t, Allowance> allowances_;  // by the hash of the object
