@@ -131,14 +131,17 @@ void Adversary::apply_claim_by_hand() {
     world_.server.put(claim);
 }
 
+// Half of the users go on to delete the claim: its machine is nobody's then.
 void Adversary::take_finalizer() {
     const auto* claim = any<NodeSmithClaim>();
     if (!claim) return;
     auto key = api::key_of(*claim);
-    world_.trace.line("user", "takes the finalizers of claim ", key.str());
+    const bool deletes = random_->below(2) == 0;
+    world_.trace.line("user", "takes the finalizers of claim ", key.str(), deletes ? " and deletes it" : "");
     deeds_.claims_without_finalizer.insert(claim->metadata.uid);
     world_.server.edit<NodeSmithClaim>(key,
                                        [](NodeSmithClaim& edited) { edited.metadata.finalizers->clear(); });
+    if (deletes && world_.view.find<NodeSmithClaim>(key)) world_.server.remove<NodeSmithClaim>(key);
 }
 
 // Its nodes are not as they would be made now: they drift.
