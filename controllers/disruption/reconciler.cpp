@@ -21,6 +21,8 @@ namespace {
 
 // Pods come and go in bursts, and nothing here is urgent.
 constexpr base::Duration kBurst = std::chrono::seconds{1};
+// Nodes of all pools count, and the changes of others are not told of here.
+constexpr base::Duration kAskForHealth = std::chrono::minutes{1};
 
 }  // namespace
 
@@ -125,6 +127,9 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
         pass.places.clear();
     }
     co_await decide(pass);
+    const auto standing = standing_blocker(facts_of(pass.view));
+    if (standing && standing->reason == reasons::kTooManyUnready)
+        pass.again = sooner(pass.again, kAskForHealth);
     co_return kube::Result{pass.again};
 }
 

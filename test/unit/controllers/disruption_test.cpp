@@ -150,6 +150,23 @@ TEST_CASE("when many nodes are not Ready at once none is repaired") {
     CHECK(world.events.count("more than 20 % of the pool's nodes are not Ready") == 2);
 }
 
+// Found by the simulation (14607): the control plane's status had not told of it, so its change did not
+// either.
+TEST_CASE("a node is repaired when enough nodes of other pools are Ready again") {
+    World world({"a", "b", "c", "d", "e"}, Buying::on, 4);
+    auto other = objects::pool("other");
+    world.server.put(other);
+    for (const auto* name : {"f", "g", "h", "i"})
+        world.join(world.server.put(objects::bought_claim(name, world.pool("other"), 1)));
+    for (const auto* name : {"a", "f", "g", "h", "i"}) world.set_ready(name, false);
+    world.live(15min);
+    CHECK(world.disrupted("a").empty());
+    CHECK(world.events.count("Node a DisruptionBlocked: Unhealthy, but the node stays: too many nodes") == 1);
+    for (const auto* name : {"f", "g", "h", "i"}) world.set_ready(name, true);
+    world.live(5min);
+    CHECK_FALSE(world.find("a"));
+}
+
 TEST_CASE("a node is switched off and on before it is replaced, if that is wanted") {
     World world({"a", "b", "c"}, Buying::on, 4);
     world.edit_pool([](auto& pool) {
