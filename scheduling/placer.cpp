@@ -96,13 +96,14 @@ std::size_t Placer::find(Attempt& attempt, std::size_t from, std::size_t to) {
     return kNone;
 }
 
-// Of CPU and memory, half each.
-double Placer::free_share(std::size_t row) const {
+// What is left free once the pod is there, of CPU and memory, half each.
+double Placer::free_share(std::size_t row, const Amounts& requests) const {
     const auto& all = rows_.allocatable(row);
     const auto share = [&](Base resource) {
         return all.base[resource] <= 0
                    ? 0.0
-                   : static_cast<double>(free_[row].base[resource]) / static_cast<double>(all.base[resource]);
+                   : static_cast<double>(free_[row].base[resource] - requests.base[resource]) /
+                         static_cast<double>(all.base[resource]);
     };
     return (share(kCpu) + share(kMemory)) / 2;
 }
@@ -118,7 +119,9 @@ std::size_t Placer::find_node(Attempt& attempt, std::size_t from, std::size_t to
     if (order_ == NodeOrder::first_fit) return find(attempt, from, to);
     auto trial = attempt;
     trial.commits = false;
-    const auto rank = [this](std::size_t slot) { return std::pair(is_kept_empty(slot), free_share(slot)); };
+    const auto rank = [&](std::size_t slot) {
+        return std::pair(is_kept_empty(slot), free_share(slot, *attempt.plan.requests));
+    };
     auto emptiest = kNone;
     for (auto slot = find(trial, from, to); slot != kNone; slot = find(trial, slot + 1, to))
         if (emptiest == kNone || rank(slot) > rank(emptiest)) emptiest = slot;

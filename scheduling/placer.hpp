@@ -101,7 +101,7 @@ private:
     std::size_t buy_for(Plan& plan);
     std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
     std::size_t find_node(Attempt& attempt, std::size_t from, std::size_t to);
-    double free_share(std::size_t row) const;
+    double free_share(std::size_t row, const Amounts& requests) const;
     bool is_kept_empty(std::size_t row) const;
     bool try_node(Attempt& attempt, std::size_t slot);
     bool try_purchase(Attempt& attempt, std::size_t slot);

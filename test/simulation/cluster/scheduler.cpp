@@ -34,6 +34,20 @@ bool repels(const api::PodAffinityTerm& term, const api::Pod& of, const api::Pod
            api::matches(*term.labelSelector, other.metadata.labels);
 }
 
+// What stays free on average of CPU and memory, as the kube-scheduler's LeastAllocated scores it by default.
+double score(const api::Node& node, const api::ResourceList& free, const api::ResourceList& wanted) {
+    double score = 0;
+    for (const auto* name : {"cpu", "memory"}) {
+        const auto all = node.status.allocatable.find(name);
+        const auto left = free.find(name);
+        if (all == node.status.allocatable.end() || left == free.end()) continue;
+        const auto taken = wanted.find(name);
+        const auto rest = left->second.milli() - (taken == wanted.end() ? 0 : taken->second.milli());
+        score += static_cast<double>(rest) / static_cast<double>(all->second.milli());
+    }
+    return score;
+}
+
 bool any_repels(const api::Pod& of, const api::Pod& other) {
     return std::ranges::any_of(required_anti_affinity(of),
                                [&](const auto& term) { return repels(term, of, other); });
@@ -99,6 +113,7 @@ std::vector<Scheduler::Candidate> Scheduler::candidates() const {
 Scheduler::Candidate* Scheduler::place(const api::Pod& pod, std::vector<Candidate>& candidates,
                                        std::string& why_not) const {
     Candidate* best = nullptr;
+    double best_score = 0;
     auto wanted = requests_of(pod);
     for (auto& candidate : candidates) {
         if (auto refusal = node_refuses(*candidate.node, pod)) {
@@ -113,7 +128,10 @@ Scheduler::Candidate* Scheduler::place(const api::Pod& pod, std::vector<Candidat
             why_not = "node(s) didn't match pod anti-affinity rules";
             continue;
         }
-        if (!best || best->free["cpu"] < candidate.free["cpu"]) best = &candidate;
+        const auto its_score = score(*candidate.node, candidate.free, wanted);
+        if (best && its_score <= best_score) continue;
+        best = &candidate;
+        best_score = its_score;
     }
     return best;
 }

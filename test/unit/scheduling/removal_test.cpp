@@ -97,6 +97,17 @@ TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and 
     CHECK(simulate_removal(cluster, {{0}}).possible);
 }
 
+TEST_CASE("of two empty nodes the larger one attracts pods, as more of it stays free") {
+    auto cluster = two_nodes();
+    cluster.nodes.push_back(node("larger", "16", "32Gi"));
+    cluster.nodes[0].pods = {web("w")};
+    scheduling::RemovalRequest request{{0}};
+    request.emptiest_first = true;
+    const auto removal = simulate_removal(cluster, request);
+    REQUIRE(removal.moves.size() == 1);
+    CHECK(removal.moves[0].node == 2);
+}
+
 // Found by the simulation (9012898): the scheduler took the spare node, and another was bought to be spare.
 TEST_CASE("pods may go to a node that is kept empty, though another is emptier") {
     auto cluster = two_nodes();
