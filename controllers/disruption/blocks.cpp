@@ -133,6 +133,10 @@ MaybeBlocker standing_blocker(const PoolFacts& facts) {
     return std::nullopt;
 }
 
+bool is_outage(const MaybeBlocker& standing) {
+    return standing && standing->reason == reasons::kTooManyUnready;
+}
+
 MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
     if (auto standing = standing_blocker(facts)) return standing;
     if (kind == Kind::Unhealthy) {

@@ -28,6 +28,8 @@ struct PoolFacts {
 };
 // What forbids disruption in the pool whether or not one is under way: wishes and health.
 std::optional<Blocker> standing_blocker(const PoolFacts& facts);
+// Whether it is that too many nodes of the control plane are not Ready.
+bool is_outage(const std::optional<Blocker>& standing);
 // What forbids to begin one now: the above, windows, delays, budgets, concurrency and rate.
 std::optional<Blocker> pool_blocker(const PoolFacts& facts, Kind kind, api::Time now);
 // What holds for one node.

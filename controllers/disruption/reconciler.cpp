@@ -127,9 +127,7 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
         pass.places.clear();
     }
     co_await decide(pass);
-    const auto standing = standing_blocker(facts_of(pass.view));
-    if (standing && standing->reason == reasons::kTooManyUnready)
-        pass.again = sooner(pass.again, kAskForHealth);
+    if (is_outage(standing_blocker(facts_of(pass.view)))) pass.again = sooner(pass.again, kAskForHealth);
     co_return kube::Result{pass.again};
 }
 

@@ -12,7 +12,6 @@ namespace controllers::disruption {
 
 using api::v1alpha1::RepairAction;
 namespace conditions = api::conditions;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -77,10 +76,9 @@ asio::awaitable<void> DisruptionReconciler::begin_power_cycle(View view, Member 
 
 asio::awaitable<void> DisruptionReconciler::advance_power_cycles(Pass& pass) {
     const auto standing = standing_blocker(facts_of(pass.view));
-    const bool outage = standing && standing->reason == reasons::kTooManyUnready;
-    if ((standing && !outage) || pass.view.observes()) co_return;
     // An outage is no time to switch anything off, but what is off was switched off by us.
-    const bool may_switch_off = !outage;
+    if ((standing && !is_outage(standing)) || pass.view.observes()) co_return;
+    const bool may_switch_off = !standing;
     const auto members = pass.view.members;
     for (const auto& member : members) {
         if (!is_power_cycling(*member.claim) || member.claim->metadata.deletionTimestamp) continue;
