@@ -1,5 +1,6 @@
 #include "api/yaml.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <boost/json/array.hpp>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <sstream>
 
 namespace api {
 
@@ -141,12 +143,42 @@ json::value convert(const YAML::Node& node) {
     return nullptr;
 }
 
+// Where the last document began.
+class DocumentStart final : public YAML::EventHandler {
+public:
+    YAML::Mark at = YAML::Mark::null_mark();
+
+    void OnDocumentStart(const YAML::Mark& mark) override { at = mark; }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+};
+
+// yaml-cpp would read empty documents for ever where it does not get past what can begin none, such as a
+// comma.
+void check_that_it_ends(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentStart document;
+    for (auto before = document.at; parser.HandleNextDocument(document); before = document.at)
+        if (document.at.pos == before.pos) fail(document.at, "this is not the beginning of a value");
+}
+
 }  // namespace
 
 std::vector<json::value> parse_yaml_documents(std::string_view text) {
     std::vector<json::value> documents;
     try {
-        for (const YAML::Node& node : YAML::LoadAll(std::string(text))) {
+        const std::string all(text);
+        check_that_it_ends(all);
+        for (const YAML::Node& node : YAML::LoadAll(all)) {
             json::value document = convert(node);
             if (!document.is_null()) documents.push_back(std::move(document));
         }

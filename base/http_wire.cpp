@@ -99,6 +99,8 @@ asio::awaitable<boost::system::error_code> Exchange::read_head(const HttpRequest
 
 asio::awaitable<boost::system::error_code> Exchange::read_body(std::string& into) {
     boost::system::error_code error;
+    // What follows the end is no part of it, and the parser must not be given it.
+    if (parser_->is_done()) co_return error;
     const auto size_before = into.size();
     parser_->eager(true);  // all chunks that were received, not one by one
     for (;;) {

@@ -30,7 +30,7 @@ PropertyString PropertyString::parse(std::string_view text) {
     PropertyString result;
     split(text, ",", [&](std::string_view part) {
         const auto equals = part.find('=');
-        if (equals == std::string_view::npos) {
+        if (equals == std::string_view::npos || equals == 0) {
             result.parts_.emplace_back("", part);
         } else {
             result.parts_.emplace_back(part.substr(0, equals), part.substr(equals + 1));

@@ -18,7 +18,7 @@ CloudMachine& Cloud::plant(CloudMachine machine) {
     return machines[id] = std::move(machine);
 }
 
-void Cloud::destroy(const std::string& machine_id) {
+void Cloud::destroy(std::string machine_id) {  // callers hold it in the machine that goes
     auto found = machines.find(machine_id);
     if (found == machines.end()) return;
     auto machine = std::move(found->second);

@@ -62,7 +62,7 @@ public:
     int created() const { return created_; }
     // A machine appears or disappears behind everybody's back.
     CloudMachine& plant(CloudMachine machine);
-    void destroy(const std::string& machine_id);
+    void destroy(std::string machine_id);
 
     // ---- what the provider does
     CloudMachine* find(const providers::MachineIdentity& identity);

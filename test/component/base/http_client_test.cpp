@@ -97,6 +97,23 @@ TEST_CASE("interim responses are skipped, and a response without a body ends at 
     CHECK(server.accepted() == 1);
 }
 
+TEST_CASE("what follows the end of a response is not part of it, and the connection is not used again") {
+    Loop loop;
+    RawServer server(loop, {{"HTTP/1.1 204 No Content\r\n\r\n{}"}, {kOk + "kk"}, {kOk}});
+    auto client = client_of(loop, server.url());
+    loop.run([&]() -> asio::awaitable<void> {
+        const auto empty = co_await client->send(request("GET", "/"));
+        CHECK(empty.status == 204);
+        CHECK(empty.body.empty());
+        for (int i = 0; i < 2; ++i) {
+            const auto response = co_await client->send(request("GET", "/"));
+            CHECK(response.body == "ok");
+        }
+        client.reset();
+    });
+    CHECK(server.accepted() == 3);
+}
+
 TEST_CASE("a reused connection that the server has closed while idle is replaced") {
     Loop loop;
     RawServer server(loop, {{kOk, RawServer::kClose}, {kOk}});

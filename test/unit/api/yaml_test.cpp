@@ -76,6 +76,14 @@ TEST_CASE("a file may hold several documents, and empty ones do not count") {
     CHECK(api::parse_yaml("").is_null());
 }
 
+TEST_CASE("YAML that ends before its text does is a fault, with its place") {
+    for (const std::string text : {",", ", a: 1\n", "a: 1\n---\n- b\n- c\n, d\n", "]", "a: 1\n}\n"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(api::parse_yaml_documents(text), api::YamlError);
+    }
+    CHECK_THROWS_WITH(api::parse_yaml(","), Catch::Contains("line 1, column 1"));
+}
+
 TEST_CASE("a fault in YAML is reported with its place") {
     const auto message = [](const std::string& text) -> std::string {
         try {

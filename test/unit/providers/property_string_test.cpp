@@ -19,6 +19,11 @@ TEST_CASE("A property string keeps its order and its default key") {
     CHECK(PropertyString::parse("").str().empty());
 }
 
+TEST_CASE("What is not well formed is written as it was read") {
+    CHECK(PropertyString::parse("a=1, = b=c,=").str() == "a=1,= b=c,=");
+    CHECK_FALSE(PropertyString::parse("=b=c").find("b"));
+}
+
 TEST_CASE("A value with a comma is refused, for Proxmox cannot escape it") {
     PropertyString text;
     CHECK_THROWS_AS(text.set("a", "b,c=d"), std::invalid_argument);
