@@ -5,6 +5,7 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/locale/utf.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -83,18 +84,32 @@ json::value resolve_plain(const std::string& text) {
 
 json::value convert(const YAML::Node& node);
 
+bool is_utf8(std::string_view text) {
+    namespace utf = boost::locale::utf;
+    for (auto at = text.begin(); at != text.end();)
+        if (!utf::is_valid_codepoint(utf::utf_traits<char>::decode(at, text.end()))) return false;
+    return true;
+}
+
+// yaml-cpp passes on any bytes.
+const std::string& text_of(const YAML::Node& scalar) {
+    if (!is_utf8(scalar.Scalar())) fail(scalar.Mark(), "the text is not UTF-8");
+    return scalar.Scalar();
+}
+
 json::value convert_scalar(const YAML::Node& node) {
     const std::string& tag = node.Tag();
-    if (tag == "?" || tag.empty()) return resolve_plain(node.Scalar());
+    const std::string& text = text_of(node);
+    if (tag == "?" || tag.empty()) return resolve_plain(text);
     if (tag == "!" || tag == "tag:yaml.org,2002:str" || tag == "tag:yaml.org,2002:binary")
-        return json::value(node.Scalar());
-    if (tag.starts_with("tag:yaml.org,2002:")) return resolve_plain(node.Scalar());
+        return json::value(text);
+    if (tag.starts_with("tag:yaml.org,2002:")) return resolve_plain(text);
     fail(node.Mark(), "tag " + tag + " is not supported");
 }
 
 std::string key_text(const YAML::Node& key) {
     if (!key.IsScalar()) fail(key.Mark(), "a key must be a scalar");
-    return key.Scalar();
+    return text_of(key);
 }
 
 bool is_merge(const YAML::Node& key) {

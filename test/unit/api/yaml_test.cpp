@@ -84,6 +84,12 @@ TEST_CASE("YAML that ends before its text does is a fault, with its place") {
     CHECK_THROWS_WITH(api::parse_yaml(","), Catch::Contains("line 1, column 1"));
 }
 
+TEST_CASE("YAML whose text is not UTF-8 is a fault, with its place") {
+    CHECK_THROWS_WITH(api::parse_yaml("a: 1\nu\xf3rs: 2\n"), "line 2, column 1: the text is not UTF-8");
+    CHECK_THROWS_WITH(api::parse_yaml("a: x\xd3y\n"), "line 1, column 4: the text is not UTF-8");
+    CHECK(api::parse_yaml("a: \xc3\xa4\n").at("a") == "\xc3\xa4");
+}
+
 TEST_CASE("a fault in YAML is reported with its place") {
     const auto message = [](const std::string& text) -> std::string {
         try {
