@@ -10,20 +10,20 @@ namespace {
 
 constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-[[noreturn]] void invalid() {
+[[noreturn]] void not_base64() {
     throw std::invalid_argument("expected base64");
 }
 
 std::uint32_t digit(char c) {
     const std::size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) invalid();
+    if (value == std::string_view::npos) not_base64();
     return static_cast<std::uint32_t>(value);
 }
 
 }  // namespace
 
 Bytes Bytes::parse(std::string_view base64) {
-    if (base64.size() % 4 != 0) invalid();
+    if (base64.size() % 4 != 0) not_base64();
     std::size_t padding = 0;
     while (padding < 2 && base64.ends_with('=')) {
         base64.remove_suffix(1);

@@ -16,7 +16,7 @@ constexpr std::int64_t kNano = 1'000'000'000;
 constexpr int kNanoDigits = 9;
 constexpr Wide kMaxNanos = Wide{kMax} * kNano;
 
-[[noreturn]] void invalid() {
+[[noreturn]] void not_a_quantity() {
     throw std::invalid_argument("expected a quantity such as 500m, 2, 1.5Gi or 100M");
 }
 
@@ -29,10 +29,10 @@ struct Suffix {
 Suffix parse_exponent(std::string_view digits) {
     const bool negative = digits.starts_with('-');
     if (negative || digits.starts_with('+')) digits.remove_prefix(1);
-    if (digits.empty() || digits.size() > 6) invalid();
+    if (digits.empty() || digits.size() > 6) not_a_quantity();
     int exponent = 0;
     for (const char c : digits) {
-        if (c < '0' || c > '9') invalid();
+        if (c < '0' || c > '9') not_a_quantity();
         exponent = exponent * 10 + (c - '0');
     }
     return {Format::DecimalExponent, negative ? -exponent : exponent};
@@ -46,7 +46,7 @@ Suffix parse_suffix(std::string_view text) {
     for (int i = 0; i < 10; ++i)
         if (text == kDecimal[i]) return {Format::DecimalSI, 3 * (i - 3)};
     if (text.front() == 'e' || text.front() == 'E') return parse_exponent(text.substr(1));
-    invalid();
+    not_a_quantity();
 }
 
 std::string_view take_digits(std::string_view& text) {
@@ -149,7 +149,7 @@ Quantity Quantity::parse(std::string_view text) {
         text.remove_prefix(1);
         fraction = take_digits(text);
     }
-    if (whole.empty() && fraction.empty()) invalid();
+    if (whole.empty() && fraction.empty()) not_a_quantity();
     const Suffix suffix = text.empty() ? Suffix{} : parse_suffix(text);
     const int exponent = suffix.power_of_ten + kNanoDigits - static_cast<int>(fraction.size());
     const Wide nanos = suffix.power_of_two != 0

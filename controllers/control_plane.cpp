@@ -6,13 +6,6 @@ namespace controllers {
 
 using api::v1alpha1::NodeSmithControlPlane;
 
-namespace {
-
-// Claims, Nodes and counts of pools change in bursts: one look, and one write, for many changes.
-constexpr base::Duration kBurst = std::chrono::seconds{1};
-
-}  // namespace
-
 ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
                                                Reservations& reservations)
     : informers_(informers), client_(client), clock_(clock), reservations_(reservations) {}

@@ -1,3 +1,4 @@
+#include "controllers/condition_update.hpp"
 #include "controllers/control_plane.hpp"
 #include "scheduling/text.hpp"
 
@@ -12,13 +13,8 @@ namespace reasons = api::reasons;
 
 namespace {
 
-ConditionUpdate condition(std::string_view type, ConditionStatus status, std::string_view reason,
-                          std::string message) {
-    return {std::string(type), status, std::string(reason), std::move(message), std::nullopt};
-}
-
 ConditionUpdate not_ready(std::string_view reason, std::string message) {
-    return condition(api::conditions::kReady, ConditionStatus::False, reason, std::move(message));
+    return update(api::conditions::kReady, ConditionStatus::False, reason, std::move(message));
 }
 
 // nullopt: the pool has a provider that works.
@@ -34,8 +30,8 @@ std::optional<ConditionUpdate> problem_of(const NodeSmithPool& pool, const Provi
                          "pool " + name + " names provider " + wanted + ", which is not in its namespace");
     const auto* ready = api::find_condition(found->second->status.conditions, api::conditions::kReady);
     if (!ready)
-        return condition(api::conditions::kReady, ConditionStatus::Unknown, reasons::kNotReconciled,
-                         "provider " + wanted + " was not examined yet");
+        return update(api::conditions::kReady, ConditionStatus::Unknown, reasons::kNotReconciled,
+                      "provider " + wanted + " was not examined yet");
     if (ready->status == ConditionStatus::True) return std::nullopt;
     return not_ready(reasons::kProviderInitializationFailed, "provider " + wanted + ": " + ready->message);
 }
@@ -75,20 +71,20 @@ ConditionUpdate resolve_pools(const ControlPlaneFacts& facts) {
     }
     const auto message = listed.empty() ? std::string("no pools are listed in spec.pools")
                                         : "managing " + scheduling::counted(facts.managed_pools, "pool");
-    return condition(api::conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
+    return update(api::conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
 }
 
 ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet) {
     const bool too_many = fleet.unready > bounds.okUnreadyCount &&
                           fleet.unready * 100 > fleet.in_service * bounds.maxUnreadyPercent;
     if (!too_many)
-        return condition(api::conditions::kClusterHealthy, ConditionStatus::True, reasons::kHealthy,
-                         "enough nodes are Ready");
-    return condition(api::conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
-                     std::to_string(fleet.unready) + " of " + std::to_string(fleet.in_service) +
-                         " nodes are not Ready: nothing is bought or removed until it is no more than " +
-                         std::to_string(bounds.okUnreadyCount) + " nodes or " +
-                         std::to_string(bounds.maxUnreadyPercent) + " percent");
+        return update(api::conditions::kClusterHealthy, ConditionStatus::True, reasons::kHealthy,
+                      "enough nodes are Ready");
+    return update(api::conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
+                  std::to_string(fleet.unready) + " of " + std::to_string(fleet.in_service) +
+                      " nodes are not Ready: nothing is bought or removed until it is no more than " +
+                      std::to_string(bounds.okUnreadyCount) + " nodes or " +
+                      std::to_string(bounds.maxUnreadyPercent) + " percent");
 }
 
 bool is_unhealthy(const NodeSmithControlPlane& control_plane, const Fleet& fleet) {

@@ -18,7 +18,7 @@ namespace conditions = api::conditions;
 
 namespace {
 
-constexpr base::Backoff kFailureBackoff{std::chrono::seconds{30}, std::chrono::minutes{10}};
+constexpr base::Backoff kLookBackoff{std::chrono::seconds{30}, std::chrono::minutes{10}};
 constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
 // A changed Secret is noticed so soon; credentials that were refused are not sent again before that.
 constexpr base::Duration kSecretRetry = std::chrono::minutes{2};
@@ -166,7 +166,7 @@ asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host)
 base::Duration HostReconciler::pause_after(const Look& look, const NodeSmithHost& host) {
     const auto& report = *look.report;
     if (look.failures > 0) {
-        const auto wait = std::max(report.retry_after, kFailureBackoff.after(look.failures, random_));
+        const auto wait = std::max(report.retry_after, kLookBackoff.after(look.failures, random_));
         const bool about_credentials = !report.authenticated && report.reason != api::reasons::kUnreachable;
         return about_credentials ? std::min(wait, kSecretRetry) : wait;
     }

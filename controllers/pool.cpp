@@ -13,9 +13,6 @@ using api::v1alpha1::NodeSmithProvider;
 
 namespace {
 
-// Claims and Nodes come in bursts, and a pool's counts are for people: one write for many changes.
-constexpr base::Duration kBurst = std::chrono::seconds{1};
-
 std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optional<base::Duration> b) {
     if (!a || !b) return a ? a : b;
     return std::min(*a, *b);

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "base/backoff.hpp"
+#include "controllers/condition_update.hpp"
 #include "controllers/pool.hpp"
 
 namespace controllers {
@@ -16,10 +17,6 @@ namespace reasons = api::reasons;
 namespace {
 
 using Update = api::ConditionUpdate;
-
-Update update(std::string_view type, ConditionStatus status, std::string_view reason, std::string message) {
-    return {std::string(type), status, std::string(reason), std::move(message), std::nullopt};
-}
 
 Update managed(const PoolFacts& facts) {
     if (facts.manager)

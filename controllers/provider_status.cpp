@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "controllers/condition_update.hpp"
 #include "controllers/provider.hpp"
 #include "providers/all_hosts.hpp"
 
@@ -16,10 +17,6 @@ namespace reasons = api::reasons;
 namespace {
 
 using Update = api::ConditionUpdate;
-
-Update update(std::string_view type, ConditionStatus status, std::string_view reason, std::string message) {
-    return {std::string(type), status, std::string(reason), std::move(message), std::nullopt};
-}
 
 bool is_about_credentials(const std::string& reason) {
     return reason.starts_with("Secret") || reason.starts_with("Credentials");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "kube/client.hpp"
 #include "kube/informer.hpp"
 
@@ -15,6 +16,9 @@ namespace controllers {
 
 namespace asio = boost::asio;
 namespace json = boost::json;
+
+// Pods, Nodes, claims and counts change in bursts: one look, and one write, for many changes.
+inline constexpr base::Duration kBurst = std::chrono::seconds{1};
 
 // JSON patches that add or remove one entry of metadata.finalizers and fail (409) if somebody else changed
 // the list meanwhile.

@@ -12,8 +12,8 @@ namespace kube {
 namespace {
 
 // controller-runtime's names, which dashboards know.
-struct Metrics {
-    Metrics(base::MetricsRegistry& registry, const std::string& name)
+struct ControllerMetrics {
+    ControllerMetrics(base::MetricsRegistry& registry, const std::string& name)
         : success(total(registry).with({name, "success"})),
           requeue_after(total(registry).with({name, "requeue_after"})),
           requeue(total(registry).with({name, "requeue"})),
@@ -141,7 +141,7 @@ struct Controller::Impl {
     Reconciler& reconciler;
     asio::any_io_executor executor;
     base::Clock& clock;
-    Metrics metrics;
+    ControllerMetrics metrics;
     WorkQueue queue;
     base::TaskGroup workers;
     base::Event ended;

@@ -47,8 +47,8 @@ private:
     TimePoint filled_{};
 };
 
-struct Metrics {
-    Metrics(base::MetricsRegistry& registry, const std::string& name)
+struct QueueMetrics {
+    QueueMetrics(base::MetricsRegistry& registry, const std::string& name)
         : depth(registry.gauge("workqueue_depth", "Keys that are ready to be processed", {"name"})
                     .with({name})),
           adds(registry.counter("workqueue_adds_total", "Keys added", {"name"}).with({name})),
@@ -187,7 +187,7 @@ struct WorkQueue::Impl {
 
     base::Clock& clock_;
     base::Event changed_;
-    Metrics metrics_;
+    QueueMetrics metrics_;
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
     TokenBucket bucket_;
     std::deque<ObjectKey> ready_;

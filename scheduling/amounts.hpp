@@ -16,6 +16,9 @@ namespace scheduling {
 // Indices of Amounts::base.
 enum Base : std::size_t { kCpu, kMemory, kStorage, kPods, kBaseResources };
 
+// Millicores of a core, and bytes.
+inline constexpr std::int64_t kMilli = 1000;
+inline constexpr std::int64_t kMiB = 1024 * 1024;
 // More than any machine has, and far from overflow when a few are added.
 inline constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 8;
 

@@ -116,7 +116,7 @@ std::string topology_obstacle(Placer& placer, ClassId id, BitSet& places, std::s
 }
 
 std::string size_text(const Size& size) {
-    return cpus(size.cpu_cores * 1000) + " and " + memory(size.memory_mib * 1024 * 1024);
+    return cpus(size.cpu_cores * kMilli) + " and " + memory(size.memory_mib * kMiB);
 }
 
 }  // namespace
@@ -129,8 +129,8 @@ std::string describe(const Budget& budget, const Take& take) {
         left = cpus(std::max<std::int64_t>(0, *budget.cpu_cores) * 1000) + " left, " +
                decimal(take.cpu_cores * 1000) + " needed";
     else if (budget.memory_mib && take.memory_mib > *budget.memory_mib)
-        left = memory(std::max<std::int64_t>(0, *budget.memory_mib) * 1024 * 1024) + " left, " +
-               memory(take.memory_mib * 1024 * 1024) + " needed";
+        left = memory(std::max<std::int64_t>(0, *budget.memory_mib) * kMiB) + " left, " +
+               memory(take.memory_mib * kMiB) + " needed";
     return budget.name + ": " + left;
 }
 

@@ -8,8 +8,6 @@ namespace scheduling {
 
 namespace {
 
-constexpr std::int64_t kMilli = 1000;
-constexpr std::int64_t kMiB = 1024 * 1024;
 // A core is worth as much as this much memory when machines are compared.
 constexpr std::int64_t kMiBPerCore = 4096;
 

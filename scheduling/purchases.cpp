@@ -6,9 +6,6 @@ namespace scheduling {
 
 namespace {
 
-constexpr std::int64_t kMilli = 1000;
-constexpr std::int64_t kMiB = 1024 * 1024;
-
 Take whole(const Size& size) {
     return {1, size.cpu_cores, size.memory_mib};
 }

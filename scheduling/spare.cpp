@@ -9,9 +9,6 @@ namespace scheduling {
 
 namespace {
 
-constexpr std::int64_t kMilli = 1000;
-constexpr std::int64_t kMiB = 1024 * 1024;
-
 class SpareBuyer {
 public:
     SpareBuyer(const Snapshot& snapshot, const Rows& rows, Placer& placer, std::vector<std::size_t> pods_on)

@@ -1,11 +1,12 @@
 #include "scheduling/text.hpp"
 
+#include "scheduling/amounts.hpp"
+
 namespace scheduling {
 
 namespace {
 
 constexpr std::int64_t kThousand = 1000;
-constexpr std::int64_t kMiB = 1024 * 1024;
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace conditions = api::conditions;
 namespace {
 
 // Nobody tells a claim that another one has left a place within the limits.
-constexpr api::Duration kRoomRetry(std::chrono::seconds{30});
+constexpr api::Duration kLimitRetry(std::chrono::seconds{30});
 
 Decision waiting(const Situation& s, std::string_view reason, std::string message,
                  std::optional<api::Time> until = std::nullopt) {
@@ -104,7 +104,7 @@ Decision decide_launch(const Situation& s) {
         if (s.purchase_hold) {
             const bool is_full = s.purchase_hold->reason == reasons::kLimitExceeded;
             return waiting(s, s.purchase_hold->reason, s.purchase_hold->message,
-                           is_full ? std::optional(later(s.now, kRoomRetry)) : std::nullopt);
+                           is_full ? std::optional(later(s.now, kLimitRetry)) : std::nullopt);
         }
         if (!ledger::is_admitted(s.claim)) return {Step::admit, status, std::nullopt};
     }

@@ -11,14 +11,9 @@ namespace {
 
 // Nobody tells when room or a limit has become free elsewhere.
 constexpr base::Duration kRoomRetry = std::chrono::seconds{30};
-constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 
 kube::Result again_after(base::Duration wait) {
     return {wait};
-}
-
-kube::ObjectKey provider_of(const NodeSmithClaim& claim) {
-    return {claim.metadata.namespace_, claim.status.providerRef};
 }
 
 // When to come again if the outcome alone does not wake us.

@@ -9,7 +9,6 @@ namespace conditions = api::conditions;
 namespace {
 
 constexpr base::Duration kSoon = std::chrono::seconds{2};
-constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 
 bool carries_label_of(const NodeSmithClaim& claim, const api::Node& node) {
     const auto* label = api::find(node.metadata.labels, api::labels::kClaim);
@@ -63,7 +62,7 @@ asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observat
         co_await writer_.record(observation, std::move(status));
         co_return kube::Result{base::Duration::zero()};
     }
-    const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
+    const auto provider_key = provider_of(*claim);
     const auto lookup = co_await instances_.get(provider_key);
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     if (!provider || !observation.provider) co_return kube::Result{kProviderRetry};

@@ -37,6 +37,13 @@ struct Observation {
 
 Observation observe(const Informers& informers, ClaimPointer claim, api::Time now);
 
+// Of the NodeSmithProvider that its machine is at.
+inline kube::ObjectKey provider_of(const NodeSmithClaim& claim) {
+    return {claim.metadata.namespace_, claim.status.providerRef};
+}
+// When to come again where the provider cannot be asked.
+inline constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
+
 // Why nothing may be bought for the pool's claims now: it is not selected by any ControlPlane, shares its
 // label with an older pool, or its ControlPlane only observes or is paused.
 std::optional<Hold> purchase_hold(const Informers& informers, const NodeSmithPool& pool);

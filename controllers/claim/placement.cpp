@@ -5,14 +5,6 @@
 
 namespace controllers::claim {
 
-namespace {
-
-kube::ObjectKey provider_of(const NodeSmithClaim& claim) {
-    return {claim.metadata.namespace_, claim.status.providerRef};
-}
-
-}  // namespace
-
 Placements::Placements(asio::any_io_executor executor, const Informers& informers)
     : informers_(informers), left_(std::move(executor)) {}
 

@@ -6,7 +6,6 @@ namespace controllers::claim {
 
 namespace {
 
-constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 constexpr base::Duration kDrainRetry = std::chrono::seconds{5};
 constexpr base::Duration kReleaseRetry = std::chrono::seconds{2};
 
@@ -46,7 +45,7 @@ providers::InUseCheck Remover::in_use_check(const Observation& observation) {
 
 asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
     const auto claim = observation.claim;
-    const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
+    const auto provider_key = provider_of(*claim);
     const auto lookup = co_await instances_.get(provider_key);
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     providers::RemoveResult result;
@@ -72,7 +71,7 @@ asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
 
 asio::awaitable<kube::Result> Remover::release_machine(Observation observation) {
     const auto claim = observation.claim;
-    const kube::ObjectKey provider_key{claim->metadata.namespace_, claim->status.providerRef};
+    const auto provider_key = provider_of(*claim);
     const auto lookup = co_await instances_.get(provider_key);
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     if (!provider || !observation.provider) co_return kube::Result{kProviderRetry};

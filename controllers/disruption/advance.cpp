@@ -24,10 +24,6 @@ constexpr base::Duration kValidationPause = std::chrono::seconds{5};
 // While machines come for the pods; their progress is seen at once, this is for time that passes.
 constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
 
-bool is_scale_down(Kind kind) {
-    return kind == Kind::Empty || kind == Kind::Underutilized;
-}
-
 // As long as a purchase may take.
 api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
     return scale_up.provisionTimeout.value + scale_up.registrationTimeout.value +

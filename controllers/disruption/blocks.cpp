@@ -17,11 +17,6 @@ Blocker blocker(std::string_view reason, std::string message, std::optional<Time
     return {std::string(reason), std::move(message), until};
 }
 
-// To have fewer nodes, as opposed to other nodes.
-bool is_scale_down(Kind kind) {
-    return kind == Kind::Empty || kind == Kind::Underutilized;
-}
-
 bool says_true(const api::StringMap& annotations, std::string_view key) {
     const auto* value = api::find(annotations, key);
     return value && *value == "true";

@@ -97,6 +97,10 @@ bool may_be_idle(const NodeFacts& facts, api::Time now) {
 
 }  // namespace
 
+bool is_scale_down(Kind kind) {
+    return kind == Kind::Empty || kind == Kind::Underutilized;
+}
+
 int rank(Kind kind) {
     return static_cast<int>(std::ranges::find(kOrder, kind) - kOrder.begin());
 }

@@ -45,6 +45,8 @@ bool is_hardly_used(const NodeFacts& facts, api::Time now);
 
 // Rank of the queue: what is most urgent first.
 int rank(Kind kind);
+// To have fewer nodes, as opposed to other nodes.
+bool is_scale_down(Kind kind);
 
 // How the Node or its machine differs from what the pool would make now; empty: not. `template_hash` is the
 // pool's present one, empty while its provider is not there.

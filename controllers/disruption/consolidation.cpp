@@ -27,7 +27,8 @@ Size capacity_of(const scheduling::Snapshot& snapshot, const std::vector<std::si
 }
 
 // The largest machine that may come of the purchase.
-Size size_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot, const Search& search) {
+Size largest_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot,
+                const Search& search) {
     auto cpu = claim.cpu_cores;
     auto memory = claim.memory_mib;
     if (search.generous_pools.contains(claim.pool)) {
@@ -44,12 +45,10 @@ Size size_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snap
 
 // By size only: what else keeps it from the machine may change before the machine is there.
 bool has_room_for(const scheduling::NewClaim& machine, const api::Pod& pod) {
-    constexpr std::int64_t kMilli = 1000;
-    constexpr std::int64_t kMiB = 1024 * 1024;
     scheduling::ResourceNames names;
     const auto needs = scheduling::taken_by(pod, names);
-    return needs.base[scheduling::kCpu] <= machine.cpu_cores * kMilli &&
-           needs.base[scheduling::kMemory] <= machine.memory_mib * kMiB;
+    return needs.base[scheduling::kCpu] <= machine.cpu_cores * scheduling::kMilli &&
+           needs.base[scheduling::kMemory] <= machine.memory_mib * scheduling::kMiB;
 }
 
 bool saves_enough(const Size& before, const Size& after) {
@@ -125,7 +124,7 @@ private:
     Size bought(const scheduling::Removal& removal) const {
         Size size;
         for (const auto& claim : removal.replacements) {
-            const auto machine = size_of(claim, snapshot_, search_);
+            const auto machine = largest_of(claim, snapshot_, search_);
             size.cpu += machine.cpu;
             size.memory += machine.memory;
         }

@@ -19,8 +19,6 @@ namespace reasons = api::reasons;
 
 namespace {
 
-// Pods come and go in bursts, and nothing here is urgent.
-constexpr base::Duration kBurst = std::chrono::seconds{1};
 // Nodes of all pools count, and the changes of others are not told of here.
 constexpr base::Duration kAskForHealth = std::chrono::minutes{1};
 

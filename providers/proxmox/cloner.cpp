@@ -1,20 +1,12 @@
 #include "providers/proxmox/cloner.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/vmid.hpp"
 #include "providers/served_boot_data.hpp"
 
 namespace providers::proxmox {
-
-namespace {
-
-std::int64_t vmid_of(const MachineSpec& spec) {
-    return std::strtoll(spec.record.machine_id.c_str(), nullptr, 10);
-}
-
-}  // namespace
 
 asio::awaitable<Cloner::Started> Cloner::clone(MachineSpec spec) {
     const auto source = co_await templates_.source_for(spec.record.host);
@@ -82,14 +74,15 @@ asio::awaitable<void> Cloner::configure(MachineSpec spec, VmConfig config) {
         boot.cloud_init = co_await spec.guest->guest_settings();
     }
     const auto parameters = configure_parameters(settings_, spec, config, boot);
-    co_await client_.change(configure_vm(spec.record.host, vmid_of(spec), parameters));
+    co_await client_.change(configure_vm(spec.record.host, vmid_of(spec.record.machine_id), parameters));
 }
 
 asio::awaitable<std::string> Cloner::resize(MachineSpec spec, VmConfig config) {
     const auto size = wanted_disk_size(settings_, config);
     if (!size) co_return std::string();
     const auto& device = settings_.spec.template_->bootDisk.device;
-    const auto upid = co_await client_.change(resize_disk(spec.record.host, vmid_of(spec), device, *size));
+    const auto upid = co_await client_.change(
+        resize_disk(spec.record.host, vmid_of(spec.record.machine_id), device, *size));
     co_return text_of(upid);
 }
 

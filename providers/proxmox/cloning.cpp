@@ -4,6 +4,7 @@
 
 #include "providers/proxmox/creation.hpp"
 #include "providers/proxmox/mark.hpp"
+#include "providers/proxmox/vmid.hpp"
 
 namespace providers::proxmox {
 
@@ -77,7 +78,7 @@ void set_boot_place(Options& options, const Settings& settings, const VmConfig& 
 base::FormFields clone_parameters(const Settings& settings, const MachineSpec& spec, const Guest& source,
                                   CloneKind kind) {
     const auto& wish = *settings.spec.template_;
-    const auto vmid = std::strtoll(spec.record.machine_id.c_str(), nullptr, 10);
+    const auto vmid = vmid_of(spec.record.machine_id);
     base::FormFields fields{{"newid", spec.record.machine_id},
                             {"name", spec.name},
                             {"full", kind == CloneKind::full ? "1" : "0"},

@@ -1,11 +1,10 @@
 #include "providers/proxmox/ensurer.hpp"
 
-#include <cstdlib>
-
 #include "base/log.hpp"
 #include "providers/proxmox/creation.hpp"
 #include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/permissions.hpp"
+#include "providers/proxmox/vmid.hpp"
 #include "providers/served_boot_data.hpp"
 
 namespace providers::proxmox {
@@ -16,12 +15,8 @@ constexpr base::Duration kRetry = std::chrono::seconds{3};
 constexpr base::Duration kSlotRetry = std::chrono::milliseconds{500};
 constexpr base::Duration kFresh = std::chrono::seconds{5};
 constexpr base::Duration kUntouchedAge = std::chrono::seconds{10};
-constexpr base::Duration kPermissionsAge = std::chrono::minutes{1};
+constexpr base::Duration kRefusalAge = std::chrono::minutes{1};
 constexpr base::Duration kRefusedRetry = std::chrono::seconds{30};
-
-std::int64_t vmid_of(const MachineRecord& record) {
-    return std::strtoll(record.machine_id.c_str(), nullptr, 10);
-}
 
 bool carries_image(const MachineSpec& spec) {
     return spec.boot_image && !served_boot_data(spec);
@@ -133,7 +128,8 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
     if (decision.step == EnsureStep::look) {
         std::optional<ApiError> unanswered;
         try {
-            seen = co_await machines_.look_at(spec.identity, spec.record.host, vmid_of(spec.record));
+            seen =
+                co_await machines_.look_at(spec.identity, spec.record.host, vmid_of(spec.record.machine_id));
         } catch (const ApiError& error) {
             const bool host_may_be_down =
                 error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::unreachable;
@@ -237,7 +233,7 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
 
 asio::awaitable<std::optional<NotReady>> Ensurer::join_obstacle(const MachineSpec& spec) {
     if (!spec.join) co_return std::nullopt;
-    const auto permissions = co_await view_.permissions(kPermissionsAge);
+    const auto permissions = co_await view_.permissions(kRefusalAge);
     const auto missing = missing_agent_privileges(settings_, permissions);
     if (missing.empty()) co_return std::nullopt;
     NotReady result;
@@ -257,7 +253,7 @@ asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
         if (auto* served = served_boot_data(spec)) boot_url = co_await served->url(spec.record);
         const auto parameters = blank_vm_parameters(settings_, spec, boot_url);
         const auto upid =
-            co_await client_.change(create_vm(spec.record.host, vmid_of(spec.record), parameters));
+            co_await client_.change(create_vm(spec.record.host, vmid_of(spec.record.machine_id), parameters));
         const auto task = text_of(upid);
         co_return co_await progress(std::move(spec), MachineState::creating, task, waiting_for(task));
     } catch (const ApiError& error) {
@@ -309,12 +305,13 @@ asio::awaitable<EnsureResult> Ensurer::upload(MachineSpec spec) {
 }
 
 asio::awaitable<EnsureResult> Ensurer::attach_and_start(MachineSpec spec, VmConfig config) {
-    co_await images_.attach(spec.identity, spec.record.host, vmid_of(spec.record), std::move(config));
+    co_await images_.attach(spec.identity, spec.record.host, vmid_of(spec.record.machine_id),
+                            std::move(config));
     co_return co_await start(std::move(spec));
 }
 
 asio::awaitable<EnsureResult> Ensurer::start(MachineSpec spec) {
-    const auto upid = co_await client_.change(start_vm(spec.record.host, vmid_of(spec.record)));
+    const auto upid = co_await client_.change(start_vm(spec.record.host, vmid_of(spec.record.machine_id)));
     const auto task = text_of(upid);
     co_return co_await progress(std::move(spec), MachineState::starting, task, waiting_for(task));
 }
@@ -353,7 +350,7 @@ asio::awaitable<EnsureResult> Ensurer::join(MachineSpec spec, AgentTask task) {
 }
 
 asio::awaitable<EnsureResult> Ensurer::find_creation(MachineSpec spec, std::string message) {
-    const auto vmid = vmid_of(spec.record);
+    const auto vmid = vmid_of(spec.record.machine_id);
     if (settings_.spec.template_) {
         const bool is_at_work = co_await cloner_.is_cloning(spec.record.host);
         if (is_at_work) locks_.forget(vmid);

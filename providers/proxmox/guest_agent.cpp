@@ -1,9 +1,9 @@
 #include "providers/proxmox/guest_agent.hpp"
 
 #include <charconv>
-#include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/vmid.hpp"
 
 namespace providers::proxmox {
 
@@ -13,10 +13,6 @@ constexpr std::string_view kPrefix = "agent:";
 constexpr std::size_t kOutputShown = 600;
 constexpr std::size_t kPhases = 3;
 constexpr std::string_view kPhaseNames[kPhases] = {"wait", "ready", "join"};
-
-std::int64_t vmid_of(const MachineSpec& spec) {
-    return std::strtoll(spec.record.machine_id.c_str(), nullptr, 10);
-}
 
 // Cuts the text before the next ':' off.
 std::string_view next_part(std::string_view& text) {
@@ -158,7 +154,7 @@ asio::awaitable<GuestAgent::Progress> GuestAgent::after_join(MachineSpec spec, A
 
 asio::awaitable<bool> GuestAgent::answers(const MachineSpec& spec) {
     try {
-        co_await client_.change(agent_ping(spec.record.host, vmid_of(spec)));
+        co_await client_.change(agent_ping(spec.record.host, vmid_of(spec.record.machine_id)));
         co_return true;
     } catch (const ApiError& error) {
         if (error.kind != ErrorKind::agent_silent) throw;
@@ -168,7 +164,8 @@ asio::awaitable<bool> GuestAgent::answers(const MachineSpec& spec) {
 
 asio::awaitable<std::int64_t> GuestAgent::execute(const MachineSpec& spec, std::vector<std::string> command,
                                                   std::string input) {
-    auto call = agent_exec(spec.record.host, vmid_of(spec), std::move(command), std::move(input));
+    auto call =
+        agent_exec(spec.record.host, vmid_of(spec.record.machine_id), std::move(command), std::move(input));
     const auto data = co_await client_.change(std::move(call));
     co_return data.is_object() ? integer_of(data.get_object(), "pid") : 0;
 }
@@ -176,7 +173,8 @@ asio::awaitable<std::int64_t> GuestAgent::execute(const MachineSpec& spec, std::
 asio::awaitable<GuestProcess> GuestAgent::process(const MachineSpec& spec, std::int64_t pid) {
     GuestProcess result;
     try {
-        const auto data = co_await client_.read(agent_exec_status(spec.record.host, vmid_of(spec), pid));
+        const auto data =
+            co_await client_.read(agent_exec_status(spec.record.host, vmid_of(spec.record.machine_id), pid));
         if (!data.is_object() || !flag_of(data.get_object(), "exited")) co_return result;
         const auto& fields = data.get_object();
         result.state = GuestProcess::State::ended;

@@ -1,9 +1,9 @@
 #include "providers/proxmox/machines.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/vmid.hpp"
 
 namespace providers::proxmox {
 
@@ -42,7 +42,7 @@ asio::awaitable<bool> Machines::is_free(std::int64_t vmid) {
 }
 
 asio::awaitable<Look> Machines::find(MachineIdentity identity, MachineRecord record) {
-    const auto vmid = std::strtoll(record.machine_id.c_str(), nullptr, 10);
+    const auto vmid = vmid_of(record.machine_id);
     try {
         auto look = co_await look_at(identity, record.host, vmid);
         if (look.presence == Presence::present) co_return look;

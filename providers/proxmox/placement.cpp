@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/vmid.hpp"
 
 namespace providers::proxmox {
 
@@ -143,7 +144,7 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
             room.free_memory_mib -= guest.memory_mib;
         }
         for (const auto& reservation : reservations) {
-            const auto vmid = std::strtoll(reservation.machine_id.c_str(), nullptr, 10);
+            const auto vmid = vmid_of(reservation.machine_id);
             if (reservation.host != host.name || state.find_guest(vmid)) continue;
             ++room.machines;
             room.free_cpus -= reservation.cpu_cores;

@@ -1,7 +1,6 @@
 #include "providers/proxmox/placer.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/vm_config.hpp"
@@ -18,10 +17,6 @@ constexpr base::Duration kBridgesAge = std::chrono::minutes{10};
 constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
 constexpr int kBootFlagsPerCall = 4;
 constexpr base::Duration kNoIDRetry = std::chrono::minutes{1};
-
-std::int64_t id_of(const std::string& machine_id) {
-    return std::strtoll(machine_id.c_str(), nullptr, 10);
-}
 
 }  // namespace
 
@@ -74,7 +69,7 @@ asio::awaitable<std::string> Placer::missing_bridge(std::string host) {
 }
 
 asio::awaitable<EnsureResult> Placer::place_under_another_id(MachineSpec spec, std::string why) {
-    refused_ids_.insert(id_of(spec.record.machine_id));
+    refused_ids_.insert(vmid_of(spec.record.machine_id));
     const auto state = co_await view_.state(base::Duration::zero());
     co_return co_await with_id(std::move(spec), state,
                                "VMID " + spec.record.machine_id + " is taken: " + why);
@@ -87,7 +82,7 @@ asio::awaitable<EnsureResult> Placer::with_id(MachineSpec spec, ClusterView::Sta
     const auto revision = co_await templates_.revision_for(spec.record.host, state);
     auto taken = refused_ids_;
     for (const auto& guest : state->guests) taken.insert(guest.vmid);
-    for (const auto& reservation : spec.reservations) taken.insert(id_of(reservation.machine_id));
+    for (const auto& reservation : spec.reservations) taken.insert(vmid_of(reservation.machine_id));
     const auto id = choose_id(range, taken, spec.identity.system_uuid, settings_.ids.has_value());
     if (!id) {
         NotReady none;

@@ -14,7 +14,8 @@ namespace providers::proxmox {
 class PropertyString {
 public:
     PropertyString() = default;
-    // Accepts anything; blanks around parts are dropped. A part that begins with '=' has no key and is kept whole.
+    // Accepts anything; blanks around parts are dropped. A part that begins with '=' has no key and is kept
+    // whole.
     static PropertyString parse(std::string_view text);
     std::string str() const;
 

@@ -7,7 +7,7 @@ namespace providers::proxmox {
 
 namespace {
 
-constexpr base::Duration kRetry = std::chrono::seconds{3};
+constexpr base::Duration kRemovalRetry = std::chrono::seconds{3};
 constexpr base::Duration kSoon = std::chrono::milliseconds{500};
 constexpr base::Duration kBlockedRetry = std::chrono::seconds{30};
 
@@ -61,7 +61,7 @@ asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineR
         if (is_used) co_return in_progress(kInUseAfterAll, "", kSoon);
         co_return co_await act(std::move(identity), std::move(seen), std::move(decision));
     } catch (const ApiError& error) {
-        if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRetry);
+        if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRemovalRetry);
         if (error.kind == ErrorKind::permission) co_return blocked("MissingPrivileges", error.what());
         throw;
     }
@@ -115,7 +115,7 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
             co_return blocked(std::move(decision.reason), std::move(decision.message));
         case RemoveStep::wait:
         case RemoveStep::search_elsewhere:
-            co_return in_progress(std::move(decision.message), "", kRetry);
+            co_return in_progress(std::move(decision.message), "", kRemovalRetry);
         case RemoveStep::unprotect: {
             const base::FormFields change{{"protection", "0"}};
             co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));

@@ -113,7 +113,7 @@ const Names kOurs = {"vmid", "name", "memory", "cores", "sockets", "start", "uni
 const Names kRefused = {"lock",   "template", "archive",  "force",  "live-restore", "node",    "delete",
                         "digest", "revert",   "skiplock", "parent", "vmstate",      "snapshot"};
 
-[[noreturn]] void refuse(std::string_view option, const std::string& why) {
+[[noreturn]] void refuse_option(std::string_view option, const std::string& why) {
     throw std::invalid_argument("spec.proxmox.vmOptions: option " + std::string(option) + " " + why);
 }
 
@@ -130,12 +130,12 @@ bool is_indexed(std::string_view name) {
 
 std::string form_value(const api::v1alpha1::VMOption& option) {
     const auto& value = option.value;
-    if (value.is_null()) refuse(option.name, "has no value");
-    if (value.is_object() || value.is_array()) refuse(option.name, "must be a string, a number or a boolean");
+    if (value.is_null()) refuse_option(option.name, "has no value");
+    if (value.is_object() || value.is_array()) refuse_option(option.name, "must be a string, a number or a boolean");
     auto text = text_of(value);
-    if (text.empty()) refuse(option.name, "has no value");
+    if (text.empty()) refuse_option(option.name, "has no value");
     if (text.find_first_of("\r\n") != std::string::npos && option.name != "description") {
-        refuse(option.name, "must be one line");
+        refuse_option(option.name, "must be one line");
     }
     return text;
 }
@@ -186,9 +186,9 @@ base::FormFields checked_vm_options(const std::vector<api::v1alpha1::VMOption>& 
     base::FormFields fields;
     std::set<std::string> seen;
     for (const auto& option : options) {
-        if (kRefused.contains(option.name)) refuse(option.name, "cannot be used for machines that we make");
-        if (!is_vm_option(option.name)) refuse(option.name, "is not known to Proxmox");
-        if (!seen.insert(option.name).second) refuse(option.name, "is given twice");
+        if (kRefused.contains(option.name)) refuse_option(option.name, "cannot be used for machines that we make");
+        if (!is_vm_option(option.name)) refuse_option(option.name, "is not known to Proxmox");
+        if (!seen.insert(option.name).second) refuse_option(option.name, "is given twice");
         auto value = form_value(option);
         if (!kOurs.contains(option.name)) fields.emplace_back(option.name, std::move(value));
     }

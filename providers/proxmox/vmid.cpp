@@ -17,6 +17,10 @@ std::uint64_t digest(std::string_view text) {
 
 }  // namespace
 
+std::int64_t vmid_of(const std::string& machine_id) {
+    return std::strtoll(machine_id.c_str(), nullptr, 10);
+}
+
 IDRange parse_next_id_range(std::string_view next_id) {
     IDRange range;
     const auto properties = PropertyString::parse(next_id);

@@ -12,6 +12,9 @@
 
 namespace providers::proxmox {
 
+// A MachineRecord's machine_id is its VMID in digits; 0 where there is none yet.
+std::int64_t vmid_of(const std::string& machine_id);
+
 // "lower=100,upper=200" of the datacenter's option next-id, whose upper bound is exclusive. Empty parts mean
 // Proxmox' own 100 and 1000000.
 IDRange parse_next_id_range(std::string_view next_id);

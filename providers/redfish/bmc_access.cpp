@@ -20,7 +20,7 @@ constexpr std::size_t kMostSessions = 32;
 // Sessions that are opened for one request; others of ours may end them where there is room for one only.
 constexpr int kMostSessionTries = 3;
 
-base::HttpRequest make_request(std::string method, std::string target) {
+base::HttpRequest bare_request(std::string method, std::string target) {
     base::HttpRequest request;
     request.method = std::move(method);
     request.target = std::move(target);
@@ -101,7 +101,7 @@ asio::awaitable<base::HttpResponse> Bmc::post_session(std::string target, bool w
     body["UserName"] = login_.username;
     body["Password"] = login_.password;
     if (with_context) body["Context"] = login_.context;
-    auto request = make_request("POST", std::move(target));
+    auto request = bare_request("POST", std::move(target));
     request.headers.set("Content-Type", "application/json");
     request.body = json::serialize(body);
     const std::string tried = "logging in to " + host();
@@ -163,22 +163,22 @@ asio::awaitable<void> Bmc::log_in() {
 // Of an earlier run of ours that ended without logging out.
 asio::awaitable<void> Bmc::delete_leaked_sessions(std::string target) {
     const std::string tried = "reading the sessions of " + host();
-    const auto listed = co_await send_basic(tried, make_request("GET", target), Effect::none);
+    const auto listed = co_await send_basic(tried, bare_request("GET", target), Effect::none);
     auto members = links_at(parse_object(listed.body), "Members");
     if (members.size() > kMostSessions) members.resize(kMostSessions);
     for (const auto& member : members) {
         const auto session = target_of(member, wire_.origin(), Origin::any);
         if (!session) continue;
-        const auto read = co_await send_basic(tried, make_request("GET", *session), Effect::none);
+        const auto read = co_await send_basic(tried, bare_request("GET", *session), Effect::none);
         if (text_at(parse_object(read.body), "Context") != login_.context) continue;
-        co_await send_basic("ending a session of " + host(), make_request("DELETE", *session),
+        co_await send_basic("ending a session of " + host(), bare_request("DELETE", *session),
                             Effect::session);
     }
 }
 
 asio::awaitable<void> Bmc::log_out() {
     if (!has_session()) co_return;
-    auto request = make_request("DELETE", session_);
+    auto request = bare_request("DELETE", session_);
     authorize(request);
     token_.clear();
     session_.clear();

@@ -13,6 +13,10 @@
 
 namespace providers::redfish {
 
+// When to come again to a host that somebody else just changed, and to a BMC that is busy and names no time.
+inline constexpr base::Duration kConflictRetry = std::chrono::seconds{1};
+inline constexpr base::Duration kBusyRetry = std::chrono::seconds{10};
+
 struct Station {
     Station(WireOptions options, Login login, const NodeSmithHost& host, Traffic& traffic)
         : bmc_spec(host.spec.bmc),

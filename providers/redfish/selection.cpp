@@ -25,11 +25,6 @@ bool contains(const std::vector<std::string>& list, const std::string& value) {
     return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-std::string label_of(const NodeSmithHost& host, const std::string& key) {
-    const auto* value = api::find(host.metadata.labels, key);
-    return value ? *value : std::string();
-}
-
 // Hosts in use by the value of the label that spreads them.
 std::map<std::string, std::int64_t> use_by_label(const std::vector<HostPointer>& hosts,
                                                  const std::string& label) {
@@ -50,6 +45,11 @@ std::optional<std::string> why_too_small(const NodeSmithHost& host, const Machin
 }
 
 }  // namespace
+
+std::string label_of(const NodeSmithHost& host, const std::string& key) {
+    const auto* value = api::find(host.metadata.labels, key);
+    return value ? *value : std::string();
+}
 
 bool is_on(const NodeSmithHost& host) {
     return host.status.powerState == "On";

@@ -17,6 +17,9 @@ std::optional<std::string> why_unusable(const NodeSmithHost& host, const Setting
 bool is_adoptable(const NodeSmithHost& host);
 bool is_on(const NodeSmithHost& host);
 
+// Empty: it has no such label.
+std::string label_of(const NodeSmithHost& host, const std::string& key);
+
 struct Choice {
     HostPointer host;     // null: none
     std::string why_not;  // then: what each host lacks

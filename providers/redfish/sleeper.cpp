@@ -9,8 +9,6 @@ using api::v1alpha1::WipeMode;
 
 namespace {
 
-constexpr base::Duration kConflictRetry = std::chrono::seconds{1};
-constexpr base::Duration kBusyRetry = std::chrono::seconds{10};
 constexpr base::Duration kSettleRetry = std::chrono::seconds{5};
 constexpr base::Duration kWipePoll = std::chrono::seconds{15};
 constexpr base::Duration kPersonRetry = std::chrono::minutes{5};
@@ -27,7 +25,7 @@ RemovalBlocked blocked(std::string reason, std::string message, base::Duration r
     return {std::move(reason), std::move(message), retry_after};
 }
 
-RemoveResult outcome_of(const RedfishError& error) {
+RemoveResult failed_removal(const RedfishError& error) {
     const auto kind = error.kind();
     if (kind == ErrorKind::unreachable)
         return blocked("HostUnreachable", error.what(), error.complaint.retry_after.value_or(kBusyRetry));
@@ -73,7 +71,7 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(MachineIdentity identity,
         const auto system = co_await station->hardware.system();
         if (system.power == PowerState::off) co_return Gone{};
     } catch (const RedfishError& error) {
-        co_return outcome_of(error);
+        co_return failed_removal(error);
     } catch (const std::invalid_argument& error) {
         co_return blocked("InvalidHost", error.what(), kPersonRetry);
     }
@@ -90,7 +88,7 @@ asio::awaitable<RemoveResult> Sleeper::visit(Order order, NodeSmithHost host) {
         const auto turn = co_await station->bmc.visit();
         co_return co_await step(std::move(order), std::move(host), station);
     } catch (const RedfishError& error) {
-        co_return outcome_of(error);
+        co_return failed_removal(error);
     } catch (const std::invalid_argument& error) {
         co_return blocked("InvalidHost", error.what(), kPersonRetry);
     }

@@ -11,8 +11,6 @@ using api::v1alpha1::BootMethod;
 
 namespace {
 
-constexpr base::Duration kConflictRetry = std::chrono::seconds{1};
-constexpr base::Duration kBusyRetry = std::chrono::seconds{10};
 constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
 
 NotReady not_ready(std::string message, base::Duration retry_after) {
@@ -27,12 +25,7 @@ AttemptFailed failed(std::string reason, std::string message) {
     return result;
 }
 
-std::string label_of(const NodeSmithHost& host, const std::string& key) {
-    const auto* value = api::find(host.metadata.labels, key);
-    return value ? *value : std::string();
-}
-
-EnsureResult outcome_of(const RedfishError& error) {
+EnsureResult failed_ensure(const RedfishError& error) {
     const auto kind = error.kind();
     if (is_permanent(kind) || kind == ErrorKind::unsupported)
         return failed(kind == ErrorKind::unsupported ? "Unsupported" : reason_of(kind), error.what());
@@ -134,7 +127,7 @@ asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, NodeSmithHost host) 
         const auto visit = co_await station->bmc.visit();
         co_return co_await step(std::move(spec), std::move(host), station);
     } catch (const RedfishError& error) {
-        co_return outcome_of(error);
+        co_return failed_ensure(error);
     } catch (const CredentialsError& error) {
         co_return failed("CredentialsMissing", error.what());
     } catch (const std::invalid_argument& error) {

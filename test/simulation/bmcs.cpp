@@ -9,9 +9,9 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr const char* kHostsNamespace = "nodes";
-constexpr std::chrono::seconds kBootTime{20};
+constexpr std::chrono::seconds kHostBootTime{20};
 constexpr std::chrono::seconds kConnectTimeout{10};
-constexpr std::chrono::milliseconds kBeforeReset{50};
+constexpr std::chrono::milliseconds kBmcResetsAfter{50};
 // A host may change its power by itself so long after it has come on.
 constexpr std::chrono::seconds kFallsWithin{10};
 
@@ -46,7 +46,7 @@ public:
         co_await bmcs_.clock_.sleep_for(host_.bmc->profile().latency);
         auto response = bmcs_.serve(host_, request);
         if (bmcs_.faults_.strikes(Fault::provider_answer_lost)) {
-            co_await bmcs_.clock_.sleep_for(kBeforeReset);
+            co_await bmcs_.clock_.sleep_for(kBmcResetsAfter);
             throw base::TransportError(what + ": connection reset", true);
         }
         co_return response;
@@ -141,7 +141,7 @@ void Bmcs::power_changed(Host& host, Power power) {
 
 void Bmcs::boot(Host& host) {
     if (host.is_foreign || faults_.strikes(Fault::never_joins)) return;
-    auto takes = base::Duration{kBootTime};
+    auto takes = base::Duration{kHostBootTime};
     if (faults_.strikes(Fault::joins_late))
         takes += faults_.duration(std::chrono::minutes{1}, std::chrono::minutes{25});
     host.boot = clock_.call_at(clock_.now() + takes, [this, &host] {

@@ -14,10 +14,6 @@ constexpr std::chrono::seconds kLostPodsAfter{20};
 constexpr std::chrono::seconds kPodStart{2};
 constexpr std::chrono::milliseconds kLongestLag = std::chrono::seconds{60};
 
-bool is_ready(const api::Node& node) {
-    return api::is_true(node.status.conditions, api::conditions::kReady);
-}
-
 // In every second seed taints follow conditions at once.
 std::uint64_t draw_longest_lag(base::Random& random) {
     return random.below(2) == 0 ? 0 : random.below(kLongestLag.count());

@@ -63,6 +63,10 @@ bool has_ended(const api::Pod& pod) {
     return pod.status.phase == api::PodPhase::Succeeded || pod.status.phase == api::PodPhase::Failed;
 }
 
+bool is_ready(const api::Node& node) {
+    return api::is_true(node.status.conditions, api::conditions::kReady);
+}
+
 bool is_alive(const api::Pod& pod) {
     return !has_ended(pod) && !pod.metadata.deletionTimestamp;
 }

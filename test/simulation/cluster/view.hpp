@@ -72,6 +72,7 @@ private:
         kept_;
 };
 
+bool is_ready(const api::Node& node);
 // Running or about to, and in nobody's way to go: neither ended nor being deleted.
 bool is_alive(const api::Pod& pod);
 bool has_ended(const api::Pod& pod);

@@ -56,7 +56,7 @@ api::Pod daemon_pod(const api::DaemonSet& set, const std::string& node) {
     return pod;
 }
 
-bool is_ready(const api::Pod& pod) {
+bool answers(const api::Pod& pod) {
     return pod.status.phase == api::PodPhase::Running &&
            api::is_true(pod.status.conditions, api::conditions::kReady);
 }
@@ -172,7 +172,7 @@ void Workloads::count(const api::PodDisruptionBudget& budget) {
     }
     for (const auto& [key, pod] : view_.all<api::Pod>()) {
         bool counted =
-            api::matches(*budget.spec.selector, pod->metadata.labels) && is_alive(*pod) && is_ready(*pod);
+            api::matches(*budget.spec.selector, pod->metadata.labels) && is_alive(*pod) && answers(*pod);
         if (counted) ++healthy;
     }
     auto desired = budget.spec.maxUnavailable ? expected - budget.spec.maxUnavailable->resolve(expected)

@@ -7,10 +7,6 @@
 namespace simulation {
 namespace {
 
-bool is_ready(const api::Node& node) {
-    return api::is_true(node.status.conditions, api::conditions::kReady);
-}
-
 // Its Node was not Ready for so long that nobody is asked any more.
 bool is_repaired(const NodeSmithClaim& claim) {
     const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);

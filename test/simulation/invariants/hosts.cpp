@@ -8,9 +8,6 @@
 namespace simulation {
 namespace {
 
-// A request that was under way when the cables were changed is nobody's fault.
-constexpr std::chrono::minutes kInFlight{3};
-
 std::string owner_of(const NodeSmithHost* host) {
     return host && host->status.claimRef ? host->status.claimRef->uid : "";
 }

@@ -25,7 +25,7 @@ struct Figures {
 };
 
 // A decision made under the old limit may still be carried out for so long.
-constexpr std::chrono::minutes kInFlight{4};
+constexpr std::chrono::minutes kLimitsInFlight{4};
 
 // The highest limit that was in force lately; 0 is none.
 class Limit {
@@ -36,7 +36,7 @@ public:
     }
     std::int64_t lately(base::TimePoint now) {
         // An entry counts until a later one has been in force for long enough.
-        while (history_.size() > 1 && history_[1].first + kInFlight < now) history_.pop_front();
+        while (history_.size() > 1 && history_[1].first + kLimitsInFlight < now) history_.pop_front();
         std::int64_t highest = 0;
         for (const auto& [since, value] : history_) {
             if (value == 0) return 0;

@@ -8,9 +8,6 @@
 namespace simulation {
 namespace {
 
-// A write that was under way when an administrator took the mark off is nobody's fault.
-constexpr std::chrono::minutes kInFlight{3};
-
 class OneMachinePerClaim final : public Invariant {
 public:
     using Invariant::Invariant;

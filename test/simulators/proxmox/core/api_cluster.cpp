@@ -17,7 +17,7 @@ asio::awaitable<json::value> get_version(Call& call) {
         {"version", version}, {"release", version.substr(0, version.rfind('.'))}, {"repoid", "5e1f00d5"}};
 }
 
-asio::awaitable<json::value> get_status(Call& call) {
+asio::awaitable<json::value> cluster_status(Call& call) {
     auto& cluster = call.cluster;
     json::array result;
     if (!cluster.world.standalone) {
@@ -212,7 +212,7 @@ void add_cluster(Routes& routes) {
     routes.add({.method = "GET", .path = "/nodes", .handler = list_nodes});
     routes.add({.method = "GET",
                 .path = "/cluster/status",
-                .handler = get_status,
+                .handler = cluster_status,
                 .daemon = true,
                 .access = Access::privilege,
                 .permission_path = "/",

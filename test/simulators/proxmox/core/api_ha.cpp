@@ -10,7 +10,7 @@ std::string full_sid(const std::string& sid) {
     return sid.find(':') == std::string::npos ? "vm:" + sid : sid;
 }
 
-asio::awaitable<json::value> list_resources(Call& call) {
+asio::awaitable<json::value> list_ha_resources(Call& call) {
     json::array result;
     for (const auto& [sid, state] : call.cluster.world.ha_resources) {
         result.push_back({{"sid", sid}, {"type", "vm"}, {"state", state}, {"digest", "0"}});
@@ -36,7 +36,7 @@ asio::awaitable<json::value> remove_resource(Call& call) {
     co_return nullptr;
 }
 
-asio::awaitable<json::value> current_status(Call& call) {
+asio::awaitable<json::value> ha_status(Call& call) {
     auto& cluster = call.cluster;
     json::array result;
     result.push_back({{"id", "quorum"},
@@ -76,7 +76,7 @@ asio::awaitable<json::value> manager_status(Call& call) {
     co_return result;
 }
 
-Endpoint guarded(std::string method, std::string path, Handler handler, std::string_view privilege) {
+Endpoint ha_endpoint(std::string method, std::string path, Handler handler, std::string_view privilege) {
     Endpoint endpoint{.method = std::move(method), .path = std::move(path), .handler = handler};
     endpoint.access = Access::privilege;
     endpoint.permission_path = "/";
@@ -88,10 +88,10 @@ Endpoint guarded(std::string method, std::string path, Handler handler, std::str
 }  // namespace
 
 void add_ha(Routes& routes) {
-    auto list = guarded("GET", "/cluster/ha/resources", list_resources, "Sys.Audit");
+    auto list = ha_endpoint("GET", "/cluster/ha/resources", list_ha_resources, "Sys.Audit");
     list.parameters = "type enum=ct|vm";
     routes.add(std::move(list));
-    auto add = guarded("POST", "/cluster/ha/resources", add_resource, "Sys.Console");
+    auto add = ha_endpoint("POST", "/cluster/ha/resources", add_resource, "Sys.Console");
     add.parameters = R"(
         sid! format=pve-ha-resource-or-vm-id
         type enum=ct|vm
@@ -102,11 +102,11 @@ void add_ha(Routes& routes) {
         max_relocate integer min=0
         max_restart integer min=0)";
     routes.add(std::move(add));
-    auto remove = guarded("DELETE", "/cluster/ha/resources/{sid}", remove_resource, "Sys.Console");
+    auto remove = ha_endpoint("DELETE", "/cluster/ha/resources/{sid}", remove_resource, "Sys.Console");
     remove.parameters = "sid! format=pve-ha-resource-or-vm-id\npurge boolean";
     routes.add(std::move(remove));
-    routes.add(guarded("GET", "/cluster/ha/status/current", current_status, "Sys.Audit"));
-    routes.add(guarded("GET", "/cluster/ha/status/manager_status", manager_status, "Sys.Audit"));
+    routes.add(ha_endpoint("GET", "/cluster/ha/status/current", ha_status, "Sys.Audit"));
+    routes.add(ha_endpoint("GET", "/cluster/ha/status/manager_status", manager_status, "Sys.Audit"));
 }
 
 }  // namespace proxmox_simulator

@@ -9,9 +9,7 @@
 namespace proxmox_simulator {
 namespace {
 
-constexpr std::uint64_t kRootDisk = 96 * kGiB, kRootDiskUsed = 12 * kGiB;
-
-asio::awaitable<json::value> get_status(Call& call) {
+asio::awaitable<json::value> node_status(Call& call) {
     const auto& host = call.cluster.host(call.node);
     auto used = host_memory_used(call.cluster, host);
     auto usage = host_usage(call.cluster, host);
@@ -112,7 +110,7 @@ void add_nodes(Routes& routes) {
     const std::string node = "/nodes/{node}";
     routes.add({.method = "GET",
                 .path = node + "/status",
-                .handler = get_status,
+                .handler = node_status,
                 .place = Place::node,
                 .access = Access::privilege,
                 .permission_path = node,

@@ -71,7 +71,7 @@ asio::awaitable<json::value> list_on_node(Call& call) {
     co_return result;
 }
 
-asio::awaitable<json::value> get_status(Call& call) {
+asio::awaitable<json::value> storage_status(Call& call) {
     auto id = call.text("storage");
     auto storage = call.cluster.world.storages.find(id);
     if (storage == call.cluster.world.storages.end() || !exists_on(storage->second, call.node)) {
@@ -102,7 +102,7 @@ void add_storage(Routes& routes) {
                 .daemon = true});
     routes.add({.method = "GET",
                 .path = "/nodes/{node}/storage/{storage}/status",
-                .handler = get_status,
+                .handler = storage_status,
                 .place = Place::node,
                 .daemon = true,
                 .access = Access::privilege,

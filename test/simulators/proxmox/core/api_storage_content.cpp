@@ -13,7 +13,7 @@
 namespace proxmox_simulator {
 namespace {
 
-constexpr Duration kPollInterval = std::chrono::seconds{1};
+constexpr Duration kAllocationPoll = std::chrono::seconds{1};
 
 json::object describe(const std::string& storage, const Volume& volume) {
     json::object entry{{"volid", print_volume_id(storage, volume)},
@@ -100,7 +100,7 @@ asio::awaitable<json::value> delete_volume(Call& call) {
     if (!call.has("delay")) co_return json::value(upid);
     const auto deadline = call.cluster.clock.now() + std::chrono::seconds{call.integer("delay")};
     while (task.is_running() && call.cluster.clock.now() < deadline) {
-        co_await call.cluster.clock.sleep_for(kPollInterval);
+        co_await call.cluster.clock.sleep_for(kAllocationPoll);
     }
     if (task.is_running()) co_return json::value(upid);
     if (task.exit_status != "OK") throw failure(task.exit_status);
@@ -255,8 +255,8 @@ constexpr std::string_view kChecksum = R"(
     filename! maxlen=255
 )";
 
-Endpoint guarded(std::string method, std::string path, Handler handler,
-                 std::vector<std::string_view> privileges) {
+Endpoint content_endpoint(std::string method, std::string path, Handler handler,
+                          std::vector<std::string_view> privileges) {
     Endpoint endpoint{
         .method = std::move(method), .path = "/nodes/{node}/storage/{storage}/" + path, .handler = handler};
     endpoint.place = Place::node;
@@ -270,10 +270,11 @@ Endpoint guarded(std::string method, std::string path, Handler handler,
 }  // namespace
 
 void add_storage_content(Routes& routes) {
-    auto list = guarded("GET", "content", list_content, {"Datastore.Audit", "Datastore.AllocateSpace"});
+    auto list =
+        content_endpoint("GET", "content", list_content, {"Datastore.Audit", "Datastore.AllocateSpace"});
     list.parameters = "content format=pve-storage-content\nvmid vmid";
     routes.add(std::move(list));
-    auto allocate = guarded("POST", "content", allocate_volume, {"Datastore.AllocateSpace"});
+    auto allocate = content_endpoint("POST", "content", allocate_volume, {"Datastore.AllocateSpace"});
     allocate.parameters = R"(
         filename! string
         size! pattern=\d+[MG]?
@@ -282,18 +283,18 @@ void add_storage_content(Routes& routes) {
     routes.add(std::move(allocate));
     for (auto [method, handler] :
          {std::pair<const char*, Handler>{"GET", get_volume}, {"DELETE", delete_volume}}) {
-        auto volume = guarded(method, "content/{volume}", handler, {});
+        auto volume = content_endpoint(method, "content/{volume}", handler, {});
         volume.access = Access::user;
         // Here the storage may also be left to the volume's ID.
         volume.parameters = "storage format=pve-storage-id";
         if (volume.method == "DELETE") volume.parameters += "\ndelay integer min=1 max=30";
         routes.add(std::move(volume));
     }
-    auto put = guarded("POST", "upload", upload, {"Datastore.AllocateTemplate"});
+    auto put = content_endpoint("POST", "upload", upload, {"Datastore.AllocateTemplate"});
     put.place = Place::anywhere;
     put.parameters = std::string(kChecksum) + "tmpfilename pattern=/var/tmp/pveupload-[0-9a-f]+";
     routes.add(std::move(put));
-    auto fetch = guarded("POST", "download-url", download, {"Datastore.AllocateTemplate"});
+    auto fetch = content_endpoint("POST", "download-url", download, {"Datastore.AllocateTemplate"});
     fetch.parameters =
         std::string(kChecksum) + "url! pattern=https?://.*\ncompression string\nverify-certificates boolean";
     routes.add(std::move(fetch));

@@ -9,7 +9,6 @@ namespace proxmox_simulator {
 namespace {
 
 constexpr double kIdleLoad = 0.02;
-constexpr std::uint64_t kRootDisk = 96 * kGiB, kRootDiskUsed = 12 * kGiB;
 
 std::int64_t whole_seconds(Duration duration) {
     return std::chrono::duration_cast<std::chrono::seconds>(duration).count();

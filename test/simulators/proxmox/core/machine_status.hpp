@@ -10,6 +10,9 @@ namespace proxmox_simulator {
 namespace json = boost::json;
 class Cluster;
 
+// A host's own disk.
+inline constexpr std::uint64_t kRootDisk = 96 * kGiB, kRootDiskUsed = 12 * kGiB;
+
 // As in GET /nodes/{node}/qemu/{vmid}/status/current.
 json::object machine_status(const Cluster& cluster, const Machine& machine);
 // As in GET /nodes/{node}/qemu: without what needs QEMU's own answer.
