@@ -7,7 +7,7 @@ SHELL := /bin/bash
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
-TREES ?= $(if $(filter release,$(PRESET)),release tsan,$(PRESET))
+TREES ?= $(if $(filter release,$(PRESET)),release asan tsan,$(PRESET))
 IMG ?= kubenodesmith:latest
 CONTAINER ?= $(shell command -v docker || command -v podman || echo docker)
 KUBECTL ?= $(shell command -v kubectl || echo build/controlplane/bin/kubectl)
@@ -26,7 +26,8 @@ help: ## Show this help
 	@printf '           KUBENODESMITH_REFERENCE=DIR (reference data for conformance tests), KUBECTL=path, CONTAINER=docker|podman\n'
 
 .PHONY: setup
-setup: packages python controlplane build ## Install packages and Python requirements, build everything (needs root or sudo for packages)
+setup: packages python ## Install packages and Python requirements, build everything (needs root or sudo for packages)
+	@hack/with_controlplane.sh $(MAKE) --no-print-directory build
 
 .PHONY: packages python controlplane
 packages:
@@ -42,7 +43,7 @@ build: ## Build the C++ programs and tests into build/PRESET (programs: build/PR
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 .PHONY: test
-test: setup ## Run all tests, those with threads also under ThreadSanitizer (TREES="release asan tsan": more)
+test: setup ## Run all tests, the suited ones also under sanitizers (TREES=release: without)
 	@hack/test.py --jobs $(JOBS) $(TREES)
 
 .PHONY: bench
@@ -50,14 +51,15 @@ bench: build ## Run the benchmarks at small sizes and write one table of them (b
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin
 
 .PHONY: lint
-lint: build ## Check format, clang-tidy, layers, coroutines, mutations, YAML and shell scripts (FILES="..." limits the C++ files)
+lint: packages python ## Check format, clang-tidy, layers, coroutines, mutations, YAML and shell scripts (FILES="..." limits the C++ files)
+	@cmake --preset debug >/dev/null  # where each file is compiled by itself
 	clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
 	python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
 	python3 hack/mutation_check.py --texts
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
-	printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet
+	printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/debug --quiet
 
 .PHONY: docs
 docs: python ## Write docs/api.md anew from the CRDs
@@ -75,9 +77,9 @@ clean: ## Remove the C++ build trees; ALL=1 also the control plane binaries, Go 
 ##@ Try it
 
 .PHONY: programs
-programs: packages python controlplane
+programs: packages python
 	@[[ -f build/release/build.ninja ]] || cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target kubenodesmith proxmox-simulator
+	@hack/with_controlplane.sh cmake --build --preset release --parallel $(JOBS) --target kubenodesmith proxmox-simulator
 
 .PHONY: demo
 demo: programs ## Show the main job on a real control plane and a simulated Proxmox (KEEP=1 leaves it running)

@@ -1,9 +1,9 @@
-# Most of the time to compile a file goes into its headers. The sanitizer trees compile them once, so that CI can
-# afford these trees; the release tree does not, and so shows that each file includes what it needs.
-option(KUBENODESMITH_PRECOMPILE "Compile the widely used headers once" OFF)
+# Most of the time to compile a file goes into headers. With this, the widely used ones are compiled once and the
+# files of a library eight at a time, so that CI can afford all of its trees. The debug tree does without, and so
+# shows that each file includes what it needs.
+option(KUBENODESMITH_QUICK_BUILD "Compile headers once and files together" OFF)
 
-# What is tested is compiled as its preset says. To optimise the tests too costs the sanitizer trees more than the
-# tests then run faster.
+# What is tested is compiled as its preset says. To optimise the tests too costs more than they then run faster.
 set(KUBENODESMITH_TEST_FLAGS "" CACHE STRING "Compiler options of test programs, after the preset's")
 separate_arguments(test_flags UNIX_COMMAND "${KUBENODESMITH_TEST_FLAGS}")
 
@@ -11,7 +11,7 @@ separate_arguments(test_flags UNIX_COMMAND "${KUBENODESMITH_TEST_FLAGS}")
 find_program(CCACHE ccache)
 if(CCACHE)
   set(sloppiness time_macros,include_file_mtime,include_file_ctime)
-  if(KUBENODESMITH_PRECOMPILE)
+  if(KUBENODESMITH_QUICK_BUILD)
     # To preprocess a file once more for the cache's sake would take as long as to compile it.
     set(sloppiness ${sloppiness},pch_defines CCACHE_DEPEND=1)
   endif()
@@ -26,7 +26,7 @@ target_compile_options(project_options INTERFACE
 target_include_directories(project_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_options(project_options INTERFACE -fuse-ld=lld -Wl,--gc-sections)
 
-if(KUBENODESMITH_PRECOMPILE)
+if(KUBENODESMITH_QUICK_BUILD)
   foreach(headers precompiled precompiled_tests)
     file(WRITE ${CMAKE_BINARY_DIR}/${headers}.cpp "")
     add_library(${headers} OBJECT ${CMAKE_BINARY_DIR}/${headers}.cpp)
@@ -40,8 +40,16 @@ endif()
 
 # project_precompiled(TARGET HEADERS): HEADERS is precompiled or precompiled_tests.
 function(project_precompiled name headers)
-  if(KUBENODESMITH_PRECOMPILE)
+  if(KUBENODESMITH_QUICK_BUILD)
     target_precompile_headers(${name} REUSE_FROM ${headers})
+  endif()
+endfunction()
+
+# project_together(TARGET): its files share translation units, so no two may use one name for different things in
+# their unnamed namespaces.
+function(project_together name)
+  if(KUBENODESMITH_QUICK_BUILD)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
 
@@ -55,6 +63,7 @@ function(project_library name)
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC project_options ${ARGN})
   project_precompiled(${name} precompiled)
+  project_together(${name})
 endfunction()
 
 # project_executable(NAME SOURCES... LINKS ...)
