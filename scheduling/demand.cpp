@@ -58,6 +58,7 @@ bool comes_back(const api::Pod& pod) {
 }
 
 bool is_before(const Demand& a, const Demand& b) {
+    if (a.comes_last != b.comes_last) return b.comes_last;
     if (a.priority != b.priority) return a.priority > b.priority;
     if (a.apartness != b.apartness) return a.apartness > b.apartness;
     if (a.size != b.size) return a.size > b.size;
@@ -70,7 +71,8 @@ bool is_before(const Demand& a, const Demand& b) {
 
 }  // namespace
 
-std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes, const Amounts& largest) {
+std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes, const Amounts& largest,
+                                   bool displaced_last) {
     std::vector<Demand> demand;
     demand.reserve(snapshot.pods.size());
     for (const auto& pod : snapshot.pods) demand.push_back(demand_of(pod, classes, largest));
@@ -80,6 +82,7 @@ std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes
             if (!comes_back(*pod)) continue;
             demand.push_back(demand_of(pod, classes, largest));
             demand.back().is_displaced = true;
+            demand.back().comes_last = displaced_last;
         }
     }
     std::sort(demand.begin(), demand.end(), is_before);

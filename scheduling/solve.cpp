@@ -28,7 +28,8 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Pati
       classes_(digests.label_sets(), digests.resource_names()),
       rows_(snapshot, digests),
       daemons_(snapshot, rows_, classes_.resource_names()),
-      demand_(ordered_demand(snapshot, classes_, largest_offer(snapshot, rows_, classes_.resource_names()))),
+      demand_(ordered_demand(snapshot, classes_, largest_offer(snapshot, rows_, classes_.resource_names()),
+                             buyers == Buyers::displaced_pods)),
       placer_(snapshot, classes_, rows_, daemons_, order),
       pods_on_(rows_.nodes()) {
     for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;

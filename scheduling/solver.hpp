@@ -80,8 +80,9 @@ Result solve(const Snapshot& snapshot);
 
 // Takes the nodes out of the snapshot and places their pods on ready nodes (on coming ones only if the
 // request says so) and on at most that many new machines. Not possible if a pod of theirs would find no
-// place, or if a pod that waits, min_nodes or spare room needs one of the nodes. Pods that wait for a machine
-// to be bought do not count. Evictions (PodDisruptionBudgets, annotations) are not looked at.
+// place, once all pods that wait have the places that they find, or if a pod that waits, min_nodes or spare
+// room needs one of the nodes. Pods that wait for a machine to be bought do not count. Evictions
+// (PodDisruptionBudgets, annotations) are not looked at.
 Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request);
 
 class NodeDigests;

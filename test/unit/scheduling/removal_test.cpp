@@ -97,6 +97,20 @@ TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and 
     CHECK(simulate_removal(cluster, {{0}}).possible);
 }
 
+// Found by the simulation (74915): the machine that came for a waiting pod was thought to be free for pods of
+// a hardly used node, because these come first where machines are bought.
+TEST_CASE("a pod that waits is there before those that still run elsewhere, however important they are") {
+    auto cluster = two_nodes();
+    cluster.nodes[0].pods = {web("w").priority(1000)};
+    cluster.pods = {web("waiting", "4")};
+    auto removal = simulate_removal(cluster, {{0}});
+    CHECK_FALSE(removal.possible);
+    CHECK(removal.reasons == Reasons{"1 machine would have to be bought instead, 0 may be"});
+    removal = simulate_removal(cluster, {{0}, 1});
+    REQUIRE(removal.moves.size() == 1);
+    CHECK(removal.moves[0].claim == 0);
+}
+
 TEST_CASE("of two empty nodes the larger one attracts pods, as more of it stays free") {
     auto cluster = two_nodes();
     cluster.nodes.push_back(node("larger", "16", "32Gi"));
