@@ -1,5 +1,6 @@
 // What the API server sends, and what proves us to it. Both decoders must agree on what they accept and what
 // it means.
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "api/core.hpp"
 #include "api/stream.hpp"
+#include "api/type.hpp"
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "bootstrap/token.hpp"
@@ -39,6 +41,25 @@ std::optional<T> by_document(std::string_view input) {
     }
 }
 
+// What a newer Kubernetes calls by a name that is not known here is not written.
+bool holds_unrecognized(const api::Type& type, const void* value) {
+    if (type.shape == api::Shape::Enum) return type.unrecognized == type.get_enum(value);
+    if (type.shape == api::Shape::Object)
+        return std::ranges::any_of(type.fields, [value](const api::Field& field) {
+            return holds_unrecognized(*field.type, api::member(value, field));
+        });
+    struct Search {
+        const api::Type* element;
+        bool found = false;
+    } search{type.element};
+    if (type.element)
+        type.each(value, &search, [](void* context, std::string_view, const void* element) {
+            auto& own = *static_cast<Search*>(context);
+            own.found = own.found || holds_unrecognized(*own.element, element);
+        });
+    return search.found;
+}
+
 // What they make of the input may differ where an object holds a key twice (api/stream.hpp).
 template <class T>
 void agree(std::string_view input) {
@@ -46,6 +67,7 @@ void agree(std::string_view input) {
     auto parsed = by_document<T>(input);
     check(streamed.has_value() == parsed.has_value(), "both decoders accept the same");
     if (!parsed) return;
+    if (holds_unrecognized(api::type_of<T>(), &*parsed)) return;
     auto text = boost::json::serialize(api::encode(*parsed));
     check(by_document<T>(text) == parsed, "encoding and decoding gives the same object");
     check(by_stream<T>(text) == parsed, "the streaming decoder reads what was encoded");
