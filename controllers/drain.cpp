@@ -143,6 +143,7 @@ asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
     for (const auto& pod : plan.kill) {
         co_await kill(pod, *request.deadline);
         progress.waiting.push_back(name_of(*pod));
+        progress.has_evicted = true;
     }
     for (const auto& pod : plan.evict) co_await evict(pod, progress);
     progress.done = progress.waiting.empty() && progress.blocked.empty();
@@ -189,7 +190,10 @@ asio::awaitable<void> Drainer::evict(std::shared_ptr<const api::Pod> pod, DrainP
     if (refused == refusals_.end() || refused->second.until <= clock_.now()) {
         refusals_.erase(uid);
         auto result = co_await client_.evict(api::key_of(*pod), uid, std::nullopt);
-        if (std::holds_alternative<kube::Evicted>(result)) progress.waiting.push_back(name_of(*pod));
+        if (std::holds_alternative<kube::Evicted>(result)) {
+            progress.waiting.push_back(name_of(*pod));
+            progress.has_evicted = true;
+        }
         const auto* blocked = std::get_if<kube::BlockedByBudget>(&result);
         if (!blocked) co_return;
         auto wait = std::max(blocked->retry_after.value_or(kBudgetRetry), kBudgetRetry);

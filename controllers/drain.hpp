@@ -33,6 +33,7 @@ struct DrainProgress {
     std::vector<std::string> waiting;  // namespace/name of pods that are ending or still to be evicted
     std::vector<std::string> blocked;  // "namespace/name: why not", by budgets and annotations
     base::Duration retry_after{};      // zero: only when pods change
+    bool has_evicted = false;          // somebody, in this step
     std::string message() const;       // for a condition; changes only with the pods
 };
 

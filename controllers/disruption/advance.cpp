@@ -197,6 +197,7 @@ asio::awaitable<void> DisruptionReconciler::drain(Pass& pass, Member member) {
     const auto ends = claim::later(*drain_began(claim), scale_down.drainTimeout);
     const auto request = request_for(claim, *member.node, scale_down);
     const auto progress = co_await drainer_.step(request);
+    if (progress.has_evicted) evicted_at_ = clock_.now();
     if (!progress.done && !request.deadline && ends <= pass.view.now) {
         const Blocker why{std::string(reasons::kDrainTimeout),
                           "it was not empty after " + scale_down.drainTimeout.str() +

@@ -15,6 +15,10 @@ constexpr base::Duration kRefusalLasts = std::chrono::minutes{5};
 // Nodes that are judged one by one have their turn in batches.
 constexpr base::Duration kNextBatch = std::chrono::seconds{10};
 
+// A pod that was evicted is counted nowhere until its controller has made another and that is seen here. A
+// node that looks empty meanwhile may be the one that it goes to.
+constexpr base::Duration kSuccessorsKnown = std::chrono::seconds{10};
+
 // What a node costs, roughly: a core as much as 4 GiB.
 std::int64_t cost_of(const api::Node& node) {
     constexpr std::int64_t kMiBPerCore = 4096;
@@ -102,10 +106,19 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
     return consolidate(pass, idle);
 }
 
+std::optional<base::Duration> DisruptionReconciler::successors_known_in() const {
+    if (!evicted_at_ || *evicted_at_ + kSuccessorsKnown <= clock_.now()) return std::nullopt;
+    return *evicted_at_ + kSuccessorsKnown - clock_.now();
+}
+
 std::optional<DisruptionReconciler::Choice> DisruptionReconciler::consider(Pass& pass, const Member& member,
                                                                            const Candidacies& candidacies) {
     std::optional<std::pair<Kind, Blocker>> first;
     for (const auto& candidacy : candidacies.list) {
+        if (const auto wait = successors_known_in(); wait && is_scale_down(candidacy.kind)) {
+            pass.again = sooner(pass.again, wait);
+            continue;
+        }
         std::string plan;
         const auto why = judge(pass, member, candidacy.kind, plan);
         if (!why) {

@@ -121,6 +121,8 @@ private:
     // The next to go, in the order of the queue; says why others stay.
     std::vector<Choice> choose(Pass& pass);
     // What can be said without looking at others: underutilized nodes are judged together.
+    // How long none is chosen to have fewer nodes; nullopt: what was evicted last is known again.
+    std::optional<base::Duration> successors_known_in() const;
     std::optional<Choice> consider(Pass& pass, const Member& member, const Candidacies& candidacies);
     std::optional<Blocker> judge(Pass& pass, const Member& member, Kind kind, std::string& plan);
     std::vector<Choice> consolidate(Pass& pass, const std::vector<Choice>& idle);
@@ -191,6 +193,7 @@ private:
     const Refusal* refusal_of(Pass& pass, const Member& member, Kind kind) const;
     std::map<std::string, base::TimePoint> asked_;  // by claim UID: when its machine was last looked at
     std::map<std::string, bool> switched_off_;      // by claim UID
+    std::optional<base::TimePoint> evicted_at_;     // when pods were last asked to leave, by this process
     std::set<std::string> deleted_;                 // UIDs of claims that the stores may still show as live
 };
 

@@ -33,6 +33,28 @@ TEST_CASE("a node that is hardly used goes when its pods fit elsewhere, and they
     CHECK(world.server.list<api::Node>().size() == 1);
 }
 
+// Found by the simulation (80376): between an eviction and its successor no pod spoke for the node.
+TEST_CASE("a node that has become empty stays for the pods that were just evicted from another") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleDown.emptyGracePeriod = std::chrono::seconds(0);
+        pool.spec.scaleDown.maxConcurrent = 2;
+    });
+    world.put_running_pod("one", "a");
+    world.put_running_pod("two", "b");
+    world.put_running_pod("three", "b");
+    world.live(62s);
+    REQUIRE(world.disrupted("a") == "True Underutilized");
+    for (const auto* name : {"two", "three"}) {
+        world.replicas.erase(name);
+        world.server.remove<api::Pod>({"default", name}, 0);
+    }
+    world.live(20s);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.place_of("one") == "b");
+    CHECK(world.events.count("Node b Disrupting") == 0);
+}
+
 TEST_CASE("a node stays when its pods fit nowhere else, which is said once") {
     World world({"a", "b"}, Buying::on, 4);
     world.put_running_pod("one", "a");
