@@ -13,7 +13,7 @@
 namespace proxmox_simulator {
 namespace {
 
-constexpr Duration kAllocationPoll = std::chrono::seconds{1};
+constexpr Duration kDeletionPoll = std::chrono::seconds{1};
 
 json::object describe(const std::string& storage, const Volume& volume) {
     json::object entry{{"volid", print_volume_id(storage, volume)},
@@ -100,7 +100,7 @@ asio::awaitable<json::value> delete_volume(Call& call) {
     if (!call.has("delay")) co_return json::value(upid);
     const auto deadline = call.cluster.clock.now() + std::chrono::seconds{call.integer("delay")};
     while (task.is_running() && call.cluster.clock.now() < deadline) {
-        co_await call.cluster.clock.sleep_for(kAllocationPoll);
+        co_await call.cluster.clock.sleep_for(kDeletionPoll);
     }
     if (task.is_running()) co_return json::value(upid);
     if (task.exit_status != "OK") throw failure(task.exit_status);
