@@ -1,6 +1,7 @@
 // Nodes that are not Ready: what their machines are doing, and a second chance by switching them off and on.
 #include "base/log.hpp"
 #include "controllers/claim/identity.hpp"
+#include "controllers/claim/observation.hpp"
 #include "controllers/claim/state.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/state.hpp"
@@ -42,7 +43,7 @@ asio::awaitable<void> DisruptionReconciler::look_at_machines(View view) {
         const auto asked = asked_.find(uid);
         if (!concerns || (asked != asked_.end() && clock_.now() < asked->second + kAskAgain)) continue;
         asked_[uid] = clock_.now();
-        const kube::ObjectKey provider_key{claim.metadata.namespace_, claim.status.providerRef};
+        const auto provider_key = claim::provider_of(claim);
         const auto object = informers_.providers.store().get(provider_key);
         const auto lookup = co_await instances_.get(provider_key);
         const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
@@ -103,7 +104,7 @@ asio::awaitable<void> DisruptionReconciler::switch_power(View view, Member membe
     if (state->lastTransitionTime && state->lastTransitionTime->at + kPowerPatience <= view.now.at)
         throw providers::ProviderError("the machine could not be switched off and on within " +
                                        api::Duration(kPowerPatience).str());
-    const kube::ObjectKey provider_key{claim.metadata.namespace_, claim.status.providerRef};
+    const auto provider_key = claim::provider_of(claim);
     const auto object = informers_.providers.store().get(provider_key);
     const auto lookup = co_await instances_.get(provider_key);
     const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
