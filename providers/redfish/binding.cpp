@@ -47,6 +47,12 @@ asio::awaitable<std::optional<NodeSmithHost>> Binding::read(std::string name) {
     co_return co_await inventory_.read(settings_.namespace_, std::move(name));
 }
 
+asio::awaitable<bool> Binding::still_has(MachineIdentity identity, std::string name) {
+    const auto host = co_await read(std::move(name));
+    const bool has = host.has_value() && is_bound_to(*host, identity);
+    co_return has;
+}
+
 asio::awaitable<std::optional<NodeSmithHost>> Binding::take(NodeSmithHost host, MachineIdentity identity) {
     auto status =
         in_phase(host.status, HostPhase::Reserved, "reserved for claim " + identity.claim_name, now());

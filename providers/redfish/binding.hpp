@@ -24,6 +24,9 @@ public:
         : settings_(settings), inventory_(inventory), clock_(clock) {}
 
     asio::awaitable<std::optional<NodeSmithHost>> read(std::string name);
+    // Asked again right before the host's power is changed: a visit to a BMC takes seconds, and another
+    // process may have given the host back meanwhile.
+    asio::awaitable<bool> still_has(MachineIdentity identity, std::string name);
     // nullopt: somebody else changed the host meanwhile; look again.
     asio::awaitable<std::optional<NodeSmithHost>> take(NodeSmithHost host, MachineIdentity identity);
     // Records what is about to be asked of the host. nullopt as above.

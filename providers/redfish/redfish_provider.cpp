@@ -109,9 +109,9 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
 asio::awaitable<bool> RedfishProvider::switch_power(MachineIdentity identity, MachineRecord record,
                                                     Power power) {
     const auto name = record.machine_id;
+    const ProviderError not_reserved("host " + name + " is not reserved for claim " + identity.claim_name);
     const auto host = co_await binding_.read(name);
-    if (!host || !is_bound_to(*host, identity))
-        throw ProviderError("host " + name + " is not reserved for claim " + identity.claim_name);
+    if (!host || !is_bound_to(*host, identity)) throw not_reserved;
     const auto station = co_await fleet_.station(*host);
     const auto visit = co_await station->bmc.visit();
     const auto system = co_await station->hardware.system();
@@ -123,6 +123,8 @@ asio::awaitable<bool> RedfishProvider::switch_power(MachineIdentity identity, Ma
     const bool is_changing =
         system.power == PowerState::powering_on || system.power == PowerState::powering_off;
     if (is_changing) co_return false;
+    const bool is_ours = co_await binding_.still_has(identity, name);
+    if (!is_ours) throw not_reserved;
     const auto goal = power == Power::on ? PowerGoal::on : PowerGoal::off_by_force;
     co_await station->hardware.reset(system, goal);
     co_return false;

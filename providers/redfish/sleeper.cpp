@@ -136,6 +136,8 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Order order, NodeSmithHost host,
     const bool ends_it = step == OffStep::ask_gracefully || step == OffStep::ask_by_force;
     const bool is_used = ends_it && order.in_use && co_await order.in_use();
     if (is_used) co_return in_progress(kInUseAfterAll, kConflictRetry);
+    const bool is_lost = ends_it && !co_await binding_.still_has(order.identity, name);
+    if (is_lost) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
     if (step == OffStep::ask_gracefully) {
         co_await station->hardware.reset(system, PowerGoal::off_gracefully);
         progress.off_asked = clock_.now();

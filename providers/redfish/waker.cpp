@@ -203,7 +203,8 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, NodeSmithHost hos
         co_await prepare_boot(spec, host, station, system);
     }
     const auto entered = co_await binding_.enter(host, HostPhase::PoweringOn, "is being turned on");
-    if (!entered) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+    const bool is_ours = entered && co_await binding_.still_has(spec.identity, name);
+    if (!is_ours) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
     co_await station->hardware.reset(system, PowerGoal::on);
     auto& asked = progress_.of(name, spec.identity.claim_uid);
     asked.on_asked_last = clock_.now();

@@ -8,6 +8,11 @@
 namespace simulation {
 namespace {
 
+// A request to turn a host off that left before the host was given back may arrive so long after: BMCs are
+// slow, and the network to them may be.
+constexpr std::chrono::seconds kSlowestBmc{2};
+constexpr std::chrono::seconds kSlowestNetwork{30};
+
 std::string owner_of(const NodeSmithHost* host) {
     return host && host->status.claimRef ? host->status.claimRef->uid : "";
 }
@@ -44,7 +49,10 @@ private:
         if (!before.empty() && !owner.empty())
             stage_.violate("a host serves one claim", "host " + name + " was taken from claim " + before);
         if (!before.empty()) hosts_.erase(before);
-        if (owner.empty()) return;
+        if (owner.empty()) {
+            given_back_[name] = world_.now();
+            return;
+        }
         const auto [other, is_new] = hosts_.emplace(owner, name);
         if (!is_new)
             stage_.violate("a claim has one host",
@@ -53,10 +61,11 @@ private:
 
     void check_reset(const std::string& name, const std::string& type) {
         const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
+        const bool is_free = owner_of(host).empty();
         // BMCs know no fence: what a paused process had begun, it sends when it goes on.
-        if (owner_of(host).empty() && world_.faults.has(Fault::paused)) {
+        if (is_free && world_.faults.has(Fault::paused)) {
             late_.insert(name);
-        } else if (owner_of(host).empty()) {
+        } else if (is_free && !was_under_way(name, type)) {
             stage_.violate("free hosts are left alone",
                            "host " + name + " is asked for " + type + ", though no claim has it");
         }
@@ -64,6 +73,14 @@ private:
         if (swapped && world_.now() > *swapped + kInFlight)
             stage_.violate("other machines are left alone",
                            "another machine is asked for " + type + " in place of host " + name);
+    }
+
+    bool was_under_way(const std::string& name, const std::string& type) const {
+        const auto given_back = given_back_.find(name);
+        if (type.ends_with("On") || given_back == given_back_.end()) return false;
+        const bool may_be_slow = world_.faults.has(Fault::provider_slow);
+        const auto longest = may_be_slow ? kSlowestNetwork + kSlowestBmc : kSlowestBmc;
+        return world_.now() <= given_back->second + longest;
     }
 
     void check_claim_gone(const NodeSmithClaim& claim) const {
@@ -101,7 +118,8 @@ private:
     }
 
     std::map<std::string, std::string> hosts_;  // by claim UID
-    std::set<std::string> late_;                // free hosts that a paused process turned on
+    std::map<std::string, base::TimePoint> given_back_;
+    std::set<std::string> late_;  // free hosts that a paused process turned on
 };
 
 }  // namespace

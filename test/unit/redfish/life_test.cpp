@@ -129,6 +129,49 @@ TEST_CASE("a host that turns out to be in use is not told to go off, until it is
     CHECK(world.put_to_sleep(claim));
 }
 
+TEST_CASE("a host that another process gave back during a slow visit is not asked for anything") {
+    World world;
+    auto& bmc = world.add("a", {.latency = seconds{1}});
+    auto claim = world.claim("c");
+    const auto give_back_in = [&](base::Duration wait) {
+        return world.clock.call_at(world.clock.now() + wait, [&world] {
+            world.host("a").status.claimRef.reset();
+            world.host("a").metadata.resourceVersion = std::to_string(++world.inventory.writes);
+        });
+    };
+    // What it was asked for first was dropped, so the same is due again.
+    const auto drop_it_and_wait = [&](Power power) {
+        bmc.set_power(power);
+        world.pass(seconds{30});
+    };
+    while (bmc.count("POST", "Reset") == 0) world.ensure(claim);
+    SECTION("to go on") {
+        drop_it_and_wait(Power::off);
+        world.restart();
+        const auto alarm = give_back_in(std::chrono::milliseconds{500});
+        world.ensure(claim);
+        CHECK(bmc.count("POST", "Reset") == 1);
+    }
+    SECTION("to go off") {
+        REQUIRE(world.wake(claim));
+        world.remove(claim);
+        REQUIRE(bmc.count("POST", "Reset") == 2);
+        drop_it_and_wait(Power::on);
+        const auto alarm = give_back_in(std::chrono::milliseconds{500});
+        world.remove(claim);
+        CHECK(bmc.count("POST", "Reset") == 2);
+        CHECK(bmc.power() == Power::on);
+    }
+    SECTION("to be switched off for the repair of its Node") {
+        REQUIRE(world.wake(claim));
+        const auto alarm = give_back_in(std::chrono::milliseconds{500});
+        CHECK_THROWS_WITH(
+            world.run(world.provider->switch_power(claim.identity, claim.record, providers::Power::off)),
+            "host a is not reserved for claim c");
+        CHECK(bmc.count("POST", "Reset") == 1);
+    }
+}
+
 TEST_CASE("a host that hangs on its way up fails the attempt and is tried later and later") {
     World world;
     world.add("a", {.sticks_powering_on = true});
