@@ -107,7 +107,7 @@ base::HttpResponse Bmcs::serve(Host& host, const base::HttpRequest& request) {
     const auto type = reset_type(request);
     if (!type.empty()) {
         trace_.line("bmc", host.name, " is asked for ", type);
-        if (on_reset) on_reset(host.name, type);
+        for (const auto& listener : reset_listeners_) listener(host.name, type);
     }
     auto response = host.bmc->handle(request);
     if (!type.empty()) watch(host);
@@ -129,7 +129,7 @@ void Bmcs::watch(Host& host) {
 
 void Bmcs::power_changed(Host& host, Power power) {
     trace_.line("bmc", host.name, power == Power::on ? " is on" : " is off");
-    if (on_power) on_power(host.name);
+    for (const auto& listener : power_listeners_) listener(host.name, power);
     if (power == Power::on) {
         watch(host);
         return boot(host);

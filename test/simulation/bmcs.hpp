@@ -59,9 +59,11 @@ public:
     bool meddled_with(const std::string& uuid) const { return meddled_.contains(uuid); }
 
     // Called before each request for another power state has effect: name of the host, reset type.
-    std::function<void(const std::string&, const std::string&)> on_reset;
-    // Called after the power of a host has changed.
-    std::function<void(const std::string&)> on_power;
+    using ResetListener = std::function<void(const std::string&, const std::string&)>;
+    // Called when the power of a host has changed, before its Node notices.
+    using PowerListener = std::function<void(const std::string&, Power)>;
+    void subscribe(ResetListener listener) { reset_listeners_.push_back(std::move(listener)); }
+    void subscribe(PowerListener listener) { power_listeners_.push_back(std::move(listener)); }
 
 private:
     class Wire;
@@ -94,6 +96,8 @@ private:
     Trace& trace_;
     std::map<std::string, std::unique_ptr<Host>> hosts_;
     std::set<std::string> meddled_;
+    std::vector<ResetListener> reset_listeners_;
+    std::vector<PowerListener> power_listeners_;
 };
 
 }  // namespace simulation

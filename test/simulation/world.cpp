@@ -60,7 +60,7 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
         for (const auto& observer : proxmox_observers_) observer(record);
     });
     view.subscribe<NodeSmithClaim>([this](const auto*, const auto*) { ++changes_; });
-    bmcs.on_power = [this](const std::string&) { ++changes_; };
+    bmcs.subscribe([this](const std::string&, Power) { ++changes_; });
     guests.subscribe([this](PowerEvent, const proxmox::MachineView&) { ++changes_; });
     network.on_api_request = [this](const Process& process, const auto& request, const auto& response) {
         if (request.method != "GET" && request.target.find("/leases/") == std::string::npos) {

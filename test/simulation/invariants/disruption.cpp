@@ -1,54 +1,10 @@
-// Invariants 3 and 4: no machine goes while pods run on its Node that were not asked to leave, and no budget
-// is violated by the operator.
+// Invariant 4: no budget is violated by the operator.
 #include <algorithm>
 
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {
 namespace {
-
-// Its Node was not Ready for so long that nobody is asked any more.
-bool is_repaired(const NodeSmithClaim& claim) {
-    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
-    return condition && condition->status == api::ConditionStatus::True &&
-           condition->reason == api::reasons::kUnhealthy;
-}
-
-class BusyNodesLive final : public Invariant {
-public:
-    explicit BusyNodesLive(const Stage& stage) : Invariant(stage) {
-        world_.guests.subscribe([this](PowerEvent event, const proxmox::MachineView& machine) {
-            if (event == PowerEvent::stopped) check(machine);
-        });
-    }
-
-private:
-    void check(const proxmox::MachineView& machine) {
-        if (!world_.proxmox.cluster().host(machine.node).powered_on) return;
-        if (world_.administrators.meddled_with(machine.uuid)) return;
-        const auto* node = world_.view.node_of_machine(machine.uuid);
-        if (!node || !is_ready(*node) || was_forced(machine)) return;
-        for (const auto* pod : world_.view.pods_on(node->metadata.name)) {
-            if (belongs_to_node(*pod) || has_ended(*pod)) continue;
-            stage_.violate("busy nodes live",
-                           "machine " + std::to_string(machine.vmid) + " is stopped while pod " +
-                               api::key_of(*pod).str() + " runs on its Node " + node->metadata.name +
-                               (pod->metadata.deletionTimestamp ? " (it was ending)" : ""));
-        }
-    }
-
-    // The pool's user wishes that the drain ends at a deadline, whatever runs.
-    bool was_forced(const proxmox::MachineView& machine) const {
-        auto found = world_.proxmox.cluster().world.machines.find(machine.vmid);
-        if (found == world_.proxmox.cluster().world.machines.end()) return false;
-        const auto& mark = world_.administrators.mark_of(found->second);
-        const auto* claim = mark ? world_.view.claim_by_uid(mark->claim_uid) : nullptr;
-        if (!claim) return false;
-        if (is_repaired(*claim)) return true;
-        const auto* pool = world_.view.find<NodeSmithPool>({claim->metadata.namespace_, claim->spec.poolRef});
-        return pool && pool->spec.scaleDown.drainTimeoutAction == api::v1alpha1::DrainTimeoutAction::Force;
-    }
-};
 
 class BudgetsHold final : public Invariant {
 public:
@@ -118,9 +74,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Invariant> busy_nodes_live(const Stage& stage) {
-    return std::make_unique<BusyNodesLive>(stage);
-}
 std::unique_ptr<Invariant> budgets_hold(const Stage& stage) {
     return std::make_unique<BudgetsHold>(stage);
 }

@@ -27,9 +27,8 @@ public:
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
                 if (!after) check_claim_gone(*before);
             });
-        world_.bmcs.on_reset = [this](const std::string& host, const std::string& type) {
-            check_reset(host, type);
-        };
+        world_.bmcs.subscribe(
+            [this](const std::string& host, const std::string& type) { check_reset(host, type); });
     }
 
     Findings at_rest() const override {

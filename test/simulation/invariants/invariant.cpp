@@ -7,6 +7,12 @@ void Stage::violate(const std::string& invariant, const std::string& message) co
     violations.push_back({world.now(), invariant, message});
 }
 
+bool is_repaired(const NodeSmithClaim& claim) {
+    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
+    return condition && condition->status == api::ConditionStatus::True &&
+           condition->reason == api::reasons::kUnhealthy;
+}
+
 std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
     std::vector<std::unique_ptr<Invariant>> all;
     for (auto make : {one_machine_per_claim, limits_hold, busy_nodes_live, budgets_hold,

@@ -57,6 +57,9 @@ protected:
 
 std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage);
 
+// Its Node was not Ready for so long that nobody is asked any more.
+bool is_repaired(const NodeSmithClaim& claim);
+
 // ---- one maker per file
 std::unique_ptr<Invariant> one_machine_per_claim(const Stage& stage);
 std::unique_ptr<Invariant> limits_hold(const Stage& stage);
