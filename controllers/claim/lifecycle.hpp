@@ -84,6 +84,9 @@ ClaimStatus after_ensure(const Situation& situation, const providers::EnsureResu
 // The launch stands where it stood; the condition says what went wrong.
 ClaimStatus after_failed_launch(const Situation& situation, std::string_view reason,
                                 const std::string& message);
+// The provider, or what a machine boots from, could not be asked. The cache may have heard meanwhile that
+// what was asked for is done: then the error says nothing any more.
+ClaimStatus after_error(const Situation& situation, std::string_view reason, const std::string& message);
 // The API server refuses what we ask for (no permission, or an invalid label): said where the claim stands.
 ClaimStatus after_refusal(const Situation& situation, const std::string& message);
 // Not done before the taint had time to reach the scheduler, which could otherwise still bind a pod.

@@ -138,18 +138,9 @@ asio::awaitable<bool> ClaimReconciler::note_failure(kube::ObjectKey key, std::st
     const auto stored = informers_.claims.store().get(key);
     if (!stored) co_return false;
     const auto observation = claim::observe(informers_, stored, api::Time(clock_.wall_now()));
-    const auto* removing = api::find_condition(stored->status.conditions, conditions::kMachineDeleted);
-    auto status = stored->status;
-    if (reason == api::reasons::kRequestRefused) {
-        status = claim::after_refusal(observation.situation(), message);
-    } else if (removing && removing->reason != api::reasons::kAttemptFailed) {
-        providers::RemovalBlocked blocked;
-        blocked.reason = reason;
-        blocked.message = message;
-        status = claim::after_removal(observation.situation(), blocked);
-    } else if (!removing && !claim::is_true(*stored, conditions::kLaunched)) {
-        status = claim::after_failed_launch(observation.situation(), reason, message);
-    }
+    const auto situation = observation.situation();
+    auto status = reason == api::reasons::kRequestRefused ? claim::after_refusal(situation, message)
+                                                          : claim::after_error(situation, reason, message);
     const auto written = co_await writer_.record(observation, std::move(status));
     co_return !claim::is_true(*stored, conditions::kMachineDeleted) &&
         claim::is_true(*written, conditions::kMachineDeleted);

@@ -75,6 +75,17 @@ TEST_CASE("R3: whatever blocks the removal keeps the claim, until the machine is
     CHECK(scene.decide().step == Step::delete_node);
 }
 
+TEST_CASE("an error of the provider says nothing of a machine that is known to be gone meanwhile") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    scene.set(conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting);
+    const auto blocked = after_error(scene.situation(), reasons::kProviderError, "got timeout");
+    CHECK(condition(blocked, conditions::kMachineDeleted).reason == reasons::kProviderError);
+    CHECK(condition(blocked, conditions::kMachineDeleted).message == "got timeout");
+    scene.claim.status = after_removal(scene.situation(), providers::Gone{});
+    CHECK(after_error(scene.situation(), reasons::kProviderError, "got timeout") == scene.claim.status);
+}
+
 TEST_CASE("a machine that joins after its removal was intended, but before it is down, is drained first") {
     Scene scene;
     scene.joined().deleted().tainted();
