@@ -68,9 +68,12 @@ std::optional<Decision> leave_service(const Situation& s) {
         const bool is_idle = s.claim.status.machineID.empty() || is_true(s.claim, conditions::kDrained);
         if (is_idle || removal_begun(s.claim.status)) return std::nullopt;
         // A Node that served does not leave the cache without reason, and one that has just joined may not
-        // be there yet: its pods must not be forgotten.
+        // be there yet: its pods must not be forgotten. Without its token no machine joins after that look.
         const bool served = is_true(s.claim, conditions::kRegistered);
-        decision.step = served ? Step::confirm_node_gone : Step::look_for_node;
+        const bool may_join = !served && !s.claim.status.bootstrapTokenID.empty();
+        decision.step = served     ? Step::confirm_node_gone
+                        : may_join ? Step::revoke_token
+                                   : Step::look_for_node;
         return decision;
     }
     if (!is_leaving(s)) return decision;

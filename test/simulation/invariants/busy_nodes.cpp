@@ -25,13 +25,20 @@ public:
         world_.observe([this](const proxmox::RequestRecord& request) {
             const auto& machines = world_.proxmox.cluster().world.machines;
             const auto machine = machines.find(told_to_stop(request));
-            if (machine != machines.end()) remember_request(uuid_of(machine->second));
+            if (machine == machines.end()) return;
+            const auto uuid = uuid_of(machine->second);
+            const auto* node = world_.view.node_of_machine(uuid);
+            remember_request(uuid, node && !is_ready(*node));
         });
         world_.guests.subscribe([this](PowerEvent event, const proxmox::MachineView& machine) {
             if (event == PowerEvent::stopped) check_machine(machine);
         });
         world_.bmcs.subscribe([this](const std::string& host, const std::string& type) {
-            if (!type.ends_with("On")) remember_request(world_.bmcs.uuid(host));
+            if (type.ends_with("On")) return;
+            // A host needs no token of ours to join, so it may while the request is under way.
+            const auto& uuid = world_.bmcs.uuid(host);
+            const auto* node = world_.view.node_of_machine(uuid);
+            remember_request(uuid, !node || !is_ready(*node) || became_ready_just_now(*node));
         });
         world_.bmcs.subscribe([this](const std::string& host, Power power) {
             if (power == Power::off) check_host(host);
@@ -40,13 +47,19 @@ public:
 
 private:
     // A Node that becomes Ready while its machine goes off is nobody's fault.
-    void remember_request(const std::string& uuid) {
-        const auto* node = world_.view.node_of_machine(uuid);
-        if (node && !is_ready(*node)) {
+    void remember_request(const std::string& uuid, bool was_broken) {
+        if (was_broken) {
             told_while_broken_.insert(uuid);
         } else {
             told_while_broken_.erase(uuid);
         }
+    }
+
+    bool became_ready_just_now(const api::Node& node) const {
+        const auto* ready = api::find_condition(node.status.conditions, api::conditions::kReady);
+        const auto longest = longest_way_to_bmc(world_.faults);
+        return ready && ready->lastTransitionTime &&
+               world_.clock.wall_now() - ready->lastTransitionTime->at <= longest;
     }
 
     void check_machine(const proxmox::MachineView& machine) {

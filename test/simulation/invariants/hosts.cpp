@@ -8,11 +8,6 @@
 namespace simulation {
 namespace {
 
-// A request to turn a host off that left before the host was given back may arrive so long after: BMCs are
-// slow, and the network to them may be.
-constexpr std::chrono::seconds kSlowestBmc{2};
-constexpr std::chrono::seconds kSlowestNetwork{30};
-
 std::string owner_of(const NodeSmithHost* host) {
     return host && host->status.claimRef ? host->status.claimRef->uid : "";
 }
@@ -77,9 +72,7 @@ private:
     bool was_under_way(const std::string& name, const std::string& type) const {
         const auto given_back = given_back_.find(name);
         if (type.ends_with("On") || given_back == given_back_.end()) return false;
-        const bool may_be_slow = world_.faults.has(Fault::provider_slow);
-        const auto longest = may_be_slow ? kSlowestNetwork + kSlowestBmc : kSlowestBmc;
-        return world_.now() <= given_back->second + longest;
+        return world_.now() <= given_back->second + longest_way_to_bmc(world_.faults);
     }
 
     void check_claim_gone(const NodeSmithClaim& claim) const {

@@ -7,6 +7,12 @@ void Stage::violate(const std::string& invariant, const std::string& message) co
     violations.push_back({world.now(), invariant, message});
 }
 
+base::Duration longest_way_to_bmc(const FaultPlan& faults) {
+    constexpr std::chrono::seconds kSlowestBmc{2};
+    constexpr std::chrono::seconds kSlowestNetwork{30};
+    return faults.has(Fault::provider_slow) ? kSlowestNetwork + kSlowestBmc : kSlowestBmc;
+}
+
 bool is_repaired(const NodeSmithClaim& claim) {
     const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
     return condition && condition->status == api::ConditionStatus::True &&

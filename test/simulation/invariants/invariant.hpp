@@ -57,6 +57,9 @@ protected:
 
 std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage);
 
+// What left for a BMC earlier than this has arrived: BMCs are slow, and the network to them may be.
+base::Duration longest_way_to_bmc(const FaultPlan& faults);
+
 // Its Node was not Ready for so long that nobody is asked any more.
 bool is_repaired(const NodeSmithClaim& claim);
 

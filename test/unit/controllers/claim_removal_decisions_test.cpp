@@ -41,6 +41,16 @@ TEST_CASE("removal is taint, drain, volumes, machine, Node, token, finalizer") {
     CHECK(scene.decide().step == Step::drop_finalizer);
 }
 
+TEST_CASE("a machine that never joined cannot join any more before anybody looks whether it did") {
+    Scene scene;
+    scene.launched().deleted();
+    scene.claim.status.bootstrapTokenID = "abcdef";
+    CHECK(scene.decide().step == Step::revoke_token);
+    scene.claim.status.bootstrapTokenID.clear();
+    scene.searched_in_vain();
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
 TEST_CASE("volumes that stay attached delay the removal only until their timeout") {
     Scene scene;
     scene.in_service().deleted().tainted();
