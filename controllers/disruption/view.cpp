@@ -96,12 +96,13 @@ DisruptionReconciler::View DisruptionReconciler::look(PoolPointer pool) {
 }
 
 void DisruptionReconciler::count(View& view, const NodeSmithClaim& claim) const {
+    const bool is_repaired = was_broken(claim) || is_power_cycling(claim);
     const bool is_leaving = claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
     // The removal of a broken node disrupts nothing any more, so others need not wait for its end.
-    if (is_leaving && !(was_broken(claim) && is_stuck(claim))) {
+    if (is_leaving && !(is_repaired && is_stuck(claim))) {
         ++view.leaving;
         if (is_stuck(claim)) ++view.stuck;
-        if (was_broken(claim) || is_power_cycling(claim)) ++view.repairs;
+        if (is_repaired) ++view.repairs;
     }
     if (serves(claim)) ++view.staying;
     if (is_coming(claim)) view.is_growing = true;

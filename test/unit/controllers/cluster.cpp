@@ -121,7 +121,8 @@ void Cluster::fail(const NodeSmithClaim& claim) {
 
 void Cluster::finish_deletions() {
     for (const auto& claim : server.list<NodeSmithClaim>()) {
-        if (!claim.metadata.deletionTimestamp) continue;
+        const bool is_held_by_others = !api::has_finalizer(claim.metadata, api::finalizers::kClaim);
+        if (!claim.metadata.deletionTimestamp || is_held_by_others) continue;
         if (!claim.status.nodeName.empty()) server.remove<api::Node>({"", claim.status.nodeName});
         server.edit<NodeSmithClaim>(api::key_of(claim),
                                     [](NodeSmithClaim& gone) { gone.metadata.finalizers->clear(); });

@@ -229,6 +229,38 @@ TEST_CASE("a machine that was switched off is switched on again, however many no
     CHECK(world.condition("a", "PowerCycled") == "True SwitchedOn");
 }
 
+// Found by the simulation (205874): a machine that had been switched off, and whose claim was then deleted,
+// was no longer provably ours.
+TEST_CASE("a broken node whose removal cannot end keeps no other from being repaired") {
+    const bool was_power_cycling = GENERATE(true, false);
+    World world({"a", "b", "c", "d", "e"}, Buying::on, 4);
+    world.edit_pool([](auto& pool) {
+        pool.spec.disruption.repair.maxUnhealthyPercent = 40;
+        pool.spec.disruption.budgets.resize(1);
+        pool.spec.disruption.budgets[0].nodes = api::IntOrString("10%");
+    });
+    world.set_ready("a", false);
+    world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [&](objects::NodeSmithClaim& claim) {
+        const api::Time now(world.clock.wall_now());
+        auto& status = claim.status;
+        if (was_power_cycling) {
+            controllers::claim::set(status, api::conditions::kPowerCycled, api::ConditionStatus::False,
+                                    "SwitchingOff", "", now);
+        } else {
+            controllers::claim::set(status, api::conditions::kDisrupted, api::ConditionStatus::True,
+                                    api::reasons::kUnhealthy, "", now);
+        }
+        controllers::claim::set(status, api::conditions::kMachineDeleted, api::ConditionStatus::False,
+                                "OwnershipMismatch", "", now);
+        claim.metadata.finalizers = {"example.com/stuck"};
+    });
+    world.server.remove<objects::NodeSmithClaim>({"default", "a"});
+    world.set_ready("b", false);
+    world.live(15min);
+    CHECK(world.find("a"));
+    CHECK_FALSE(world.find("b"));
+}
+
 // ---- crashes
 
 TEST_CASE("whatever request is the last to get through for a while, what was begun is ended") {
