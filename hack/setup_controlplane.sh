@@ -19,7 +19,8 @@ build() {
 
     [[ -n $go ]] || go=$(hack/setup_go.sh)
     echo "setup: building $program"
-    (cd "$module" && CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
+    # To collect garbage less often takes memory and saves a sixth of the time.
+    (cd "$module" && GOGC=400 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
         "$go" build -buildvcs=false -trimpath -ldflags "$ldflags" -o "$bin/$program" "$package")
     echo "$stamp" >"$stamps/$program"
 }
