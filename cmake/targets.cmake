@@ -6,8 +6,6 @@ option(KUBENODESMITH_QUICK_BUILD "Compile headers once and files together" OFF)
 # What is tested is compiled as its preset says. To optimise the tests too costs more than they then run faster.
 set(KUBENODESMITH_TEST_FLAGS "" CACHE STRING "Compiler options of test programs, after the preset's")
 separate_arguments(test_flags UNIX_COMMAND "${KUBENODESMITH_TEST_FLAGS}")
-# So it is with libraries of coroutines that the sanitizers instrument and that run little.
-set(KUBENODESMITH_LIKE_TESTS "" CACHE STRING "Libraries that are compiled with the options of test programs")
 
 # Paths below the source folder do not count, so that every clone shares the cache.
 find_program(CCACHE ccache)
@@ -29,19 +27,18 @@ target_include_directories(project_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_options(project_options INTERFACE -fuse-ld=lld -Wl,--gc-sections)
 
 if(KUBENODESMITH_QUICK_BUILD)
-  function(precompile name header)
-    file(WRITE ${CMAKE_BINARY_DIR}/${name}.cpp "")
-    add_library(${name} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/${name}.cpp)
-    target_link_libraries(${name} PUBLIC project_options dependency_asio)
-    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/${header})
-    target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp" ${ARGN})
-  endfunction()
-  precompile(precompiled precompiled.hpp)
-  precompile(precompiled_like_tests precompiled.hpp ${test_flags})
-  precompile(precompiled_tests precompiled_tests.hpp ${test_flags})
+  foreach(headers precompiled precompiled_tests)
+    file(WRITE ${CMAKE_BINARY_DIR}/${headers}.cpp "")
+    add_library(${headers} OBJECT ${CMAKE_BINARY_DIR}/${headers}.cpp)
+    target_link_libraries(${headers} PUBLIC project_options dependency_asio)
+    target_precompile_headers(${headers} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/${headers}.hpp)
+    target_compile_options(${headers} PRIVATE -fpch-instantiate-templates
+      "SHELL:-Xclang -fno-pch-timestamp")
+  endforeach()
+  target_compile_options(precompiled_tests PRIVATE ${test_flags})
 endif()
 
-# project_precompiled(TARGET HEADERS): HEADERS is precompiled, precompiled_like_tests or precompiled_tests.
+# project_precompiled(TARGET HEADERS): HEADERS is precompiled or precompiled_tests.
 function(project_precompiled name headers)
   if(KUBENODESMITH_QUICK_BUILD)
     target_precompile_headers(${name} REUSE_FROM ${headers})
@@ -65,12 +62,7 @@ function(project_library name)
   endif()
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC project_options ${ARGN})
-  if(name IN_LIST KUBENODESMITH_LIKE_TESTS)
-    target_compile_options(${name} PRIVATE ${test_flags})
-    project_precompiled(${name} precompiled_like_tests)
-  else()
-    project_precompiled(${name} precompiled)
-  endif()
+  project_precompiled(${name} precompiled)
   project_together(${name})
 endfunction()
 

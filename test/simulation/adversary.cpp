@@ -127,9 +127,8 @@ void Adversary::kill() {
 void Adversary::pause() {
     auto* process = any_process();
     if (!process) return;
-    auto until = world_.now() + world_.faults.duration(1s, 90s);
-    world_.trace.line(process->name(), "is paused until ", time_text(until));
-    process->pause_until(until);
+    process->pause_until(world_.now() + world_.faults.duration(1s, 90s));
+    world_.trace.line(process->name(), "is paused until ", time_text(process->paused_until()));
 }
 
 void Adversary::second_operator() {

@@ -65,6 +65,18 @@ TEST_CASE("a killed operator has no effect any more, and its successor goes on")
     CHECK(plain.world.administrators.marked().size() == 1);
 }
 
+TEST_CASE("a pause within a longer one does not end it") {
+    PlainWorld plain;
+    auto& process = *plain.operators.alive().front();
+    process.pause_until(plain.world.now() + 60s);
+    plain.world.run_for(10s);
+    process.pause_until(plain.world.now() + 5s);
+    plain.world.run_for(45s);
+    CHECK(process.paused());
+    plain.world.run_for(10s);
+    CHECK_FALSE(process.paused());
+}
+
 TEST_CASE("the same seed gives the same run") {
     RunOptions options;
     options.seed = 3;

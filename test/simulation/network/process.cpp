@@ -1,5 +1,7 @@
 #include "test/simulation/network/process.hpp"
 
+#include <algorithm>
+
 #include "base/http.hpp"
 
 namespace simulation {
@@ -58,8 +60,9 @@ void Process::kill() {
 }
 
 void Process::pause_until(base::TimePoint until) {
-    paused_until_ = until;
-    resume_ = world_clock_.call_at(until, [this] { resumed_.notify_all(); });
+    // A pause within a longer one does not end it: alarms wait for the end of that.
+    paused_until_ = std::max(paused_until_, until);
+    resume_ = world_clock_.call_at(paused_until_, [this] { resumed_.notify_all(); });
 }
 
 asio::awaitable<void> Process::running() {
