@@ -133,7 +133,8 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
             break;
     }
     const auto poll = tasks_.next_poll(task);
-    co_return in_progress(progress_text(task), std::move(task), poll);
+    auto text = progress_text(task);
+    co_return in_progress(std::move(text), std::move(task), poll);
 }
 
 asio::awaitable<std::string> Remover::stop(const Look& machine) {
