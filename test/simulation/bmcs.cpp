@@ -99,6 +99,7 @@ std::unique_ptr<base::HttpTransport> Bmcs::connect(const std::string& url) {
 
 std::vector<std::string> Bmcs::names() const {
     std::vector<std::string> all;
+    all.reserve(hosts_.size());
     for (const auto& [name, host] : hosts_) all.push_back(name);
     return all;
 }
