@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the test control plane's programs into build/controlplane/bin from the Go module test/controlplane. One module, so that what they share is compiled once.
-# It takes about 7 minutes on 2 cores, once: a program is built again only if its inputs changed. Programs that CONTROLPLANE_BIN holds are not built at all.
+# It takes about a quarter of an hour of processor time, once: a program is built again only if its inputs changed. Programs that CONTROLPLANE_BIN holds are not built at all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -69,11 +69,13 @@ std::optional<Decision> leave_service(const Situation& s) {
         if (is_idle || removal_begun(s.claim.status)) return std::nullopt;
         // A Node that served does not leave the cache without reason, and one that has just joined may not
         // be there yet: its pods must not be forgotten. Without its token no machine joins after that look.
-        const bool served = is_true(s.claim, conditions::kRegistered);
-        const bool may_join = !served && !s.claim.status.bootstrapTokenID.empty();
-        decision.step = served     ? Step::confirm_node_gone
-                        : may_join ? Step::revoke_token
-                                   : Step::look_for_node;
+        if (is_true(s.claim, conditions::kRegistered)) {
+            decision.step = Step::confirm_node_gone;
+        } else if (!s.claim.status.bootstrapTokenID.empty()) {
+            decision.step = Step::revoke_token;
+        } else {
+            decision.step = Step::look_for_node;
+        }
         return decision;
     }
     if (!is_leaving(s)) return decision;
@@ -202,6 +204,19 @@ ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& res
             s.now);
     }
     return status;
+}
+
+ClaimStatus after_error(const Situation& s, std::string_view reason, const std::string& message) {
+    const auto& status = s.claim.status;
+    if (removal_begun(status) && !removal_ended(status)) {
+        providers::RemovalBlocked blocked;
+        blocked.reason = reason;
+        blocked.message = message;
+        return after_removal(s, blocked);
+    }
+    const bool is_coming = !api::find_condition(status.conditions, conditions::kMachineDeleted) &&
+                           !is_true(s.claim, conditions::kLaunched);
+    return is_coming ? after_failed_launch(s, reason, message) : status;
 }
 
 }  // namespace controllers::claim

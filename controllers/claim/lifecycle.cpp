@@ -49,20 +49,6 @@ Decision decide(const Situation& s) {
     return decide_service(s);
 }
 
-ClaimStatus after_error(const Situation& s, std::string_view reason, const std::string& message) {
-    const auto& status = s.claim.status;
-    const auto* removal = api::find_condition(status.conditions, conditions::kMachineDeleted);
-    if (!removal)
-        return is_true(s.claim, conditions::kLaunched) ? status : after_failed_launch(s, reason, message);
-    const bool is_under_way =
-        removal->status != ConditionStatus::True && removal->reason != reasons::kAttemptFailed;
-    if (!is_under_way) return status;
-    providers::RemovalBlocked blocked;
-    blocked.reason = reason;
-    blocked.message = message;
-    return after_removal(s, blocked);
-}
-
 ClaimStatus after_refusal(const Situation& s, const std::string& message) {
     auto status = s.claim.status;
     const bool leaving = s.claim.metadata.deletionTimestamp ||

@@ -120,9 +120,9 @@ private:
     };
     // The next to go, in the order of the queue; says why others stay.
     std::vector<Choice> choose(Pass& pass);
-    // What can be said without looking at others: underutilized nodes are judged together.
     // How long none is chosen to have fewer nodes; nullopt: what was evicted last is known again.
     std::optional<base::Duration> successors_known_in() const;
+    // What can be said without looking at others: underutilized nodes are judged together.
     std::optional<Choice> consider(Pass& pass, const Member& member, const Candidacies& candidacies);
     std::optional<Blocker> judge(Pass& pass, const Member& member, Kind kind, std::string& plan);
     std::vector<Choice> consolidate(Pass& pass, const std::vector<Choice>& idle);

@@ -48,7 +48,7 @@ asio::awaitable<std::optional<NodeSmithHost>> Binding::read(std::string name) {
 }
 
 asio::awaitable<bool> Binding::still_has(MachineIdentity identity, std::string name) {
-    const auto host = co_await inventory_.read(settings_.namespace_, std::move(name));
+    const auto host = co_await read(std::move(name));
     const bool has = host.has_value() && is_bound_to(*host, identity);
     co_return has;
 }

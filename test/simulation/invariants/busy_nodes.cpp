@@ -1,5 +1,4 @@
 // Invariant 3: no machine goes off while pods run on its Node that were not asked to leave.
-#include <charconv>
 #include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
@@ -7,24 +6,18 @@
 namespace simulation {
 namespace {
 
-// The machine that a request to Proxmox tells to go off; 0: it tells none.
-int told_to_stop(const proxmox::RequestRecord& request) {
-    static constexpr std::string_view kMachine = "/qemu/";
-    const bool stops = request.path.ends_with("/status/stop") || request.path.ends_with("/status/shutdown");
-    const auto at = request.path.find(kMachine);
-    if (request.method != "POST" || request.status != 200 || !stops || at == std::string::npos) return 0;
-    int vmid = 0;
-    std::from_chars(request.path.data() + at + kMachine.size(), request.path.data() + request.path.size(),
-                    vmid);
-    return vmid;
+bool tells_to_stop(const proxmox::RequestRecord& request) {
+    return request.method == "POST" && request.status == 200 &&
+           (request.path.ends_with("/status/stop") || request.path.ends_with("/status/shutdown"));
 }
 
 class BusyNodesLive final : public Invariant {
 public:
     explicit BusyNodesLive(const Stage& stage) : Invariant(stage) {
         world_.observe([this](const proxmox::RequestRecord& request) {
+            const auto vmid = tells_to_stop(request) ? vmid_of(request) : std::nullopt;
             const auto& machines = world_.proxmox.cluster().world.machines;
-            const auto machine = machines.find(told_to_stop(request));
+            const auto machine = vmid ? machines.find(*vmid) : machines.end();
             if (machine == machines.end()) return;
             const auto uuid = uuid_of(machine->second);
             const auto* node = world_.view.node_of_machine(uuid);
@@ -76,9 +69,7 @@ private:
     void check_host(const std::string& name) {
         if (world_.bmcs.meddled_with(world_.bmcs.uuid(name))) return;
         const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
-        const bool is_taken = host && host->status.claimRef;
-        const auto* claim = is_taken ? world_.view.claim_by_uid(host->status.claimRef->uid) : nullptr;
-        check(world_.bmcs.uuid(name), claim, "host " + name);
+        check(world_.bmcs.uuid(name), world_.view.claim_by_uid(claim_uid_of(host)), "host " + name);
     }
 
     void check(const std::string& uuid, const NodeSmithClaim* claim, const std::string& what) {

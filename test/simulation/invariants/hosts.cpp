@@ -8,15 +8,11 @@
 namespace simulation {
 namespace {
 
-std::string owner_of(const NodeSmithHost* host) {
-    return host && host->status.claimRef ? host->status.claimRef->uid : "";
-}
-
 class HostsServeOneClaim final : public Invariant {
 public:
     explicit HostsServeOneClaim(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithHost>([this](const NodeSmithHost* before, const NodeSmithHost* after) {
-            if (after) check_owner(owner_of(before), *after);
+            if (after) check_owner(claim_uid_of(before), *after);
         });
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
@@ -37,7 +33,7 @@ public:
 
 private:
     void check_owner(const std::string& before, const NodeSmithHost& host) {
-        const auto owner = owner_of(&host);
+        const auto owner = claim_uid_of(&host);
         if (owner == before) return;
         const auto& name = host.metadata.name;
         if (!before.empty() && !owner.empty())
@@ -55,7 +51,7 @@ private:
 
     void check_reset(const std::string& name, const std::string& type) {
         const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
-        const bool is_free = owner_of(host).empty();
+        const bool is_free = claim_uid_of(host).empty();
         // BMCs know no fence: what a paused process had begun, it sends when it goes on.
         if (is_free && world_.faults.has(Fault::paused)) {
             late_.insert(name);
@@ -79,7 +75,7 @@ private:
         if (stage_.deeds.claims_without_finalizer.contains(claim.metadata.uid)) return;
         if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
         for (const auto& [key, host] : world_.view.all<NodeSmithHost>()) {
-            if (owner_of(host.get()) != claim.metadata.uid) continue;
+            if (claim_uid_of(host.get()) != claim.metadata.uid) continue;
             stage_.violate("no claim goes before its machine", "claim " + claim.metadata.name +
                                                                    " is gone, its host " + key.name +
                                                                    " is still reserved for it");
@@ -96,7 +92,7 @@ private:
 
     void check_rest(const NodeSmithHost& host, Findings& findings) const {
         const auto& name = host.metadata.name;
-        const auto owner = owner_of(&host);
+        const auto owner = claim_uid_of(&host);
         const bool is_on = world_.bmcs.bmc(name).power() == Power::on;
         const bool is_excused =
             world_.bmcs.is_foreign(name) || late_.contains(name) || was_turned_on_by_hand(host);

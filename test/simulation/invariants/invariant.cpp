@@ -1,10 +1,24 @@
 #include "test/simulation/invariants/invariant.hpp"
 
+#include <cstdlib>
+#include <string_view>
+
 namespace simulation {
 
 void Stage::violate(const std::string& invariant, const std::string& message) const {
     world.trace.line("VIOLATION", invariant, ": ", message);
     violations.push_back({world.now(), invariant, message});
+}
+
+std::optional<int> vmid_of(const proxmox::RequestRecord& request) {
+    static constexpr std::string_view kMachine = "/qemu/";
+    const auto at = request.path.find(kMachine);
+    if (at == std::string::npos) return std::nullopt;
+    return std::atoi(request.path.c_str() + at + kMachine.size());
+}
+
+std::string claim_uid_of(const NodeSmithHost* host) {
+    return host && host->status.claimRef ? host->status.claimRef->uid : "";
 }
 
 base::Duration longest_way_to_bmc(const FaultPlan& faults) {

@@ -57,6 +57,11 @@ protected:
 
 std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage);
 
+// The machine that a request to Proxmox is about: /nodes/HOST/qemu/VMID[/...]; nullopt: none.
+std::optional<int> vmid_of(const proxmox::RequestRecord& request);
+// UID of the claim that has the host; "": none, or there is no such host.
+std::string claim_uid_of(const NodeSmithHost* host);
+
 // What left for a BMC earlier than this has arrived: BMCs are slow, and the network to them may be.
 base::Duration longest_way_to_bmc(const FaultPlan& faults);
 

@@ -67,16 +67,14 @@ public:
 private:
     void check(const proxmox::RequestRecord& record) {
         if (record.method == "GET" || record.status != 200) return;
-        // /nodes/HOST/qemu/VMID[/...]
-        auto at = record.path.find("/qemu/");
-        if (at == std::string::npos) return;
-        auto vmid = std::atoi(record.path.c_str() + at + 6);
-        auto found = world_.administrators.untouchable().find(vmid);
+        const auto vmid = vmid_of(record);
+        if (!vmid) return;
+        auto found = world_.administrators.untouchable().find(*vmid);
         if (found == world_.administrators.untouchable().end()) return;
         bool always_foreign = found->second == base::TimePoint{};
         if (!always_foreign && world_.now() < found->second + kInFlight) return;
         stage_.violate("machines of others are untouched", record.method + " " + record.path +
-                                                               " on machine " + std::to_string(vmid) +
+                                                               " on machine " + std::to_string(*vmid) +
                                                                ", which is not provably the operator's");
     }
 };
