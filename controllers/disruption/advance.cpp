@@ -24,10 +24,14 @@ constexpr base::Duration kValidationPause = std::chrono::seconds{5};
 // While machines come for the pods; their progress is seen at once, this is for time that passes.
 constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
 
-// As long as a purchase may take.
+// As long as a purchase may take that comes after another one.
 api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
-    return scale_up.provisionTimeout.value + scale_up.registrationTimeout.value +
-           scale_up.initializationTimeout.value;
+    return scale_up.stabilizationWindow.value + scale_up.provisionTimeout.value +
+           scale_up.registrationTimeout.value + scale_up.initializationTimeout.value;
+}
+
+bool waits_for_a_machine(const Verdict& verdict) {
+    return verdict.outlook == Outlook::wait || verdict.outlook == Outlook::later;
 }
 
 // There is no other place for its pods, or none comes.
@@ -37,7 +41,7 @@ std::optional<Blocker> reason_to_stay(const Verdict& verdict, Time decided,
     const auto& failed = pool.status.lastScaleFailureTime;
     const bool is_late =
         claim::later(decided, replacement_timeout(pool.spec.scaleUp)) <= now || (failed && decided < *failed);
-    if (verdict.outlook != Outlook::wait || !is_late) return std::nullopt;
+    if (!waits_for_a_machine(verdict) || !is_late) return std::nullopt;
     return Blocker{std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt};
 }
 
@@ -138,7 +142,7 @@ asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Membe
         if (why) {
             co_await undo(member, *why);
             pass.again = base::Duration::zero();
-        } else if (verdict.outlook == Outlook::wait) {
+        } else if (waits_for_a_machine(verdict)) {
             pass.again = sooner(pass.again, kReplacementPoll);
         } else {
             const bool drains_first = verdict.outlook == Outlook::drain_first;

@@ -151,7 +151,7 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     plan = verdict.message;
     if (verdict.outlook == Outlook::drain_first)
         return pod_blocker(member.pods, {kind, view.budgets, rules.has_deadline, true}, view.now);
-    if (verdict.outlook != Outlook::impossible) return std::nullopt;
+    if (verdict.outlook == Outlook::clear || verdict.outlook == Outlook::wait) return std::nullopt;
     refused_[member.claim->metadata.uid] = {kind, clock_.now(), verdict.message};
     return Blocker{"Needed", verdict.message, std::nullopt};
 }

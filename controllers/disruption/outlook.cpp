@@ -77,7 +77,10 @@ Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapsho
     const auto afterwards = solver.simulate_removal(snapshot, request);
     if (afterwards.possible)
         return {Outlook::drain_first, "no limit has room for one more machine: it is replaced afterwards"};
-    return {Outlook::impossible, afterwards.reasons.front()};
+    for (auto& pool : snapshot.pools)
+        if (pool.closed_for_a_while) pool.closed.clear();
+    const bool is_possible_later = solver.simulate_removal(snapshot, request).possible;
+    return {is_possible_later ? Outlook::later : Outlook::impossible, afterwards.reasons.front()};
 }
 
 }  // namespace controllers::disruption

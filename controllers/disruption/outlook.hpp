@@ -13,6 +13,7 @@ enum class Outlook {
     clear,        // every pod of theirs has a place on a node that is ready
     wait,         // machines are to be bought, or are coming, for them
     drain_first,  // no limit has room for one more: the replacement can come only afterwards
+    later,        // one of these, as soon as pools that are closed for a while are open
     impossible,
 };
 

@@ -19,6 +19,11 @@ Gate closed(std::string_view reason, std::string message, std::optional<api::Tim
     return gate;
 }
 
+Gate for_a_while(Gate gate) {
+    gate.for_a_while = true;
+    return gate;
+}
+
 // What the user has to change.
 std::optional<Gate> closed_by_wish(const GateFacts& facts) {
     if (facts.pool.metadata.deletionTimestamp) return closed(reasons::kDeleting, "is being deleted");
@@ -70,7 +75,7 @@ std::optional<Gate> closed_by_time(const GateFacts& facts, api::Time now) {
 Gate gate_of(const GateFacts& facts, api::Time now) {
     if (auto gate = closed_by_wish(facts)) return *gate;
     if (auto gate = closed_by_state(facts)) return *gate;
-    if (auto gate = closed_by_time(facts, now)) return *gate;
+    if (auto gate = closed_by_time(facts, now)) return for_a_while(std::move(*gate));
     Gate gate;
     gate.open = true;
     const auto& scale_up = facts.pool.spec.scaleUp;
@@ -79,15 +84,17 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
     if (scale_up.maxConcurrent > 0) {
         gate.most_claims = std::min(gate.most_claims, scale_up.maxConcurrent - facts.fleet.pending_nodes);
         if (gate.most_claims <= 0)
-            return closed("MaxConcurrent", std::to_string(facts.fleet.pending_nodes) +
-                                               " nodes are already on their way (scaleUp.maxConcurrent)");
+            return for_a_while(
+                closed("MaxConcurrent", std::to_string(facts.fleet.pending_nodes) +
+                                            " nodes are already on their way (scaleUp.maxConcurrent)"));
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {
         gate.most_claims = std::min(gate.most_claims, most - facts.creations_last_hour);
         if (gate.most_claims <= 0)
             // Looked at again each minute: when the oldest creation is an hour old is not worth remembering.
-            return closed("RateLimited", std::to_string(most) + " claims were created in the last hour",
-                          api::Time(now.at + std::chrono::minutes{1}));
+            return for_a_while(closed("RateLimited",
+                                      std::to_string(most) + " claims were created in the last hour",
+                                      api::Time(now.at + std::chrono::minutes{1})));
     }
     return gate;
 }

@@ -30,6 +30,7 @@ struct Gate {
     std::string reason;                 // if closed: CamelCase
     std::string message;                // and for people
     std::optional<api::Time> opens_at;  // if it opens by time alone
+    bool for_a_while = false;           // if closed: by what the pool buys or has bought, or just failed to
     // If open: the most claims to create in this decision.
     std::int64_t most_claims = std::numeric_limits<std::int64_t>::max();
 };

@@ -45,6 +45,7 @@ public:
         entry.name = pool.metadata.name;
         entry.weight = pool.spec.weight;
         entry.closed = supply.gate.open ? std::string() : supply.gate.message;
+        entry.closed_for_a_while = supply.gate.for_a_while;
         describe_machines(entry, pool);
         if (provider && provider->spec.redfish)
             add_hosts(entry, pool, *provider);

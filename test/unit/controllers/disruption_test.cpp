@@ -59,6 +59,25 @@ TEST_CASE("without room for one more within the limits a drifted node is drained
     CHECK(world.place_of("one") == world.claims()[0].metadata.name);
 }
 
+// Found by the simulation: the removal was undone, the machine was removed as empty, and all began anew.
+TEST_CASE("a pool that was closed for a while by what it bought for minNodes does not keep a drifted node") {
+    World world({"a"}, Buying::on, 4);
+    world.put_running_pod("one", "a", "2500m");
+    world.edit_pool([](auto& pool) {
+        pool.spec.limits.minNodes = 1;
+        pool.spec.limits.cpuCores = 6;
+        pool.spec.machineTemplate.sizes = {{"s", 1, 2048}, {"m", 4, 8192}};
+        pool.spec.scaleUp.stabilizationWindow = 1min;
+    });
+    world.made_from("a", "another template");
+    world.live(30min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.events.count("RemovalUndone") == 0);
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.place_of("one") == world.claims()[0].metadata.name);
+    CHECK(world.events.count("Created: a machine") == 2);
+}
+
 TEST_CASE("nodes that are too old go one after the other, within the budget") {
     World world({"a", "b", "c"}, Buying::on, 4);
     for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "2500m");
