@@ -12,6 +12,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::chrono::seconds kBootTime{20};
+constexpr const char* kNameByDhcp = "dhcp-";
 
 std::string text_of(const json::object& object, std::string_view name) {
     const auto* value = object.if_contains(name);
@@ -56,6 +57,10 @@ std::string other_uuid(std::string uuid) {
 }
 
 }  // namespace
+
+bool joins_by_itself(const api::Node& node) {
+    return node.metadata.name.starts_with(kNameByDhcp);
+}
 
 Guests::Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace)
     : clock_(clock), view_(view), kubelets_(kubelets), faults_(faults), trace_(trace) {}
@@ -148,7 +153,7 @@ Registration Guests::own_registration(const proxmox::MachineView& machine) const
         throw std::runtime_error("nothing to boot from");
     }
     Registration result;
-    result.node = "dhcp-" + machine.uuid.substr(0, 8);
+    result.node = kNameByDhcp + machine.uuid.substr(0, 8);
     return result;
 }
 

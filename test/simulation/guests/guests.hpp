@@ -18,6 +18,9 @@ namespace simulation {
 
 namespace proxmox = proxmox_simulator;
 
+// Whether the machine's image has credentials of its own; its Node is named by DHCP.
+bool joins_by_itself(const api::Node& node);
+
 enum class PowerEvent { started, stopped, destroyed };
 
 class Guests final : public proxmox::MachineHooks {

@@ -21,16 +21,16 @@ public:
             if (machine == machines.end()) return;
             const auto uuid = uuid_of(machine->second);
             const auto* node = world_.view.node_of_machine(uuid);
-            remember_request(uuid, node && !is_ready(*node));
+            remember_request(uuid, node && (!is_ready(*node) || joined_meanwhile(*node)));
         });
         world_.guests.subscribe([this](PowerEvent event, const proxmox::MachineView& machine) {
             if (event == PowerEvent::stopped) check_machine(machine);
         });
         world_.bmcs.subscribe([this](const std::string& host, const std::string& type) {
             if (type.ends_with("On")) return;
-            // A host needs no token of ours to join, so it may while the request is under way.
             const auto& uuid = world_.bmcs.uuid(host);
             const auto* node = world_.view.node_of_machine(uuid);
+            // Hosts may join without a token too.
             remember_request(uuid, !node || !is_ready(*node) || became_ready_just_now(*node));
         });
         world_.bmcs.subscribe([this](const std::string& host, Power power) {
@@ -48,9 +48,14 @@ private:
         }
     }
 
+    // What needs no token of ours to join may while the request is on its way, and nothing calls that back.
+    bool joined_meanwhile(const api::Node& node) const {
+        return joins_by_itself(node) && became_ready_just_now(node);
+    }
+
     bool became_ready_just_now(const api::Node& node) const {
         const auto* ready = api::find_condition(node.status.conditions, api::conditions::kReady);
-        const auto longest = longest_way_to_bmc(world_.faults);
+        const auto longest = longest_way_to_provider(world_.faults);
         return ready && ready->lastTransitionTime &&
                world_.clock.wall_now() - ready->lastTransitionTime->at <= longest;
     }

@@ -68,7 +68,7 @@ private:
     bool was_under_way(const std::string& name, const std::string& type) const {
         const auto given_back = given_back_.find(name);
         if (type.ends_with("On") || given_back == given_back_.end()) return false;
-        return world_.now() <= given_back->second + longest_way_to_bmc(world_.faults);
+        return world_.now() <= given_back->second + longest_way_to_provider(world_.faults);
     }
 
     void check_claim_gone(const NodeSmithClaim& claim) const {

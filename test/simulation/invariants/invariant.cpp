@@ -21,7 +21,7 @@ std::string claim_uid_of(const NodeSmithHost* host) {
     return host && host->status.claimRef ? host->status.claimRef->uid : "";
 }
 
-base::Duration longest_way_to_bmc(const FaultPlan& faults) {
+base::Duration longest_way_to_provider(const FaultPlan& faults) {
     constexpr std::chrono::seconds kSlowestBmc{2};
     constexpr std::chrono::seconds kSlowestNetwork{30};
     return faults.has(Fault::provider_slow) ? kSlowestNetwork + kSlowestBmc : kSlowestBmc;

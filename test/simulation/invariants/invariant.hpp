@@ -62,8 +62,8 @@ std::optional<int> vmid_of(const proxmox::RequestRecord& request);
 // UID of the claim that has the host; "": none, or there is no such host.
 std::string claim_uid_of(const NodeSmithHost* host);
 
-// What left for a BMC earlier than this has arrived: BMCs are slow, and the network to them may be.
-base::Duration longest_way_to_bmc(const FaultPlan& faults);
+// What left for a provider earlier than this has arrived: BMCs are slow, and the network to any may be.
+base::Duration longest_way_to_provider(const FaultPlan& faults);
 
 // Its Node was not Ready for so long that nobody is asked any more.
 bool is_repaired(const NodeSmithClaim& claim);
