@@ -19,9 +19,10 @@ build() {
 
     [[ -n $go ]] || go=$(hack/setup_go.sh)
     echo "setup: building $program"
-    # To collect garbage less often takes memory and saves a sixth of the time.
+    # To collect garbage less often takes memory and saves a sixth of the time; to say nothing to debuggers, which the
+    # linker would throw away, a tenth.
     (cd "$module" && GOGC=400 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-mod=readonly \
-        "$go" build -buildvcs=false -trimpath -ldflags "$ldflags" -o "$bin/$program" "$package")
+        "$go" build -buildvcs=false -trimpath -gcflags=all=-dwarf=false -ldflags "$ldflags" -o "$bin/$program" "$package")
     echo "$stamp" >"$stamps/$program"
 }
 
