@@ -1,26 +1,70 @@
 // Invariants 1 and 5, and what follows from them for finalizers: which machines may exist, and whose are
 // touched.
 #include <map>
-#include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {
 namespace {
 
+const Mark& mark_of(World& world, int vmid) {
+    return *world.administrators.mark_of(world.proxmox.cluster().world.machines.at(vmid));
+}
+
+// What a process asked for before it was killed may be made after its successor saw that there is no such
+// machine, and gave the attempt up. The collector of orphans removes it.
+class LateMachines {
+public:
+    explicit LateMachines(World& world) : world_(world) {}
+
+    void look() {
+        std::map<int, Origin> now;
+        for (auto vmid : world_.administrators.marked()) {
+            const auto known = known_.find(vmid);
+            auto origin = known == known_.end() ? Origin{world_.faults.recent_kill(), false} : known->second;
+            origin.is_late = origin.is_late || (origin.after_kill && was_given_up(vmid));
+            now.emplace(vmid, origin);
+        }
+        known_ = std::move(now);
+    }
+    bool contains(int vmid) const {
+        const auto known = known_.find(vmid);
+        return known != known_.end() && known->second.is_late;
+    }
+
+private:
+    struct Origin {
+        bool after_kill;
+        bool is_late;
+    };
+
+    bool was_given_up(int vmid) const {
+        const auto& mark = mark_of(world_, vmid);
+        const auto* claim = world_.view.claim_by_uid(mark.claim_uid);
+        return claim && (claim->status.machineID.empty() || mark.attempt < claim->status.launchAttempts);
+    }
+
+    World& world_;
+    std::map<int, Origin> known_;
+};
+
 class OneMachinePerClaim final : public Invariant {
 public:
-    using Invariant::Invariant;
+    explicit OneMachinePerClaim(const Stage& stage) : Invariant(stage), late_(world_) {
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (!after) check_gone(*before);
+            });
+    }
 
     void after_change() override {
+        late_.look();
         std::map<std::string, int> machine_of;
-        const auto& machines = world_.proxmox.cluster().world.machines;
-        std::erase_if(late_, [&machines](int vmid) { return !machines.contains(vmid); });
         for (auto vmid : world_.administrators.marked()) {
-            const auto& mark = mark_of(vmid);
+            const auto& mark = mark_of(world_, vmid);
             if (late_.contains(vmid)) continue;
             auto [other, first] = machine_of.emplace(mark.claim_uid, vmid);
-            if (first || comes_late(vmid, other->second)) continue;
+            if (first) continue;
             stage_.violate("one machine per claim", "machines " + std::to_string(other->second) + " and " +
                                                         std::to_string(vmid) + " are both of claim " +
                                                         mark.claim_uid);
@@ -42,20 +86,18 @@ public:
     }
 
 private:
-    const Mark& mark_of(int vmid) const {
-        return *world_.administrators.mark_of(world_.proxmox.cluster().world.machines.at(vmid));
+    void check_gone(const NodeSmithClaim& claim) {
+        if (stage_.deeds.claims_without_finalizer.contains(claim.metadata.uid)) return;
+        if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
+        for (auto vmid : world_.administrators.marked()) {
+            if (mark_of(world_, vmid).claim_uid != claim.metadata.uid || late_.contains(vmid)) continue;
+            stage_.violate(
+                "no claim goes before its machine",
+                "claim " + claim.metadata.name + " is gone, its machine " + std::to_string(vmid) + " is not");
+        }
     }
 
-    // What a process asked for before it was killed may be made after its successor saw that there is no such
-    // machine, and began another attempt. The collector of orphans removes it.
-    bool comes_late(int one, int other) {
-        const auto difference = mark_of(one).attempt - mark_of(other).attempt;
-        if (!world_.faults.recent_kill() || difference == 0) return false;
-        late_.insert(difference < 0 ? one : other);
-        return true;
-    }
-
-    std::set<int> late_;
+    LateMachines late_;
 };
 
 class OthersMachinesUntouched final : public Invariant {
@@ -79,30 +121,6 @@ private:
     }
 };
 
-class FinalizersGuardMachines final : public Invariant {
-public:
-    explicit FinalizersGuardMachines(const Stage& stage) : Invariant(stage) {
-        world_.view.subscribe<NodeSmithClaim>(
-            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-                if (!after) check(*before);
-            });
-    }
-
-private:
-    void check(const NodeSmithClaim& claim) {
-        if (stage_.deeds.claims_without_finalizer.contains(claim.metadata.uid)) return;
-        if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
-        for (auto vmid : world_.administrators.marked()) {
-            const auto& mark =
-                world_.administrators.mark_of(world_.proxmox.cluster().world.machines.at(vmid));
-            if (mark->claim_uid != claim.metadata.uid) continue;
-            stage_.violate(
-                "no claim goes before its machine",
-                "claim " + claim.metadata.name + " is gone, its machine " + std::to_string(vmid) + " is not");
-        }
-    }
-};
-
 }  // namespace
 
 std::unique_ptr<Invariant> one_machine_per_claim(const Stage& stage) {
@@ -110,9 +128,6 @@ std::unique_ptr<Invariant> one_machine_per_claim(const Stage& stage) {
 }
 std::unique_ptr<Invariant> others_machines_untouched(const Stage& stage) {
     return std::make_unique<OthersMachinesUntouched>(stage);
-}
-std::unique_ptr<Invariant> finalizers_guard_machines(const Stage& stage) {
-    return std::make_unique<FinalizersGuardMachines>(stage);
 }
 
 }  // namespace simulation
