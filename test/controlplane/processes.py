@@ -45,6 +45,8 @@ class Processes:
     def start(self, name: str, argv, die_with_parent: bool, env=None):
         """Starts argv with its output in logs/NAME.log. die_with_parent: the kernel kills it when this process ends."""
         argv = [str(argument) for argument in argv]
+        # Programs in Go that collect garbage less often take memory and save a tenth of their time.
+        env = {"GOGC": "400", **(os.environ if env is None else env)}
         self.logs.mkdir(parents=True, exist_ok=True)
         with open(self.logs / f"{name}.log", "ab") as log:
             child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=env,
