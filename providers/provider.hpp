@@ -278,9 +278,9 @@ public:
     virtual asio::awaitable<std::vector<HostOffering>> offerings() = 0;
     virtual asio::awaitable<Health> check() = 0;
     // Takes the machine one step nearer to being switched off (hard) or on. True when it is, else call again.
-    // Never touches what does not prove to be this machine.
-    virtual asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record,
-                                               Power power) = 0;
+    // Never touches what does not prove to be this machine, nor switches off one that is in use.
+    virtual asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power,
+                                               InUseCheck in_use) = 0;
     // After the Node registered: detach and delete boot data. True when nothing is left of it.
     virtual asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) = 0;
     // Bare metal only: looks at one NodeSmithHost through its BMC; nullopt: this backend

@@ -159,6 +159,8 @@ asio::awaitable<void> DisruptionReconciler::start_drain(Pass& pass, Member membe
     const auto live = co_await look_live(pass.view, member, kind, all_at_once);
     pass.again = base::Duration::zero();
     if (live.why_not) {
+        // The cache may not know why for a while, and would have it begin anew at once.
+        refused_[member.claim->metadata.uid] = {kind, clock_.now(), live.why_not->message};
         co_await undo(member, *live.why_not);
         co_return;
     }
@@ -229,7 +231,7 @@ asio::awaitable<void> DisruptionReconciler::undo(Member member, Blocker why) {
     undone_.with({member.claim->metadata.namespace_, pool, why.reason}).add();
     events_.event(kube::target_of(*member.node), kube::EventType::normal, "RemovalUndone",
                   "the node stays: " + why.message);
-    if (const auto kind = under_way(*member.claim))
+    if (const auto kind = under_way(*member.claim); kind && *kind != Kind::Empty)
         refused_[member.claim->metadata.uid] = {*kind, clock_.now(), why.message};
     // The taint goes in the next pass, by the same rule that mends a crash between the two.
     co_await set_disrupted(member.claim, api::ConditionStatus::False, why.reason,

@@ -143,7 +143,7 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     if (auto why = pool_blocker(facts, kind, view.now)) return why;
     if (kind == Kind::Unhealthy || kind == Kind::Underutilized) return std::nullopt;
 
-    if (const auto* refusal = kind == Kind::Empty ? nullptr : refusal_of(pass, member, kind))
+    if (const auto* refusal = refusal_of(pass, member, kind))
         return Blocker{"Needed", refusal->message, std::nullopt};
     const auto place = place_in_world(pass, member);
     if (!place) return std::nullopt;
@@ -152,7 +152,8 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     if (verdict.outlook == Outlook::drain_first)
         return pod_blocker(member.pods, {kind, view.budgets, rules.has_deadline, true}, view.now);
     if (verdict.outlook == Outlook::clear || verdict.outlook == Outlook::wait) return std::nullopt;
-    refused_[member.claim->metadata.uid] = {kind, clock_.now(), verdict.message};
+    // What keeps an empty node may be gone with the next event.
+    if (kind != Kind::Empty) refused_[member.claim->metadata.uid] = {kind, clock_.now(), verdict.message};
     return Blocker{"Needed", verdict.message, std::nullopt};
 }
 

@@ -155,6 +155,7 @@ private:
     asio::awaitable<void> begin_power_cycle(View view, Member member);
     asio::awaitable<void> advance_power_cycles(Pass& pass);
     asio::awaitable<void> switch_power(View view, Member member, bool may_switch_off);
+    asio::awaitable<bool> is_ready_now(kube::ObjectKey node);
     asio::awaitable<void> forget_power_cycle(ClaimPointer claim);
     asio::awaitable<void> note_power(ClaimPointer claim, api::ConditionStatus status, std::string reason,
                                      std::string message, api::Time now);

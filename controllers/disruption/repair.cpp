@@ -110,22 +110,27 @@ asio::awaitable<void> DisruptionReconciler::switch_power(View view, Member membe
     const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
     if (!object || !backend) co_return;
     const bool is_off_wanted = state->reason == kSwitchingOff && may_switch_off;
-    if (is_off_wanted) {
-        const auto node = co_await client_.get<api::Node>(api::key_of(*member.node));
-        if (node && is_ready(*node)) {
-            co_await forget_power_cycle(member.claim);
-            co_return;
-        }
+    const bool is_back = is_off_wanted && co_await is_ready_now(api::key_of(*member.node));
+    if (is_back) {
+        co_await forget_power_cycle(member.claim);
+        co_return;
     }
     const auto identity = claim::identity_of(claim, instances_.cluster_id(), object->metadata.uid);
     const auto wanted = is_off_wanted ? providers::Power::off : providers::Power::on;
-    const bool is_so = co_await (*backend)->switch_power(identity, claim::record_of(claim.status), wanted);
+    providers::InUseCheck in_use = [this, node = api::key_of(*member.node)] { return is_ready_now(node); };
+    const bool is_so = co_await (*backend)->switch_power(identity, claim::record_of(claim.status), wanted,
+                                                         std::move(in_use));
     if (!is_so) co_return;
     if (is_off_wanted)
         co_await note_power(member.claim, api::ConditionStatus::False, kSwitchingOn, "it is off", view.now);
     else
         co_await note_power(member.claim, api::ConditionStatus::True, kSwitchedOn, "it is on again",
                             view.now);
+}
+
+asio::awaitable<bool> DisruptionReconciler::is_ready_now(kube::ObjectKey node) {
+    const auto live = co_await client_.get<api::Node>(std::move(node));
+    co_return live&& is_ready(*live);
 }
 
 // The node came back by itself, while nobody led or since the cache heard of it last: pods may run on it.

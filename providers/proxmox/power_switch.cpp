@@ -2,7 +2,8 @@
 
 namespace providers::proxmox {
 
-asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord record, Power power) {
+asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord record, Power power,
+                                        InUseCheck in_use) {
     const auto look = co_await machines_.find(identity, record);
     const auto vm = "switching the power of VM " + record.machine_id + " on " + look.host + ": ";
     if (look.presence == Presence::absent) throw ProviderError(vm + "there is no such VM");
@@ -14,6 +15,8 @@ asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord 
     if (!look.config.lock().empty()) co_return false;
     const bool is_running = co_await machines_.is_running(look.host, look.vmid);
     if (is_running == (power == Power::on)) co_return true;
+    const bool is_used = power == Power::off && in_use && co_await in_use();
+    if (is_used) co_return false;
     auto call = power == Power::on ? start_vm(look.host, look.vmid) : stop_vm(look.host, look.vmid);
     // Overruling a shutdown needs PVE 8.2; whoever is shutting the machine down may finish.
     call.parameters.clear();

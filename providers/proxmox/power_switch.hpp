@@ -13,7 +13,8 @@ public:
         : settings_(settings), client_(client), machines_(machines) {}
 
     // True when the machine is so. Throws ProviderError if it does not exist or is not provably ours.
-    asio::awaitable<bool> turn(MachineIdentity identity, MachineRecord record, Power power);
+    asio::awaitable<bool> turn(MachineIdentity identity, MachineRecord record, Power power,
+                               InUseCheck in_use);
 
 private:
     const Settings& settings_;

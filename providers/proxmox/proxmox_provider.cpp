@@ -45,8 +45,10 @@ public:
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
         co_return co_await releaser_.release(std::move(identity), std::move(record));
     }
-    asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power) override {
-        co_return co_await power_switch_.turn(std::move(identity), std::move(record), power);
+    asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power,
+                                       InUseCheck in_use) override {
+        co_return co_await power_switch_.turn(std::move(identity), std::move(record), power,
+                                              std::move(in_use));
     }
     asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) override;
     asio::awaitable<std::vector<Machine>> list() override;

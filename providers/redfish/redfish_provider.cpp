@@ -36,7 +36,8 @@ public:
     asio::awaitable<std::vector<Machine>> list() override;
     asio::awaitable<std::vector<HostOffering>> offerings() override;
     asio::awaitable<Health> check() override;
-    asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power) override;
+    asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power,
+                                       InUseCheck in_use) override;
     asio::awaitable<bool> discard_boot_image(MachineIdentity, MachineRecord) override { co_return true; }
     asio::awaitable<std::optional<HostReport>> examine_host(std::string host) override;
     asio::awaitable<void> end_sessions() override { co_await fleet_.end_sessions(); }
@@ -107,7 +108,7 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
 }
 
 asio::awaitable<bool> RedfishProvider::switch_power(MachineIdentity identity, MachineRecord record,
-                                                    Power power) {
+                                                    Power power, InUseCheck in_use) {
     const auto name = record.machine_id;
     const ProviderError not_reserved("host " + name + " is not reserved for claim " + identity.claim_name);
     const auto host = co_await binding_.read(name);
@@ -123,6 +124,8 @@ asio::awaitable<bool> RedfishProvider::switch_power(MachineIdentity identity, Ma
     const bool is_changing =
         system.power == PowerState::powering_on || system.power == PowerState::powering_off;
     if (is_changing) co_return false;
+    const bool is_used = power == Power::off && in_use && co_await in_use();
+    if (is_used) co_return false;
     const bool is_ours = co_await binding_.still_has(identity, name);
     if (!is_ours) throw not_reserved;
     const auto goal = power == Power::on ? PowerGoal::on : PowerGoal::off_by_force;

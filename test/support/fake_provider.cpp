@@ -171,11 +171,12 @@ public:
     }
 
     asio::awaitable<bool> switch_power(providers::MachineIdentity identity, providers::MachineRecord,
-                                       providers::Power power) override {
+                                       providers::Power power, providers::InUseCheck in_use) override {
         co_await begin("switch_power");
+        const bool is_used = power == providers::Power::off && in_use && co_await in_use();
         auto* machine = cloud_.find(identity);
         if (!machine) throw providers::ProviderError("switching the power: there is no such machine");
-        const bool was_so = switch_now(*machine, power);
+        const bool was_so = !is_used && switch_now(*machine, power);
         end("switch_power");
         co_return was_so;
     }

@@ -81,6 +81,27 @@ TEST_CASE("A machine that turns out to be in use is not told to end, until it is
     CHECK(lab.count("POST", ".*/status/(shutdown|stop)") == 1);
 }
 
+TEST_CASE("A machine that turns out to be in use is not switched off, until it is not") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    bool is_used = true;
+    const auto in_use = [&]() -> asio::awaitable<bool> { co_return is_used; };
+    const auto switch_power = [&](Power power) {
+        const bool is_so = lab.run(lab.provider->switch_power(spec.identity, spec.record, power, in_use));
+        lab.wait(std::chrono::seconds{10});
+        return is_so;
+    };
+    CHECK_FALSE(switch_power(Power::off));
+    CHECK(lab.vm(spec)->running);
+    is_used = false;
+    CHECK_FALSE(switch_power(Power::off));
+    CHECK_FALSE(lab.vm(spec)->running);
+    CHECK(switch_power(Power::off));
+    CHECK_FALSE(switch_power(Power::on));
+    CHECK(switch_power(Power::on));
+}
+
 TEST_CASE("From creation to boot a machine costs at most 8 requests beside those that follow tasks") {
     Lab lab;
     auto first = lab.machine(1);

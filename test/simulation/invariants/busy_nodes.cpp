@@ -6,22 +6,19 @@
 namespace simulation {
 namespace {
 
-bool tells_to_stop(const proxmox::RequestRecord& request) {
-    return request.method == "POST" && request.status == 200 &&
-           (request.path.ends_with("/status/stop") || request.path.ends_with("/status/shutdown"));
+bool tells_to_stop(const std::string& method, const std::string& path) {
+    return method == "POST" && (path.ends_with("/status/stop") || path.ends_with("/status/shutdown"));
 }
 
 class BusyNodesLive final : public Invariant {
 public:
     explicit BusyNodesLive(const Stage& stage) : Invariant(stage) {
+        world_.network.on_departure = [this](const base::HttpRequest& request) {
+            if (tells_to_stop(request.method, request.target)) note_departure(uuid_at(request.target));
+        };
         world_.observe([this](const proxmox::RequestRecord& request) {
-            const auto vmid = tells_to_stop(request) ? vmid_of(request) : std::nullopt;
-            const auto& machines = world_.proxmox.cluster().world.machines;
-            const auto machine = vmid ? machines.find(*vmid) : machines.end();
-            if (machine == machines.end()) return;
-            const auto uuid = uuid_of(machine->second);
-            const auto* node = world_.view.node_of_machine(uuid);
-            remember_request(uuid, node && (!is_ready(*node) || joined_meanwhile(*node)));
+            if (request.status == 200 && tells_to_stop(request.method, request.path))
+                note_arrival(uuid_at(request.path));
         });
         world_.guests.subscribe([this](PowerEvent event, const proxmox::MachineView& machine) {
             if (event == PowerEvent::stopped) check_machine(machine);
@@ -30,8 +27,8 @@ public:
             if (type.ends_with("On")) return;
             const auto& uuid = world_.bmcs.uuid(host);
             const auto* node = world_.view.node_of_machine(uuid);
-            // Hosts may join without a token too.
-            remember_request(uuid, !node || !is_ready(*node) || became_ready_just_now(*node));
+            // A host may join without a token too.
+            remember(told_while_broken_, uuid, !node || !is_ready(*node) || became_ready_just_now(*node));
         });
         world_.bmcs.subscribe([this](const std::string& host, Power power) {
             if (power == Power::off) check_host(host);
@@ -39,18 +36,32 @@ public:
     }
 
 private:
-    // A Node that becomes Ready while its machine goes off is nobody's fault.
-    void remember_request(const std::string& uuid, bool was_broken) {
-        if (was_broken) {
-            told_while_broken_.insert(uuid);
+    static void remember(std::set<std::string>& machines, const std::string& uuid, bool is_one) {
+        if (is_one) {
+            machines.insert(uuid);
         } else {
-            told_while_broken_.erase(uuid);
+            machines.erase(uuid);
         }
     }
 
-    // What needs no token of ours to join may while the request is on its way, and nothing calls that back.
-    bool joined_meanwhile(const api::Node& node) const {
-        return joins_by_itself(node) && became_ready_just_now(node);
+    // "": Proxmox has no such machine.
+    std::string uuid_at(const std::string& path) const {
+        const auto vmid = vmid_of(path);
+        const auto& machines = world_.proxmox.cluster().world.machines;
+        const auto machine = vmid ? machines.find(*vmid) : machines.end();
+        return machine == machines.end() ? "" : uuid_of(machine->second);
+    }
+
+    // What becomes Ready while the request is on its way, or the machine goes off, is nobody's fault: nothing
+    // calls it back.
+    void note_departure(const std::string& uuid) {
+        const auto* node = world_.view.node_of_machine(uuid);
+        remember(told_before_joined_, uuid, !node);
+        remember(told_while_broken_, uuid, node && !is_ready(*node));
+    }
+    void note_arrival(const std::string& uuid) {
+        const auto* node = world_.view.node_of_machine(uuid);
+        if (node && !is_ready(*node)) told_while_broken_.insert(uuid);
     }
 
     bool became_ready_just_now(const api::Node& node) const {
@@ -80,6 +91,8 @@ private:
     void check(const std::string& uuid, const NodeSmithClaim* claim, const std::string& what) {
         const auto* node = world_.view.node_of_machine(uuid);
         if (!node || !is_ready(*node) || told_while_broken_.contains(uuid)) return;
+        // Others need a token of ours to join, which is revoked before.
+        if (told_before_joined_.contains(uuid) && joins_by_itself(*node)) return;
         if (claim && may_be_forced(*claim)) return;
         for (const auto* pod : world_.view.pods_on(node->metadata.name)) {
             if (belongs_to_node(*pod) || has_ended(*pod)) continue;
@@ -97,7 +110,9 @@ private:
         return pool && pool->spec.scaleDown.drainTimeoutAction == api::v1alpha1::DrainTimeoutAction::Force;
     }
 
-    std::set<std::string> told_while_broken_;  // machines, by UUID
+    // Machines, by UUID.
+    std::set<std::string> told_while_broken_;
+    std::set<std::string> told_before_joined_;
 };
 
 }  // namespace

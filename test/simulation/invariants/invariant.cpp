@@ -10,11 +10,11 @@ void Stage::violate(const std::string& invariant, const std::string& message) co
     violations.push_back({world.now(), invariant, message});
 }
 
-std::optional<int> vmid_of(const proxmox::RequestRecord& request) {
+std::optional<int> vmid_of(const std::string& path) {
     static constexpr std::string_view kMachine = "/qemu/";
-    const auto at = request.path.find(kMachine);
+    const auto at = path.find(kMachine);
     if (at == std::string::npos) return std::nullopt;
-    return std::atoi(request.path.c_str() + at + kMachine.size());
+    return std::atoi(path.c_str() + at + kMachine.size());
 }
 
 std::string claim_uid_of(const NodeSmithHost* host) {

@@ -57,8 +57,8 @@ protected:
 
 std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage);
 
-// The machine that a request to Proxmox is about: /nodes/HOST/qemu/VMID[/...]; nullopt: none.
-std::optional<int> vmid_of(const proxmox::RequestRecord& request);
+// The machine that a path of Proxmox is about: .../nodes/HOST/qemu/VMID[/...]; nullopt: none.
+std::optional<int> vmid_of(const std::string& path);
 // UID of the claim that has the host; "": none, or there is no such host.
 std::string claim_uid_of(const NodeSmithHost* host);
 

@@ -109,7 +109,7 @@ public:
 private:
     void check(const proxmox::RequestRecord& record) {
         if (record.method == "GET" || record.status != 200) return;
-        const auto vmid = vmid_of(record);
+        const auto vmid = vmid_of(record.path);
         if (!vmid) return;
         auto found = world_.administrators.untouchable().find(*vmid);
         if (found == world_.administrators.untouchable().end()) return;

@@ -134,6 +134,7 @@ asio::awaitable<void> Network::ProviderWire::arrive_late(std::shared_ptr<base::H
 asio::awaitable<base::HttpResponse> Network::ProviderWire::send(base::HttpRequest request) {
     co_await process_.running();
     network_.maybe_kill(process_);
+    if (network_.on_departure) network_.on_departure(request);
     auto& faults = network_.faults_;
     if (faults.strikes(Fault::provider_slow)) {
         auto delay = faults.duration(std::chrono::milliseconds{100}, kLatest);

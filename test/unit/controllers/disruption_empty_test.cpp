@@ -77,6 +77,21 @@ TEST_CASE("a pod that was bound between decision and removal brings the node bac
     CHECK(world.events.count("RemovalUndone") == 1);
 }
 
+// Found by the simulation: it began anew at once, thousands of times a second.
+TEST_CASE(
+    "a pod that the cache has not heard of keeps its node, and the removal does not begin anew at once") {
+    World world;
+    world.run_for(30s);
+    world.server.options().watch_delay = 1h;
+    world.put_running_pod("web", "a");
+    world.server.options().watch_delay = 0s;
+    world.run_for(5min);
+    CHECK_FALSE(world.is_leaving("a"));
+    CHECK_FALSE(world.is_tainted("a"));
+    CHECK(world.disrupted("a") == "False NotEmpty");
+    CHECK(world.events.count("RemovalUndone") == 1);
+}
+
 TEST_CASE("a removal that a crash interrupted is finished, or undone, by the next process") {
     World world;
     world.run_for(500ms);

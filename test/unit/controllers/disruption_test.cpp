@@ -229,6 +229,30 @@ TEST_CASE("a node that is Ready again is not switched off any more") {
     CHECK(world.condition("a", "PowerCycled").empty());
 }
 
+// Found by the simulation (416889).
+TEST_CASE("a node that comes back while its provider is asked is not switched off") {
+    World world;
+    struct NodeComesBack final : fake::ProviderCalls {
+        explicit NodeComesBack(World& world) : world(world) {}
+        void before(const std::string& method) override {
+            if (method == "switch_power") world.set_ready("a", true);
+        }
+        World& world;
+    } node_comes_back(world);
+    world.provider_calls = &node_comes_back;
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::Never;
+        pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::PowerCycleThenReplace;
+        pool.spec.disruption.repair.maxUnhealthyPercent = 100;
+    });
+    world.plant_machine("a", providers::MachineState::running);
+    world.set_ready("a", false);
+    world.live(30min);
+    CHECK(world.events.count("PowerCycling") == 1);
+    CHECK(world.cloud.machines.begin()->second.state == providers::MachineState::running);
+    CHECK(world.condition("a", "PowerCycled").empty());
+}
+
 // Found by the simulation (9002482).
 TEST_CASE("a machine that was switched off is switched on again, however many nodes are not Ready") {
     const std::string reason = GENERATE("SwitchingOn", "SwitchingOff");

@@ -15,12 +15,13 @@ namespace test {
 // A pool "small" with nodes in service that are old enough to go: grace 1 min, no other delay, no budget.
 struct DisruptionWorld : Cluster {
     fake::Cloud cloud{clock};
+    fake::ProviderCalls* provider_calls = nullptr;  // set before the first call of a provider
     controllers::Drainer drainer{informers, client, clock};
     providers::ProviderEnvironment environment{context.get_executor(), clock, *random, metrics, {},
                                                [] { return true; }};
     controllers::ProviderInstances instances{
         informers, client, environment, [this](providers::ProviderConfig, providers::ProviderEnvironment&) {
-            return fake::make_fake_provider(cloud);
+            return fake::make_fake_provider(cloud, provider_calls);
         }};
     controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
     controllers::ProvisioningReconciler provisioning{

@@ -48,8 +48,8 @@ public:
         throw std::logic_error("get");
     }
     asio::awaitable<std::vector<providers::Machine>> list() override { throw std::logic_error("list"); }
-    asio::awaitable<bool> switch_power(providers::MachineIdentity, providers::MachineRecord,
-                                       providers::Power) override {
+    asio::awaitable<bool> switch_power(providers::MachineIdentity, providers::MachineRecord, providers::Power,
+                                       providers::InUseCheck) override {
         throw std::logic_error("switch_power");
     }
     asio::awaitable<bool> discard_boot_image(providers::MachineIdentity, providers::MachineRecord) override {

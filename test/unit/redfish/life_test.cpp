@@ -125,6 +125,10 @@ TEST_CASE("a host that turns out to be in use is not told to go off, until it is
         world.pass(std::chrono::minutes{2});
     }
     CHECK(bmc.power() == Power::on);
+    CHECK_FALSE(
+        world.run(world.provider->switch_power(claim.identity, claim.record, providers::Power::off, in_use)));
+    world.pass(std::chrono::minutes{2});
+    CHECK(bmc.power() == Power::on);
     is_used = false;
     CHECK(world.put_to_sleep(claim));
 }
@@ -166,7 +170,7 @@ TEST_CASE("a host that another process gave back during a slow visit is not aske
         REQUIRE(world.wake(claim));
         const auto alarm = give_back_in(std::chrono::milliseconds{500});
         CHECK_THROWS_WITH(
-            world.run(world.provider->switch_power(claim.identity, claim.record, providers::Power::off)),
+            world.run(world.provider->switch_power(claim.identity, claim.record, providers::Power::off, {})),
             "host a is not reserved for claim c");
         CHECK(bmc.count("POST", "Reset") == 1);
     }
