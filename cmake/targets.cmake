@@ -1,5 +1,5 @@
 # Most of the time to compile a file goes into headers. With this, the widely used ones are compiled once and the
-# files of a library eight at a time, so that CI can afford all of its trees. The debug tree does without, and so
+# files of a library sixteen at a time, so that CI can afford all of its trees. The debug tree does without, and so
 # shows that each file includes what it needs.
 option(KUBENODESMITH_QUICK_BUILD "Compile headers once and files together" OFF)
 
@@ -49,7 +49,7 @@ endfunction()
 # their unnamed namespaces.
 function(project_together name)
   if(KUBENODESMITH_QUICK_BUILD)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
 endfunction()
 
