@@ -12,7 +12,8 @@ public:
     PowerSwitch(const Settings& settings, Client& client, Machines& machines)
         : settings_(settings), client_(client), machines_(machines) {}
 
-    // True when the machine is so. Throws ProviderError if it does not exist or is not provably ours.
+    // True when the machine is so; one that is in use stays on. Throws ProviderError if it does not exist or
+    // is not provably ours.
     asio::awaitable<bool> turn(MachineIdentity identity, MachineRecord record, Power power,
                                InUseCheck in_use);
 

@@ -72,8 +72,7 @@ private:
     }
 
     void check_claim_gone(const NodeSmithClaim& claim) const {
-        if (stage_.deeds.claims_without_finalizer.contains(claim.metadata.uid)) return;
-        if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
+        if (stage_.may_go_first(claim)) return;
         for (const auto& [key, host] : world_.view.all<NodeSmithHost>()) {
             if (claim_uid_of(host.get()) != claim.metadata.uid) continue;
             stage_.violate("no claim goes before its machine", "claim " + claim.metadata.name +

@@ -10,6 +10,11 @@ void Stage::violate(const std::string& invariant, const std::string& message) co
     violations.push_back({world.now(), invariant, message});
 }
 
+bool Stage::may_go_first(const NodeSmithClaim& claim) const {
+    return deeds.claims_without_finalizer.contains(claim.metadata.uid) ||
+           claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain;
+}
+
 std::optional<int> vmid_of(const std::string& path) {
     static constexpr std::string_view kMachine = "/qemu/";
     const auto at = path.find(kMachine);

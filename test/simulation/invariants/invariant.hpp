@@ -34,6 +34,8 @@ struct Stage {
     std::vector<Violation>& violations;
 
     void violate(const std::string& invariant, const std::string& message) const;
+    // By its user's wish or doing the claim may go before its machine or host.
+    bool may_go_first(const NodeSmithClaim& claim) const;
 };
 
 class Invariant {

@@ -87,8 +87,7 @@ public:
 
 private:
     void check_gone(const NodeSmithClaim& claim) {
-        if (stage_.deeds.claims_without_finalizer.contains(claim.metadata.uid)) return;
-        if (claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
+        if (stage_.may_go_first(claim)) return;
         for (auto vmid : world_.administrators.marked()) {
             if (mark_of(world_, vmid).claim_uid != claim.metadata.uid || late_.contains(vmid)) continue;
             stage_.violate(
