@@ -18,13 +18,12 @@ class RemovalCheck {
 public:
     // `after` is the snapshot with the nodes leaving, `base` what is solved without that.
     RemovalCheck(const Snapshot& after, const Result& base, NodeDigests& digests,
-                 const RemovalRequest& request)
+                 const RemovalRequest& request, Order order)
         : request_(request),
           leaving_(request.nodes.begin(), request.nodes.end()),
           base_(base),
           solve_(after, digests, Buyers::displaced_pods,
-                 request.may_wait ? Patience::for_coming_nodes : Patience::none, {},
-                 request.emptiest_first ? NodeOrder::emptiest_first : NodeOrder::first_fit),
+                 request.may_wait ? Patience::for_coming_nodes : Patience::none, {}, order),
           result_(solve_.run()) {
         for (const auto node : request.nodes)
             for (const auto& pod : after.nodes[node].pods) displaced_.insert(pod.get());
@@ -116,9 +115,22 @@ struct Removals::State {
           after(snapshot),
           base(Solve(snapshot, known, Buyers::displaced_pods, Patience::none).run()) {}
 
+    Removal check(const RemovalRequest& request) {
+        if (!request.emptiest_first) return check(request, {});
+        auto removal = check(request, {NodeOrder::emptiest_first});
+        if (!removal.possible) return removal;
+        auto in_reverse = check(request, {NodeOrder::emptiest_first, true});
+        return in_reverse.possible ? removal : in_reverse;
+    }
+
     NodeDigests& digests;
     Snapshot after;  // the snapshot, but while a removal is judged
     Result base;
+
+private:
+    Removal check(const RemovalRequest& request, Order order) {
+        return RemovalCheck(after, base, digests, request, order).run(after);
+    }
 };
 
 Removals::Removals(Solver& solver, const Snapshot& snapshot) {
@@ -134,7 +146,7 @@ Removal Removals::simulate(const RemovalRequest& request) {
         before.push_back(nodes[node].availability);
         nodes[node].availability = Availability::leaving;
     }
-    auto removal = RemovalCheck(state_->after, state_->base, state_->digests, request).run(state_->after);
+    auto removal = state_->check(request);
     for (std::size_t i = 0; i < before.size(); ++i) nodes[request.nodes[i]].availability = before[i];
     return removal;
 }

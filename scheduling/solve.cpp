@@ -18,10 +18,15 @@ Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames&
     return largest;
 }
 
+DisplacedOrder displaced_order(Buyers buyers, const Order& order) {
+    if (buyers == Buyers::everybody) return DisplacedOrder::with_the_others;
+    return order.displaced_in_reverse ? DisplacedOrder::last_in_reverse : DisplacedOrder::last;
+}
+
 }  // namespace
 
 Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Patience patience,
-             std::optional<std::vector<std::size_t>> expected, NodeOrder order)
+             std::optional<std::vector<std::size_t>> expected, Order order)
     : snapshot_(snapshot),
       buyers_(buyers),
       expected_(std::move(expected)),
@@ -29,8 +34,8 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Pati
       rows_(snapshot, digests),
       daemons_(snapshot, rows_, classes_.resource_names()),
       demand_(ordered_demand(snapshot, classes_, largest_offer(snapshot, rows_, classes_.resource_names()),
-                             buyers == Buyers::displaced_pods)),
-      placer_(snapshot, classes_, rows_, daemons_, order),
+                             displaced_order(buyers, order))),
+      placer_(snapshot, classes_, rows_, daemons_, order.nodes),
       pods_on_(rows_.nodes()) {
     for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;
     // A displaced pod runs: where its node's removal is judged it has a place or it has none. Where machines

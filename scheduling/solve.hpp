@@ -18,14 +18,19 @@ enum class Buyers { everybody, displaced_pods };
 // Whether a node that is still coming is a place for displaced pods.
 enum class Patience { none, for_coming_nodes };
 
+// In which order nodes and displaced pods are tried.
+struct Order {
+    NodeOrder nodes = NodeOrder::first_fit;
+    bool displaced_in_reverse = false;  // where they do not buy with the others
+};
+
 class Solve {
 public:
     // expected: the template rows of machines that will probably be bought; nullopt: that cannot be said, see
     // Topology::protect_placed().
     Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers,
           Patience patience = Patience::for_coming_nodes,
-          std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>(),
-          NodeOrder order = NodeOrder::first_fit);
+          std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>(), Order order = {});
 
     Result run();
 

@@ -68,7 +68,8 @@ struct RemovalRequest {
     std::size_t most_replacements = 0;  // machines that may be bought instead
     bool may_wait = false;              // their pods may be placed on nodes that are still coming
     // Their pods are put on nodes that are kept empty, then where most is free, as the kube-scheduler does by
-    // default, instead of where they just fit: what is possible so needs no luck.
+    // default, instead of where they just fit; and not only the largest first, but also the smallest, as
+    // nobody knows which is back first. What is possible so needs no luck.
     bool emptiest_first = false;
     // So much of what remains of the nodes' pools has to be free afterwards, of CPU as well as of memory.
     std::int64_t headroom_percent = 0;

@@ -179,6 +179,24 @@ TEST_CASE("a removal that has to need no luck puts pods where most is free, as t
     request.emptiest_first = true;
     CHECK(simulate_removal(cluster, request).reasons ==
           Reasons{"pod default/second fits no other node once the others went where most is free"});
-    cluster.nodes[1].pods = {web("x", "2")};
+    cluster.nodes[1].pods = {web("x", "1")};
+    CHECK(simulate_removal(cluster, request).possible);
+}
+
+// Found by the simulation (625249): the smaller of two pods was back first, took the place that was meant for
+// the larger one, and a machine was bought for that.
+TEST_CASE("a removal that has to need no luck works whichever of the pods is back first") {
+    auto cluster = two_nodes();
+    cluster.nodes.push_back(node("c"));
+    cluster.nodes[0].pods = {web("large", "3"), web("small", "1")};
+    cluster.nodes[1].pods = {web("x", "1")};
+    cluster.nodes[2].pods = {web("y", "2")};
+    cluster.pools[0].closed = "is paused";
+    scheduling::RemovalRequest request{{0}};
+    CHECK(simulate_removal(cluster, request).possible);
+    request.emptiest_first = true;
+    CHECK(simulate_removal(cluster, request).reasons ==
+          Reasons{"pod default/large fits no other node once the others went where most is free"});
+    cluster.nodes[1].pods.clear();
     CHECK(simulate_removal(cluster, request).possible);
 }
