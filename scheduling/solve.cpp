@@ -72,6 +72,7 @@ void Solve::place_until_stuck(std::vector<const Demand*>& waiting, const Place& 
 // fits there is placed before anything is planned for later, and counts in what is planned.
 void Solve::place_all() {
     std::vector<const Demand*> waiting;
+    waiting.reserve(demand_.size());
     for (const auto& demand : demand_) waiting.push_back(&demand);
     for (const auto* demand : waiting) placer_.hold_decided(*demand);
     place_until_stuck(waiting, [&](const Demand& demand) { return placer_.place_now(demand); });
