@@ -72,7 +72,7 @@ bool is_before(const Demand& a, const Demand& b) {
 }  // namespace
 
 std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes, const Amounts& largest,
-                                   DisplacedOrder order) {
+                                   bool displaced_last) {
     std::vector<Demand> demand;
     demand.reserve(snapshot.pods.size());
     for (const auto& pod : snapshot.pods) demand.push_back(demand_of(pod, classes, largest));
@@ -82,12 +82,10 @@ std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes
             if (!comes_back(*pod)) continue;
             demand.push_back(demand_of(pod, classes, largest));
             demand.back().is_displaced = true;
-            demand.back().comes_last = order != DisplacedOrder::with_the_others;
+            demand.back().comes_last = displaced_last;
         }
     }
-    std::ranges::sort(demand, is_before);
-    if (order == DisplacedOrder::last_in_reverse)
-        std::ranges::reverse(std::ranges::find(demand, true, &Demand::comes_last), demand.end());
+    std::sort(demand.begin(), demand.end(), is_before);
     return demand;
 }
 

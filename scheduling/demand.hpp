@@ -24,12 +24,9 @@ struct Demand {
     std::uint64_t tie = 0;
 };
 
-// When displaced pods have their turn. While the leaving nodes are not given up yet, pods that wait get what
-// is free before the successors of theirs are there; and which of those is there first nobody knows.
-enum class DisplacedOrder { with_the_others, last, last_in_reverse };
-
-// In order. `largest`: by what sizes are measured.
+// In order. `largest`: by what sizes are measured. `displaced_last`: the leaving nodes are not given up yet,
+// so pods that wait get what is free before the successors of theirs are there.
 std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes, const Amounts& largest,
-                                   DisplacedOrder order);
+                                   bool displaced_last);
 
 }  // namespace scheduling

@@ -18,11 +18,6 @@ Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames&
     return largest;
 }
 
-DisplacedOrder displaced_order(Buyers buyers, const Order& order) {
-    if (buyers == Buyers::everybody) return DisplacedOrder::with_the_others;
-    return order.displaced_in_reverse ? DisplacedOrder::last_in_reverse : DisplacedOrder::last;
-}
-
 }  // namespace
 
 Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Patience patience,
@@ -34,7 +29,7 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Pati
       rows_(snapshot, digests),
       daemons_(snapshot, rows_, classes_.resource_names()),
       demand_(ordered_demand(snapshot, classes_, largest_offer(snapshot, rows_, classes_.resource_names()),
-                             displaced_order(buyers, order))),
+                             buyers == Buyers::displaced_pods)),
       placer_(snapshot, classes_, rows_, daemons_, order.nodes),
       pods_on_(rows_.nodes()) {
     for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;
@@ -42,6 +37,8 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Pati
     // are bought, one that is coming serves it; otherwise each look would buy another.
     if (patience == Patience::none)
         for (auto& demand : demand_) demand.can_wait = !demand.is_displaced;
+    if (order.displaced_in_reverse)
+        std::ranges::reverse(std::ranges::find(demand_, true, &Demand::comes_last), demand_.end());
 }
 
 Result Solve::run() {

@@ -21,7 +21,7 @@ enum class Patience { none, for_coming_nodes };
 // In which order nodes and displaced pods are tried.
 struct Order {
     NodeOrder nodes = NodeOrder::first_fit;
-    bool displaced_in_reverse = false;  // where they do not buy with the others
+    bool displaced_in_reverse = false;  // only those that come last, see Demand
 };
 
 class Solve {
