@@ -244,7 +244,7 @@ def check(mutations, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], help="mutations whose name contains this")
-    parser.add_argument("--seeds", type=int, default=300, help="at most so many for each mutation")
+    parser.add_argument("--seeds", type=int, default=1500, help="at most so many for each mutation")
     parser.add_argument("--start", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many mutations run seeds at a time")
     parser.add_argument("--texts", action="store_true", help="only look whether the texts to replace are there")
