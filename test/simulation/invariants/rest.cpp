@@ -54,9 +54,10 @@ private:
             return;
         }
         // Users may delete a pool that no operator has seen, and leave a claim of theirs for it behind.
-        const bool pool_is_missing =
+        const bool is_left_behind =
+            !api::controller_of(claim.metadata) &&
             !world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
-        if (pool_is_missing && waits(claim, api::conditions::kLaunched, {api::reasons::kPoolMissing})) return;
+        if (is_left_behind && waits(claim, api::conditions::kLaunched, {api::reasons::kPoolMissing})) return;
         // The machine of a failed attempt that joined after all is drained like any other.
         const bool is_drained_first =
             waits(claim, api::conditions::kDrained, {api::reasons::kBlockedByBudget});
