@@ -126,11 +126,19 @@ def test_a_budget_without_slack_holds_the_drain_until_it_gives_way(clean):
     wait_running(stack, 1)
     wait_for("a budget that counts the pod", lambda: stack.cluster.find(
         "/apis/policy/v1/namespaces/default/poddisruptionbudgets/shop")["status"].get("currentHealthy") == 1, 20)
-    claim = stack.claims()[0]["metadata"]["name"]
+    claim, machine = stack.claims()[0]["metadata"]["name"], stack.proxmox.machines()[0]
     stack.cluster.kubectl("-n", NAMESPACE, "delete", "nsclaim", claim, "--wait=false")
-    wait_for("a drain blocked by the budget", lambda: condition(stack.claims()[0], "Drained").get("reason")
-             == "BlockedByBudget", 20)
-    assert "shop" in condition(stack.claims()[0], "Drained")["message"]
-    assert [m["status"] for m in stack.proxmox.machines()] == ["running"]
+
+    def drained():
+        return condition(next(c for c in stack.claims() if c["metadata"]["name"] == claim), "Drained")
+    wait_for("a drain blocked by the budget", lambda: drained().get("reason") == "BlockedByBudget", 20)
+    assert "shop" in drained()["message"]
+    # The pod fits nowhere else, so its next machine is bought before it has to leave this one.
+    wait_for("a replacement that is Ready", lambda: [c for c in ready_claims(stack) if c["metadata"]["name"] != claim], 60)
+    assert [p["spec"]["nodeName"] for p in running_pods(stack.pods())] == [machine["name"]]
+    assert machine["uuid"] in [m["uuid"] for m in stack.proxmox.machines() if m["status"] == "running"]
+    assert len(stack.claims()) == 2
     stack.cluster.kubectl("delete", "pdb", "shop")
     wait_for("the removal of that claim", lambda: claim not in [c["metadata"]["name"] for c in stack.claims()], 60)
+    wait_running(stack, 1)
+    assert [m["name"] for m in stack.proxmox.machines()] == [p["spec"]["nodeName"] for p in running_pods(stack.pods())]
