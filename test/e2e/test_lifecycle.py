@@ -2,6 +2,7 @@
 
 import json
 
+import documented
 import manifests
 from stack import NAMESPACE, condition, is_true, running_pods, wait_for
 
@@ -127,7 +128,8 @@ def test_a_budget_without_slack_holds_the_drain_until_it_gives_way(clean):
     wait_for("a budget that counts the pod", lambda: stack.cluster.find(
         "/apis/policy/v1/namespaces/default/poddisruptionbudgets/shop")["status"].get("currentHealthy") == 1, 20)
     claim, machine = stack.claims()[0]["metadata"]["name"], stack.proxmox.machines()[0]
-    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nsclaim", claim, "--wait=false")
+    documented.run("replace-machine", stack.folder, (stack.cluster.program("kubectl").parent,), stack.cluster.kubeconfig,
+                   CLAIM=claim, NAMESPACE=NAMESPACE)
 
     def drained():
         return condition(next(c for c in stack.claims() if c["metadata"]["name"] == claim), "Drained")
