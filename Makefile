@@ -53,13 +53,14 @@ bench: build ## Run the benchmarks at small sizes and write one table of them (b
 .PHONY: lint
 lint: packages python ## Check format, clang-tidy, layers, coroutines, mutations, YAML and shell scripts (FILES="..." limits the C++ files)
 	@cmake --preset debug >/dev/null  # where each file is compiled by itself
-	clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
+	@echo clang-format
+	@clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
-	python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
+	@python3 hack/check_coroutines.py $(or $(FILES),$(CXX_FILES))
 	python3 hack/mutation_check.py --texts
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
-	printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/debug --quiet
+	@echo clang-tidy; printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/debug --quiet
 
 .PHONY: docs
 docs: python ## Write docs/api.md anew from the CRDs

@@ -7,7 +7,7 @@
 
 namespace base {
 
-Event::Event(asio::any_io_executor executor) : never_(std::move(executor), TimePoint::max()) {}
+Event::Event(asio::any_io_executor executor) : never_(executor, TimePoint::max()) {}
 
 void Event::notify_all() {
     never_.cancel();

@@ -37,6 +37,7 @@ std::runtime_error failure(const std::string& program, const std::string& what) 
 
 std::vector<std::string> merged_environment(const ProcessCommand& command) {
     std::vector<std::string> merged;
+    merged.reserve(command.environment.size());
     for (const auto& [name, value] : command.environment) merged.push_back(name + '=' + value);
     for (char** entry = environ; *entry; ++entry) {
         std::string_view ours(*entry);
@@ -50,6 +51,7 @@ std::vector<std::string> merged_environment(const ProcessCommand& command) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> result;
+    result.reserve(texts.size() + 1);
     for (auto& text : texts) result.push_back(text.data());
     result.push_back(nullptr);
     return result;

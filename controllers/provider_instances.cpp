@@ -2,7 +2,6 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithProvider;
 namespace reasons = api::reasons;
 
 namespace {

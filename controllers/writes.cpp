@@ -6,10 +6,10 @@ namespace controllers {
 
 namespace {
 
-json::object operation(std::string_view op, std::string path, json::value value) {
+json::object operation(std::string_view op, std::string_view path, json::value value) {
     json::object result;
     result["op"] = op;
-    result["path"] = std::move(path);
+    result["path"] = path;
     result["value"] = std::move(value);
     return result;
 }

@@ -4,19 +4,18 @@
 #include <string_view>
 #include <tuple>
 
+#include "api/v1alpha1/machine_cost.hpp"
+
 namespace scheduling {
 
 namespace {
-
-// A core is worth as much as this much memory when machines are compared.
-constexpr std::int64_t kMiBPerCore = 4096;
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) {
     return a <= 0 ? 0 : (a + b - 1) / b;
 }
 
 std::int64_t cost(const Shape& shape) {
-    return shape.cpu_cores * kMiBPerCore + shape.memory_mib;
+    return api::v1alpha1::cost_in_mib(shape.cpu_cores, shape.memory_mib);
 }
 
 // The smallest of min, min + step, ... and max that is at least `needed`.
@@ -30,7 +29,7 @@ std::optional<std::int64_t> stepped(std::int64_t needed, std::int64_t min, std::
 }  // namespace
 
 std::int64_t cost_of(const Size& size) {
-    return size.cpu_cores * kMiBPerCore + size.memory_mib;
+    return api::v1alpha1::cost_in_mib(size.cpu_cores, size.memory_mib);
 }
 
 Machines::Machines(const Pool& pool, ResourceNames& names)

@@ -70,9 +70,11 @@ double median(std::vector<double> values) {
 bool run(const Arguments& arguments, int pods) {
     bench::Stage stage(pods);
     std::vector<Sample> samples;
+    samples.reserve(static_cast<std::size_t>(arguments.samples));
     for (int i = 0; i < arguments.samples; ++i) samples.push_back(measure(stage, i));
     const auto of = [&](double Sample::* what) {
         std::vector<double> values;
+        values.reserve(samples.size());
         for (const auto& sample : samples) values.push_back(sample.*what);
         return values;
     };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "api/v1alpha1/machine_cost.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/disruption/waits.hpp"
@@ -19,11 +20,9 @@ constexpr base::Duration kNextBatch = std::chrono::seconds{10};
 // node that looks empty meanwhile may be the one that it goes to.
 constexpr base::Duration kSuccessorsKnown = std::chrono::seconds{10};
 
-// What a node costs, roughly: a core as much as 4 GiB.
 std::int64_t cost_of(const api::Node& node) {
-    constexpr std::int64_t kMiBPerCore = 4096;
     const auto size = size_of(node);
-    return size.cpuCores * kMiBPerCore + size.memoryMiB;
+    return api::v1alpha1::cost_in_mib(size.cpuCores, size.memoryMiB);
 }
 
 // That a node has just become empty is no news, nor that others go before it.

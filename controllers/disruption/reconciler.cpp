@@ -134,8 +134,7 @@ asio::awaitable<bool> DisruptionReconciler::note_use(Pass& pass) {
     bool any = false;
     for (const auto& member : view.members) {
         if (member.claim->metadata.deletionTimestamp) continue;
-        if (const auto settled = settles_in(*member.claim, view.now))
-            pass.again = sooner(pass.again, *settled);
+        pass.again = sooner(pass.again, settles_in(*member.claim, view.now));
         const auto facts = facts_of(view, member);
         auto after = *member.claim;
         after.status.emptySince = empty_since(facts, view.now);

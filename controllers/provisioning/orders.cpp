@@ -28,6 +28,7 @@ Orders::Orders(Informers& informers, kube::Client& client, base::Clock& clock, k
 asio::awaitable<std::optional<ledger::LimitHit>> Orders::place(PoolPointer pool,
                                                                std::vector<Purchase> purchases) {
     std::vector<api::v1alpha1::Size> sizes;
+    sizes.reserve(purchases.size());
     for (const auto& purchase : purchases) sizes.push_back(purchase.size);
     auto reservation = co_await reservations_.reserve(api::key_of(*pool), std::move(sizes));
     auto hit = reservation.limit_hit;

@@ -71,8 +71,8 @@ asio::awaitable<std::string> Placer::missing_bridge(std::string host) {
 asio::awaitable<EnsureResult> Placer::place_under_another_id(MachineSpec spec, std::string why) {
     refused_ids_.insert(vmid_of(spec.record.machine_id));
     const auto state = co_await view_.state(base::Duration::zero());
-    co_return co_await with_id(std::move(spec), state,
-                               "VMID " + spec.record.machine_id + " is taken: " + why);
+    auto message = "VMID " + spec.record.machine_id + " is taken: " + why;
+    co_return co_await with_id(std::move(spec), state, std::move(message));
 }
 
 asio::awaitable<EnsureResult> Placer::with_id(MachineSpec spec, ClusterView::StatePointer state,

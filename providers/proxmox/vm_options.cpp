@@ -131,7 +131,8 @@ bool is_indexed(std::string_view name) {
 std::string form_value(const api::v1alpha1::VMOption& option) {
     const auto& value = option.value;
     if (value.is_null()) refuse_option(option.name, "has no value");
-    if (value.is_object() || value.is_array()) refuse_option(option.name, "must be a string, a number or a boolean");
+    if (value.is_object() || value.is_array())
+        refuse_option(option.name, "must be a string, a number or a boolean");
     auto text = text_of(value);
     if (text.empty()) refuse_option(option.name, "has no value");
     if (text.find_first_of("\r\n") != std::string::npos && option.name != "description") {
@@ -186,7 +187,8 @@ base::FormFields checked_vm_options(const std::vector<api::v1alpha1::VMOption>& 
     base::FormFields fields;
     std::set<std::string> seen;
     for (const auto& option : options) {
-        if (kRefused.contains(option.name)) refuse_option(option.name, "cannot be used for machines that we make");
+        if (kRefused.contains(option.name))
+            refuse_option(option.name, "cannot be used for machines that we make");
         if (!is_vm_option(option.name)) refuse_option(option.name, "is not known to Proxmox");
         if (!seen.insert(option.name).second) refuse_option(option.name, "is given twice");
         auto value = form_value(option);

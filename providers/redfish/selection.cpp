@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "api/names.hpp"
+#include "api/v1alpha1/machine_cost.hpp"
 
 namespace providers::redfish {
 
@@ -13,12 +14,11 @@ namespace {
 using api::v1alpha1::HostSelection;
 
 constexpr std::size_t kMostExplained = 5;
-// A core is worth as much as this much memory when hosts are compared.
-constexpr std::int64_t kMiBPerCore = 4096;
 
 std::int64_t waste(const NodeSmithHost& host, const MachineSpec& machine) {
     const auto& capacity = *host.status.capacity;
-    return (capacity.cpuCores - machine.cpu_cores) * kMiBPerCore + capacity.memoryMiB - machine.memory_mib;
+    return api::v1alpha1::cost_in_mib(capacity.cpuCores - machine.cpu_cores,
+                                      capacity.memoryMiB - machine.memory_mib);
 }
 
 bool contains(const std::vector<std::string>& list, const std::string& value) {

@@ -68,6 +68,9 @@ TEST_CASE("An ID taken by somebody else in the meantime is left to them") {
     const auto taken = spec.record.machine_id;
     lab.plant(std::stoi(taken), spec.record.host,
               {{"name", "faster"}, {"smbios1", "uuid=99999999-0000-4000-8000-000000000000"}});
+    const auto placed_anew = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<Machine>(placed_anew));
+    CHECK_THAT(std::get<Machine>(placed_anew).message, Catch::StartsWith("VMID " + taken + " is taken: "));
     lab.launch(spec);
     CHECK(spec.record.machine_id != taken);
     CHECK(lab.vm(taken)->config.at("name") == "faster");
