@@ -82,6 +82,7 @@ std::vector<RowTraits> Rows::traits(ResourceNames& names) {
         }
     }
     std::vector<RowTraits> traits;
+    traits.reserve(taints_.size());
     for (std::size_t row = 0; row < taints_.size(); ++row)
         traits.push_back({taints_[row], allocatable_[row]});
     return traits;

@@ -24,6 +24,7 @@ const api::PodAffinity* anti_affinity_of(const api::Pod& pod) {
 template <class Term>
 std::vector<const Term*> by_weight(const std::vector<Term>& terms) {
     std::vector<const Term*> sorted;
+    sorted.reserve(terms.size());
     for (const auto& term : terms) sorted.push_back(&term);
     std::sort(sorted.begin(), sorted.end(), [](const Term* a, const Term* b) {
         return a->weight != b->weight ? a->weight > b->weight : a < b;
@@ -125,9 +126,10 @@ Rules RuleReader::required(const api::Pod& pod) {
         if (constraint.whenUnsatisfiable != Action::ScheduleAnyway)
             rules.spreads.push_back(spread(pod, constraint));
     if (const auto* affinity = affinity_of(pod)) {
+        const auto& required = affinity->requiredDuringSchedulingIgnoredDuringExecution;
         std::vector<const api::PodAffinityTerm*> terms;
-        for (const auto& term : affinity->requiredDuringSchedulingIgnoredDuringExecution)
-            terms.push_back(&term);
+        terms.reserve(required.size());
+        for (const auto& term : required) terms.push_back(&term);
         if (!terms.empty()) rules.affinities.push_back(this->affinity(pod, terms));
     }
     if (const auto* affinity = anti_affinity_of(pod))

@@ -164,6 +164,7 @@ bool Topology::has_shared_daemons() const {
 
 std::vector<CounterId> Topology::daemon_counters() const {
     std::vector<CounterId> counters;
+    counters.reserve(daemon_counts_.size());
     for (const auto& [id, daemons] : daemon_counts_) counters.push_back(id);
     std::sort(counters.begin(), counters.end());
     return counters;

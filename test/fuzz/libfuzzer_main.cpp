@@ -18,6 +18,8 @@ fuzz::Target target = nullptr;
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): libFuzzer calls them so.
+
 // libFuzzer itself ignores what begins with "--", and hands it on to the processes that it starts.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     for (int i = 1; i < *argc; ++i) {
@@ -34,3 +36,5 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     target({reinterpret_cast<const char*>(data), size});
     return 0;
 }
+
+// NOLINTEND(readability-identifier-naming)

@@ -4,7 +4,6 @@
 
 using namespace providers;
 using namespace test;
-using Catch::Contains;
 
 namespace {
 

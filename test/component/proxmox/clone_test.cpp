@@ -155,8 +155,7 @@ TEST_CASE("A machine knows the template that it is made from, and another one or
 
     source.config["name"] = "old";
     CHECK(revision().empty());  // gone for a while: that says nothing
-    auto config = before;
-    lab.plant(9001, "alfaromeo", config);
+    lab.plant(9001, "alfaromeo", before);
     CHECK_THAT(revision().at("*"), Catch::StartsWith("9001-"));
 }
 
