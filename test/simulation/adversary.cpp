@@ -180,7 +180,7 @@ void Adversary::host_dies() {
 void Adversary::node_ails() {
     auto names = world_.kubelets.running();
     if (names.empty()) return;
-    auto name = names[random_->below(names.size())];
+    const auto& name = names[random_->below(names.size())];
     world_.kubelets.set_well(name, false);
     later(world_.faults.duration(10s, 30min), [this, name] { world_.kubelets.set_well(name, true); });
 }

@@ -148,6 +148,7 @@ public:
     asio::awaitable<std::vector<providers::HostOffering>> offerings() override {
         co_await begin("offerings");
         std::vector<providers::HostOffering> result;
+        result.reserve(cloud_.hosts.size());
         for (const auto& [name, host] : cloud_.hosts) result.push_back(offering(name, host));
         end("offerings");
         co_return result;

@@ -172,6 +172,7 @@ std::optional<json::object> Bmc::document(const std::string& target) {
     }
     if (path == std::string(kRoot) + "/SessionService/Sessions" && profile_.has_sessions) {
         std::vector<std::string> members;
+        members.reserve(sessions_.size());
         for (const auto& [session, data] : sessions_) members.push_back(session);
         return collection(paged, members);
     }

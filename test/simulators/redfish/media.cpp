@@ -70,6 +70,7 @@ const Slot* Bmc::slot_of(const std::string& target) const {
 std::optional<json::object> Bmc::media_document(const std::string& target) {
     if (target == media_base()) {
         std::vector<std::string> members;
+        members.reserve(profile_.slots.size());
         for (const auto& slot : profile_.slots) members.push_back(media_base() + "/" + slot.id);
         return collection(target, members);
     }

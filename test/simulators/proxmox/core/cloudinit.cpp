@@ -156,6 +156,7 @@ std::vector<CloudinitChange> cloudinit_changes(const Machine& machine) {
         changes[option].new_value = value;
     }
     std::vector<CloudinitChange> result;
+    result.reserve(changes.size());
     for (auto& [option, change] : changes) result.push_back(std::move(change));
     return result;
 }

@@ -20,10 +20,10 @@ std::string form_decode(std::string text) {
     return percent_decode(text);
 }
 
-void add_value(json::object& values, const std::string& name, std::string value) {
+void add_value(json::object& values, const std::string& name, const std::string& value) {
     auto* known = values.if_contains(name);
     if (!known) {
-        values[name] = std::move(value);
+        values[name] = value;
         return;
     }
     if (!known->is_array()) {
@@ -31,7 +31,7 @@ void add_value(json::object& values, const std::string& name, std::string value)
         items.push_back(std::move(*known));
         *known = std::move(items);
     }
-    known->as_array().emplace_back(std::move(value));
+    known->as_array().emplace_back(value);
 }
 
 // Pairs end at '&' and at ';'; of the pieces between '=' only the first two count.
@@ -163,7 +163,7 @@ json::object parse_upload(const base::HttpRequest& request, std::optional<Upload
             values["filename"] = file_name;
             file = UploadedFile{file_name, std::move(data)};
         } else {
-            values[name] = std::move(data);
+            values[name] = data;
         }
         begin = end + 2;
     }

@@ -28,6 +28,7 @@ pid_t spawn(const std::vector<std::string>& arguments, const std::string& output
                                      0600);
     posix_spawn_file_actions_adddup2(&files.actions, 1, 2);
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     pid_t pid = -1;
@@ -44,7 +45,7 @@ int open_process(pid_t pid) {
 
 ChildProcess::ChildProcess(asio::any_io_executor executor, const std::vector<std::string>& arguments,
                            const std::string& output_file)
-    : pid_(spawn(arguments, output_file)), end_(std::move(executor), open_process(pid_)) {}
+    : pid_(spawn(arguments, output_file)), end_(executor, open_process(pid_)) {}
 
 ChildProcess::~ChildProcess() {
     if (!running_) return;
