@@ -20,6 +20,7 @@ void use_defaults(World& world) {
 
 std::vector<std::string> names(std::size_t count) {
     std::vector<std::string> result;
+    result.reserve(count);
     for (std::size_t i = 0; i < count; ++i) result.push_back("node-" + std::to_string(1000 + i));
     return result;
 }

@@ -36,6 +36,7 @@ std::string names(const std::vector<std::shared_ptr<const api::Pod>>& pods) {
 
 DrainPlan plan(const std::vector<api::Pod>& pods, DrainRequest request = {}, api::Time now = at(0s)) {
     std::vector<std::shared_ptr<const api::Pod>> pointers;
+    pointers.reserve(pods.size());
     for (const auto& pod : pods) pointers.push_back(std::make_shared<const api::Pod>(pod));
     return plan_drain(pointers, request, now);
 }

@@ -10,7 +10,6 @@
 using api::v1alpha1::HostPhase;
 using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithProvider;
-using redfish_simulator::Power;
 using redfish_simulator::Profile;
 using std::chrono::minutes;
 using std::chrono::seconds;

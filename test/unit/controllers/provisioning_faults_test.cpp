@@ -5,7 +5,6 @@
 using namespace std::chrono_literals;
 using controllers::ProvisioningReconciler;
 using objects::NodeSmithClaim;
-using objects::NodeSmithPool;
 using World = test::ProvisioningWorld;
 
 namespace {

@@ -195,6 +195,7 @@ struct PredictionWorld {
 
     Predictions judge_at(std::chrono::seconds now, std::set<std::string> waiting = {"pod-1"}) {
         std::vector<ContradictedPod> contradicted;
+        contradicted.reserve(waiting.size());
         for (const auto& uid : waiting) contradicted.push_back({uid, "default/" + uid});
         const auto pools = objects::store_of<objects::NodeSmithPool>({pool});
         auto result = judge(pool, objects::pointers(claims), contradicted, waiting, pools, objects::at(now));

@@ -7,7 +7,6 @@
 using namespace redfish_tests;
 using api::v1alpha1::BootMethod;
 using redfish_simulator::Power;
-using redfish_simulator::Slot;
 using redfish_simulator::SlotKind;
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -248,8 +247,8 @@ TEST_CASE("quirk 15: a reset that is dropped during another one is made again") 
 }
 
 TEST_CASE("links may need a slash, redirect, be paged, or carry a name that only the BMC knows") {
-    for (auto profile : {Profile{.wants_trailing_slash = true}, Profile{.redirects_slash = true},
-                         Profile{.absolute_links = true}, Profile{.refuses_identity = true}}) {
+    for (const auto& profile : {Profile{.wants_trailing_slash = true}, Profile{.redirects_slash = true},
+                                Profile{.absolute_links = true}, Profile{.refuses_identity = true}}) {
         World world;
         world.add("a", profile);
         const auto report = world.examine("a");

@@ -4,6 +4,7 @@ namespace redfish_tests {
 
 std::vector<providers::HostPointer> Inventory::hosts(const std::string&, const std::string&) {
     std::vector<providers::HostPointer> all;
+    all.reserve(objects.size());
     for (const auto& [name, object] : objects) all.push_back(std::make_shared<const NodeSmithHost>(object));
     return all;
 }
