@@ -9,6 +9,12 @@ namespace providers::proxmox {
 namespace {
 
 constexpr std::int64_t kMiB = 1024 * 1024;
+// More than any host has, and so little that sums and percentages of it never overflow.
+constexpr std::int64_t kMostCpus = 1'000'000;
+
+std::int64_t cpus_of(const json::object& entry) {
+    return std::clamp<std::int64_t>(integer_of(entry, "maxcpu"), 0, kMostCpus);
+}
 
 Guest parse_guest(const json::object& entry) {
     Guest guest;
@@ -19,7 +25,7 @@ Guest parse_guest(const json::object& entry) {
     guest.is_template = flag_of(entry, "template");
     guest.is_running = text_of(entry, "status") == "running";
     guest.tags = parse_tags(text_of(entry, "tags"));
-    guest.cpus = integer_of(entry, "maxcpu");
+    guest.cpus = cpus_of(entry);
     guest.memory_mib = (integer_of(entry, "maxmem") + kMiB - 1) / kMiB;
     return guest;
 }
@@ -29,7 +35,7 @@ HostState parse_host(const json::object& entry) {
     host.name = text_of(entry, "node");
     host.is_online = text_of(entry, "status") == "online";
     host.in_maintenance = text_of(entry, "hastate") == "maintenance";
-    host.cpus = integer_of(entry, "maxcpu");
+    host.cpus = cpus_of(entry);
     host.memory_mib = integer_of(entry, "maxmem") / kMiB;
     host.cpu_use = number_of(entry, "cpu");
     host.memory_used_mib = integer_of(entry, "mem") / kMiB;

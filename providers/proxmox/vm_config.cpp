@@ -1,5 +1,6 @@
 #include "providers/proxmox/vm_config.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -49,7 +50,12 @@ std::string VmConfig::system_uuid() const {
 }
 
 std::int64_t VmConfig::cores() const {
-    return integer_or(option("cores"), 1) * integer_or(option("sockets"), 1);
+    // More than any machine has, and so little that the product never overflows.
+    constexpr std::int64_t kMost = 1'000'000;
+    const auto bounded = [&](const char* name) {
+        return std::clamp<std::int64_t>(integer_or(option(name), 1), 0, kMost);
+    };
+    return bounded("cores") * bounded("sockets");
 }
 
 std::int64_t VmConfig::memory_mib() const {
