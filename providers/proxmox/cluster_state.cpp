@@ -9,8 +9,6 @@ namespace providers::proxmox {
 namespace {
 
 constexpr std::int64_t kMiB = 1024 * 1024;
-// More than any host has, and so little that sums and percentages of it never overflow.
-constexpr std::int64_t kMostCpus = 1'000'000;
 
 std::int64_t cpus_of(const json::object& entry) {
     return std::clamp<std::int64_t>(integer_of(entry, "maxcpu"), 0, kMostCpus);

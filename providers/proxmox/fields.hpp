@@ -12,6 +12,9 @@ namespace providers::proxmox {
 
 namespace json = boost::json;
 
+// More than any host or machine has, and so little that sums, products and percentages of it never overflow.
+inline constexpr std::int64_t kMostCpus = 1'000'000;
+
 // Null and absent read as empty, zero, false. A string that is no number reads as zero.
 std::string text_of(const json::value& value);
 std::string text_of(const json::object& object, std::string_view key);

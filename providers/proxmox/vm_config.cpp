@@ -50,10 +50,8 @@ std::string VmConfig::system_uuid() const {
 }
 
 std::int64_t VmConfig::cores() const {
-    // More than any machine has, and so little that the product never overflows.
-    constexpr std::int64_t kMost = 1'000'000;
     const auto bounded = [&](const char* name) {
-        return std::clamp<std::int64_t>(integer_or(option(name), 1), 0, kMost);
+        return std::clamp<std::int64_t>(integer_or(option(name), 1), 0, kMostCpus);
     };
     return bounded("cores") * bounded("sockets");
 }
