@@ -64,6 +64,18 @@ Size smallest_size(const api::v1alpha1::MachineTemplate& machine) {
     return {first.cpuCores, first.memoryMiB};
 }
 
+bool is_offered(const api::v1alpha1::MachineTemplate& machine, const Size& size) {
+    if (!machine.sizes.empty())
+        return std::ranges::any_of(machine.sizes, [&](const auto& offered) {
+            return offered.cpuCores == size.cpuCores && offered.memoryMiB == size.memoryMiB;
+        });
+    const auto flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
+    const auto is_in = [](std::int64_t amount, const auto& range) {
+        return amount >= range.min && amount <= range.max;
+    };
+    return is_in(size.cpuCores, flexible.cpuCores) && is_in(size.memoryMiB, flexible.memoryMiB);
+}
+
 Size size_of(const api::v1alpha1::ClaimSpec& claim, const NodeSmithPool* pool) {
     auto size = claim.requirements;
     if (!pool || (size.cpuCores > 0 && size.memoryMiB > 0)) return size;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/writes.hpp"
 
 namespace controllers {
@@ -105,6 +106,7 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     auto after = *pool;
     after.status = next_status(look(*pool), now);
     const auto retry = after.status.nextRetryTime;
+    say_what_was_learned(*pool, after);
     co_await write_status(client_, informers_.pools, *pool, std::move(after));
 
     pool = informers_.pools.store().get(key);
@@ -117,6 +119,27 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     if (retry && now < *retry)
         result.requeue_after = sooner(result.requeue_after, retry->at - now.at + std::chrono::seconds{1});
     co_return result;
+}
+
+// What its machines are made for changes by it.
+void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const NodeSmithPool& after) {
+    if (after.status.learnedOffer == before.status.learnedOffer) return;
+    const auto provider =
+        informers_.providers.store().get({before.metadata.namespace_, before.spec.providerRef});
+    scheduling::Pool old_picture;
+    scheduling::Pool new_picture;
+    provisioning::describe_machines(old_picture, before, provider.get());
+    provisioning::describe_machines(new_picture, after, provider.get());
+    std::string text;
+    if (new_picture.pods_per_node != old_picture.pods_per_node)
+        text = "take " + std::to_string(new_picture.pods_per_node) + " pods";
+    const auto storage = new_picture.ephemeral_storage_mib;
+    if (storage && storage != old_picture.ephemeral_storage_mib)
+        text += (text.empty() ? "" : " and ") + std::string("offer ") + std::to_string(*storage) +
+                " MiB of ephemeral storage";
+    if (text.empty()) return;
+    events_.event(kube::target_of(before), kube::EventType::normal, "OfferLearned",
+                  "its Nodes " + text + ": machines are sized by that from now on");
 }
 
 asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {

@@ -31,6 +31,9 @@ api::v1alpha1::PoolStatus next_status(const PoolFacts& facts, api::Time now);
 // (size - capacity) plus what the kubelet keeps (capacity - allocatable). nullopt: never seen a Node.
 std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolFacts& facts);
 
+// The least that Nodes of the present template offer besides; what was known before if there is none.
+std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolFacts& facts);
+
 // Consecutive failed claims and until when nothing is bought; a claim that became a Node ends the series.
 // Counts each failure once, by its time.
 void count_failures(const PoolFacts& facts, api::v1alpha1::PoolStatus& status);
@@ -49,6 +52,8 @@ private:
     PoolFacts look(const api::v1alpha1::NodeSmithPool& pool) const;
     // Deletes the pool's claims and lets the pool go when the last one is gone.
     asio::awaitable<kube::Result> finalize(Pointer pool);
+    void say_what_was_learned(const api::v1alpha1::NodeSmithPool& before,
+                              const api::v1alpha1::NodeSmithPool& after);
     void publish(const api::v1alpha1::NodeSmithPool& pool);
     void forget(const kube::ObjectKey& key);
 

@@ -2,12 +2,15 @@
 #include <tuple>
 
 #include "base/backoff.hpp"
+#include "controllers/claim/template_hash.hpp"
 #include "controllers/condition_update.hpp"
 #include "controllers/pool.hpp"
+#include "controllers/provisioning/room.hpp"
 
 namespace controllers {
 
 using api::ConditionStatus;
+using api::v1alpha1::LearnedOffer;
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::PoolStatus;
 using api::v1alpha1::SystemReserved;
@@ -129,10 +132,37 @@ std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
     return learned;
 }
 
+std::optional<LearnedOffer> learn_offer(const PoolFacts& facts) {
+    const auto hash = claim::template_hash(facts.object, facts.provider);
+    const bool is_bare_metal = facts.provider && facts.provider->spec.redfish;
+    LearnedOffer offer;
+    offer.templateHash = hash;
+    const auto learn = [](std::int64_t& known, const api::ResourceList& allocatable, const char* name,
+                          std::int64_t unit) {
+        const auto found = allocatable.find(name);
+        if (found == allocatable.end() || found->second.is_zero()) return;
+        const auto amount = found->second.value() / unit;
+        known = known > 0 ? std::min(known, amount) : amount;
+    };
+    for (const auto& claim : facts.claims) {
+        const auto* node = node_of(*claim, facts.nodes);
+        const bool in_service = node && api::is_true(claim->status.conditions, conditions::kInitialized);
+        if (!in_service || claim->status.templateHash != hash) continue;
+        learn(offer.pods, node->status.allocatable, "pods", 1);
+        // Disks of bare metal differ from host to host.
+        if (!is_bare_metal)
+            learn(offer.ephemeralStorageMiB, node->status.allocatable, "ephemeral-storage", 1024 * 1024);
+    }
+    if (offer.pods > 0 || offer.ephemeralStorageMiB > 0) return offer;
+    return facts.object.status.learnedOffer;
+}
+
 void count_failures(const PoolFacts& facts, PoolStatus& status) {
     const auto counted_until = status.lastScaleFailureTime;
     std::optional<api::Time> last_success;
     for (const auto& claim : facts.claims) {
+        // That one size finds no room says nothing about others.
+        if (provisioning::failed_for_room(*claim)) continue;
         if (const auto failed = became_true(*claim, conditions::kFailed);
             failed && (!counted_until || *counted_until < *failed)) {
             ++status.consecutiveFailures;
@@ -162,6 +192,7 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
     status.cpuCores = fleet.usage.cpuCores;
     status.memoryMiB = fleet.usage.memoryMiB;
     status.learnedReserved = learn_reserved(facts);
+    status.learnedOffer = learn_offer(facts);
     count_failures(facts, status);
     if (const auto host = youngest_host(facts.claims); !host.empty()) status.lastPlacedHost = host;
 

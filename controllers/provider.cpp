@@ -27,7 +27,7 @@ bool same_machine(const NodeSmithClaim& a, const NodeSmithClaim& b) {
         return api::is_true(claim.status.conditions, conditions::kLaunched);
     };
     return a.status.host == b.status.host && a.status.machineID == b.status.machineID &&
-           is_there(a) == is_there(b);
+           is_there(a) == is_there(b) && a.status.waitsForRoomSince == b.status.waitsForRoomSince;
 }
 
 // A provider of bare metal is ready if any of its hosts can be reached.

@@ -86,7 +86,9 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
         host.memoryMiB = offering.memory_mib;
         host.freeCPUCores = offering.free_cpu_cores;
         host.freeMemoryMiB = offering.free_memory_mib;
+        host.largestMachine = offering.largest;
         host.machines = offering.machines;
+        host.message = offering.why_not;
         hosts.push_back(std::move(host));
     }
     std::sort(hosts.begin(), hosts.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -130,6 +132,7 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
     // While a provider does not answer, what was last known is more useful than nothing.
     if (examination.good()) {
         status.version = examination.health.version;
+        status.bootDiskGiB = examination.health.boot_disk_gib;
         status.machines = 0;
         for (const auto& host : examination.hosts) status.machines += host.machines;
         // Bare-metal hosts have objects of their own; a thousand of them would make this one unwieldy.

@@ -150,6 +150,7 @@ struct Machine {
 // No host can take the machine now; the message names for each host what is missing.
 struct InsufficientCapacity {
     std::string message;
+    bool permanent = false;  // it is larger than any host can ever give to one machine
 };
 // The backend cannot act now (unreachable, locked, no quorum); nothing was changed by this call.
 struct NotReady {
@@ -192,6 +193,8 @@ struct HostOffering {
     std::int64_t memory_mib = 0;
     std::int64_t free_cpu_cores = 0;  // what may still be bought there, by committed sizes
     std::int64_t free_memory_mib = 0;
+    // That one machine can have at most, however much the host is overcommitted; nullopt: its whole size.
+    std::optional<api::v1alpha1::Size> largest;
     std::int64_t machines = 0;  // of this provider
 };
 
@@ -210,6 +213,7 @@ struct Health {
     // Of the templates found, by host ("*": one for all). Another revision is another template, or other
     // content.
     std::map<std::string, std::string> template_revisions;
+    std::int64_t boot_disk_gib = 0;  // of the machines that are made; 0: not known
 };
 
 // Failure of the backend that is no expected outcome; `what()` says what was tried, on what, what came back.

@@ -147,7 +147,9 @@ Explanation explain(const Snapshot& snapshot, Placer& placer, PodClasses& classe
     };
 
     if (!pool.closed.empty()) return say(pool.closed);
-    if (pool.places.empty()) return say("no host can take a machine");
+    if (pool.places.empty())
+        return say("no host can take a machine" +
+                   (pool.why_no_place.empty() ? "" : ": " + pool.why_no_place));
     auto places = placer.required(id).candidates->places[index];
     if (places.empty())
         return say(why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names));
@@ -156,8 +158,13 @@ Explanation explain(const Snapshot& snapshot, Placer& placer, PodClasses& classe
     const auto overhead = purchases.overhead(index, places);
     auto total = overhead;
     total += wanted;
-    const auto size = machines.smallest(total);
-    if (!size) return say(too_large(wanted, machines.largest(), overhead, names));
+    const auto size = purchases.smallest(index, places, total);
+    if (!size) {
+        const auto largest = purchases.largest(index, places);
+        const bool hosts_decide = machines.smallest(total).has_value();
+        return say(too_large(wanted, largest, overhead, names) +
+                   (hosts_decide ? ", as no host can give one machine more" : ""));
+    }
     const Take take{1, size->cpu_cores, size->memory_mib};
     const auto& market = purchases.market();
     if (const auto budget = market.budget_in_the_way(pool, take); budget != kNone)

@@ -18,6 +18,15 @@ std::int64_t cost(const Shape& shape) {
     return api::v1alpha1::cost_in_mib(shape.cpu_cores, shape.memory_mib);
 }
 
+// The largest of min, min + step, ... and max that is at most `bound`.
+std::optional<std::int64_t> stepped_down(std::int64_t bound, std::int64_t min, std::int64_t max,
+                                         std::int64_t step) {
+    if (bound >= max) return max;
+    if (bound < min) return std::nullopt;
+    const auto width = std::max<std::int64_t>(step, 1);
+    return min + (bound - min) / width * width;
+}
+
 // The smallest of min, min + step, ... and max that is at least `needed`.
 std::optional<std::int64_t> stepped(std::int64_t needed, std::int64_t min, std::int64_t max,
                                     std::int64_t step) {
@@ -38,7 +47,8 @@ Machines::Machines(const Pool& pool, ResourceNames& names)
       flexible_pods_(pool.pods_per_node),
       reserved_(pool.reserved),
       other_(amounts_of(pool.extended_resources, names)) {
-    if (other_.base[kStorage] == 0) other_.base[kStorage] = kUnbounded;
+    const auto& storage = pool.ephemeral_storage_mib;
+    other_.base[kStorage] = storage ? *storage * kMiB : kUnbounded;
     std::sort(shapes_.begin(), shapes_.end(), [](const Shape& a, const Shape& b) {
         return std::tuple(cost(a), a.cpu_cores, a.pods, std::string_view(a.name)) <
                std::tuple(cost(b), b.cpu_cores, b.pods, std::string_view(b.name));
@@ -63,6 +73,17 @@ Amounts Machines::allocatable(const Size& size) const {
     return offered(size.cpu_cores, size.memory_mib, flexible_pods_);
 }
 
+api::ResourceList expected_allocatable(const Pool& pool, const MachineSize& size) {
+    ResourceNames names;
+    const auto amounts = Machines(pool, names).offered(size.cpu_cores, size.memory_mib, pool.pods_per_node);
+    auto allocatable = pool.extended_resources;
+    allocatable["cpu"] = api::Quantity::of_milli(amounts.base[kCpu]);
+    allocatable["memory"] = api::Quantity::of(amounts.base[kMemory]);
+    allocatable["pods"] = api::Quantity::of(amounts.base[kPods]);
+    allocatable["ephemeral-storage"] = api::Quantity::of(amounts.base[kStorage]);
+    return allocatable;
+}
+
 std::optional<Size> Machines::flexible_size(const Amounts& wanted) const {
     const auto& cpu = flexible_.cpuCores;
     const auto& memory = flexible_.memoryMiB;
@@ -71,7 +92,7 @@ std::optional<Size> Machines::flexible_size(const Amounts& wanted) const {
     const auto mebibytes = stepped(divided_up(wanted.base[kMemory], kMiB) + reserved_.memoryMiB, memory.min,
                                    memory.max, memory.step);
     if (!cores || !mebibytes) return std::nullopt;
-    const Size size{0, *cores, *mebibytes};
+    const Size size{{*cores, *mebibytes}, 0};
     if (!fits(wanted, allocatable(size))) return std::nullopt;
     return size;
 }
@@ -79,8 +100,25 @@ std::optional<Size> Machines::flexible_size(const Amounts& wanted) const {
 std::optional<Size> Machines::smallest(const Amounts& wanted, std::size_t from) const {
     if (shapes_.empty()) return flexible_size(wanted);
     for (std::size_t i = from; i < shapes_.size(); ++i)
-        if (fits(wanted, offers_[i])) return Size{i, shapes_[i].cpu_cores, shapes_[i].memory_mib};
+        if (fits(wanted, offers_[i])) return Size{{shapes_[i].cpu_cores, shapes_[i].memory_mib}, i};
     return std::nullopt;
+}
+
+std::optional<Amounts> Machines::largest_within(const MachineSize& bound) const {
+    if (shapes_.empty()) {
+        const auto& cpu = flexible_.cpuCores;
+        const auto& memory = flexible_.memoryMiB;
+        const auto cores = stepped_down(bound.cpu_cores, cpu.min, cpu.max, cpu.step);
+        const auto mebibytes = stepped_down(bound.memory_mib, memory.min, memory.max, memory.step);
+        if (!cores || !mebibytes) return std::nullopt;
+        return offered(*cores, *mebibytes, flexible_pods_);
+    }
+    std::optional<Amounts> largest;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+        if (!MachineSize{shapes_[i].cpu_cores, shapes_[i].memory_mib}.is_within(bound)) continue;
+        largest = largest ? at_least(*largest, offers_[i]) : offers_[i];
+    }
+    return largest;
 }
 
 }  // namespace scheduling

@@ -10,11 +10,12 @@
 
 namespace scheduling {
 
-struct Size {
+struct Size : MachineSize {
     std::size_t shape = 0;  // in the order of Machines; 0 if flexible
-    std::int64_t cpu_cores = 0;
-    std::int64_t memory_mib = 0;
 };
+
+// What the Node of a machine of the pool is expected to offer to pods: the same as it is bought for.
+api::ResourceList expected_allocatable(const Pool& pool, const MachineSize& size);
 
 // Comparable worth of machines.
 std::int64_t cost_of(const Size& size);
@@ -32,11 +33,13 @@ public:
     Amounts allocatable(const Size& size) const;
     // No machine offers more of anything.
     const Amounts& largest() const { return largest_; }
+    // The same of machines that are at most that large; nullopt: there is none.
+    std::optional<Amounts> largest_within(const MachineSize& bound) const;
     const Shape* shape(const Size& size) const { return shapes_.empty() ? nullptr : &shapes_[size.shape]; }
+    Amounts offered(std::int64_t cpu_cores, std::int64_t memory_mib, std::int64_t pods) const;
 
 private:
     std::optional<Size> flexible_size(const Amounts& wanted) const;
-    Amounts offered(std::int64_t cpu_cores, std::int64_t memory_mib, std::int64_t pods) const;
 
     std::vector<Shape> shapes_;    // cheapest first
     std::vector<Amounts> offers_;  // of shapes_

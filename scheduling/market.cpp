@@ -39,6 +39,13 @@ bool Market::place_holds(std::size_t index, const Take& take) const {
            allows(place.free_memory_mib, take.memory_mib);
 }
 
+bool Market::place_allows(std::size_t index, const MachineSize& size) const {
+    const auto& place = places_[index];
+    if (place.largest && !size.is_within(*place.largest)) return false;
+    return std::none_of(place.refused.begin(), place.refused.end(),
+                        [&](const MachineSize& refused) { return refused.is_within(size); });
+}
+
 void Market::spend(const Pool& pool, const Take& take) {
     for (const auto index : pool.budgets) {
         auto& budget = budgets_[index];

@@ -26,6 +26,8 @@ public:
     // The first of the pool's budgets that does not allow it, or kNone.
     std::size_t budget_in_the_way(const Pool& pool, const Take& take) const;
     bool place_holds(std::size_t place, const Take& take) const;
+    // Whether a machine of that size may stand there at all, whatever is free.
+    bool place_allows(std::size_t place, const MachineSize& size) const;
     void spend(const Pool& pool, const Take& take);
     // With a negative amount: vacate.
     void occupy(std::size_t place, const Take& take);

@@ -43,11 +43,14 @@ std::size_t Purchases::place_for(std::size_t pool, const BitSet& allowed, const 
                                  const Current& current) const {
     const auto& places = snapshot_.pools[pool].places;
     if (current.place != kNone && allowed.contains(current.place) &&
+        market_.place_allows(places[current.place].place, size) &&
         market_.place_holds(places[current.place].place, difference(size, current.size)))
         return current.place;
     std::size_t best = kNone;
     for (auto i = allowed.next(0); i != kNone; i = allowed.next(i + 1)) {
-        if (i == current.place || !market_.place_holds(places[i].place, whole(size))) continue;
+        if (i == current.place || !market_.place_allows(places[i].place, size) ||
+            !market_.place_holds(places[i].place, whole(size)))
+            continue;
         if (best == kNone || market_.is_preferred(places[i].place, places[best].place)) best = i;
     }
     return best;
@@ -113,6 +116,30 @@ Amounts Purchases::free(std::size_t index) const {
     return free;
 }
 
+Amounts Purchases::largest(std::size_t pool, const BitSet& allowed) const {
+    const auto& places = snapshot_.pools[pool].places;
+    Amounts largest;
+    for (auto i = allowed.next(0); i != kNone; i = allowed.next(i + 1)) {
+        const auto& bound = market_.place(places[i].place).largest;
+        if (!bound) return machines_[pool].largest();
+        if (const auto here = machines_[pool].largest_within(*bound)) largest = at_least(largest, *here);
+    }
+    return largest;
+}
+
+std::optional<Size> Purchases::smallest(std::size_t pool, const BitSet& allowed, const Amounts& total) const {
+    const auto& places = snapshot_.pools[pool].places;
+    const auto& machines = machines_[pool];
+    for (auto size = machines.smallest(total); size; size = machines.smallest(total, size->shape + 1)) {
+        for (auto i = allowed.next(0); i != kNone; i = allowed.next(i + 1)) {
+            const auto& bound = market_.place(places[i].place).largest;
+            if (!bound || size->is_within(*bound)) return size;
+        }
+        if (!machines.has_alternatives()) break;
+    }
+    return std::nullopt;
+}
+
 Room Purchases::room(std::size_t index) const {
     const auto& purchase = purchases_[index];
     const auto& pool = snapshot_.pools[purchase.pool];
@@ -125,9 +152,13 @@ Room Purchases::room(std::size_t index) const {
     for (auto i = purchase.allowed.next(0); i != kNone; i = purchase.allowed.next(i + 1)) {
         const auto& place = market_.place(pool.places[i].place);
         const Size own = i == purchase.place ? purchase.size : Size{};
-        most.cpu_cores = std::max(most.cpu_cores, place.free_cpu_cores.value_or(kUnbounded) + own.cpu_cores);
-        most.memory_mib =
-            std::max(most.memory_mib, place.free_memory_mib.value_or(kUnbounded) + own.memory_mib);
+        const auto bound = place.largest.value_or(MachineSize{kUnbounded, kUnbounded});
+        most.cpu_cores =
+            std::max(most.cpu_cores,
+                     std::min(place.free_cpu_cores.value_or(kUnbounded) + own.cpu_cores, bound.cpu_cores));
+        most.memory_mib = std::max(
+            most.memory_mib,
+            std::min(place.free_memory_mib.value_or(kUnbounded) + own.memory_mib, bound.memory_mib));
     }
     const auto affordable = market_.most_affordable(pool);
     most.cpu_cores = std::min(most.cpu_cores, affordable.cpu_cores + purchase.size.cpu_cores);

@@ -48,6 +48,10 @@ public:
     Room room(std::size_t index) const;
     // What its present size leaves free.
     Amounts free(std::size_t index) const;
+    // Of the machines of the pool that one of the places could ever take: no one offers more of anything.
+    Amounts largest(std::size_t pool, const BitSet& allowed) const;
+    // The smallest of them that holds `total`, whatever is free now; nullopt: there is none.
+    std::optional<Size> smallest(std::size_t pool, const BitSet& allowed, const Amounts& total) const;
 
     // The most that DaemonSets take at any of the places.
     Amounts overhead(std::size_t pool, const BitSet& allowed) const;

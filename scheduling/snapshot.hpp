@@ -13,10 +13,23 @@
 
 namespace scheduling {
 
+// CPU and memory of a machine, before the system takes its part.
+struct MachineSize {
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+    bool operator==(const MachineSize&) const = default;
+
+    bool is_within(const MachineSize& bound) const {
+        return cpu_cores <= bound.cpu_cores && memory_mib <= bound.memory_mib;
+    }
+};
+
 // A place where machines are made, usually a hypervisor host, with what may still be bought there. The
 // solve uses it up. nullopt = no bound.
 struct Place {
     std::string name;
+    std::optional<MachineSize> largest;  // that one machine can have, however much is free
+    std::vector<MachineSize> refused;    // found no room here: nothing that is at least as large will
     std::optional<std::int64_t> free_cpu_cores;
     std::optional<std::int64_t> free_memory_mib;
     std::optional<std::int64_t> free_machines;
@@ -69,14 +82,15 @@ struct Pool {
     api::StringMap labels;
     std::vector<api::Taint> taints;
 
-    std::vector<Shape> shapes;                         // empty: machines are sized to their pods
-    api::v1alpha1::FlexibleSize flexible;              // their bounds
-    std::int64_t pods_per_node = kDefaultPodsPerNode;  // of flexible machines
-    api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
-    // Resources beyond cpu, memory and pods. Ephemeral storage counts as unbounded unless it is named.
-    api::ResourceList extended_resources;
+    std::vector<Shape> shapes;                          // empty: machines are sized to their pods
+    api::v1alpha1::FlexibleSize flexible;               // their bounds
+    std::int64_t pods_per_node = kDefaultPodsPerNode;   // of flexible machines
+    api::v1alpha1::SystemReserved reserved;             // capacity - allocatable
+    std::optional<std::int64_t> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as unbounded
+    api::ResourceList extended_resources;               // beyond those above
 
     std::vector<PlaceOfPool> places;   // empty: nothing can be made
+    std::string why_no_place;          // then: what is wrong with each host, for people
     std::vector<std::size_t> budgets;  // indices into Snapshot::budgets
 
     std::int64_t min_nodes = 0;

@@ -12,9 +12,9 @@ BOOST_DESCRIBE_ENUM(ClaimPhase, Pending, Launching, Registering, Initializing, R
 BOOST_DESCRIBE_STRUCT(ClaimFailure, (), (reason, message, host, time))
 BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
                       (observedGeneration, conditions, phase, size, providerRef, host, zone, machineID,
-                       systemUUID, providerID, taskRef, launchAttempts, nextRetryTime, lastFailure, addresses,
-                       bootstrapTokenID, templateHash, templateRevision, nodeName, capacity, allocatable,
-                       emptySince, unneededSince, lastPodEventTime))
+                       systemUUID, providerID, taskRef, launchAttempts, nextRetryTime, lastFailure,
+                       waitsForRoomSince, addresses, bootstrapTokenID, templateHash, templateRevision,
+                       nodeName, capacity, allocatable, emptySince, unneededSince, lastPodEventTime))
 BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

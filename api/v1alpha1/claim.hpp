@@ -47,6 +47,7 @@ struct ClaimStatus {
     std::int32_t launchAttempts = 0;
     std::optional<Time> nextRetryTime;
     std::optional<ClaimFailure> lastFailure;
+    std::optional<Time> waitsForRoomSince;  // no host can take the machine of this attempt
     std::vector<std::string> addresses;
     std::string bootstrapTokenID;
     std::string templateHash;

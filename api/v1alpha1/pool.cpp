@@ -38,11 +38,12 @@ BOOST_DESCRIBE_STRUCT(PoolSpec, (),
 BOOST_DESCRIBE_STRUCT(PoolClaims, (), (pending, ready, failed, deleting))
 BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim))
 BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, count, nextRetryTime))
+BOOST_DESCRIBE_STRUCT(LearnedOffer, (), (templateHash, pods, ephemeralStorageMiB))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
-                       memoryMiB, learnedReserved, nextClaimSequence, reserved, addresses, lastPlacedHost,
-                       lastScaleActivity, lastScaleUpTime, lastScaleDownTime, lastScaleFailureTime,
-                       consecutiveFailures, nextRetryTime, mispredictions))
+                       memoryMiB, learnedReserved, learnedOffer, nextClaimSequence, reserved, addresses,
+                       lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
+                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -127,6 +127,14 @@ struct Misprediction {
     bool operator==(const Misprediction&) const = default;
 };
 
+// What Nodes of the pool offer besides CPU and memory, whatever their size; 0: not known.
+struct LearnedOffer {
+    std::string templateHash;  // of the claims that it was learned from; it holds for no others
+    std::int64_t pods = 0;
+    std::int64_t ephemeralStorageMiB = 0;
+    bool operator==(const LearnedOffer&) const = default;
+};
+
 struct PoolStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -137,6 +145,7 @@ struct PoolStatus {
     std::int64_t cpuCores = 0;  // in use against the limits
     std::int64_t memoryMiB = 0;
     std::optional<SystemReserved> learnedReserved;
+    std::optional<LearnedOffer> learnedOffer;
     std::int64_t nextClaimSequence = 1;
     Reserved reserved;
     std::vector<AddressReservation> addresses;

@@ -46,10 +46,12 @@ BOOST_DESCRIBE_ENUM(ProviderType, proxmox, redfish)
 BOOST_DESCRIBE_STRUCT(ProviderSpec, (),
                       (type, credentialsSecretRef, additionalSettings, orphanGracePeriod, proxmox, redfish))
 BOOST_DESCRIBE_STRUCT(ProviderHost, (),
-                      (name, online, evacuating, cpuCores, memoryMiB, freeCPUCores, freeMemoryMiB, machines))
+                      (name, online, evacuating, cpuCores, memoryMiB, freeCPUCores, freeMemoryMiB,
+                       largestMachine, machines, message))
 BOOST_DESCRIBE_STRUCT(ProviderTemplate, (), (host, revision))
 BOOST_DESCRIBE_STRUCT(ProviderStatus, (),
-                      (observedGeneration, conditions, endpoint, version, machines, hosts, templates))
+                      (observedGeneration, conditions, endpoint, version, machines, hosts, templates,
+                       bootDiskGiB))
 BOOST_DESCRIBE_STRUCT(NodeSmithProvider, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

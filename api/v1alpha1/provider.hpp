@@ -26,7 +26,9 @@ struct ProviderHost {
     std::int64_t memoryMiB = 0;
     std::int64_t freeCPUCores = 0;
     std::int64_t freeMemoryMiB = 0;
+    std::optional<Size> largestMachine;  // what one machine can have at most; absent: not known
     std::int64_t machines = 0;
+    std::string message;  // why no machine can be placed there; empty: one can
     bool operator==(const ProviderHost&) const = default;
 };
 
@@ -45,6 +47,7 @@ struct ProviderStatus {
     std::int64_t machines = 0;
     std::vector<ProviderHost> hosts;
     std::vector<ProviderTemplate> templates;
+    std::int64_t bootDiskGiB = 0;  // of the machines that are made; 0: not known
     bool operator==(const ProviderStatus&) const = default;
 };
 

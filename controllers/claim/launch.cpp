@@ -59,6 +59,7 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     status.machineID = machine.record.machine_id;
     status.taskRef = machine.record.task;
     // Hardware brings its own identity; it is the claim's once the host is.
+    status.waitsForRoomSince.reset();
     const bool has_own_uuid = machine.is_bare_metal && machine.state != providers::MachineState::placed;
     if (has_own_uuid) status.systemUUID = machine.identity.system_uuid;
     if (!machine.zone.empty()) status.zone = machine.zone;
@@ -93,6 +94,33 @@ void note(ClaimStatus& status, std::string_view reason, const std::string& messa
         now);
 }
 
+// Room is waited for as long as a machine may take to be made; for what can never be, not at all.
+void await_room(ClaimStatus& status, const Situation& s, const providers::InsufficientCapacity& full) {
+    if (full.permanent)
+        return fail_for_room(status, reasons::kNoHostLargeEnough,
+                             full.message + "; make the sizes of pool " + s.claim.spec.poolRef +
+                                 " smaller, or add a larger host",
+                             s.now);
+    if (!status.waitsForRoomSince) status.waitsForRoomSince = s.now;
+    if (later(*status.waitsForRoomSince, provision_timeout(s)) <= s.now)
+        return fail_for_room(status, reasons::kInsufficientCapacity,
+                             "no room within " + provision_timeout(s).str() + ": " + full.message, s.now);
+    note(status, reasons::kInsufficientCapacity, full.message, s.now);
+}
+
+// What its user changed since it was bought takes effect on what is not launched: its pods are demand again.
+std::optional<std::string> why_withdrawn(const Situation& s) {
+    if (!ledger::was_bought(s.claim)) return std::nullopt;
+    if (s.purchase_hold)
+        return s.purchase_hold->reason == reasons::kLimitExceeded ? std::optional(s.purchase_hold->message)
+                                                                  : std::nullopt;
+    const auto size = ledger::size_of(s.claim.spec, s.pool);
+    // Bare metal is bought as it stands, whatever the template says.
+    const bool goes_by_template = s.provider && !s.provider->spec.redfish;
+    if (!goes_by_template || ledger::is_offered(s.pool->spec.machineTemplate, size)) return std::nullopt;
+    return "pool " + s.pool->metadata.name + " offers no machines of " + size_text(size) + " any more";
+}
+
 }  // namespace
 
 Decision decide_launch(const Situation& s) {
@@ -101,6 +129,11 @@ Decision decide_launch(const Situation& s) {
         if (!s.pool) return waiting(s, reasons::kPoolMissing, "there is no pool " + s.claim.spec.poolRef);
         if (s.pool->metadata.deletionTimestamp)
             return waiting(s, reasons::kWaiting, "the pool is being deleted");
+        if (auto why = why_withdrawn(s)) {
+            auto decision = waiting(s, reasons::kWithdrawn, std::move(*why));
+            decision.step = Step::delete_claim;
+            return decision;
+        }
         if (s.purchase_hold) {
             const bool is_full = s.purchase_hold->reason == reasons::kLimitExceeded;
             return waiting(s, s.purchase_hold->reason, s.purchase_hold->message,
@@ -135,7 +168,7 @@ ClaimStatus after_ensure(const Situation& s, const providers::EnsureResult& resu
     } else if (const auto* full = std::get_if<providers::InsufficientCapacity>(&result)) {
         // Also for a placed machine: the provider has found that it does not exist and has no other host for
         // it.
-        note(status, reasons::kInsufficientCapacity, full->message, s.now);
+        await_room(status, s, *full);
     } else if (const auto* busy = std::get_if<providers::NotReady>(&result)) {
         note(status, reasons::kProviderNotReady, busy->message, s.now);
     } else if (const auto* failed = std::get_if<providers::AttemptFailed>(&result)) {

@@ -96,6 +96,17 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
         "the machine of the failed attempt is to be removed", now);
 }
 
+void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now) {
+    status.lastFailure = {std::string(reason), message, "", now};
+    set(status, conditions::kLaunched, ConditionStatus::False, reason, message, now);
+    if (api::find_condition(status.conditions, conditions::kReady))
+        set(status, conditions::kReady, ConditionStatus::False, reason, message, now);
+    set(status, conditions::kFailed, ConditionStatus::True, reason, message, now);
+    if (!status.machineID.empty())
+        set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kAttemptFailed,
+            "whatever was made of the machine is to be removed", now);
+}
+
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now) {
     for (auto type : {conditions::kMachineDeleted, conditions::kDrained, conditions::kVolumesDetached,
                       conditions::kRegistered, conditions::kInitialized}) {
@@ -105,6 +116,7 @@ void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api:
                        &status.taskRef, &status.nodeName}) {
         text->clear();
     }
+    status.waitsForRoomSince.reset();
     status.addresses.clear();
     status.capacity.clear();
     status.allocatable.clear();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controllers/provisioning/reconciler.hpp"
+#include "controllers/provisioning/room.hpp"
 
 namespace controllers::provisioning {
 
@@ -65,6 +66,8 @@ void ProvisioningReconciler::plan_next_look(const World& world, const scheduling
         !result.unplaced.empty() || result.demand_unmet > 0 || !result.cuts.empty();
     if (!something_is_missing) return;
     for (const auto& supply : world.pools) look_at(supply.gate.opens_at);
+    for (const auto& refusal : room_refusals(informers_, api::Time(clock_.wall_now())))
+        look_at(refusal.until);
 }
 
 void ProvisioningReconciler::look_at(std::optional<api::Time> when) {

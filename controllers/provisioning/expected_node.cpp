@@ -1,11 +1,12 @@
 #include <algorithm>
 
 #include "controllers/claim/node_changes.hpp"
+#include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/provisioning/room.hpp"
 #include "controllers/provisioning/snapshot.hpp"
 
 namespace controllers::provisioning {
 
-using api::Quantity;
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
@@ -33,19 +34,6 @@ void add_kubelet_labels(api::StringMap& labels, const std::string& host_name, co
     for (const auto* key : {"kubernetes.io/os", "beta.kubernetes.io/os"}) labels.try_emplace(key, "linux");
 }
 
-api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSmithPool* pool) {
-    const auto size = ledger::size_of(claim.spec, pool);
-    api::v1alpha1::SystemReserved reserved;
-    if (pool) reserved = pool->status.learnedReserved.value_or(pool->spec.machineTemplate.systemReserved);
-    api::ResourceList allocatable = claim.spec.extendedResources;
-    allocatable["cpu"] =
-        Quantity::of_milli(std::max<std::int64_t>(0, size.cpuCores * 1000 - reserved.cpuMillicores));
-    allocatable["memory"] =
-        Quantity::of_mebibytes(std::max<std::int64_t>(0, size.memoryMiB - reserved.memoryMiB));
-    allocatable["pods"] = Quantity::of(scheduling::kDefaultPodsPerNode);
-    return allocatable;
-}
-
 }  // namespace
 
 api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
@@ -66,18 +54,12 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     if (host) add_taints(result.spec.taints, host->taints);
     add_taints(result.spec.taints, claim.spec.taints);
     // A young Node has no figures yet, or none for what a device plugin will add.
-    for (const auto& [name, amount] : expected_allocatable(claim, pool)) {
+    for (const auto& [name, amount] : expected_allocatable(claim, pool, provider)) {
         const auto known = result.status.allocatable.find(name);
         if (known == result.status.allocatable.end() || known->second.is_zero())
             result.status.allocatable[name] = amount;
     }
     return result;
-}
-
-bool lacks_room(const NodeSmithClaim& claim) {
-    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
-    return launched && launched->status != api::ConditionStatus::True &&
-           launched->reason == api::reasons::kInsufficientCapacity;
 }
 
 namespace {

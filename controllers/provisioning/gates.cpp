@@ -46,9 +46,6 @@ std::optional<Gate> closed_by_state(const GateFacts& facts) {
     if (!api::is_true(conditions, api::conditions::kReady))
         return closed(reasons::kProviderNotReady,
                       "its provider " + facts.pool.spec.providerRef + " is not Ready");
-    if (facts.waits_for_room)
-        return closed(reasons::kInsufficientCapacity,
-                      "its provider has no room for claims that wait already");
     return std::nullopt;
 }
 

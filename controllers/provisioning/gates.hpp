@@ -21,7 +21,6 @@ struct GateFacts {
     Fleet fleet;                             // of the pool
     Fleet manager_fleet;                     // of all pools of its manager
     std::int64_t creations_last_hour = 0;    // of its manager
-    bool waits_for_room = false;             // a claim of the pool finds no room at the provider
     std::optional<api::Time> unknown_until;  // until then claims may appear that are not known yet
 };
 

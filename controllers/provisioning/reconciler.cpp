@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/room.hpp"
 #include "controllers/writes.hpp"
 
 namespace controllers::provisioning {
@@ -131,6 +132,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     say_cuts(world, result);
     plan_next_look(world, result, demand);
     co_await buy(world, result);
+    co_await withdraw_superfluous();
     co_await judge_predictions(contradicted_pods(world, result, demand.waiting), demand.waiting);
     unfinished_ = false;
 }
@@ -166,6 +168,23 @@ asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::ve
     }
     const auto hit = co_await orders_.place(supply.pool, std::move(purchases));
     if (hit) announcer_.say(about, kube::EventType::warning, "ScaleUpBlocked", hit->message);
+}
+
+// A claim without a machine that nobody needs any more would take the next room that is free.
+asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
+    for (const auto& key : superfluous_waits(informers_)) {
+        const auto claim = informers_.claims.store().get(key);
+        if (!claim) continue;
+        const auto* manager =
+            manager_of({key.namespace_, claim->spec.poolRef}, informers_.control_planes.store().all());
+        if (!manager || observes_only(*manager)) continue;
+        events_.event(kube::target_of(*claim), kube::EventType::normal, "Withdrawn",
+                      "no host had room for its machine, and the pods that it was made for need it no more");
+        kube::Preconditions same;
+        same.uid = claim->metadata.uid;
+        same.resource_version = claim->metadata.resourceVersion;
+        co_await client_.remove<NodeSmithClaim>(key, std::move(same));
+    }
 }
 
 asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::vector<ContradictedPod> contradicted,

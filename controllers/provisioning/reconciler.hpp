@@ -49,6 +49,7 @@ private:
     asio::awaitable<void> run();
     asio::awaitable<void> buy(const World& world, const scheduling::Result& result);
     asio::awaitable<void> buy_for(PoolSupply supply, std::vector<Purchase> purchases);
+    asio::awaitable<void> withdraw_superfluous();
     asio::awaitable<void> judge_predictions(std::vector<ContradictedPod> contradicted,
                                             std::set<std::string> waiting);
 

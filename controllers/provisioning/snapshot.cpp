@@ -6,6 +6,8 @@
 #include "controllers/claim/node_changes.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/provisioning/room.hpp"
 
 namespace controllers::provisioning {
 
@@ -46,7 +48,8 @@ public:
         entry.weight = pool.spec.weight;
         entry.closed = supply.gate.open ? std::string() : supply.gate.message;
         entry.closed_for_a_while = supply.gate.for_a_while;
-        describe_machines(entry, pool);
+        describe_machines(entry, pool, provider);
+        entry.labels = labels_at(pool, nullptr, nullptr);
         if (provider && provider->spec.redfish)
             add_hosts(entry, pool, *provider);
         else
@@ -60,11 +63,12 @@ public:
         world_.pools.push_back(std::move(supply));
     }
 
-    // Claims that have no host yet will take room that the provider does not know of.
+    // Claims that have no host yet will take room that the provider does not know of. Those that find none
+    // leave what there is to others.
     void take_room_of_unplaced_claims() {
         for (const auto& [key, claim] : informers_.claims.store().all()) {
-            const bool unplaced =
-                claim->status.machineID.empty() && is_coming(*claim) && ledger::is_admitted(*claim);
+            const bool unplaced = claim->status.machineID.empty() && is_coming(*claim) &&
+                                  ledger::is_admitted(*claim) && !lacks_room(*claim);
             const auto pool = pool_indices_.find({key.namespace_, claim->spec.poolRef});
             if (!unplaced || pool == pool_indices_.end()) continue;
             const auto size = ledger::size_of(claim->spec, world_.pools[pool->second].pool.get());
@@ -73,6 +77,17 @@ public:
             if (place->is_whole) place->free_machines = 0;
             place->free_cpu_cores = std::max<std::int64_t>(0, *place->free_cpu_cores - size.cpuCores);
             place->free_memory_mib = std::max<std::int64_t>(0, *place->free_memory_mib - size.memoryMiB);
+        }
+    }
+
+    // What no host could take is not asked of them again at once.
+    void note_refused_sizes() {
+        for (const auto& refusal : room_refusals(informers_, now_)) {
+            for (const auto& [name, index] : place_indices_) {
+                const bool concerns = refusal.zone.empty() ? name.starts_with(refusal.provider + "/")
+                                                           : name == refusal.provider + "/" + refusal.zone;
+                if (concerns) world_.snapshot.places[index].refused.push_back(refusal.size);
+            }
         }
     }
 
@@ -110,21 +125,12 @@ private:
             const bool fits = place.free_machines.value_or(1) > 0 && place.free_cpu_cores == size.cpuCores &&
                               place.free_memory_mib == size.memoryMiB;
             if (place.is_whole && !fits) continue;
+            if (place.largest &&
+                (place.largest->cpu_cores < size.cpuCores || place.largest->memory_mib < size.memoryMiB))
+                continue;
             if (!likely || place.free_memory_mib > likely->free_memory_mib) likely = &place;
         }
         return likely;
-    }
-
-    void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool) {
-        const auto& machine = pool.spec.machineTemplate;
-        entry.taints = machine.taints;
-        for (const auto& size : machine.sizes)
-            entry.shapes.push_back(
-                {size.name, size.cpuCores, size.memoryMiB, scheduling::kDefaultPodsPerNode});
-        entry.flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
-        entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
-        entry.extended_resources = machine.extendedResources;
-        entry.labels = labels_at(pool, nullptr, nullptr);
     }
 
     // The labels of a Node of the pool: those that are the same everywhere, or all of them on one host.
@@ -156,12 +162,19 @@ private:
         if (!provider) return;
         const auto prefix = api::key_of(*provider).str() + "/";
         for (const auto& host : provider->status.hosts) {
-            if (!host.online) continue;
+            if (!host.online) {
+                if (!host.message.empty())
+                    entry.why_no_place +=
+                        (entry.why_no_place.empty() ? "" : "; ") + host.name + ": " + host.message;
+                continue;
+            }
             const auto [known, is_new] =
                 place_indices_.emplace(prefix + host.name, world_.snapshot.places.size());
             if (is_new) {
                 scheduling::Place place;
                 place.name = host.name;
+                if (const auto& largest = host.largestMachine)
+                    place.largest = scheduling::MachineSize{largest->cpuCores, largest->memoryMiB};
                 place.free_cpu_cores = host.freeCPUCores;
                 place.free_memory_mib = host.freeMemoryMiB;
                 world_.snapshot.places.push_back(std::move(place));
@@ -194,7 +207,7 @@ private:
             const bool is_new_size = sizes.emplace(capacity.cpuCores, capacity.memoryMiB).second;
             if (is_new_size)
                 entry.shapes.push_back({std::to_string(capacity.cpuCores) + "c", capacity.cpuCores,
-                                        capacity.memoryMiB, scheduling::kDefaultPodsPerNode});
+                                        capacity.memoryMiB, entry.pods_per_node});
         }
     }
 
@@ -336,6 +349,7 @@ World build_world(const Informers& informers, std::vector<PoolSupply> supplies, 
     Builder builder(informers, now);
     for (auto& supply : supplies) builder.add_pool(std::move(supply));
     builder.take_room_of_unplaced_claims();
+    builder.note_refused_sizes();
     builder.add_nodes();
     builder.add_rest(std::move(pods));
     return builder.take();

@@ -52,8 +52,6 @@ api::Node expected_node(const api::v1alpha1::NodeSmithClaim& claim, const api::v
 // A claim that will surely be refused or cannot be carried out now is no Node to wait for.
 bool can_be_waited_for(const api::v1alpha1::NodeSmithClaim& claim,
                        const api::v1alpha1::NodeSmithProvider* provider, api::Time now);
-// Its machine finds no room at the provider.
-bool lacks_room(const api::v1alpha1::NodeSmithClaim& claim);
 // Its machine finds no room at the provider, the limits were lowered below it, or the machine of its last
 // attempt cannot be removed.
 bool is_held_up(const api::v1alpha1::NodeSmithClaim& claim);

@@ -67,9 +67,6 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
         facts.label_conflict = label_conflict(*pool, pools);
         const auto claims = claims_of(informers, key);
         facts.fleet = fleet_of(*pool, claims, informers.nodes.store().all());
-        facts.waits_for_room = std::any_of(claims.begin(), claims.end(), [](const auto& claim) {
-            return is_coming(*claim) && lacks_room(*claim);
-        });
         facts.unknown_until = reservations.unknown_until(*pool);
         if (facts.manager) {
             supply.manager = api::key_of(*facts.manager);

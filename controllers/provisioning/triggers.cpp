@@ -5,6 +5,7 @@
 #include "controllers/disruption/state.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/provisioning/reconciler.hpp"
+#include "controllers/provisioning/room.hpp"
 
 namespace controllers::provisioning {
 

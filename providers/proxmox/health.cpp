@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/vm_config.hpp"
 
 namespace providers::proxmox {
 
@@ -42,6 +43,8 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         Health health;
         health.reachable = true;
         if (version.is_object()) health.version = text_of(version.get_object(), "version");
+        health.boot_disk_gib = new_boot_disk_gib(
+            std::map<std::string, std::string>(settings.vm_options.begin(), settings.vm_options.end()));
         std::vector<Guest> sources;
         if (const auto& wish = settings.spec.template_) {
             const auto state = co_await view.state(kStateAge);
@@ -50,6 +53,7 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
             health.template_message = std::move(found.message);
             sources = std::move(found.templates);
             health.template_revisions = co_await templates.revisions(state);
+            health.boot_disk_gib = co_await templates.boot_disk_gib(state);
         }
         const auto missing =
             missing_privileges(settings, permissions, std::atoi(health.version.c_str()), sources);

@@ -40,12 +40,18 @@ std::string missing_storage(const Settings& settings, const ClusterState& state,
     return {};
 }
 
+// The user wants no machines there.
+std::string exclusion(const Settings& settings, const HostState& host) {
+    const auto& allowed = settings.spec.nodeWhitelist;
+    if (!allowed.empty() && !contains(allowed, host.name)) return "not in nodeWhitelist";
+    if (contains(settings.spec.placement.excludedNodes, host.name)) return "in placement.excludedNodes";
+    return {};
+}
+
 // Why no machine may be placed on the host, whatever its size.
 std::string refusal(const Settings& settings, const HostState& host) {
     const auto& placement = settings.spec.placement;
-    const auto& allowed = settings.spec.nodeWhitelist;
-    if (!allowed.empty() && !contains(allowed, host.name)) return "not in nodeWhitelist";
-    if (contains(placement.excludedNodes, host.name)) return "in placement.excludedNodes";
+    if (auto excluded = exclusion(settings, host); !excluded.empty()) return excluded;
     if (contains(placement.evacuateNodes, host.name)) return "in placement.evacuateNodes";
     if (!host.is_online) return "offline";
     if (host.in_maintenance) return "in maintenance";
@@ -64,9 +70,13 @@ std::string refusal(const Settings& settings, const HostState& host) {
 std::string obstacle(const HostRoom& room, const Demand& demand) {
     if (!room.why_not.empty()) return room.why_not;
     if (!demand.zone.empty() && demand.zone != room.host->name) return "not zone " + demand.zone;
-    if (demand.cpus > room.host->cpus) {
-        return "has " + std::to_string(room.host->cpus) + " CPUs, a machine needs " +
-               std::to_string(demand.cpus);
+    if (demand.cpus > room.largest_cpus) {
+        return "can give one machine at most " + std::to_string(room.largest_cpus) + " of its " +
+               std::to_string(room.host->cpus) + " CPUs, needed " + std::to_string(demand.cpus);
+    }
+    if (demand.memory_mib > room.largest_memory_mib) {
+        return "can give one machine at most " + std::to_string(room.largest_memory_mib) + " of its " +
+               std::to_string(room.host->memory_mib) + " MiB, needed " + std::to_string(demand.memory_mib);
     }
     if (demand.cpus > room.free_cpus) {
         return std::to_string(std::max<std::int64_t>(room.free_cpus, 0)) + " CPUs not promised yet, needed " +
@@ -77,6 +87,14 @@ std::string obstacle(const HostRoom& room, const Demand& demand) {
                " MiB not promised yet, needed " + std::to_string(demand.memory_mib);
     }
     return {};
+}
+
+// Whatever else changes, the machine will not fit.
+bool is_never_fit(const Settings& settings, const HostRoom& room, const Demand& demand) {
+    if (!exclusion(settings, *room.host).empty()) return true;
+    // Of a host that is off no size is known.
+    if (room.host->cpus == 0 || room.host->memory_mib == 0) return false;
+    return demand.cpus > room.largest_cpus || demand.memory_mib > room.largest_memory_mib;
 }
 
 double free_fraction(std::int64_t free, std::int64_t total) {
@@ -135,6 +153,10 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
         room.free_cpus = host.cpus * placement.cpuAllocationPercent / 100 - placement.hostReserved.cpuCores;
         room.free_memory_mib =
             host.memory_mib * placement.memoryAllocationPercent / 100 - placement.hostReserved.memoryMiB;
+        room.largest_cpus =
+            std::max<std::int64_t>(0, std::min(room.free_cpus, host.cpus - placement.hostReserved.cpuCores));
+        room.largest_memory_mib = std::max<std::int64_t>(
+            0, std::min(room.free_memory_mib, host.memory_mib - placement.hostReserved.memoryMiB));
         for (const auto& guest : state.guests) {
             if (guest.node != host.name || guest.is_template) continue;
             const bool is_ours = std::ranges::includes(guest.tags, tag);
@@ -170,6 +192,9 @@ std::variant<std::string, InsufficientCapacity> choose_host(const Settings& sett
     }
     if (best) return best->host->name;
     InsufficientCapacity result;
+    result.permanent = !rooms.empty() && std::ranges::all_of(rooms, [&](const HostRoom& room) {
+        return is_never_fit(settings, room, demand);
+    });
     result.message = obstacles.empty() ? "Proxmox shows no host: the token lacks Sys.Audit on /nodes"
                                        : "no host can take the machine: " + obstacles;
     return result;

@@ -19,6 +19,10 @@ struct HostRoom {
     bool evacuate = false;
     std::int64_t free_cpus = 0;  // by committed sizes and the allocation percentages; may be negative
     std::int64_t free_memory_mib = 0;
+    // What one machine can have at most here, with overhead: the host's real size less hostReserved, however
+    // much is promised on it (Proxmox starts no VM with more CPUs than its host has).
+    std::int64_t largest_cpus = 0;
+    std::int64_t largest_memory_mib = 0;
     std::int64_t machines = 0;  // ours, with those that are not visible yet
 };
 
@@ -42,7 +46,8 @@ struct Demand {
     std::string last_placed_host;          // for RoundRobin
 };
 
-// The host's name, or why there is none, host by host.
+// The host's name, or why there is none, host by host; permanent if each host is too small or must not be
+// used.
 std::variant<std::string, InsufficientCapacity> choose_host(const Settings& settings,
                                                             const std::vector<HostRoom>& rooms,
                                                             const Demand& demand);

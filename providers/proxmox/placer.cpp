@@ -16,7 +16,11 @@ constexpr base::Duration kOfferingsAge = std::chrono::seconds{10};
 constexpr base::Duration kBridgesAge = std::chrono::minutes{10};
 constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
 constexpr int kBootFlagsPerCall = 4;
-constexpr base::Duration kNoIDRetry = std::chrono::minutes{1};
+
+std::string all_taken(const IDRange& range) {
+    return "all VMIDs from " + std::to_string(range.lower) + " to " + std::to_string(range.upper) +
+           " are taken; widen vmIDRange";
+}
 
 }  // namespace
 
@@ -40,16 +44,30 @@ asio::awaitable<EnsureResult> Placer::place(MachineSpec spec) {
         auto chosen = choose_host(settings_, all, demand);
         if (auto* none = std::get_if<InsufficientCapacity>(&chosen)) co_return std::move(*none);
         const auto host = std::get<std::string>(chosen);
-        const auto bridge = co_await missing_bridge(host);
-        if (bridge.empty()) {
+        auto obstacle = co_await network_obstacle(host);
+        if (obstacle.empty()) {
             spec.record.host = host;
         } else {
-            obstacles[host] = "has no bridge " + bridge;
+            obstacles[host] = std::move(obstacle);
         }
     }
     co_return co_await with_id(std::move(spec), state, "");
 }
 
+// One host that does not answer must not keep machines off the others.
+asio::awaitable<std::string> Placer::network_obstacle(std::string host) {
+    std::string obstacle;
+    try {
+        const auto bridge = co_await missing_bridge(host);
+        if (!bridge.empty()) obstacle = "has no bridge " + bridge;
+    } catch (const ApiError& error) {
+        if (!is_passing(error.kind)) throw;
+        obstacle = std::string("its network could not be read: ") + error.what();
+    }
+    co_return obstacle;
+}
+
+// The first bridge of the configured interfaces that the host lacks; empty: it has all, as far as is visible.
 asio::awaitable<std::string> Placer::missing_bridge(std::string host) {
     auto known = bridges_.find(host);
     if (known == bridges_.end() || clock_.now() - known->second.read_at > kBridgesAge) {
@@ -80,17 +98,10 @@ asio::awaitable<EnsureResult> Placer::with_id(MachineSpec spec, ClusterView::Sta
     const auto range = co_await view_.id_range();
     const auto cluster = co_await view_.name();
     const auto revision = co_await templates_.revision_for(spec.record.host, state);
-    auto taken = refused_ids_;
-    for (const auto& guest : state->guests) taken.insert(guest.vmid);
+    auto taken = taken_ids(*state);
     for (const auto& reservation : spec.reservations) taken.insert(vmid_of(reservation.machine_id));
     const auto id = choose_id(range, taken, spec.identity.system_uuid, settings_.ids.has_value());
-    if (!id) {
-        NotReady none;
-        none.message = "all VMIDs from " + std::to_string(range.lower) + " to " +
-                       std::to_string(range.upper) + " are taken; widen vmIDRange";
-        none.retry_after = kNoIDRetry;
-        co_return none;
-    }
+    if (!id) co_return InsufficientCapacity{all_taken(range)};
     Machine machine;
     machine.state = MachineState::placed;
     machine.identity = spec.identity;
@@ -104,6 +115,12 @@ asio::awaitable<EnsureResult> Placer::with_id(MachineSpec spec, ClusterView::Sta
     machine.template_revision = revision;
     machine.message = std::move(message);
     co_return machine;
+}
+
+std::set<std::int64_t> Placer::taken_ids(const ClusterState& state) const {
+    auto taken = refused_ids_;
+    for (const auto& guest : state.guests) taken.insert(guest.vmid);
+    return taken;
 }
 
 asio::awaitable<StartsOnBoot> Placer::starts_on_boot(ClusterView::StatePointer state) {
@@ -143,12 +160,18 @@ asio::awaitable<std::vector<HostOffering>> Placer::offerings() {
     }
     std::vector<HostOffering> result;
     const auto obstacles = co_await templates_.obstacles(state);
+    const auto range = co_await view_.id_range();
+    const bool has_id = choose_id(range, taken_ids(*state), "", settings_.ids.has_value()).has_value();
     for (const auto& room : rooms(settings_, *state, boot, {}, obstacles)) {
         HostOffering offering;
         offering.name = room.host->name;
         if (settings_.has_zones()) offering.zone = room.host->name;
-        offering.usable = room.why_not.empty();
         offering.why_not = room.why_not;
+        if (offering.why_not.empty() && !has_id) offering.why_not = all_taken(range);
+        if (offering.why_not.empty()) offering.why_not = co_await network_obstacle(room.host->name);
+        offering.usable = offering.why_not.empty();
+        const auto& overhead = settings_.spec.vmMemOverheadMiB;
+        offering.largest = {room.largest_cpus, std::max<std::int64_t>(room.largest_memory_mib - overhead, 0)};
         offering.evacuate = room.evacuate;
         offering.cpu_cores = room.host->cpus;
         offering.memory_mib = room.host->memory_mib;

@@ -19,7 +19,7 @@ public:
            base::Clock& clock)
         : settings_(settings), client_(client), view_(view), templates_(templates), clock_(clock) {}
 
-    // A machine in state placed, InsufficientCapacity, or NotReady if all IDs are taken. Throws ApiError.
+    // A machine in state placed, or InsufficientCapacity, also if all IDs are taken. Throws ApiError.
     asio::awaitable<EnsureResult> place(MachineSpec spec);
     // Another ID on the same host, after the recorded one has turned out to be somebody else's.
     asio::awaitable<EnsureResult> place_under_another_id(MachineSpec spec, std::string why);
@@ -32,9 +32,10 @@ private:
     // Which guests that are off start with their host; learned a few per call, so that it costs little.
     asio::awaitable<StartsOnBoot> starts_on_boot(ClusterView::StatePointer state);
 
-    // The first bridge of the configured interfaces that the host lacks; empty: it has all, as far as is
-    // visible.
     asio::awaitable<std::string> missing_bridge(std::string host);
+    // What of its network keeps machines off the host; empty: nothing, as far as is visible.
+    asio::awaitable<std::string> network_obstacle(std::string host);
+    std::set<std::int64_t> taken_ids(const ClusterState& state) const;
 
     struct Bridges {
         std::set<std::string> names;

@@ -144,6 +144,19 @@ asio::awaitable<std::map<std::string, std::string>> Templates::revisions(Cluster
     co_return revisions;
 }
 
+asio::awaitable<std::int64_t> Templates::boot_disk_gib(ClusterView::StatePointer state) {
+    if (!settings_.spec.template_) co_return 0;
+    const auto& wish = *settings_.spec.template_;
+    std::int64_t smallest = 0;
+    const auto found = find_templates(wish, *state);
+    for (const auto& source : found.templates) {
+        const auto details = co_await details_of(source);
+        const auto size = std::max(details.boot_disk_gib, wish.bootDisk.sizeGiB.value_or(0));
+        if (size > 0) smallest = smallest > 0 ? std::min(smallest, size) : size;
+    }
+    co_return smallest;
+}
+
 asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
     const auto known = details_.find(source.vmid);
     if (known != details_.end() && clock_.now() - known->second.read_at < kDetailsAge) {
@@ -155,6 +168,7 @@ asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
         const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
         const auto config = parse_vm_config(data);
         details.revision = template_revision(source.vmid, config);
+        details.boot_disk_gib = disk_size_gib(config, settings_.spec.template_->bootDisk.device);
         for (const auto& [name, value] : config.options) {
             if (is_drive(name)) details.storages.insert(storage_of_drive(value));
         }

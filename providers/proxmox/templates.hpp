@@ -38,10 +38,14 @@ public:
     // By host, or for all of them under "*". Those that cannot be read now are left out. Throws ApiError.
     asio::awaitable<std::map<std::string, std::string>> revisions(ClusterView::StatePointer state);
 
+    // Of the boot disk that machines get, the smallest where templates differ; 0: not known. Throws ApiError.
+    asio::awaitable<std::int64_t> boot_disk_gib(ClusterView::StatePointer state);
+
 private:
     struct Details {
         std::set<std::string> storages;  // of its disks
         std::string revision;            // see template_revision(); empty: could not be read
+        std::int64_t boot_disk_gib = 0;
         base::TimePoint read_at;
     };
     asio::awaitable<Details> details_of(Guest source);

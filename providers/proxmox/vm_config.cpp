@@ -159,6 +159,29 @@ std::int64_t disk_size_gib(const VmConfig& config, const std::string& device) {
     return size.ends_with('K') ? number / kMiBPerGiB / kMiBPerGiB : 0;
 }
 
+std::int64_t new_boot_disk_gib(const std::map<std::string, std::string>& options) {
+    const auto allocated = [&](const std::string& device) -> std::int64_t {
+        const auto drive = options.find(device);
+        if (!is_drive(device) || drive == options.end() || is_cdrom(drive->second)) return 0;
+        const auto volume = PropertyString::parse(drive->second).find_or_default("file").value_or("");
+        const auto colon = volume.find(':');
+        return colon == std::string::npos ? 0 : std::strtoll(volume.c_str() + colon + 1, nullptr, 10);
+    };
+    const auto boot = options.find("boot");
+    const auto order = boot == options.end() ? std::string()
+                                             : PropertyString::parse(boot->second).find("order").value_or("");
+    for (std::size_t start = 0; start < order.size();) {
+        const auto end = std::min(order.find(';', start), order.size());
+        if (const auto size = allocated(order.substr(start, end - start)); size > 0) return size;
+        start = end + 1;
+    }
+    for (const auto& [name, value] : options) {
+        const bool holds_firmware = name.starts_with("efidisk") || name.starts_with("tpmstate");
+        if (const auto size = allocated(name); size > 0 && !holds_firmware) return size;
+    }
+    return 0;
+}
+
 std::string free_cdrom_drive(const VmConfig& config) {
     for (const auto name : kCdromDrives) {
         if (config.option(std::string(name)).empty()) return std::string(name);

@@ -58,6 +58,9 @@ bool has_empty_cdrom(const VmConfig& config);
 std::optional<CdromDrive> cloud_init_drive(const VmConfig& config);
 // In GiB, rounded down; 0: there is no such disk, or it says none.
 std::int64_t disk_size_gib(const VmConfig& config, const std::string& device);
+// Of the disk that a VM with these options boots from, in GiB: the first in its boot order, else by name,
+// that is about to be allocated ("local-lvm:32"); 0: it gets none.
+std::int64_t new_boot_disk_gib(const std::map<std::string, std::string>& options);
 // The name of a drive that can take a CD-ROM. ide2 first: what Proxmox itself uses, and present on q35
 // machines. Throws ProviderError if none is free.
 std::string free_cdrom_drive(const VmConfig& config);

@@ -24,6 +24,7 @@ struct Scene {
     std::optional<api::Node> namesake;
     bool leftover = false;
     bool with_pool = true;
+    api::v1alpha1::NodeSmithProvider provider = objects::provider("proxmox");
     bool volumes = false;
     std::optional<Hold> hold;
     api::Time now = at(0s);
@@ -35,6 +36,7 @@ struct Scene {
     Situation situation() const {
         Situation s{claim};
         if (with_pool) s.pool = &pool;
+        s.provider = &provider;
         if (node) s.node = &*node;
         if (namesake) s.namesake = &*namesake;
         s.namesake_is_leftover = leftover;

@@ -1,4 +1,7 @@
 #include "controllers/pool.hpp"
+
+#include "controllers/claim/template_hash.hpp"
+#include "controllers/provisioning/machine_offer.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
@@ -143,6 +146,37 @@ TEST_CASE("what a machine offers less than it was bought for is learned, the mos
     CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 0});
 }
 
+TEST_CASE("pods and disk that Nodes of the present template offer are learned, the least of them") {
+    World world;
+    const auto hash = controllers::claim::template_hash(world.pool, &world.provider);
+    const auto add = [&](const std::string& name, const std::string& pods, const std::string& storage) {
+        auto claim = objects::in_service(objects::bought_claim(name, world.pool, 1));
+        claim.status.templateHash = hash;
+        world.claims.push_back(claim);
+        auto node = objects::node(name);
+        node.status.allocatable["pods"] = api::Quantity::parse(pods);
+        node.status.allocatable["ephemeral-storage"] = api::Quantity::parse(storage);
+        world.nodes.push_back(node);
+    };
+    CHECK_FALSE(world.look().learnedOffer);
+    add("a", "60", "20Gi");
+    CHECK(world.look().learnedOffer == api::v1alpha1::LearnedOffer{hash, 60, 20480});
+    add("b", "110", "17Gi");
+    CHECK(world.look().learnedOffer == api::v1alpha1::LearnedOffer{hash, 60, 17408});
+
+    world.claims.clear();
+    CHECK(world.look().learnedOffer->pods == 60);
+    scheduling::Pool picture;
+    provisioning::describe_machines(picture, world.pool, &world.provider);
+    CHECK(picture.pods_per_node == 60);
+    // Machines of another template may have another disk, and an image with another kubelet.
+    world.provider.spec.proxmox->vmOptions.push_back({"scsi0", "local-lvm:64"});
+    scheduling::Pool changed;
+    provisioning::describe_machines(changed, world.pool, &world.provider);
+    CHECK(changed.pods_per_node == 110);
+    CHECK_FALSE(changed.ephemeral_storage_mib);
+}
+
 TEST_CASE("nothing is learned from a Node that is not Initialized") {
     World world;
     auto claim = objects::bought_claim("a", world.pool, 1);
@@ -152,6 +186,18 @@ TEST_CASE("nothing is learned from a Node that is not Initialized") {
     node.status.allocatable["cpu"] = api::Quantity::parse("0");
     world.nodes.push_back(node);
     CHECK_FALSE(world.look().learnedReserved);
+}
+
+TEST_CASE("a claim that found no room says nothing about the pool's other sizes") {
+    World world;
+    auto claim = objects::bought_claim("f", world.pool, 1);
+    for (const auto reason : {api::reasons::kInsufficientCapacity, api::reasons::kNoHostLargeEnough}) {
+        objects::set_condition(claim.status.conditions, "Failed", ConditionStatus::True, objects::at(1s),
+                               std::string(reason));
+        world.claims = {claim};
+        CHECK_FALSE(world.look(2s).nextRetryTime);
+        CHECK(world.condition("Available", 2s).status == ConditionStatus::True);
+    }
 }
 
 TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 30 min") {

@@ -95,12 +95,10 @@ struct GateWorld {
     objects::NodeSmithProvider provider = objects::provider("proxmox");
     Fleet fleet, manager_fleet;
     std::int64_t creations = 0;
-    bool waits_for_room = false;
     std::optional<api::Time> unknown_until;
 
     Gate gate(std::chrono::seconds now = 0s) const {
         GateFacts facts{pool, &manager, &provider, nullptr, fleet, manager_fleet, creations};
-        facts.waits_for_room = waits_for_room;
         facts.unknown_until = unknown_until;
         return gate_of(facts, objects::at(now));
     }
@@ -139,12 +137,8 @@ TEST_CASE(
     CHECK(world.gate().reason == "Deleting");
 }
 
-TEST_CASE(
-    "a pool does not buy more while its claims wait for room, or while claims may be on their way unseen") {
+TEST_CASE("a pool does not buy more while claims may be on their way unseen") {
     GateWorld world;
-    world.waits_for_room = true;
-    CHECK(world.gate().reason == "InsufficientCapacity");
-    world.waits_for_room = false;
     world.unknown_until = objects::at(61s);
     CHECK(world.gate(60s).reason == "ReservationUnsettled");
     CHECK(world.gate(61s).open);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/names.hpp"
+#include "scheduling/machines.hpp"
 #include "scheduling/solver.hpp"
 
 namespace builders {
@@ -117,7 +118,9 @@ inline scheduling::Pool pool(const std::string& name) {
 }
 
 inline scheduling::Place place(const std::string& name) {
-    return {name, {}, {}, {}};
+    scheduling::Place place;
+    place.name = name;
+    return place;
 }
 
 // One pool "small" at one place.
@@ -144,11 +147,7 @@ inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const 
     std::int64_t pods = pool.pods_per_node;
     for (const auto& shape : pool.shapes)
         if (shape.name == claim.shape) pods = shape.pods;
-    object.status.allocatable = pool.extended_resources;
-    object.status.allocatable["cpu"] =
-        api::Quantity::of_milli(claim.cpu_cores * 1000 - pool.reserved.cpuMillicores);
-    object.status.allocatable["memory"] =
-        api::Quantity::of_mebibytes(claim.memory_mib - pool.reserved.memoryMiB);
+    object.status.allocatable = scheduling::expected_allocatable(pool, {claim.cpu_cores, claim.memory_mib});
     object.status.allocatable["pods"] = api::Quantity::of(pods);
     node.availability = scheduling::Availability::coming;
     node.pool = claim.pool;

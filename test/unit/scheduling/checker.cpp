@@ -117,6 +117,9 @@ private:
         node.free["cpu"] = claim.cpu_cores * kMilli - pool.reserved.cpuMillicores;
         node.free["memory"] = __int128{claim.memory_mib - pool.reserved.memoryMiB} * kMiB * kMilli;
         node.free["pods"] = pods * kMilli;
+        constexpr std::int64_t kEnough = std::int64_t{1} << 40;
+        node.free["ephemeral-storage"] =
+            __int128{pool.ephemeral_storage_mib.value_or(kEnough)} * kMiB * kMilli;
         add_daemons(node, {});
         return node;
     }
@@ -161,6 +164,7 @@ private:
             if (!pool.closed.empty()) complain("bought from a closed pool");
             if (claim.pods.empty() && claim.reason.empty()) complain("bought for nothing");
             check_size(pool, claim);
+            check_place(snapshot_.places[claim.place], claim);
             for (const auto budget : pool.budgets) {
                 spent[budget].nodes = spent[budget].nodes.value_or(0) + 1;
                 spent[budget].cpu_cores = spent[budget].cpu_cores.value_or(0) + claim.cpu_cores;
@@ -185,6 +189,16 @@ private:
                 over(sum.free_memory_mib, limit.free_memory_mib))
                 complain("place " + limit.name + " is overbooked");
         }
+    }
+
+    // However much a host promises, it has no more than it has.
+    void check_place(const scheduling::Place& place, const scheduling::NewClaim& claim) {
+        const auto& largest = place.largest;
+        if (largest && (claim.cpu_cores > largest->cpu_cores || claim.memory_mib > largest->memory_mib))
+            complain("a machine is larger than " + place.name + " can give");
+        for (const auto& refused : place.refused)
+            if (claim.cpu_cores >= refused.cpu_cores && claim.memory_mib >= refused.memory_mib)
+                complain("a machine is asked for that found no room at " + place.name);
     }
 
     void check_size(const scheduling::Pool& pool, const scheduling::NewClaim& claim) {

@@ -1,0 +1,54 @@
+#include "controllers/provisioning/machine_offer.hpp"
+
+#include "controllers/claim/template_hash.hpp"
+#include "controllers/ledger.hpp"
+#include "scheduling/machines.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
+
+namespace {
+
+// Of the boot disk, until learned: the kubelet keeps 10 % (evictionHard nodefs.available,
+// https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/#hard-eviction-thresholds),
+// partitions and the file system about as much again as half of that.
+constexpr std::int64_t kDiskPercentForPods = 85;
+constexpr std::int64_t kMiBPerGiB = 1024;
+
+void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider) {
+    const auto& machine = pool.spec.machineTemplate;
+    entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
+    entry.extended_resources = machine.extendedResources;
+    if (provider && provider->status.bootDiskGiB > 0)
+        entry.ephemeral_storage_mib = provider->status.bootDiskGiB * kMiBPerGiB * kDiskPercentForPods / 100;
+    const auto& learned = pool.status.learnedOffer;
+    if (!learned || learned->templateHash != claim::template_hash(pool, provider)) return;
+    if (learned->pods > 0) entry.pods_per_node = learned->pods;
+    if (learned->ephemeralStorageMiB > 0) entry.ephemeral_storage_mib = learned->ephemeralStorageMiB;
+}
+
+}  // namespace
+
+void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool,
+                       const NodeSmithProvider* provider) {
+    const auto& machine = pool.spec.machineTemplate;
+    describe_offer(entry, pool, provider);
+    entry.taints = machine.taints;
+    for (const auto& size : machine.sizes)
+        entry.shapes.push_back({size.name, size.cpuCores, size.memoryMiB, entry.pods_per_node});
+    entry.flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
+}
+
+api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSmithPool* pool,
+                                       const NodeSmithProvider* provider) {
+    const auto size = ledger::size_of(claim.spec, pool);
+    scheduling::Pool entry;
+    if (pool) describe_offer(entry, *pool, provider);
+    entry.extended_resources = claim.spec.extendedResources;
+    return scheduling::expected_allocatable(entry, {size.cpuCores, size.memoryMiB});
+}
+
+}  // namespace controllers::provisioning

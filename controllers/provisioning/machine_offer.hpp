@@ -1,0 +1,21 @@
+// What machines of a pool offer to pods: one picture for what they are bought for and for what is expected of
+// them while they come. Their Nodes correct it (pool_status.cpp). Pure.
+#pragma once
+
+#include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "scheduling/snapshot.hpp"
+
+namespace controllers::provisioning {
+
+// Fills in sizes, taints and what a machine offers at each size. `provider` may be null.
+void describe_machines(scheduling::Pool& entry, const api::v1alpha1::NodeSmithPool& pool,
+                       const api::v1alpha1::NodeSmithProvider* provider);
+
+// Of the claim's Node. `pool` and `provider` may be null.
+api::ResourceList expected_allocatable(const api::v1alpha1::NodeSmithClaim& claim,
+                                       const api::v1alpha1::NodeSmithPool* pool,
+                                       const api::v1alpha1::NodeSmithProvider* provider);
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,149 @@
+// One claim for which no host has room stops no other purchase, and is not repeated.
+#include "controllers/claim/template_hash.hpp"
+#include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/provisioning/room.hpp"
+#include "scheduling/machines.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/provisioning_world.hpp"
+
+using namespace std::chrono_literals;
+using objects::NodeSmithClaim;
+using objects::NodeSmithPool;
+using objects::NodeSmithProvider;
+
+namespace {
+
+namespace conditions = api::conditions;
+
+struct World : test::ProvisioningWorld {
+    using test::ProvisioningWorld::ProvisioningWorld;
+
+    // The claim reconciler found no host for it.
+    void refuse_room(const NodeSmithClaim& claim) {
+        server.edit<NodeSmithClaim>(api::key_of(claim), [&](NodeSmithClaim& edited) {
+            edited.status.providerRef = "proxmox";
+            edited.status.waitsForRoomSince = api::Time(clock.wall_now());
+            objects::set_condition(edited.status.conditions, conditions::kLaunched,
+                                   api::ConditionStatus::False, api::Time(clock.wall_now()),
+                                   "InsufficientCapacity");
+        });
+    }
+    void fail_for_room(const NodeSmithClaim& claim) {
+        server.edit<NodeSmithClaim>(api::key_of(claim), [&](NodeSmithClaim& edited) {
+            edited.status.providerRef = "proxmox";
+            for (const auto type : {conditions::kFailed, conditions::kMachineDeleted})
+                objects::set_condition(edited.status.conditions, type, api::ConditionStatus::True,
+                                       api::Time(clock.wall_now()), "NoHostLargeEnough");
+        });
+    }
+    std::size_t living_claims() {
+        const auto all = claims();
+        return static_cast<std::size_t>(std::count_if(
+            all.begin(), all.end(), [](const auto& claim) { return !claim.metadata.deletionTimestamp; }));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("README's pool buys for 20 pods of 1 CPU what its hosts can give") {
+    World world;
+    world.server.edit<NodeSmithProvider>({"default", "proxmox"}, [](NodeSmithProvider& provider) {
+        auto& host = provider.status.hosts[0];
+        host.largestMachine = api::v1alpha1::Size{15, 62 * 1024};
+        host.freeCPUCores = 63;
+        host.freeMemoryMiB = 62 * 1024;
+    });
+    world.put_pending_pods(20, "1");
+    world.run_for(3s);
+    CHECK(world.claims().size() == 2);
+    for (const auto& claim : world.claims()) CHECK(claim.spec.requirements.cpuCores <= 15);
+    CHECK(world.events.count("NoNodeForPod") == 0);
+}
+
+TEST_CASE("a claim that waits for room keeps nothing else from being bought, nor is it bought again") {
+    World world;
+    world.put_pending_pod("large", "8", "8Gi");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    world.refuse_room(world.claims()[0]);
+    world.run_for(1min);
+    CHECK(world.claims().size() == 1);
+    CHECK(world.events.count("no host has room for a machine") == 1);
+    world.put_pending_pod("small", "1");
+    world.run_for(2s);
+    CHECK(world.claims().size() == 2);
+    world.run_for(10min);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("a claim that waits for room is withdrawn once no pod needs it") {
+    World world;
+    const auto pod = world.put_pending_pod("large", "8", "8Gi");
+    world.run_for(2s);
+    world.refuse_room(world.claims()[0]);
+    world.run_for(1min);
+    REQUIRE(world.living_claims() == 1);
+    SECTION("it was deleted") {
+        world.server.remove<api::Pod>(api::key_of(pod));
+    }
+    SECTION("it runs") {
+        world.server.put(objects::node("other", true, "16", "64Gi"));
+        world.bind("large", "other");
+    }
+    world.run_for(5s);
+    CHECK(world.living_claims() == 0);
+    CHECK(world.events.count("Withdrawn") == 1);
+}
+
+TEST_CASE("a size that no host can take is asked for again with growing pauses, smaller ones at once") {
+    World world;
+    world.put_pending_pod("large", "8", "8Gi");
+    world.run_for(2s);
+    world.fail_for_room(world.claims()[0]);
+    world.run_for(2s);
+    CHECK(world.claims().size() == 1);
+    world.put_pending_pod("small", "1");
+    world.run_for(6s);
+    CHECK(world.claims().size() == 2);
+    world.run_for(5s);
+    CHECK(world.claims().size() == 3);
+}
+
+TEST_CASE("what a machine is bought for, expected of it, and offered by its Node later are one picture") {
+    auto pool = objects::pool("small");
+    auto provider = objects::provider("proxmox");
+    provider.status.bootDiskGiB = 20;
+    pool.spec.machineTemplate.extendedResources["example.com/gpu"] = api::Quantity::of(1);
+    pool.status.learnedReserved = api::v1alpha1::SystemReserved{200, 512};
+    auto claim = objects::bought_claim("c", pool, 1, 4, 8192);
+    claim.spec.extendedResources = pool.spec.machineTemplate.extendedResources;
+
+    scheduling::Pool entry;
+    controllers::provisioning::describe_machines(entry, pool, &provider);
+    const auto bought = scheduling::expected_allocatable(entry, {4, 8192});
+    const auto expected =
+        controllers::provisioning::expected_node(claim, &pool, &provider, nullptr).status.allocatable;
+    CHECK(bought == expected);
+    CHECK(bought.at("cpu") == api::Quantity::parse("3800m"));
+    CHECK(bought.at("memory") == api::Quantity::parse("7680Mi"));
+    CHECK(bought.at("ephemeral-storage") == api::Quantity::parse("17Gi"));
+    CHECK(bought.at("pods") == api::Quantity::of(110));
+    CHECK(bought.at("example.com/gpu") == api::Quantity::of(1));
+
+    // The Node offers less of everything: from then on that is the picture.
+    auto node = objects::node("c");
+    node.status.allocatable = {{"cpu", api::Quantity::parse("3500m")},
+                               {"memory", api::Quantity::parse("7000Mi")},
+                               {"ephemeral-storage", api::Quantity::parse("10Gi")},
+                               {"pods", api::Quantity::of(60)},
+                               {"example.com/gpu", api::Quantity::of(1)}};
+    claim = objects::in_service(claim);
+    claim.status.templateHash = controllers::claim::template_hash(pool, &provider);
+    const auto nodes = objects::store_of<api::Node>({node});
+    const controllers::PoolFacts facts{pool, objects::pointers({claim}), nodes, nullptr, &provider};
+    pool.status.learnedReserved = controllers::learn_reserved(facts);
+    pool.status.learnedOffer = controllers::learn_offer(facts);
+    scheduling::Pool learned;
+    controllers::provisioning::describe_machines(learned, pool, &provider);
+    CHECK(scheduling::expected_allocatable(learned, {4, 8192}) == node.status.allocatable);
+}
