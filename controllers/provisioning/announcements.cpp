@@ -20,22 +20,15 @@ std::string joined(const std::vector<std::string>& reasons) {
 
 }  // namespace
 
-void ProvisioningReconciler::say_what_is_missing(const World& world, const scheduling::Result& result,
-                                                 const Demand& demand) {
+void ProvisioningReconciler::say_what_is_missing(const Decision& decision) {
     std::set<std::string> talked_of;
-    for (const auto& unplaced : result.unplaced) {
-        // Pods of leaving nodes are no pending pods yet.
-        if (!demand.waiting.contains(unplaced.pod->metadata.uid)) continue;
-        talked_of.insert(unplaced.pod->metadata.uid);
-        announcer_.say(kube::target_of(*unplaced.pod), kube::EventType::warning, "NoNodeForPod",
-                       "no node can be bought for the pod: " + joined(unplaced.reasons));
-    }
-    for (const auto& held : demand.held_back) {
-        talked_of.insert(held.pod->metadata.uid);
-        announcer_.say(kube::target_of(*held.pod), kube::EventType::warning, "NoNodeForPod", held.message);
+    for (const auto& refused : decision.refused) {
+        talked_of.insert(refused.pod->metadata.uid);
+        announcer_.say(kube::target_of(*refused.pod), kube::EventType::warning, "NoNodeForPod",
+                       "no node can be bought for the pod: " + joined(refused.reasons));
     }
     metrics_.unplaced.with({}).set(static_cast<double>(talked_of.size()));
-    for (const auto& supply : world.pools) talked_of.insert(supply.pool->metadata.uid);
+    for (const auto& supply : decision.world.pools) talked_of.insert(supply.pool->metadata.uid);
     for (const auto& [key, control_plane] : informers_.control_planes.store().all())
         talked_of.insert(control_plane->metadata.uid);
     announcer_.keep(talked_of);
@@ -59,13 +52,13 @@ void ProvisioningReconciler::say_cuts(const World& world, const scheduling::Resu
             announcer_.settle(supply.pool->metadata.uid);
 }
 
-void ProvisioningReconciler::plan_next_look(const World& world, const scheduling::Result& result,
-                                            const Demand& demand) {
-    for (const auto& held : demand.held_back) look_at(held.until);
+void ProvisioningReconciler::plan_next_look(const Decision& decision) {
+    const auto& result = decision.result;
+    for (const auto& held : decision.demand.held_back) look_at(held.until);
     const bool something_is_missing =
         !result.unplaced.empty() || result.demand_unmet > 0 || !result.cuts.empty();
     if (!something_is_missing) return;
-    for (const auto& supply : world.pools) look_at(supply.gate.opens_at);
+    for (const auto& supply : decision.world.pools) look_at(supply.gate.opens_at);
     for (const auto& refusal : room_refusals(informers_, api::Time(clock_.wall_now())))
         look_at(refusal.until);
 }

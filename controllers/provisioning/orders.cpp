@@ -1,5 +1,9 @@
 #include "controllers/provisioning/orders.hpp"
 
+#include <algorithm>
+#include <functional>
+
+#include "api/v1alpha1/machine_cost.hpp"
 #include "base/log.hpp"
 
 namespace controllers::provisioning {
@@ -36,9 +40,14 @@ asio::awaitable<std::optional<ledger::LimitHit>> Orders::place(PoolPointer pool,
     auto& order = orders_.emplace_back();
     order.pool = pool;
     order.reservation = std::move(reservation);
-    auto sequence = order.reservation.first_sequence;
     for (std::size_t i = 0; i < purchases.size() && i < order.reservation.granted.size(); ++i)
-        if (order.reservation.granted[i]) order.left.push_back({sequence++, std::move(purchases[i])});
+        if (order.reservation.granted[i]) order.left.push_back({0, std::move(purchases[i])});
+    // Hosts are chosen in the order of the claims: the small ones would take what only the large ones need.
+    std::ranges::stable_sort(order.left, std::ranges::greater(), [](const Line& line) {
+        return api::v1alpha1::cost_in_mib(line.purchase.size.cpuCores, line.purchase.size.memoryMiB);
+    });
+    auto sequence = order.reservation.first_sequence;
+    for (auto& line : order.left) line.sequence = sequence++;
     co_await finish();
     co_return hit;
 }

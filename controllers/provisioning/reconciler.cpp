@@ -4,7 +4,6 @@
 #include <exception>
 
 #include "base/log.hpp"
-#include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/provisioning/room.hpp"
 #include "controllers/writes.hpp"
 
@@ -19,26 +18,6 @@ namespace {
 
 std::string name_of(const api::Pod& pod) {
     return api::key_of(pod).str();
-}
-
-Purchase purchase_of(const scheduling::NewClaim& claim) {
-    Purchase purchase;
-    purchase.size = {claim.cpu_cores, claim.memory_mib};
-    purchase.zone = claim.zone;
-    purchase.reason = claim.reason;
-    for (const auto* pod : claim.pods) {
-        purchase.pod_uids.push_back(pod->metadata.uid);
-        purchase.pod_names.push_back(name_of(*pod));
-    }
-    return purchase;
-}
-
-// Pods of leaving nodes are demand as well, which select_demand() does not see.
-bool is_exhausted(const scheduling::NewClaim& claim, const std::map<std::string, int>& purchases) {
-    return std::any_of(claim.pods.begin(), claim.pods.end(), [&](const api::Pod* pod) {
-        const auto bought = purchases.find(pod->metadata.uid);
-        return bought != purchases.end() && bought->second >= kMostPurchasesPerHour;
-    });
 }
 
 // Pods that would fit a Node in service, but wait.
@@ -116,38 +95,38 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     next_look_.reset();
     co_await orders_.finish();
 
-    const auto now = api::Time(clock_.wall_now());
-    auto supplies = look_at_pools(informers_, reservations_, creations_, now);
-    const auto demand = select_demand(unschedulable_pods(), purchases_last_hour(now),
-                                      informers_.pools.store().all(), informers_.nodes.store().all(), now);
-    const auto world = build_world(informers_, std::move(supplies), demand.pods, now);
-    const auto begun = clock_.now();
-    const auto result = solver_.solve(world.snapshot);
-    metrics_.solve.with({}).observe(std::chrono::duration<double>(clock_.now() - begun).count());
+    const auto decision = decide(api::Time(clock_.wall_now()));
+    const auto& result = decision.result;
     const char* outcome =
         result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "buy";
     metrics_.decisions.with({outcome}).add();
 
-    say_what_is_missing(world, result, demand);
-    say_cuts(world, result);
-    plan_next_look(world, result, demand);
-    co_await buy(world, result);
+    say_what_is_missing(decision);
+    say_cuts(decision.world, result);
+    plan_next_look(decision);
+    co_await buy(decision);
     co_await withdraw_superfluous();
-    co_await judge_predictions(contradicted_pods(world, result, demand.waiting), demand.waiting);
+    const auto& waiting = decision.demand.waiting;
+    co_await judge_predictions(contradicted_pods(decision.world, result, waiting), waiting);
     unfinished_ = false;
 }
 
-asio::awaitable<void> ProvisioningReconciler::buy(const World& world, const scheduling::Result& result) {
-    std::map<std::size_t, std::vector<Purchase>> by_pool;
-    const auto bought = purchases_last_hour(api::Time(clock_.wall_now()));
-    for (const auto& claim : result.claims)
-        if (!is_exhausted(claim, bought)) by_pool[claim.pool].push_back(purchase_of(claim));
+Decision ProvisioningReconciler::decide(api::Time now) {
+    const auto begun = clock_.now();
+    auto decision = provisioning::decide(inputs(), solver_, now);
+    metrics_.solve.with({}).observe(std::chrono::duration<double>(clock_.now() - begun).count());
+    return decision;
+}
+
+asio::awaitable<void> ProvisioningReconciler::buy(const Decision& decision) {
     // A pool that cannot buy now must not keep the others from it.
     std::exception_ptr failure;
-    for (auto& [index, purchases] : by_pool) {
-        const auto& supply = world.pools[index];
+    for (const auto& order : decision.orders) {
+        std::vector<Purchase> purchases;
+        for (const auto claim : order.claims) purchases.push_back(purchase_of(decision.result.claims[claim]));
+        const auto& supply = decision.world.pools[order.pool];
         try {
-            co_await buy_for(supply, std::move(purchases));
+            co_await buy_for(supply, order.observed_by, std::move(purchases));
         } catch (const kube::ApiError&) {
             if (!failure) failure = std::current_exception();
         }
@@ -155,15 +134,14 @@ asio::awaitable<void> ProvisioningReconciler::buy(const World& world, const sche
     if (failure) std::rethrow_exception(failure);
 }
 
-asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::vector<Purchase> purchases) {
+asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::string observed_by,
+                                                      std::vector<Purchase> purchases) {
     const auto about = kube::target_of(*supply.pool);
-    const auto manager = informers_.control_planes.store().get(supply.manager);
-    if (!manager) co_return;
-    if (observes_only(*manager)) {
+    if (!observed_by.empty()) {
         announcer_.say(about, kube::EventType::normal, "WouldBuy",
                        "would create " + std::to_string(purchases.size()) + " claims, the first " +
-                           explain(purchases.front()) + ", if the mode of control plane " +
-                           manager->metadata.name + " were Active");
+                           explain(purchases.front()) + ", if the mode of control plane " + observed_by +
+                           " were Active");
         co_return;
     }
     const auto hit = co_await orders_.place(supply.pool, std::move(purchases));
@@ -239,26 +217,23 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pur
     if (manager) creations_.add(api::key_of(*manager));
 }
 
-// By what the API server knows, which a restart survives, and by memory, which survives that people take the
-// finalizers of claims.
-std::map<std::string, int> ProvisioningReconciler::purchases_last_hour(api::Time now) const {
-    auto purchases =
-        provisioning::purchases_last_hour(all_claims(informers_), informers_.pools.store().all(), now);
+DecisionInputs ProvisioningReconciler::inputs() {
+    return {informers_, reservations_, creations_, remembered_purchases()};
+}
+
+std::map<std::string, int> ProvisioningReconciler::remembered_purchases() const {
+    std::map<std::string, int> purchases;
     for (const auto& [uid, pod] : waiting_) {
         const auto recent = std::count_if(
             pod.purchases.begin(), pod.purchases.end(),
             [this](base::TimePoint when) { return clock_.now() - when <= std::chrono::hours{1}; });
-        if (recent > 0) purchases[uid] = std::max(purchases[uid], static_cast<int>(recent));
+        if (recent > 0) purchases.emplace(uid, static_cast<int>(recent));
     }
     return purchases;
 }
 
 World ProvisioningReconciler::world_for_removals() {
-    const auto now = api::Time(clock_.wall_now());
-    auto pods = pods_that_keep_nodes(unschedulable_pods(), informers_.pools.store().all(),
-                                     informers_.nodes.store().all());
-    auto supplies = look_at_pools(informers_, reservations_, creations_, now);
-    return build_world(informers_, std::move(supplies), std::move(pods), now);
+    return provisioning::world_for_removals(inputs(), api::Time(clock_.wall_now()));
 }
 
 PodPointers ProvisioningReconciler::unschedulable_pods() const {

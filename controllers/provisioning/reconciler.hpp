@@ -12,10 +12,9 @@
 
 #include "controllers/announcer.hpp"
 #include "controllers/provisioning/batching_window.hpp"
-#include "controllers/provisioning/demand.hpp"
+#include "controllers/provisioning/decision.hpp"
 #include "controllers/provisioning/orders.hpp"
 #include "controllers/provisioning/predictions.hpp"
-#include "controllers/provisioning/supply.hpp"
 #include "kube/controller.hpp"
 #include "scheduling/solver.hpp"
 
@@ -47,18 +46,21 @@ private:
     base::Duration time_left() const;
     // Decides and acts once; afterwards next_look_ says when time alone makes another look worth while.
     asio::awaitable<void> run();
-    asio::awaitable<void> buy(const World& world, const scheduling::Result& result);
-    asio::awaitable<void> buy_for(PoolSupply supply, std::vector<Purchase> purchases);
+    Decision decide(api::Time now);
+    asio::awaitable<void> buy(const Decision& decision);
+    asio::awaitable<void> buy_for(PoolSupply supply, std::string observed_by,
+                                  std::vector<Purchase> purchases);
     asio::awaitable<void> withdraw_superfluous();
     asio::awaitable<void> judge_predictions(std::vector<ContradictedPod> contradicted,
                                             std::set<std::string> waiting);
 
-    void say_what_is_missing(const World& world, const scheduling::Result& result, const Demand& demand);
+    void say_what_is_missing(const Decision& decision);
     void say_cuts(const World& world, const scheduling::Result& result);
-    void plan_next_look(const World& world, const scheduling::Result& result, const Demand& demand);
+    void plan_next_look(const Decision& decision);
     void look_at(std::optional<api::Time> when);
     void note_created(const api::v1alpha1::NodeSmithClaim& claim, const Purchase& purchase);
-    std::map<std::string, int> purchases_last_hour(api::Time now) const;
+    DecisionInputs inputs();
+    std::map<std::string, int> remembered_purchases() const;
     BatchingDurations durations() const;
     bool any_headroom() const;
     PodPointers unschedulable_pods() const;

@@ -8,9 +8,7 @@
 #include "controllers/disruption/budgets.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/fleet.hpp"
-#include "controllers/provisioning/demand.hpp"
-#include "controllers/provisioning/supply.hpp"
-#include "scheduling/solver.hpp"
+#include "controllers/provisioning/decision.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -19,82 +17,72 @@ using namespace controllers;
 using namespace controllers::provisioning;
 using scheduling::Availability;
 
-// Everything that a decision is made from.
-class Decision {
+// What the operator would decide, in the words of a plan.
+class Planner {
 public:
-    explicit Decision(ClusterView& view)
+    explicit Planner(ClusterView& view)
         : view_(view),
           informers_(view.informers()),
           reservations_(informers_, view.client(), view.clock()),
           creations_(view.clock()) {}
 
     Plan make() {
-        const auto unschedulable = informers_.pods.store().by_index(kPodsUnschedulable, "true");
-        const auto demand = select_demand(unschedulable, {}, informers_.pools.store().all(),
-                                          informers_.nodes.store().all(), view_.now());
-        const auto world = look(demand.pods);
-        const auto result = scheduling::solve(world.snapshot);
-        note_purchases(world, result);
-        note_pods(world, result, demand);
-        for (const auto& supply : world.pools) {
+        scheduling::Solver solver;
+        const auto decision = decide({informers_, reservations_, creations_, {}}, solver, view_.now());
+        note_purchases(decision);
+        note_pods(decision);
+        for (const auto& supply : decision.world.pools) {
             if (!supply.gate.open)
                 plan_.closed_pools.push_back({api::key_of(*supply.pool), supply.gate.message});
         }
-        for (const auto& cut : result.cuts) plan_.cuts.push_back(cut.message);
-        note_nodes(unschedulable);
+        for (const auto& cut : decision.result.cuts) plan_.cuts.push_back(cut.message);
+        note_nodes();
         return std::move(plan_);
     }
 
 private:
-    World look(PodPointers pods) {
-        auto supplies = look_at_pools(informers_, reservations_, creations_, view_.now());
-        return build_world(informers_, std::move(supplies), std::move(pods), view_.now());
-    }
-
-    void note_purchases(const World& world, const scheduling::Result& result) {
-        for (const auto& claim : result.claims) {
-            PlannedPurchase purchase;
-            purchase.pool = api::key_of(*world.pools[claim.pool].pool);
-            purchase.cpuCores = claim.cpu_cores;
-            purchase.memoryMiB = claim.memory_mib;
-            purchase.zone = claim.zone;
-            purchase.reason = claim.reason;
-            for (const auto* pod : claim.pods) purchase.pods.push_back(api::key_of(*pod));
-            plan_.purchases.push_back(std::move(purchase));
-        }
-    }
-
-    void note_pods(const World& world, const scheduling::Result& result, const Demand& demand) {
-        for (const auto& placement : result.placements) {
-            if (!demand.waiting.contains(placement.pod->metadata.uid)) continue;
-            WaitingPod pod{api::key_of(*placement.pod), WaitingPod::Outlook::purchase, "", {}};
-            if (placement.node) {
-                const auto& node = world.snapshot.nodes[*placement.node];
-                pod.node = node.node->metadata.name;
-                pod.outlook = node.availability == Availability::ready ? WaitingPod::Outlook::node
-                                                                       : WaitingPod::Outlook::coming_node;
-            } else if (placement.claim) {
-                pod.node = world.pools[result.claims[*placement.claim].pool].pool->metadata.name;
+    void note_purchases(const Decision& decision) {
+        for (const auto& order : decision.orders) {
+            for (const auto index : order.claims) {
+                const auto& claim = decision.result.claims[index];
+                PlannedPurchase purchase;
+                purchase.pool = api::key_of(*decision.world.pools[order.pool].pool);
+                purchase.cpuCores = claim.cpu_cores;
+                purchase.memoryMiB = claim.memory_mib;
+                purchase.zone = claim.zone;
+                purchase.reason = claim.reason;
+                purchase.observed_by = order.observed_by;
+                for (const auto* pod : claim.pods) {
+                    purchase.pods.push_back(api::key_of(*pod));
+                    if (decision.demand.waiting.contains(pod->metadata.uid))
+                        plan_.pods.push_back({purchase.pods.back(),
+                                              WaitingPod::Outlook::purchase,
+                                              purchase.pool.name,
+                                              {},
+                                              order.observed_by});
+                }
+                plan_.purchases.push_back(std::move(purchase));
             }
-            plan_.pods.push_back(std::move(pod));
         }
-        for (const auto& unplaced : result.unplaced) {
-            if (!demand.waiting.contains(unplaced.pod->metadata.uid)) continue;
-            plan_.pods.push_back(
-                {api::key_of(*unplaced.pod), WaitingPod::Outlook::nothing, "", unplaced.reasons});
+    }
+
+    void note_pods(const Decision& decision) {
+        for (const auto& placement : decision.result.placements) {
+            if (!placement.node || !decision.demand.waiting.contains(placement.pod->metadata.uid)) continue;
+            const auto& node = decision.world.snapshot.nodes[*placement.node];
+            const auto outlook = node.availability == Availability::ready ? WaitingPod::Outlook::node
+                                                                          : WaitingPod::Outlook::coming_node;
+            plan_.pods.push_back({api::key_of(*placement.pod), outlook, node.node->metadata.name, {}, {}});
         }
-        for (const auto& held : demand.held_back) {
-            plan_.pods.push_back({api::key_of(*held.pod), WaitingPod::Outlook::nothing, "", {held.message}});
-        }
+        for (const auto& pod : decision.refused)
+            plan_.pods.push_back({api::key_of(*pod.pod), WaitingPod::Outlook::nothing, "", pod.reasons, {}});
         std::sort(plan_.pods.begin(), plan_.pods.end(),
                   [](const auto& a, const auto& b) { return a.pod < b.pod; });
     }
 
     // Each node alone: what stands against its going.
-    void note_nodes(const PodPointers& unschedulable) {
-        const auto keeping = pods_that_keep_nodes(unschedulable, informers_.pools.store().all(),
-                                                  informers_.nodes.store().all());
-        const auto world = look(keeping);
+    void note_nodes() {
+        const auto world = world_for_removals({informers_, reservations_, creations_, {}}, view_.now());
         for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
             const auto& node = world.snapshot.nodes[i];
             if (node.availability != Availability::ready) continue;
@@ -165,7 +153,7 @@ bool Plan::changes_something() const {
 }
 
 Plan make_plan(ClusterView& view) {
-    return Decision(view).make();
+    return Planner(view).make();
 }
 
 }  // namespace kubenodesmith

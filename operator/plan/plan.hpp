@@ -17,7 +17,8 @@ struct PlannedPurchase {
     std::int64_t memoryMiB = 0;
     std::string zone;
     std::vector<api::ObjectKey> pods;
-    std::string reason;  // if it is not for pods
+    std::string reason;       // if it is not for pods
+    std::string observed_by;  // the control plane that only observes, so that it is not made; empty: it is
 };
 
 // A pod that waits for the scheduler.
@@ -27,6 +28,7 @@ struct WaitingPod {
     Outlook outlook = Outlook::nothing;
     std::string node;  // where it fits, for node and coming_node; the pool's name for purchase
     std::vector<std::string> reasons;  // why not, for nothing
+    std::string observed_by;           // for purchase, as there
 };
 
 struct PlannedRemoval {

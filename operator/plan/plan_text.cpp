@@ -48,8 +48,14 @@ json::array array_of(const std::vector<std::string>& texts) {
 json::object object_of(const PlannedPurchase& purchase) {
     json::array pods;
     for (const auto& pod : purchase.pods) pods.emplace_back(pod.str());
-    return {{"pool", purchase.pool.str()}, {"cpuCores", purchase.cpuCores}, {"memoryMiB", purchase.memoryMiB},
-            {"zone", purchase.zone},       {"pods", std::move(pods)},       {"reason", purchase.reason}};
+    return {{"pool", purchase.pool.str()},       {"cpuCores", purchase.cpuCores},
+            {"memoryMiB", purchase.memoryMiB},   {"zone", purchase.zone},
+            {"pods", std::move(pods)},           {"reason", purchase.reason},
+            {"observedBy", purchase.observed_by}};
+}
+
+std::string condition_of(const std::string& observed_by) {
+    return observed_by.empty() ? "" : ", if the mode of control plane " + observed_by + " were Active";
 }
 
 }  // namespace
@@ -58,14 +64,16 @@ std::string sentence_of(const PlannedPurchase& purchase) {
     auto text = "buy in pool " + purchase.pool.str() + ": " + std::to_string(purchase.cpuCores) + " CPUs, " +
                 std::to_string(purchase.memoryMiB) + " MiB";
     if (!purchase.zone.empty()) text += " in zone " + purchase.zone;
-    return text + (purchase.pods.empty() ? " " + purchase.reason : " for " + names_of(purchase.pods));
+    text += purchase.pods.empty() ? " " + purchase.reason : " for " + names_of(purchase.pods);
+    return text + condition_of(purchase.observed_by);
 }
 
 std::string sentence_of(const WaitingPod& pod) {
     const auto name = "pod " + pod.pod.str();
     switch (pod.outlook) {
         case Outlook::purchase:
-            return name + " waits: a machine of pool " + pod.node + " would be bought";
+            return name + " waits: a machine of pool " + pod.node + " would be bought" +
+                   condition_of(pod.observed_by);
         case Outlook::node:
             return name + " waits, and fits node " + pod.node + ": the scheduler has to place it";
         case Outlook::coming_node:

@@ -1,0 +1,121 @@
+#include "controllers/provisioning/decision.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/predictions.hpp"
+
+namespace controllers::provisioning {
+
+namespace {
+
+using Purchases = std::map<std::string, int>;
+
+PodPointers unschedulable_pods(const Informers& informers) {
+    return informers.pods.store().by_index(kPodsUnschedulable, "true");
+}
+
+// By what the API server knows, which a restart survives, and by memory, which survives that people take the
+// finalizers of claims.
+Purchases recent_purchases(const DecisionInputs& inputs, api::Time now) {
+    ClaimPointers claims;
+    for (const auto& [key, claim] : inputs.informers.claims.store().all()) claims.push_back(claim);
+    auto purchases = purchases_last_hour(claims, inputs.informers.pools.store().all(), now);
+    for (const auto& [uid, count] : inputs.remembered) {
+        auto& known = purchases[uid];
+        known = std::max(known, count);
+    }
+    return purchases;
+}
+
+// Pods of leaving nodes are demand as well, which select_demand() does not see. Those for which too many
+// machines were bought already get what is free, but no other machine; whoever shared one with them is not to
+// suffer for it.
+std::set<std::string> exhausted_pods(const scheduling::Result& result, const Purchases& purchases) {
+    std::set<std::string> uids;
+    for (const auto& claim : result.claims) {
+        for (const auto* pod : claim.pods) {
+            const auto bought = purchases.find(pod->metadata.uid);
+            if (bought != purchases.end() && bought->second >= kMostPurchasesPerHour)
+                uids.insert(pod->metadata.uid);
+        }
+    }
+    return uids;
+}
+
+// False: none of them was there.
+bool take_off_leaving_nodes(World& world, const std::set<std::string>& uids) {
+    std::size_t taken = 0;
+    for (auto& node : world.snapshot.nodes) {
+        if (node.availability != scheduling::Availability::leaving) continue;
+        taken += std::erase_if(node.pods, [&](const auto& pod) { return uids.contains(pod->metadata.uid); });
+    }
+    return taken > 0;
+}
+
+std::vector<PoolOrder> orders_of(const World& world, const scheduling::Result& result,
+                                 const Informers& informers) {
+    std::map<std::size_t, PoolOrder> by_pool;
+    for (std::size_t i = 0; i < result.claims.size(); ++i) by_pool[result.claims[i].pool].claims.push_back(i);
+    std::vector<PoolOrder> orders;
+    for (auto& [index, order] : by_pool) {
+        const auto manager = informers.control_planes.store().get(world.pools[index].manager);
+        if (!manager) continue;
+        order.pool = index;
+        if (observes_only(*manager)) order.observed_by = manager->metadata.name;
+        orders.push_back(std::move(order));
+    }
+    return orders;
+}
+
+std::vector<RefusedPod> refused_pods(const Demand& demand, const scheduling::Result& result) {
+    std::vector<RefusedPod> refused;
+    // Pods of leaving nodes are no pending pods yet.
+    for (const auto& unplaced : result.unplaced)
+        if (demand.waiting.contains(unplaced.pod->metadata.uid))
+            refused.push_back({unplaced.pod, unplaced.reasons});
+    for (const auto& held : demand.held_back) refused.push_back({held.pod.get(), {held.message}});
+    return refused;
+}
+
+}  // namespace
+
+Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now) {
+    const auto& informers = inputs.informers;
+    const auto purchases = recent_purchases(inputs, now);
+    Decision decision;
+    decision.demand = select_demand(unschedulable_pods(informers), purchases, informers.pools.store().all(),
+                                    informers.nodes.store().all(), now);
+    auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
+    decision.world = build_world(informers, std::move(supplies), decision.demand.pods, now);
+    decision.result = solver.solve(decision.world.snapshot);
+    while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, purchases)))
+        decision.result = solver.solve(decision.world.snapshot);
+    decision.orders = orders_of(decision.world, decision.result, informers);
+    decision.refused = refused_pods(decision.demand, decision.result);
+    return decision;
+}
+
+World world_for_removals(const DecisionInputs& inputs, api::Time now) {
+    const auto& informers = inputs.informers;
+    auto pods = pods_that_keep_nodes(unschedulable_pods(informers), informers.pools.store().all(),
+                                     informers.nodes.store().all());
+    auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
+    return build_world(informers, std::move(supplies), std::move(pods), now);
+}
+
+Purchase purchase_of(const scheduling::NewClaim& claim) {
+    Purchase purchase;
+    purchase.size = {claim.cpu_cores, claim.memory_mib};
+    purchase.zone = claim.zone;
+    purchase.reason = claim.reason;
+    for (const auto* pod : claim.pods) {
+        purchase.pod_uids.push_back(pod->metadata.uid);
+        purchase.pod_names.push_back(api::key_of(*pod).str());
+    }
+    return purchase;
+}
+
+}  // namespace controllers::provisioning

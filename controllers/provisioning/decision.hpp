@@ -1,0 +1,56 @@
+// What is bought now, for whom, and why the others get nothing: every rule that makes or stops a purchase,
+// in one place. The reconciler carries a decision out; `plan` and `explain` tell it. Reads, never waits.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/provisioning/demand.hpp"
+#include "controllers/provisioning/supply.hpp"
+#include "scheduling/solver.hpp"
+
+namespace controllers::provisioning {
+
+// A waiting pod that gets nothing now.
+struct RefusedPod {
+    const api::Pod* pod = nullptr;
+    std::vector<std::string> reasons;  // for people
+};
+
+// What one pool buys.
+struct PoolOrder {
+    std::size_t pool = 0;             // index into World::pools
+    std::vector<std::size_t> claims;  // indices into Result::claims
+    std::string observed_by;          // the control plane that only observes; empty: it is bought
+};
+
+// Pods are named by pointers into the world, which moves with the decision.
+struct Decision {
+    Demand demand;
+    World world;
+    scheduling::Result result;
+    std::vector<PoolOrder> orders;    // in the order of the pools, without those that buy nothing
+    std::vector<RefusedPod> refused;  // of those that the scheduler cannot place
+};
+
+// What a decision is made from besides the stores. All must outlive the call.
+struct DecisionInputs {
+    const Informers& informers;
+    const Reservations& reservations;
+    CreationLog& creations;
+    // How many machines were bought for pods within the last hour, by UID, as far as a process remembers it;
+    // what the stores tell counts anyway.
+    std::map<std::string, int> remembered;
+};
+
+Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now);
+
+// The cluster as removals are judged by it: with the pods that may keep a node, and what may be bought.
+World world_for_removals(const DecisionInputs& inputs, api::Time now);
+
+// The machine that a claim of the result stands for.
+Purchase purchase_of(const scheduling::NewClaim& claim);
+
+}  // namespace controllers::provisioning
