@@ -18,6 +18,9 @@ namespace {
 
 using Update = api::ConditionUpdate;
 
+// As the CRD allows; a longer one would have the whole status refused.
+constexpr std::size_t kLongestHostMessage = 1024;
+
 bool is_about_credentials(const std::string& reason) {
     return reason.starts_with("Secret") || reason.starts_with("Credentials");
 }
@@ -88,7 +91,7 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
         host.freeMemoryMiB = offering.free_memory_mib;
         host.largestMachine = offering.largest;
         host.machines = offering.machines;
-        host.message = offering.why_not;
+        host.message = offering.why_not.substr(0, kLongestHostMessage);
         hosts.push_back(std::move(host));
     }
     std::sort(hosts.begin(), hosts.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

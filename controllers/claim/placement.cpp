@@ -1,6 +1,7 @@
 #include "controllers/claim/placement.hpp"
 
 #include "controllers/claim/identity.hpp"
+#include "controllers/claim/state.hpp"
 #include "controllers/ledger.hpp"
 
 namespace controllers::claim {
@@ -28,6 +29,8 @@ std::vector<providers::Reservation> Placements::others(const NodeSmithClaim& cla
     std::vector<providers::Reservation> result;
     for (const auto& [key, other] : informers_.claims.store().all()) {
         if (key == api::key_of(claim)) continue;
+        // A failed claim is kept for an hour to be read, with the record of a machine that is verified gone.
+        if (is_true(*other, api::conditions::kMachineDeleted)) continue;
         Placed place{provider_of(*other), record_of(other->status)};
         const auto unwritten = placed_.find(key);
         if (place.record.machine_id.empty() && unwritten != placed_.end()) place = unwritten->second;

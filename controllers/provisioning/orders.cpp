@@ -1,7 +1,7 @@
 #include "controllers/provisioning/orders.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
 
 #include "api/v1alpha1/machine_cost.hpp"
 #include "base/log.hpp"
@@ -40,14 +40,16 @@ asio::awaitable<std::optional<ledger::LimitHit>> Orders::place(PoolPointer pool,
     auto& order = orders_.emplace_back();
     order.pool = pool;
     order.reservation = std::move(reservation);
+    std::vector<std::size_t> granted;
     for (std::size_t i = 0; i < purchases.size() && i < order.reservation.granted.size(); ++i)
-        if (order.reservation.granted[i]) order.left.push_back({0, std::move(purchases[i])});
+        if (order.reservation.granted[i]) granted.push_back(i);
     // Hosts are chosen in the order of the claims: the small ones would take what only the large ones need.
-    std::ranges::stable_sort(order.left, std::ranges::greater(), [](const Line& line) {
-        return api::v1alpha1::cost_in_mib(line.purchase.size.cpuCores, line.purchase.size.memoryMiB);
+    std::ranges::sort(granted, {}, [&](std::size_t i) {
+        const auto& size = purchases[i].size;
+        return std::pair(-api::v1alpha1::cost_in_mib(size.cpuCores, size.memoryMiB), i);
     });
     auto sequence = order.reservation.first_sequence;
-    for (auto& line : order.left) line.sequence = sequence++;
+    for (const auto i : granted) order.left.push_back({sequence++, std::move(purchases[i])});
     co_await finish();
     co_return hit;
 }

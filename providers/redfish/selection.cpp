@@ -108,6 +108,10 @@ Choice choose_host(const std::vector<HostPointer>& hosts, const MachineSpec& mac
             choice.why_not += (choice.why_not.empty() ? "" : "; ") + host->metadata.name + " " + *why;
         }
     }
+    choice.is_permanent = !hosts.empty() && std::ranges::all_of(hosts, [&](const HostPointer& host) {
+        const auto& capacity = host->status.capacity;
+        return capacity && capacity->cpuCores > 0 && capacity->memoryMiB > 0 && why_too_small(*host, machine);
+    });
     if (hosts.empty()) choice.why_not = "no NodeSmithHost names this provider";
     if (unfit > kMostExplained) choice.why_not += "; and " + std::to_string(unfit - kMostExplained) + " more";
     return choice;

@@ -21,8 +21,9 @@ bool is_on(const NodeSmithHost& host);
 std::string label_of(const NodeSmithHost& host, const std::string& key);
 
 struct Choice {
-    HostPointer host;     // null: none
-    std::string why_not;  // then: what each host lacks
+    HostPointer host;           // null: none
+    std::string why_not;        // then: what each host lacks
+    bool is_permanent = false;  // then: each is too small, whatever becomes of it
 };
 // Of the hosts that can serve `machine` and are neither reserved for other claims nor in `excluded`: those
 // that are on already, then those that an earlier attempt did not fail on, with fewest failures, best by the

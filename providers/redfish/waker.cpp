@@ -99,7 +99,7 @@ Machine Waker::machine_of(const MachineSpec& spec, const NodeSmithHost& host, Ma
 EnsureResult Waker::place(const MachineSpec& spec, const std::set<std::string>& excluded) const {
     const auto hosts = fleet_.inventory().hosts(settings_.namespace_, settings_.name);
     auto choice = choose_host(hosts, spec, settings_, excluded);
-    if (!choice.host) return InsufficientCapacity{"no host: " + choice.why_not};
+    if (!choice.host) return InsufficientCapacity{"no host: " + choice.why_not, choice.is_permanent};
     return machine_of(spec, *choice.host, MachineState::placed, {});
 }
 

@@ -260,6 +260,7 @@ private:
     }
 
     providers::EnsureResult place(const providers::MachineSpec& spec) const {
+        cloud_.reservations = spec.reservations;
         std::string best;
         std::int64_t most_free = -1;
         for (const auto& [name, host] : cloud_.hosts) {

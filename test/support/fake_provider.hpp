@@ -50,9 +50,10 @@ public:
     explicit Cloud(base::Clock& clock);
     Cloud(base::Clock& clock, Options options);
 
-    std::map<std::string, CloudHost> hosts;           // by name; one host "host-a" to begin with
-    std::map<std::string, CloudMachine> machines;     // by machine ID
-    std::deque<providers::EnsureResult> next_ensure;  // answered instead of doing anything
+    std::map<std::string, CloudHost> hosts;            // by name; one host "host-a" to begin with
+    std::map<std::string, CloudMachine> machines;      // by machine ID
+    std::deque<providers::EnsureResult> next_ensure;   // answered instead of doing anything
+    std::vector<providers::Reservation> reservations;  // that the last machine was placed beside
     std::deque<providers::RemoveResult> next_remove;
     std::function<void(const CloudMachine&)> on_boot;  // a machine is running from now on
     std::function<void(const CloudMachine&)> on_gone;

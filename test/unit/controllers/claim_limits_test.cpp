@@ -45,4 +45,23 @@ TEST_CASE("a limit that was lowered takes back claims without a machine, the you
     CHECK(world.gone("d"));
 }
 
+// Found by the simulation: the solve thought that there was room, the placing thought that there was none.
+TEST_CASE("the machine of a failed claim, verified gone, takes no room from others") {
+    World world;
+    Process process(world);
+    providers::Machine placed;
+    placed.record = {"pve1", "101", ""};
+    world.cloud.next_ensure = {placed, providers::AttemptFailed{"StartFailed", "no disk", false}};
+    world.server.edit<NodeSmithPool>({"default", "p"},
+                                     [](NodeSmithPool& pool) { pool.spec.scaleUp.maxLaunchAttempts = 1; });
+    world.buy("c");
+    REQUIRE(world.run_until([&] {
+        const auto* deleted = world.condition(conditions::kMachineDeleted);
+        return deleted && deleted->status == api::ConditionStatus::True;
+    }));
+    world.buy("d");
+    REQUIRE(world.run_until([&] { return world.ready("d"); }));
+    CHECK(world.cloud.reservations.empty());
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "providers/proxmox/vm_config.hpp"
 #include "providers/proxmox/vmid.hpp"
 #include "test/support/catch.hpp"
 
@@ -135,7 +136,8 @@ TEST_CASE("Hosts that must not be used never are, and each says why") {
              w.settings.spec.placement.minAvailable.memoryMiB = 1024;
              w.state.hosts[0].memory_used_mib = 65000;
          }},
-        {"has 1 CPUs", [](World& w) { w.state.hosts[0].cpus = 1; }},
+        {"at most 0 of its 1 CPUs", [](World& w) { w.state.hosts[0].cpus = 1; }},
+        {"at most 2048 of its 4096 MiB", [](World& w) { w.state.hosts[0].memory_mib = 4096; }},
         {"not zone b", [](World& w) { w.demand.zone = "b"; }},
         {"MiB not promised", [](World& w) { w.state.guests = {guest(1, "a", 60000)}; }},
     };
@@ -160,12 +162,57 @@ TEST_CASE("A host where an earlier attempt failed is used last") {
 TEST_CASE("Overcommitment is as configured") {
     World world;
     world.state.hosts.resize(1);
-    world.demand.memory_mib = 100'000;
+    world.state.guests = {guest(1, "a", 40'000)};
+    world.state.guests[0].cpus = 10;
+    world.demand.memory_mib = 40'000;
+    world.demand.cpus = 10;
     CHECK_THAT(world.choose(), Contains("MiB not promised"));
     world.settings.spec.placement.memoryAllocationPercent = 200;
     CHECK(world.choose() == "a");
-    world.settings.spec.placement.cpuAllocationPercent = 10;
+    world.settings.spec.placement.cpuAllocationPercent = 100;
     CHECK_THAT(world.choose(), Contains("CPUs not promised"));
+}
+
+// Proxmox starts no VM with more CPUs than its host has, and one with all of its memory starves the host.
+TEST_CASE("However much may be promised, one machine gets no more than its host has") {
+    World world;
+    world.settings.spec.placement.memoryAllocationPercent = 400;
+    world.demand.cpus = 16;
+    CHECK_THAT(world.choose(), Contains("c: can give one machine at most 15 of its 16 CPUs, needed 16"));
+    world.demand.cpus = 15;
+    world.demand.memory_mib = 65536;
+    CHECK_THAT(world.choose(), Contains("c: can give one machine at most 63488 of its 65536 MiB"));
+    world.demand.memory_mib = 63488;
+    CHECK(world.choose() == "a");
+}
+
+TEST_CASE("What no host can ever take is told from what none can take now") {
+    World world;
+    const auto is_permanent = [&] {
+        const auto chosen = choose_host(world.settings, world.all_rooms(), world.demand);
+        return std::get<InsufficientCapacity>(chosen).permanent;
+    };
+    world.demand.cpus = 20;
+    CHECK(is_permanent());
+    // Nobody knows what a host has that is off.
+    world.state.hosts[2].is_online = false;
+    world.state.hosts[2].cpus = world.state.hosts[2].memory_mib = 0;
+    CHECK_FALSE(is_permanent());
+    world.settings.spec.placement.excludedNodes = {"c"};
+    CHECK(is_permanent());
+    world.demand.cpus = 2;
+    world.state.guests = {guest(1, "a", 63000), guest(2, "b", 63000)};
+    CHECK_FALSE(is_permanent());
+}
+
+TEST_CASE("The boot disk of a blank machine is the first drive in its boot order") {
+    CHECK(new_boot_disk_gib({}) == 0);
+    CHECK(new_boot_disk_gib({{"boot", "order=net0"}, {"scsihw", "virtio-scsi-single"}}) == 0);
+    CHECK(new_boot_disk_gib({{"scsi0", "local-lvm:32,discard=on"}}) == 32);
+    CHECK(new_boot_disk_gib({{"efidisk0", "local-lvm:1"}, {"virtio0", "local:20,format=qcow2"}}) == 20);
+    CHECK(new_boot_disk_gib({{"boot", "order=net0;scsi1;scsi0"}, {"scsi0", "a:64"}, {"scsi1", "a:16"}}) ==
+          16);
+    CHECK(new_boot_disk_gib({{"ide2", "local:iso/x.iso,media=cdrom"}, {"scsi0", "a:8"}}) == 8);
 }
 
 TEST_CASE("The state of a cluster is read from its resources, numbers as texts and gaps included") {

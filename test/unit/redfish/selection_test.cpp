@@ -1,0 +1,37 @@
+// Which host a claim gets, and whether it is worth waiting for one.
+#include "providers/redfish/selection.hpp"
+#include "test/support/catch.hpp"
+
+using namespace providers;
+using namespace providers::redfish;
+
+namespace {
+
+HostPointer host(const std::string& name, std::int64_t cpu_cores, std::int64_t memory_mib) {
+    auto result = std::make_shared<NodeSmithHost>();
+    result->metadata.name = name;
+    auto& capacity = result->status.capacity.emplace();
+    capacity.cpuCores = cpu_cores;
+    capacity.memoryMiB = memory_mib;
+    return result;
+}
+
+MachineSpec machine(std::int64_t cpu_cores) {
+    MachineSpec spec;
+    spec.cpu_cores = cpu_cores;
+    spec.memory_mib = 4096;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("a machine larger than every host is waited for in vain, one that a busy host could take is not") {
+    const Settings settings;
+    std::vector<HostPointer> hosts{host("a", 8, 32768), host("b", 16, 65536)};  // none has been examined
+    CHECK(choose_host(hosts, machine(32), settings, {}).is_permanent);
+    CHECK_FALSE(choose_host(hosts, machine(16), settings, {}).is_permanent);
+    // What a host has is not known before it was on for the first time.
+    hosts.push_back(host("c", 0, 0));
+    CHECK_FALSE(choose_host(hosts, machine(32), settings, {}).is_permanent);
+    CHECK_FALSE(choose_host({}, machine(1), settings, {}).is_permanent);
+}
