@@ -60,11 +60,11 @@ private:
                 place.free_cpu_cores = static_cast<std::int64_t>(dice_.below(20));
             if (options_.has_limits && dice_.chance(20))
                 place.free_machines = static_cast<std::int64_t>(dice_.below(4));
-            if (options_.has_limits && dice_.chance(40))
+            if (options_.has_limits && options_.has_bounds && dice_.chance(40))
                 place.largest =
                     scheduling::MachineSize{static_cast<std::int64_t>(1 + dice_.below(8)),
                                             static_cast<std::int64_t>(2 + dice_.below(14)) * 1024};
-            if (options_.has_limits && dice_.chance(10))
+            if (options_.has_limits && options_.has_bounds && dice_.chance(10))
                 place.refused.push_back({static_cast<std::int64_t>(2 + dice_.below(4)), 4096});
             snapshot_.places.push_back(place);
         }
@@ -90,7 +90,8 @@ private:
         pool.weight = static_cast<std::int32_t>(dice_.below(3));
         pool.reserved = {100, 256};
         pool.pods_per_node = dice_.chance(20) ? 4 : 110;
-        if (has(Feature::resources) && dice_.chance(50)) pool.ephemeral_storage_mib = 17 * 1024;
+        if (options_.has_bounds && has(Feature::resources) && dice_.chance(50))
+            pool.ephemeral_storage_mib = 17 * 1024;
         pool.flexible.cpuCores = {1, static_cast<std::int64_t>(2 + dice_.below(14)), 1};
         pool.flexible.memoryMiB = {1024, 32768, 512};
         if (dice_.chance(40)) pool.shapes = {{"s", 2, 4096, 110}, {"m", 4, 8192, 110}, {"wide", 8, 6144, 20}};

@@ -35,7 +35,9 @@ struct Options {
     std::size_t most_pods = 40;
     std::size_t most_nodes = 6;
     bool has_limits = true;  // budgets and bounded places
-    std::string prefix;      // of the names of nodes and zones
+    // Hosts that give one machine no more than they have, and pods that ask for disk.
+    bool has_bounds = true;
+    std::string prefix;  // of the names of nodes and zones
 };
 
 scheduling::Snapshot make(std::uint64_t seed, const Options& options = {});

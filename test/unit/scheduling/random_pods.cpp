@@ -75,7 +75,7 @@ PodBuilder PodMaker::make_template() {
     pod.pod.metadata.namespace_ = dice_.chance(75) ? kNamespaces[0] : kNamespaces[1];
     pod.label("app", dice_.pick(kApps)).label("tier", dice_.pick(kApps));
     if (has(Feature::resources) && dice_.chance(50)) add_init_containers(pod.pod);
-    if (has(Feature::resources) && dice_.chance(30))
+    if (options_.has_bounds && has(Feature::resources) && dice_.chance(30))
         pod.requests({{"ephemeral-storage", dice_.pick<std::string>({"50Mi", "6Gi", "20Gi"})}});
     if (has(Feature::resources) && dice_.chance(25)) add_pod_level_resources(pod.pod);
     if (has(Feature::extended_resources) && dice_.chance(40)) request_gpu(pod.pod);
