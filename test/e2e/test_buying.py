@@ -57,6 +57,8 @@ def test_ordinary_load_runs_beside_a_pod_that_no_host_can_hold(stack):
 def test_disk_space_buys_no_more_machines_than_it_needs(stack):
     """One machine for each pod was bought, whatever it asked for."""
     stack.cluster.kubectl("delete", "deployment", "huge", "--wait=false")
+    stack.cluster.kubectl("-n", manifests.NAMESPACE, "patch", "nspool", "workers", "--type=merge",
+                          "-p", '{"spec": {"limits": {"maxNodes": 20}}}')
     claims = {c["metadata"]["name"] for c in stack.claims()}
     pods = manifests.deployment("chart", 4, cpu="1", memory="64Mi")
     pods["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["ephemeral-storage"] = "50Mi"
