@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "test/simulation/sites.hpp"
+
 namespace simulation {
 namespace {
 
@@ -60,10 +62,10 @@ void Adversary::arm_changes() {
     auto at = world_.now() + exponential(*random_, world_.scenario.changes_per_hour);
     next_change_ = world_.clock.call_at(at, [this] {
         const auto& deployments = world_.scenario.deployments;
-        const auto& name = deployments[random_->below(deployments.size())].name;
-        auto most = static_cast<std::uint64_t>(world_.scenario.most_replicas);
+        const auto& deployment = deployments[random_->below(deployments.size())];
+        const auto most = static_cast<std::uint64_t>(deployment.most_replicas);
         auto replicas = random_->below(3) == 0 ? 0 : random_->below(most + 1);
-        world_.workloads.scale(name, static_cast<std::int64_t>(replicas));
+        world_.workloads.scale(deployment.name, static_cast<std::int64_t>(replicas));
         arm_changes();
     });
 }
@@ -228,6 +230,8 @@ void Adversary::make_peace() {
     }
     // The same for locks that a worker left behind when it died (`qm unlock`).
     for (auto& [vmid, machine] : world_.proxmox.cluster().world.machines) machine.config.erase("lock");
+    auto& pools = world_.proxmox.cluster().world.pools;
+    pools[kMissingResourcePool].id = kMissingResourcePool;
     if (operators_.alive().empty()) operators_.keep(1);
 }
 

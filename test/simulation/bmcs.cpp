@@ -12,6 +12,7 @@ constexpr const char* kHostsNamespace = "nodes";
 constexpr std::chrono::seconds kHostBootTime{20};
 constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kBmcResetsAfter{50};
+constexpr std::int64_t kDiskMiB = 240 * 1024;
 // A host may change its power by itself so long after it has come on.
 constexpr std::chrono::seconds kFallsWithin{10};
 
@@ -152,6 +153,7 @@ void Bmcs::boot(Host& host) {
         registration.system_uuid = host.uuid;
         registration.cpu_cores = host.cpu_cores;
         registration.memory_mib = host.memory_mib - 1024;
+        registration.disk_mib = kDiskMiB;
         if (!kubelets_.join(registration)) trace_.line("bmc", host.name, " cannot join: its Node is Ready");
     });
 }

@@ -1,5 +1,6 @@
 #include "test/simulation/faults.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace simulation {
@@ -81,6 +82,10 @@ void FaultPlan::note(Fault fault) {
 base::Duration FaultPlan::duration(base::Duration least, base::Duration most) {
     auto share = random_->unit();
     return least + std::chrono::duration_cast<base::Duration>((most - least) * (share * share));
+}
+
+bool FaultPlan::is_calm() const {
+    return std::ranges::all_of(rates_, [](double rate) { return rate <= 0; });
 }
 
 bool FaultPlan::recent(Fault fault) const {

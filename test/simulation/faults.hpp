@@ -68,6 +68,8 @@ public:
     // No trouble any more.
     void stop() { active_ = false; }
     bool active() const { return active_; }
+    // The seed has none at all.
+    bool is_calm() const;
 
     // A time from `least` to `most`, short ones more often.
     base::Duration duration(base::Duration least, base::Duration most);

@@ -1,6 +1,7 @@
 #include "test/simulation/scenario.hpp"
 
 #include "test/simulation/dice.hpp"
+#include "test/simulation/sites.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
 
 namespace simulation {
@@ -10,22 +11,15 @@ using namespace std::chrono_literals;
 using api::v1alpha1::BootstrapMethod;
 using proxmox_simulator::kMiB;
 
-proxmox_simulator::World draw_proxmox(Dice& dice) {
-    auto world = proxmox_simulator::default_world();
-    world.hosts.resize(static_cast<std::size_t>(dice.between(1, 3)));
-    if (world.hosts.size() == 1) world.standalone = true;
-    for (auto& host : world.hosts) {
-        host.cpus = static_cast<int>(dice.one_of<std::int64_t>({4, 8, 16}));
-        host.memory = static_cast<std::uint64_t>(dice.one_of<std::int64_t>({12, 24, 64})) * 1024 * kMiB;
-    }
-    return world;
-}
-
 void draw_template(Dice& dice, NodeSmithPool& pool) {
     auto& machine = pool.spec.machineTemplate;
-    if (dice.chance(0.4)) {
+    if (dice.chance(0.3)) {
         machine.sizes = {{"small", 2, 4096}};
         if (dice.chance(0.7)) machine.sizes.push_back({"large", 4, 8192});
+        if (dice.chance(0.3)) machine.sizes.push_back({"huge", 32, 131072});
+    } else if (dice.chance(0.5)) {
+        // The defaults, as in README: larger than most hosts.
+        if (dice.chance(0.5)) machine.flexible.emplace();
     } else {
         machine.flexible.emplace();
         machine.flexible->cpuCores = {1, dice.between(2, 8), 1};
@@ -89,69 +83,14 @@ void draw_disruption(Dice& dice, NodeSmithPool& pool) {
 
 void draw_limits(Dice& dice, NodeSmithPool& pool) {
     auto& limits = pool.spec.limits;
+    if (dice.chance(0.2)) {
+        limits = {0, 10, 64, 262144};
+        return;
+    }
     limits.maxNodes = dice.chance(0.7) ? dice.between(1, 6) : 0;
     if (dice.chance(0.3)) limits.cpuCores = dice.between(4, 24);
     if (dice.chance(0.3)) limits.memoryMiB = dice.between(8, 48) * 1024;
     if (dice.chance(0.25)) limits.minNodes = dice.between(1, 2);
-}
-
-Deployment draw_deployment(Dice& dice, const std::string& name, const std::vector<NodeSmithPool>& pools) {
-    static const std::vector<std::string> cpus{"100m", "500m", "1", "1500m", "3"};
-    static const std::vector<std::string> memories{"128Mi", "1Gi", "2500Mi", "6Gi"};
-    auto deployment = a_deployment(name, dice.between(0, 4), dice.one_of(cpus), dice.one_of(memories));
-    auto& pod = deployment.pod;
-    const auto& pool = dice.one_of(pools);
-    if (dice.chance(0.4)) pod.spec.nodeSelector["tier"] = pool.metadata.name;
-    if (dice.chance(0.5)) {
-        for (const auto& taint : pool.spec.machineTemplate.taints) {
-            api::Toleration toleration;
-            toleration.key = taint.key;
-            toleration.value = taint.value;
-            toleration.effect = taint.effect;
-            pod.spec.tolerations->push_back(toleration);
-        }
-    }
-    if (dice.chance(0.15)) {
-        api::PodAffinityTerm term;
-        term.topologyKey = api::labels::kHostname;
-        term.labelSelector.emplace().matchLabels = *pod.metadata.labels;
-        pod.spec.affinity.emplace().podAntiAffinity.emplace().requiredDuringSchedulingIgnoredDuringExecution =
-            {term};
-    }
-    if (dice.chance(0.3)) pod.metadata.annotations[kEndsAfter] = std::to_string(dice.between(2, 60));
-    if (dice.chance(0.05)) pod.metadata.annotations[std::string(api::annotations::kDoNotDisrupt)] = "true";
-    if (dice.chance(0.15)) pod.spec.priority = static_cast<std::int32_t>(dice.between(1, 1000));
-    pod.spec.terminationGracePeriodSeconds = dice.between(1, 60);
-    return deployment;
-}
-
-api::PodDisruptionBudget budget_for(Dice& dice, const Deployment& deployment) {
-    api::PodDisruptionBudget budget;
-    budget.metadata.name = deployment.name;
-    budget.metadata.namespace_ = kNamespace;
-    budget.spec.selector.emplace().matchLabels = *deployment.pod.metadata.labels;
-    if (dice.chance(0.6)) {
-        budget.spec.maxUnavailable = api::IntOrString(dice.between(0, 2));
-    } else {
-        budget.spec.minAvailable = dice.chance(0.5) ? api::IntOrString("50%") : api::IntOrString(1);
-    }
-    return budget;
-}
-
-api::DaemonSet a_daemon_set(bool tolerates_all) {
-    api::DaemonSet set;
-    set.metadata.name = "agent";
-    set.metadata.namespace_ = kNamespace;
-    auto pod = a_deployment("agent", 1, "100m", "64Mi").pod;
-    set.spec.selector.emplace().matchLabels = *pod.metadata.labels;
-    set.spec.template_.metadata = pod.metadata;
-    set.spec.template_.spec = pod.spec;
-    if (tolerates_all) {
-        api::Toleration all;
-        all.operator_ = api::TolerationOperator::Exists;
-        set.spec.template_.spec.tolerations = {all};
-    }
-    return set;
 }
 
 api::Secret credentials() {
@@ -195,20 +134,6 @@ NodeSmithPool a_pool(const std::string& name, const std::string& provider) {
     return pool;
 }
 
-Deployment a_deployment(const std::string& name, std::int64_t replicas, const std::string& cpu,
-                        const std::string& memory) {
-    Deployment deployment;
-    deployment.name = name;
-    deployment.replicas = replicas;
-    deployment.pod.metadata.labels = {{"app", name}};
-    api::Container container;
-    container.name = "app";
-    container.resources.requests = {{"cpu", api::Quantity::parse(cpu)},
-                                    {"memory", api::Quantity::parse(memory)}};
-    deployment.pod.spec.containers = {container};
-    return deployment;
-}
-
 Scenario plain_scenario() {
     Scenario scenario;
     scenario.proxmox = proxmox_simulator::default_world();
@@ -221,23 +146,38 @@ Scenario plain_scenario() {
     return scenario;
 }
 
-Scenario draw_scenario(base::Random& random) {
-    Dice dice(random);
-    Scenario scenario;
-    scenario.proxmox = draw_proxmox(dice);
-    scenario.credentials = credentials();
-    scenario.control_plane = a_control_plane();
+namespace {
+
+// At times one of them lacks what it needs until the trouble ends.
+void draw_providers(Dice& dice, Scenario& scenario) {
+    const auto disks = dice.chance(0.2)   ? Disks::from_template
+                       : dice.chance(0.5) ? Disks::blank
+                                          : Disks::none;
+    const auto site = draw_site(dice, draw_host_names(dice), disks);
+    scenario.proxmox = site.world;
     scenario.providers = {a_provider("lab", 1000)};
-    if (dice.chance(0.25)) scenario.providers.push_back(a_provider("annex", 2000));
+    if (dice.chance(0.35)) scenario.providers.push_back(a_provider("annex", 2000));
     for (auto& provider : scenario.providers) {
         if (dice.chance(0.2)) provider.spec.orphanGracePeriod = dice.seconds(60, 600);
         if (dice.chance(0.3)) provider.spec.proxmox->vmMemOverheadMiB = 512;
+        draw_site_use(dice, site, provider);
     }
-    auto pools = dice.between(1, 3);
+    auto& last = scenario.providers.back().spec;
+    if (scenario.providers.size() < 2 || !dice.chance(0.3)) return;
+    if (dice.chance(0.5)) {
+        last.proxmox->resourcePool = kMissingResourcePool;
+    } else {
+        last.credentialsSecretRef->name = "nowhere";
+    }
+}
+
+void draw_pools(Dice& dice, Scenario& scenario) {
+    const auto pools = dice.between(1, 3);
     for (std::int64_t i = 0; i < pools; ++i) {
-        auto pool = a_pool("pool-" + std::to_string(i), dice.one_of(scenario.providers).metadata.name);
+        const auto& provider = dice.one_of(scenario.providers);
+        auto pool = a_pool("pool-" + std::to_string(i), provider.metadata.name);
         // Without bootstrap data a machine boots from the network, with an image that joins by itself.
-        if (dice.chance(0.25)) pool.spec.bootstrap.reset();
+        if (!provider.spec.proxmox->template_ && dice.chance(0.25)) pool.spec.bootstrap.reset();
         pool.spec.weight = static_cast<std::int32_t>(dice.between(0, 2) * 10);
         if (dice.chance(0.1)) pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
         draw_template(dice, pool);
@@ -252,21 +192,33 @@ Scenario draw_scenario(base::Random& random) {
     auto& rates = scenario.control_plane.spec.rateLimits;
     if (dice.chance(0.1)) rates.maxCreationsPerHour = static_cast<std::int32_t>(dice.between(3, 10));
     if (dice.chance(0.1)) rates.maxRemovalsPerHour = static_cast<std::int32_t>(dice.between(3, 10));
-    auto deployments = dice.between(1, 4);
-    for (std::int64_t i = 0; i < deployments; ++i) {
-        auto deployment = draw_deployment(dice, "app-" + std::to_string(i), scenario.pools);
-        if (dice.chance(0.5)) scenario.budgets.push_back(budget_for(dice, deployment));
-        scenario.deployments.push_back(std::move(deployment));
+}
+
+void draw_metal(Dice& dice, Scenario& scenario) {
+    auto pool = add_rack(scenario, dice);
+    draw_limits(dice, pool);
+    draw_timing(dice, pool);
+    scenario.control_plane.spec.pools.push_back(pool.metadata.name);
+    scenario.pools.push_back(pool);
+}
+
+}  // namespace
+
+Scenario draw_scenario(base::Random& random) {
+    Dice dice(random);
+    Scenario scenario;
+    scenario.credentials = credentials();
+    scenario.control_plane = a_control_plane();
+    if (dice.chance(0.2)) {
+        draw_manifests(dice, scenario);
+    } else {
+        draw_providers(dice, scenario);
+        draw_pools(dice, scenario);
     }
-    if (dice.chance(0.5)) scenario.daemon_sets.push_back(a_daemon_set(dice.chance(0.5)));
+    draw_apps(dice, scenario);
     scenario.leader_election = dice.chance(0.3);
     scenario.changes_per_hour = dice.one_of<double>({4, 12, 30});
-    if (dice.chance(0.25)) {
-        auto pool = add_rack(scenario, dice);
-        draw_limits(dice, pool);
-        draw_timing(dice, pool);
-        scenario.pools.push_back(pool);
-    }
+    if (dice.chance(0.2)) draw_metal(dice, scenario);
     if (scenario.leader_election)
         scenario.lease_duration = dice.one_of<std::chrono::seconds>({15s, 60s, 120s});
     return scenario;

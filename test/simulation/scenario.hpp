@@ -32,7 +32,6 @@ struct Scenario {
     std::vector<Deployment> deployments;
     std::vector<api::PodDisruptionBudget> budgets;
     std::vector<api::DaemonSet> daemon_sets;
-    std::int64_t most_replicas = 6;  // of a deployment, when it is scaled
     bool leader_election = false;
     base::Duration lease_duration = std::chrono::seconds{15};
     double changes_per_hour = 12;  // of workloads
@@ -45,6 +44,10 @@ NodeSmithProvider a_provider(const std::string& name, std::int64_t first_vmid);
 NodeSmithPool a_pool(const std::string& name, const std::string& provider);
 Deployment a_deployment(const std::string& name, std::int64_t replicas, const std::string& cpu,
                         const std::string& memory);
+// Deployments with what charts ask for, budgets and DaemonSets, for the pools of the scenario.
+void draw_apps(Dice& dice, Scenario& scenario);
+// Providers, pools and control plane of README, user guide or samples, on hosts that are drawn.
+void draw_manifests(Dice& dice, Scenario& scenario);
 // Adds a provider of type redfish with hosts that have habits and troubles. Returns a pool on it.
 NodeSmithPool add_rack(Scenario& scenario, Dice& dice);
 // One provider, one pool, one deployment of two pods, no trouble.

@@ -19,6 +19,21 @@ std::uint64_t draw_longest_lag(base::Random& random) {
     return random.below(2) == 0 ? 0 : random.below(kLongestLag.count());
 }
 
+// In every second seed all is as pools say by default.
+KubeletHabits draw_habits(base::Random& random) {
+    KubeletHabits habits;
+    if (random.below(2) == 0) return habits;
+    static constexpr std::int64_t kCpu[] = {100, 100, 200, 500, 900};
+    static constexpr std::int64_t kMemory[] = {256, 256, 400, 612, 724};
+    static constexpr std::int64_t kDisk[] = {5, 10, 15, 30};
+    static constexpr std::int64_t kPods[] = {110, 110, 60, 16, 250};
+    habits.cpu_millicores = kCpu[random.below(std::size(kCpu))];
+    habits.memory_mib = kMemory[random.below(std::size(kMemory))];
+    habits.disk_percent = kDisk[random.below(std::size(kDisk))];
+    habits.pods = kPods[random.below(std::size(kPods))];
+    return habits;
+}
+
 void set_taint(std::vector<api::Taint>& taints, std::string_view key, bool wanted, api::Time now) {
     std::erase_if(taints, [&](const api::Taint& taint) { return !wanted && taint.key == key; });
     if (!wanted) return;
@@ -30,6 +45,25 @@ void set_taint(std::vector<api::Taint>& taints, std::string_view key, bool wante
 
 }  // namespace
 
+api::ResourceList KubeletHabits::capacity(const Registration& machine) const {
+    const auto disk = machine.disk_mib > 0 ? machine.disk_mib : machine.memory_mib / 2;
+    return {{"cpu", api::Quantity::of(machine.cpu_cores)},
+            {"memory", api::Quantity::of_mebibytes(machine.memory_mib)},
+            {"ephemeral-storage", api::Quantity::of_mebibytes(disk)},
+            {"pods", api::Quantity::of(pods)}};
+}
+
+api::ResourceList KubeletHabits::allocatable(const Registration& machine) const {
+    auto result = capacity(machine);
+    const auto disk = result["ephemeral-storage"].mebibytes();
+    result["cpu"] =
+        api::Quantity::of_milli(std::max<std::int64_t>(0, machine.cpu_cores * 1000 - cpu_millicores));
+    result["memory"] =
+        api::Quantity::of_mebibytes(std::max<std::int64_t>(0, machine.memory_mib - memory_mib));
+    result["ephemeral-storage"] = api::Quantity::of_mebibytes(disk - disk * disk_percent / 100);
+    return result;
+}
+
 Kubelets::Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace,
                    std::unique_ptr<base::Random> random)
     : server_(server),
@@ -37,6 +71,7 @@ Kubelets::Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace,
       view_(view),
       trace_(trace),
       random_(std::move(random)),
+      habits_(draw_habits(*random_)),
       longest_lag_ms_(draw_longest_lag(*random_)),
       judge_(clock_, std::chrono::milliseconds{500}, [this] { judge(); }),
       collect_(clock_, kLostPodsAfter, [this] { collect_lost_pods(); }) {
@@ -85,12 +120,8 @@ api::Node Kubelets::fresh_node(const Registration& registration) const {
         node.status.conditions,
         {std::string(api::conditions::kReady), ConditionStatus::False, "KubeletNotReady", "starting", {}},
         now);
-    node.status.capacity = {{"cpu", api::Quantity::of(registration.cpu_cores)},
-                            {"memory", api::Quantity::of_mebibytes(registration.memory_mib)},
-                            {"pods", api::Quantity::of(110)}};
-    node.status.allocatable = {{"cpu", api::Quantity::of_milli(registration.cpu_cores * 1000 - 100)},
-                               {"memory", api::Quantity::of_mebibytes(registration.memory_mib - 256)},
-                               {"pods", api::Quantity::of(110)}};
+    node.status.capacity = habits_.capacity(registration);
+    node.status.allocatable = habits_.allocatable(registration);
     node.status.nodeInfo.systemUUID = registration.system_uuid;
     node.status.nodeInfo.kubeletVersion = "v1.36.3";
     node.status.nodeInfo.operatingSystem = "linux";

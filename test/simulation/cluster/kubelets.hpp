@@ -21,10 +21,22 @@ struct Registration {
     std::string system_uuid;
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;
+    std::int64_t disk_mib = 0;  // 0: none, its file systems are in memory
     api::StringMap labels;
     std::vector<api::Taint> taints;
     std::string provider_id;
     base::Duration ready_after = std::chrono::seconds{5};
+};
+
+// What the kubelets of a seed keep for the system, whatever the pools say of it, and how many pods they take.
+struct KubeletHabits {
+    std::int64_t cpu_millicores = 100;
+    std::int64_t memory_mib = 256;
+    std::int64_t disk_percent = 10;
+    std::int64_t pods = 110;
+
+    api::ResourceList capacity(const Registration& machine) const;
+    api::ResourceList allocatable(const Registration& machine) const;
 };
 
 // A pod with this annotation takes so many seconds to end (at most its grace period), otherwise one.
@@ -47,6 +59,7 @@ public:
     bool runs(const std::string& node) const;
     // Nodes whose kubelet runs, in the order of their names.
     std::vector<std::string> running() const;
+    const KubeletHabits& habits() const { return habits_; }
 
 private:
     struct Kubelet {
@@ -77,6 +90,7 @@ private:
     ClusterView& view_;
     Trace& trace_;
     std::unique_ptr<base::Random> random_;
+    KubeletHabits habits_;
     std::uint64_t longest_lag_ms_;             // of the taints of a Node that becomes Ready
     std::map<std::string, Kubelet> kubelets_;  // by system UUID
     std::map<std::string, std::unique_ptr<base::Alarm>> starting_, ending_;  // by pod UID

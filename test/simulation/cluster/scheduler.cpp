@@ -12,28 +12,6 @@ bool is_pending(const api::Pod& pod) {
     return pod.spec.nodeName.empty() && is_alive(pod);
 }
 
-bool fits(const api::ResourceList& free, const api::ResourceList& wanted, std::string& why_not) {
-    for (const auto& [name, amount] : wanted) {
-        if (amount.is_zero()) continue;
-        auto found = free.find(name);
-        if (found == free.end() || found->second < amount) {
-            why_not = name == "pods" ? "Too many pods" : "Insufficient " + name;
-            return false;
-        }
-    }
-    return true;
-}
-
-std::vector<api::PodAffinityTerm> required_anti_affinity(const api::Pod& pod) {
-    if (!pod.spec.affinity || !pod.spec.affinity->podAntiAffinity) return {};
-    return pod.spec.affinity->podAntiAffinity->requiredDuringSchedulingIgnoredDuringExecution;
-}
-
-bool repels(const api::PodAffinityTerm& term, const api::Pod& of, const api::Pod& other) {
-    return of.metadata.namespace_ == other.metadata.namespace_ && term.labelSelector &&
-           api::matches(*term.labelSelector, other.metadata.labels);
-}
-
 // What stays free on average of CPU and memory, as the kube-scheduler's LeastAllocated scores it by default.
 double score(const api::Node& node, const api::ResourceList& free, const api::ResourceList& wanted) {
     double score = 0;
@@ -48,23 +26,21 @@ double score(const api::Node& node, const api::ResourceList& free, const api::Re
     return score;
 }
 
-bool any_repels(const api::Pod& of, const api::Pod& other) {
-    return std::ranges::any_of(required_anti_affinity(of),
-                               [&](const auto& term) { return repels(term, of, other); });
-}
-
 }  // namespace
 
+std::optional<std::string> lacks(const api::ResourceList& free, const api::ResourceList& wanted) {
+    for (const auto& [name, amount] : wanted) {
+        if (amount.is_zero()) continue;
+        const auto found = free.find(name);
+        if (found == free.end() || found->second < amount)
+            return name == "pods" ? "Too many pods" : "Insufficient " + name;
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> node_refuses(const api::Node& node, const api::Pod& pod) {
-    if (!api::matches(pod.spec.nodeSelector, node.metadata.labels)) {
+    if (!is_selected(pod, node.metadata.labels, node.metadata.name))
         return "node(s) didn't match Pod's node affinity/selector";
-    }
-    if (pod.spec.affinity && pod.spec.affinity->nodeAffinity) {
-        const auto& wanted = pod.spec.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution;
-        if (wanted && !api::matches(*wanted, node.metadata.labels, node.metadata.name)) {
-            return "node(s) didn't match Pod's node affinity/selector";
-        }
-    }
     for (const auto& taint : node.spec.taints) {
         if (taint.effect == api::taints::kPreferNoSchedule || tolerates(pod, taint)) continue;
         return "node(s) had untolerated taint {" + taint.key + ": " + taint.value + "}";
@@ -96,11 +72,11 @@ Scheduler::Scheduler(fake::ApiServer& server, ClusterView& view, Trace& trace)
     });
 }
 
-std::vector<Scheduler::Candidate> Scheduler::candidates() const {
+std::vector<Candidate> candidates(const ClusterView& view) {
     std::vector<Candidate> result;
-    for (const auto& [key, node] : view_.all<api::Node>()) {
+    for (const auto& [key, node] : view.all<api::Node>()) {
         Candidate candidate{node.get(), node->status.allocatable, {}};
-        for (const auto* pod : view_.pods_on(node->metadata.name)) {
+        for (const auto* pod : view.pods_on(node->metadata.name)) {
             if (has_ended(*pod)) continue;
             for (const auto& [name, amount] : requests_of(*pod)) candidate.free[name] -= amount;
             candidate.pods.push_back(pod);
@@ -110,25 +86,21 @@ std::vector<Scheduler::Candidate> Scheduler::candidates() const {
     return result;
 }
 
-Scheduler::Candidate* Scheduler::place(const api::Pod& pod, std::vector<Candidate>& candidates,
-                                       std::string& why_not) const {
+Candidate* Scheduler::place(const api::Pod& pod, std::vector<Candidate>& candidates,
+                            std::string& why_not) const {
     Candidate* best = nullptr;
-    double best_score = 0;
-    auto wanted = requests_of(pod);
+    std::tuple<std::int64_t, double> best_score;
+    const auto wanted = requests_of(pod);
     for (auto& candidate : candidates) {
-        if (auto refusal = node_refuses(*candidate.node, pod)) {
+        auto refusal = node_refuses(*candidate.node, pod);
+        if (!refusal) refusal = lacks(candidate.free, wanted);
+        if (!refusal) refusal = pods_refuse(candidate, candidates, pod);
+        if (refusal) {
             why_not = *refusal;
             continue;
         }
-        if (!fits(candidate.free, wanted, why_not)) continue;
-        bool repelled = std::ranges::any_of(candidate.pods, [&pod](const api::Pod* other) {
-            return any_repels(pod, *other) || any_repels(*other, pod);
-        });
-        if (repelled) {
-            why_not = "node(s) didn't match pod anti-affinity rules";
-            continue;
-        }
-        const auto its_score = score(*candidate.node, candidate.free, wanted);
+        const std::tuple its_score(-crowd(candidate, candidates, pod),
+                                   score(*candidate.node, candidate.free, wanted));
         if (best && its_score <= best_score) continue;
         best = &candidate;
         best_score = its_score;
@@ -146,18 +118,23 @@ void Scheduler::schedule() {
         return std::tuple(-pod->spec.priority.value_or(0), pod->metadata.creationTimestamp,
                           api::key_of(*pod));
     });
-    auto nodes = candidates();
+    auto nodes = candidates(view_);
+    bool any_bound = false, any_refused = false;
     for (const auto& pod : pending) {
         std::string why_not = "no nodes";
         auto* chosen = place(*pod, nodes, why_not);
         if (!chosen) {
+            any_refused = true;
             refuse(*pod, "0/" + std::to_string(nodes.size()) + " nodes are available: " + why_not + ".");
             continue;
         }
         for (const auto& [name, amount] : requests_of(*pod)) chosen->free[name] -= amount;
         chosen->pods.push_back(pod.get());
         bind(*pod, *chosen->node);
+        any_bound = true;
     }
+    // Whoever found a place may have made one for those that keep their distance.
+    if (any_bound && any_refused) reactor_.poke();
 }
 
 void Scheduler::bind(const api::Pod& pod, const api::Node& node) {

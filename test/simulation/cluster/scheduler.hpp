@@ -1,5 +1,6 @@
 // A small kube-scheduler: binds pods to Nodes, or says in their status that no Node fits. Honours resources,
-// node selectors, required node affinity, taints, cordons and required anti-affinity; scores by free CPU.
+// node selectors, required node affinity, taints, cordons, and what pods ask of each other (constraints.hpp).
+// Scores by what stays free, and before that by what the pod would like.
 #pragma once
 
 #include <map>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "test/simulation/cluster/constraints.hpp"
 #include "test/simulation/cluster/reactor.hpp"
 #include "test/simulation/cluster/view.hpp"
 #include "test/simulation/trace.hpp"
@@ -18,14 +20,7 @@ public:
     Scheduler(fake::ApiServer& server, ClusterView& view, Trace& trace);
 
 private:
-    struct Candidate {
-        const api::Node* node;
-        api::ResourceList free;
-        std::vector<const api::Pod*> pods;
-    };
-
     void schedule();
-    std::vector<Candidate> candidates() const;
     Candidate* place(const api::Pod& pod, std::vector<Candidate>& candidates, std::string& why_not) const;
     void bind(const api::Pod& pod, const api::Node& node);
     void refuse(const api::Pod& pod, const std::string& message);
@@ -36,6 +31,10 @@ private:
     Reactor reactor_;
 };
 
+// All Nodes, with what their pods leave free.
+std::vector<Candidate> candidates(const ClusterView& view);
+// What `wanted` lacks in `free`, in the scheduler's words; nullopt: nothing.
+std::optional<std::string> lacks(const api::ResourceList& free, const api::ResourceList& wanted);
 // nullopt: the pod may run there as far as the Node alone says (no resources, no other pods); else the reason
 // in the scheduler's words.
 std::optional<std::string> node_refuses(const api::Node& node, const api::Pod& pod);

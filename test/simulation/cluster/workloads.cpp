@@ -35,7 +35,20 @@ void add_default_tolerations(api::Pod& pod) {
     }
 }
 
-// What the DaemonSet controller adds to its pods.
+// The API server's defaults of a pod (and not of a pod template): limits become requests.
+void add_default_requests(api::Pod& pod) {
+    for (auto& container : *pod.spec.containers)
+        for (const auto& [name, amount] : container.resources.limits)
+            container.resources.requests.try_emplace(name, amount);
+}
+
+bool answers(const api::Pod& pod) {
+    return pod.status.phase == api::PodPhase::Running &&
+           api::is_true(pod.status.conditions, api::conditions::kReady);
+}
+
+}  // namespace
+
 api::Pod daemon_pod(const api::DaemonSet& set, const std::string& node) {
     api::Pod pod;
     pod.metadata.namespace_ = set.metadata.namespace_;
@@ -53,15 +66,9 @@ api::Pod daemon_pod(const api::DaemonSet& set, const std::string& node) {
     affinity.requiredDuringSchedulingIgnoredDuringExecution = api::NodeSelector{{term}};
     if (!pod.spec.affinity) pod.spec.affinity.emplace();
     pod.spec.affinity->nodeAffinity = affinity;
+    add_default_requests(pod);
     return pod;
 }
-
-bool answers(const api::Pod& pod) {
-    return pod.status.phase == api::PodPhase::Running &&
-           api::is_true(pod.status.conditions, api::conditions::kReady);
-}
-
-}  // namespace
 
 Workloads::Workloads(fake::ApiServer& server, ClusterView& view, Trace& trace)
     : server_(server),
@@ -154,6 +161,7 @@ void Workloads::create_pod(const std::string& prefix, api::Pod pod, api::OwnerRe
     pod.status = {};
     pod.status.phase = api::PodPhase::Pending;
     add_default_tolerations(pod);
+    add_default_requests(pod);
     server_.put(pod);
 }
 

@@ -20,7 +20,8 @@ inline constexpr const char* kNamespace = "default";
 struct Deployment {
     std::string name;
     std::int64_t replicas = 0;
-    api::Pod pod;  // the template: labels, annotations, spec
+    std::int64_t most_replicas = 6;  // when it is scaled
+    api::Pod pod;                    // the template: labels, annotations, spec
 };
 
 class Workloads {
@@ -50,5 +51,8 @@ private:
     Reactor budgets_;
     Reactor tokens_;
 };
+
+// The pod of the DaemonSet on that Node, as its controller and the API server complete it.
+api::Pod daemon_pod(const api::DaemonSet& set, const std::string& node);
 
 }  // namespace simulation

@@ -1,10 +1,13 @@
 #include "test/simulation/guests/guests.hpp"
 
+#include <algorithm>
 #include <boost/json/value.hpp>
 #include <stdexcept>
 
 #include "api/yaml.hpp"
 #include "test/simulation/guests/iso_files.hpp"
+#include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/text.hpp"
 
 namespace simulation {
 namespace {
@@ -62,6 +65,14 @@ bool joins_by_itself(const api::Node& node) {
     return node.metadata.name.starts_with(kNameByDhcp);
 }
 
+std::int64_t largest_disk_mib(const proxmox::Config& config) {
+    std::uint64_t largest = 0;
+    for (auto& [option, drive] : proxmox::drives(config))
+        if (!drive.is_cdrom)
+            largest = std::max(largest, proxmox::parse_size(drive.properties["size"]).value_or(0));
+    return static_cast<std::int64_t>(largest / proxmox::kMiB);
+}
+
 Guests::Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace)
     : clock_(clock), view_(view), kubelets_(kubelets), faults_(faults), trace_(trace) {}
 
@@ -105,6 +116,7 @@ void Guests::join(const proxmox::MachineView& machine) {
         registration.system_uuid = machine.uuid;
         registration.cpu_cores = machine.cpus;
         registration.memory_mib = static_cast<std::int64_t>(machine.memory_mib);
+        registration.disk_mib = largest_disk_mib(machine.config);
         if (!kubelets_.join(registration)) {
             throw std::runtime_error("a Node with name " + registration.node +
                                      " and status Ready already exists");
@@ -149,9 +161,10 @@ Registration Guests::read_seed(const proxmox::MachineView& machine) const {
 
 // A netboot image has credentials of its own and takes its host name from DHCP.
 Registration Guests::own_registration(const proxmox::MachineView& machine) const {
-    if (machine.boot_order.empty() || !machine.boot_order.front().starts_with("net")) {
+    // What is tried before is empty.
+    if (std::ranges::none_of(machine.boot_order,
+                             [](const auto& device) { return device.starts_with("net"); }))
         throw std::runtime_error("nothing to boot from");
-    }
     Registration result;
     result.node = kNameByDhcp + machine.uuid.substr(0, 8);
     return result;

@@ -21,6 +21,9 @@ namespace proxmox = proxmox_simulator;
 // Whether the machine's image has credentials of its own; its Node is named by DHCP.
 bool joins_by_itself(const api::Node& node);
 
+// Of a machine; 0: it has none.
+std::int64_t largest_disk_mib(const proxmox::Config& config);
+
 enum class PowerEvent { started, stopped, destroyed };
 
 class Guests final : public proxmox::MachineHooks {

@@ -9,8 +9,6 @@ namespace simulation {
 namespace {
 
 constexpr std::chrono::minutes kBoundWithin{2};
-// What trouble left behind: nodes that are not Ready again yet, watches that are dead.
-constexpr std::chrono::minutes kSettled{15};
 
 std::string owner_of(const api::Pod& pod) {
     const auto* owner = api::controller_of(pod.metadata);

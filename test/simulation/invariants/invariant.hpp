@@ -14,6 +14,9 @@ namespace simulation {
 // What was under way when somebody took a mark off or changed the cables is nobody's fault.
 inline constexpr std::chrono::minutes kInFlight{3};
 
+// What trouble left behind lasts for so long: nodes that are not Ready again yet, watches that are dead.
+inline constexpr std::chrono::minutes kSettled{15};
+
 struct Violation {
     base::TimePoint at;
     std::string invariant;
@@ -83,5 +86,7 @@ std::unique_ptr<Invariant> status_tells_the_truth(const Stage& stage);
 std::unique_ptr<Invariant> writes_fit_their_schemas(const Stage& stage);
 std::unique_ptr<Invariant> evicted_pods_run_again(const Stage& stage);
 std::unique_ptr<Invariant> hosts_serve_one_claim(const Stage& stage);
+std::unique_ptr<Invariant> waiting_pods_are_served(const Stage& stage);
+std::unique_ptr<Invariant> nothing_is_wasted(const Stage& stage);
 
 }  // namespace simulation

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
+#include "test/simulation/search.hpp"
 
 namespace simulation {
 namespace {
@@ -72,16 +73,6 @@ public:
 private:
     Figures last_;
 };
-
-// Has a machine, or may have one, or is going to have one: between two attempts a claim keeps its place.
-bool may_have_machine(const NodeSmithClaim& claim) {
-    const auto& conditions = claim.status.conditions;
-    const bool ends = claim.metadata.deletionTimestamp || api::is_true(conditions, api::conditions::kFailed);
-    if (ends && api::is_true(conditions, api::conditions::kMachineDeleted)) return false;
-    // One that a user applied waits for its place; once it has tried, it may have a machine.
-    return !claim.spec.idempotencyKey.empty() || !claim.status.machineID.empty() ||
-           claim.status.launchAttempts > 0;
-}
 
 class LimitsHold final : public Invariant {
 public:

@@ -48,7 +48,8 @@ private:
             api::is_true(conditions, api::conditions::kFailed))
             return;
         if (waits(claim, api::conditions::kLaunched,
-                  {api::reasons::kLimitExceeded, api::reasons::kInsufficientCapacity}) ||
+                  {api::reasons::kLimitExceeded, api::reasons::kInsufficientCapacity,
+                   api::reasons::kSecretMissing}) ||
             waits(claim, api::conditions::kMachineDeleted,
                   {"OwnershipMismatch", api::reasons::kMarkMismatch})) {
             return;

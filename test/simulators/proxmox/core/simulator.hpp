@@ -41,6 +41,7 @@ public:
 
     // For tests and the control interface: state, power, faults, hooks.
     Cluster& cluster() { return cluster_; }
+    const Cluster& cluster() const { return cluster_; }
     ScriptedFaults& faults() { return scripted_; }
     void observe(std::function<void(const RequestRecord&)> observer) { observer_ = std::move(observer); }
 

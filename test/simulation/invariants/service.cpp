@@ -1,0 +1,89 @@
+// A purchase within limits that would let a waiting pod run is made; and the trouble of one object, be it a
+// claim without room, a pool that backs off, a provider that cannot be reached or a host that is off, stops
+// no other. What would help is told by an independent search (search.hpp), which leaves out what is in
+// trouble.
+#include <algorithm>
+#include <map>
+
+#include "test/simulation/invariants/invariant.hpp"
+#include "test/simulation/search.hpp"
+
+namespace simulation {
+namespace {
+
+// Judged by the clock only where nobody makes trouble. Within it the operator sees the pod, asks hosts anew
+// and gives up what it expected of a machine that does not come.
+constexpr std::chrono::minutes kBoughtWithin{20};
+constexpr std::chrono::minutes kLooks{1};
+
+class WaitingPodsAreServed final : public Invariant {
+public:
+    using Invariant::Invariant;
+
+    void each_second() override {
+        if (world_.faults.active() && !world_.faults.is_calm()) calm_since_ = world_.now();
+        if (world_.now() < next_look_) return;
+        next_look_ = world_.now() + kLooks;
+        if (is_calm()) look();
+    }
+
+    Findings at_rest() const override {
+        Findings findings;
+        for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
+            if (!waits_for_node(*pod)) continue;
+            if (const auto purchase = purchase_that_helps(world_, *pod))
+                findings.push_back({"waiting pods are served", describe(*pod, *purchase)});
+        }
+        return findings;
+    }
+
+private:
+    bool is_calm() const {
+        const auto& rates = world_.scenario.control_plane.spec.rateLimits;
+        return rates.maxCreationsPerHour == 0 && calm_since_ + kSettled <= world_.now() &&
+               (stage_.deeds.last == base::TimePoint{} || stage_.deeds.last + kSettled <= world_.now());
+    }
+
+    void look() {
+        const bool is_one_coming =
+            std::ranges::any_of(world_.view.all<NodeSmithClaim>(),
+                                [](const auto& entry) { return is_on_its_way(*entry.second); });
+        std::map<std::string, base::TimePoint> still;
+        for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
+            if (is_one_coming || !waits_for_node(*pod)) continue;
+            const auto purchase = purchase_that_helps(world_, *pod);
+            if (!purchase) continue;
+            const auto known = helpless_since_.find(pod->metadata.uid);
+            const auto since = known == helpless_since_.end() ? world_.now() : known->second;
+            still[pod->metadata.uid] = since;
+            if (since + kBoughtWithin >= world_.now()) continue;
+            stage_.violate("waiting pods are served", describe(*pod, *purchase) + ", for 20 minutes now");
+        }
+        helpless_since_ = std::move(still);
+    }
+
+    std::string describe(const api::Pod& pod, const HelpfulPurchase& purchase) const {
+        auto text = "pod " + api::key_of(pod).str() + " waits, and " + purchase.str() + " is not bought";
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
+            const auto* launched = api::find_condition(claim->status.conditions, api::conditions::kLaunched);
+            if (launched && launched->status == api::ConditionStatus::False)
+                text += "; claim " + key.name + ": " + launched->reason + " (" + launched->message + ")";
+        }
+        for (const auto& [key, event] : world_.view.all<api::Event>())
+            if (event->involvedObject.uid == pod.metadata.uid && event->source.component != "scheduler")
+                text += "; it is told: " + event->message;
+        return text;
+    }
+
+    base::TimePoint calm_since_{};
+    base::TimePoint next_look_{};
+    std::map<std::string, base::TimePoint> helpless_since_;  // pods by UID
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> waiting_pods_are_served(const Stage& stage) {
+    return std::make_unique<WaitingPodsAreServed>(stage);
+}
+
+}  // namespace simulation

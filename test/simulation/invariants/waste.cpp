@@ -1,0 +1,114 @@
+// No machine is bought that nobody's pod needed: a claim that was bought for pods and leaves as Empty has run
+// one, unless pods came or went meanwhile; and what is bought at once for a set of pods is no more than three
+// times what a greedy packing of them needs, and one. Judged when nobody makes trouble; pods that would like
+// to be apart may be bought for as if they had to be.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "test/simulation/invariants/invariant.hpp"
+#include "test/simulation/rooms.hpp"
+#include "test/simulation/search.hpp"
+
+namespace simulation {
+namespace {
+
+// Pods that go make room; the operator may not have heard of it.
+constexpr std::chrono::seconds kHearsWithin{30};
+constexpr std::size_t kFactor = 3;
+
+bool keeps_apart(const api::Pod& pod) {
+    const bool has_anti_affinity = pod.spec.affinity && pod.spec.affinity->podAntiAffinity;
+    const bool has_ports = std::ranges::any_of(
+        pod.spec.containers, [](const api::Container& container) { return !container.ports.empty(); });
+    return has_anti_affinity || has_ports || !pod.spec.topologySpreadConstraints->empty();
+}
+
+class NothingIsWasted final : public Invariant {
+public:
+    explicit NothingIsWasted(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<api::Pod>(
+            [this](const api::Pod* before, const api::Pod* after) { follow(before, after); });
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) { follow(before, after); });
+    }
+
+    void each_second() override {
+        if (world_.faults.active() && !world_.faults.is_calm()) troubled_ = world_.now();
+    }
+
+private:
+    struct Bought {
+        base::TimePoint at{};
+        base::TimePoint in_service{};
+        std::set<std::string> pods;  // UIDs
+        bool keeps_apart = false;
+    };
+
+    bool is_calm_since(base::TimePoint when) const {
+        const auto last = std::max(troubled_, stage_.deeds.last);
+        return last == base::TimePoint{} || last + kSettled <= when;
+    }
+
+    void follow(const api::Pod* before, const api::Pod* after) {
+        const auto& pod = after ? *after : *before;
+        if (belongs_to_node(pod)) return;
+        const bool is_bound = after && !after->spec.nodeName.empty();
+        if (is_bound) used_.insert(after->spec.nodeName);
+        const bool was_there = before && is_alive(*before);
+        if (was_there && (!after || !is_alive(*after))) last_departure_ = world_.now();
+    }
+
+    void follow(const NodeSmithClaim* before, const NodeSmithClaim* after) {
+        if (!after) {
+            bought_.erase(before->metadata.uid);
+            return;
+        }
+        if (!before) note_purchase(*after);
+        const auto known = bought_.find(after->metadata.uid);
+        if (known == bought_.end()) return;
+        const bool in_service = api::is_true(after->status.conditions, api::conditions::kInitialized);
+        if (in_service && known->second.in_service == base::TimePoint{})
+            known->second.in_service = world_.now();
+        const auto* why = api::find_condition(after->status.conditions, api::conditions::kDisrupted);
+        if (why && why->status == api::ConditionStatus::True && why->reason == api::reasons::kEmpty)
+            check_removal(*after, known->second);
+    }
+
+    void note_purchase(const NodeSmithClaim& claim) {
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        if (!uids || uids->empty()) return;
+        Bought bought;
+        bought.at = world_.now();
+        for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
+            if (uids->find(pod->metadata.uid) == std::string::npos) continue;
+            bought.pods.insert(pod->metadata.uid);
+            bought.keeps_apart = bought.keeps_apart || keeps_apart(*pod);
+        }
+        bought_[claim.metadata.uid] = std::move(bought);
+    }
+
+    // Pods that went between the purchase and the moment when the last of the others could have been bound
+    // explain it.
+    void check_removal(const NodeSmithClaim& claim, const Bought& bought) {
+        if (bought.pods.empty() || bought.keeps_apart || used_.contains(claim.status.nodeName)) return;
+        if (bought.in_service == base::TimePoint{} || !is_calm_since(bought.at)) return;
+        if (last_departure_ != base::TimePoint{} && last_departure_ + kHearsWithin >= bought.at) return;
+        stage_.violate("nothing is wasted", "claim " + claim.metadata.name + " was bought for " +
+                                                std::to_string(bought.pods.size()) +
+                                                " pods, and is removed without having run any");
+    }
+
+    base::TimePoint troubled_{};
+    base::TimePoint last_departure_{};
+    std::set<std::string> used_;            // Nodes that ran a pod, by name
+    std::map<std::string, Bought> bought_;  // by claim UID
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> nothing_is_wasted(const Stage& stage) {
+    return std::make_unique<NothingIsWasted>(stage);
+}
+
+}  // namespace simulation

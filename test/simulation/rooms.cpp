@@ -1,0 +1,120 @@
+#include "test/simulation/rooms.hpp"
+
+#include <algorithm>
+
+#include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/text.hpp"
+
+namespace simulation {
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+bool is_drive(const std::string& option) {
+    return option.starts_with("scsi") && option != "scsihw";
+}
+
+bool is_allowed(const api::v1alpha1::ProxmoxSpec& spec, const std::string& host) {
+    return (spec.nodeWhitelist.empty() || contains(spec.nodeWhitelist, host)) &&
+           !contains(spec.placement.excludedNodes, host) && !contains(spec.placement.evacuateNodes, host);
+}
+
+bool has_bridges(const api::v1alpha1::ProxmoxSpec& spec, const proxmox::Host& host) {
+    return std::ranges::all_of(spec.networkInterfaces, [&host](const auto& wanted) {
+        return std::ranges::any_of(host.bridges,
+                                   [&wanted](const auto& bridge) { return bridge.name == wanted.bridge; });
+    });
+}
+
+bool has_storage(const proxmox::World& world, const std::string& id, const std::string& host) {
+    const auto found = world.storages.find(id);
+    if (found == world.storages.end() || !found->second.enabled || !found->second.active) return false;
+    return found->second.hosts.empty() || found->second.hosts.contains(host);
+}
+
+const proxmox::Machine* template_at(const proxmox::World& world, const api::v1alpha1::Template& wanted,
+                                    const std::string& host) {
+    for (const auto& [vmid, machine] : world.machines) {
+        if (proxmox::config_flag(machine.config, "template") &&
+            proxmox::config_text(machine.config, "name") == wanted.name && machine.node == host)
+            return &machine;
+    }
+    return nullptr;
+}
+
+// "fast:20,discard=on": the storage and the size in GiB.
+std::pair<std::string, std::int64_t> new_disk(const boost::json::value& option) {
+    const std::string text(option.as_string());
+    const auto colon = text.find(':');
+    return {text.substr(0, colon), std::stoll(text.substr(colon + 1))};
+}
+
+// -1: no machine of the provider can be made there.
+std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSpec& spec,
+                     const std::string& host) {
+    if (!spec.resourcePool.empty() && !world.pools.contains(spec.resourcePool)) return -1;
+    std::int64_t disk_mib = 0;
+    if (spec.template_) {
+        const auto* source = template_at(world, *spec.template_, host);
+        if (!source) return -1;
+        disk_mib =
+            std::max(largest_disk_mib(source->config), spec.template_->bootDisk.sizeGiB.value_or(0) * 1024);
+    }
+    for (const auto& option : spec.vmOptions) {
+        if (!is_drive(option.name)) continue;
+        const auto [storage, gib] = new_disk(option.value);
+        if (!has_storage(world, storage, host)) return -1;
+        disk_mib = std::max(disk_mib, gib * 1024);
+    }
+    return disk_mib;
+}
+
+void take_promised(const World& world, const api::v1alpha1::ProxmoxSpec& spec, Room& room) {
+    const auto& machines = world.proxmox.cluster().world.machines;
+    for (const auto& [vmid, machine] : machines) {
+        if (machine.node != room.host || proxmox::config_flag(machine.config, "template")) continue;
+        const auto tags = proxmox::split(proxmox::config_text(machine.config, "tags"), ';');
+        const bool counts = machine.running || proxmox::config_flag(machine.config, "onboot") ||
+                            std::ranges::find(tags, spec.managedNodeTag) != tags.end();
+        if (!counts) continue;
+        room.cpus -= proxmox::vcpus(machine.config);
+        room.memory_mib -= static_cast<std::int64_t>(proxmox::memory_mib(machine.config));
+    }
+    for (const auto& [key, claim] : world.view.all<NodeSmithClaim>()) {
+        const auto& status = claim->status;
+        const bool has_place = status.host == room.host && !status.machineID.empty();
+        if (!has_place || machines.contains(std::atoi(status.machineID.c_str()))) continue;
+        room.cpus -= claim->spec.requirements.cpuCores;
+        room.memory_mib -= claim->spec.requirements.memoryMiB + spec.vmMemOverheadMiB;
+    }
+}
+
+}  // namespace
+
+std::vector<Room> rooms_for(const World& world, const NodeSmithProvider& provider) {
+    const auto& spec = *provider.spec.proxmox;
+    const auto& placement = spec.placement;
+    const auto& lab = world.proxmox.cluster().world;
+    std::vector<Room> rooms;
+    for (const auto& host : lab.hosts) {
+        if (!host.powered_on || host.maintenance || !is_allowed(spec, host.name) || !has_bridges(spec, host))
+            continue;
+        Room room;
+        room.host = host.name;
+        room.disk_mib = disk_at(lab, spec, host.name);
+        if (room.disk_mib < 0) continue;
+        const auto memory = static_cast<std::int64_t>(host.memory / proxmox::kMiB);
+        const auto& reserved = placement.hostReserved;
+        room.cpus = host.cpus * placement.cpuAllocationPercent / 100 - reserved.cpuCores;
+        room.memory_mib = memory * placement.memoryAllocationPercent / 100 - reserved.memoryMiB;
+        take_promised(world, spec, room);
+        room.cpus = std::min(room.cpus, host.cpus - reserved.cpuCores);
+        room.memory_mib = std::min(room.memory_mib, memory - reserved.memoryMiB);
+        rooms.push_back(room);
+    }
+    return rooms;
+}
+
+}  // namespace simulation

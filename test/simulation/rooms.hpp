@@ -1,0 +1,25 @@
+// What is left on each Proxmox host for machines of a provider, counted from the simulated world itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "test/simulation/world.hpp"
+
+namespace simulation {
+
+// What of a disk may be kept for the system where nobody has told the operator otherwise.
+inline constexpr std::int64_t kAssumedDiskPercent = 15;
+
+struct Room {
+    std::string host;
+    // For one machine: what is not promised yet, and no more than the host has less its reserve.
+    std::int64_t cpus = 0, memory_mib = 0;
+    std::int64_t disk_mib = 0;  // of the machine's disk; 0: it has none
+};
+
+// Hosts that can take a machine of the provider, whatever its size: on, allowed, with its bridges, storages,
+// template and resource pool. What runs, starts on boot, is ours or was promised counts as taken.
+std::vector<Room> rooms_for(const World& world, const NodeSmithProvider& provider);
+
+}  // namespace simulation

@@ -1,0 +1,232 @@
+#include "test/simulation/search.hpp"
+
+#include <algorithm>
+
+#include "test/simulation/rooms.hpp"
+
+namespace simulation {
+namespace {
+
+constexpr const char* kNewNode = "a-new-node";
+// What the operator takes for granted where nobody has told it otherwise.
+constexpr std::int64_t kAssumedPods = 110;
+
+struct Used {
+    std::int64_t nodes = 0, cpu_cores = 0, memory_mib = 0;
+};
+
+// Of one pool; of all if it is "".
+Used used_of(const World& world, const std::string& pool) {
+    Used used;
+    for (const auto& [key, claim] : world.view.all<NodeSmithClaim>()) {
+        if ((!pool.empty() && claim->spec.poolRef != pool) || !may_have_machine(*claim)) continue;
+        ++used.nodes;
+        used.cpu_cores += claim->spec.requirements.cpuCores;
+        used.memory_mib += claim->spec.requirements.memoryMiB;
+    }
+    return used;
+}
+
+template <class Limits>
+bool allows(const Limits& limits, const Used& used, const HelpfulPurchase& purchase) {
+    const auto fits = [](std::int64_t limit, std::int64_t has, std::int64_t more) {
+        return limit == 0 || has + more <= limit;
+    };
+    return fits(limits.maxNodes, used.nodes, 1) &&
+           fits(limits.cpuCores, used.cpu_cores, purchase.cpu_cores) &&
+           fits(limits.memoryMiB, used.memory_mib, purchase.memory_mib);
+}
+
+bool is_after(const World& world, const std::optional<api::Time>& time) {
+    return time && world.clock.wall_now() < time->at;
+}
+
+// The operator may say of the pool itself that it waits for a time or for its user.
+bool is_open(const World& world, const NodeSmithControlPlane& plane, const NodeSmithPool& pool) {
+    const auto& listed = plane.spec.pools;
+    const bool is_listed = std::ranges::find(listed, "*") != listed.end() ||
+                           std::ranges::find(listed, pool.metadata.name) != listed.end();
+    if (!is_listed || plane.spec.mode != api::v1alpha1::Mode::Active || pool.metadata.deletionTimestamp)
+        return false;
+    if (api::is_false(plane.status.conditions, api::conditions::kClusterHealthy)) return false;
+    if (is_after(world, pool.status.nextRetryTime)) return false;
+    const auto& up = pool.spec.scaleUp;
+    const auto& last = pool.status.lastScaleUpTime;
+    if (last && is_after(world, api::Time(last->at + up.stabilizationWindow.value))) return false;
+    if (up.maxConcurrent == 0) return true;
+    const auto coming = std::ranges::count_if(world.view.all<NodeSmithClaim>(), [&pool](const auto& entry) {
+        const auto& claim = *entry.second;
+        return claim.spec.poolRef == pool.metadata.name && !claim.metadata.deletionTimestamp &&
+               !api::is_true(claim.status.conditions, api::conditions::kRegistered) &&
+               !api::is_true(claim.status.conditions, api::conditions::kFailed);
+    });
+    return coming < up.maxConcurrent;
+}
+
+api::Node node_of(const NodeSmithPool& pool, const NodeSmithProvider& provider, const std::string& host) {
+    api::Node node;
+    node.metadata.name = kNewNode;
+    auto& labels = *node.metadata.labels;
+    labels = pool.spec.machineTemplate.labels;
+    labels[pool.spec.poolLabelKey] = pool.metadata.name;
+    labels[std::string(api::labels::kHostname)] = kNewNode;
+    labels[std::string(api::labels::kArch)] = "amd64";
+    labels[std::string(api::labels::kOs)] = "linux";
+    const auto& zone = provider.spec.proxmox->placement.zoneLabel;
+    if (!zone.empty()) labels[zone] = host;
+    node.spec.taints = pool.spec.machineTemplate.taints;
+    return node;
+}
+
+// The pods of DaemonSets that a new node of the pool gets.
+std::vector<api::Pod> daemons_on(const World& world, const api::Node& node) {
+    std::vector<api::Pod> daemons;
+    for (const auto& [key, set] : world.view.all<api::DaemonSet>()) {
+        auto pod = daemon_pod(*set, node.metadata.name);
+        if (!node_refuses(node, pod)) daemons.push_back(std::move(pod));
+    }
+    return daemons;
+}
+
+// What a machine of the pool offers, as its pool says or as its kubelet does.
+api::ResourceList offered(const World& world, const NodeSmithPool& pool, const Registration& machine) {
+    const auto& said = pool.status.learnedReserved.value_or(pool.spec.machineTemplate.systemReserved);
+    auto poorer = world.kubelets.habits();
+    poorer.cpu_millicores = std::max(poorer.cpu_millicores, said.cpuMillicores);
+    poorer.memory_mib = std::max(poorer.memory_mib, said.memoryMiB);
+    poorer.disk_percent = std::max<std::int64_t>(poorer.disk_percent, kAssumedDiskPercent);
+    poorer.pods = std::min(poorer.pods, kAssumedPods);
+    return poorer.allocatable(machine);
+}
+
+std::int64_t stepped(std::int64_t needed, std::int64_t least, std::int64_t step) {
+    if (needed <= least) return least;
+    step = std::max<std::int64_t>(step, 1);
+    return least + (needed - least + step - 1) / step * step;
+}
+
+// Sizes that are worth a look: each that has a name, or the smallest that holds what is wanted.
+std::vector<api::v1alpha1::Size> sizes_for(const World& world, const NodeSmithPool& pool,
+                                           const api::ResourceList& wanted, bool is_diskless) {
+    const auto& machine = pool.spec.machineTemplate;
+    std::vector<api::v1alpha1::Size> sizes;
+    for (const auto& size : machine.sizes) sizes.push_back({size.cpuCores, size.memoryMiB});
+    if (!sizes.empty()) return sizes;
+    const auto flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
+    const auto amount = [&wanted](const char* name) {
+        const auto found = wanted.find(name);
+        return found == wanted.end() ? api::Quantity::of(0) : found->second;
+    };
+    const Registration huge{"", "", 1024, 1 << 20, 0, {}, {}, "", {}};
+    const auto most = offered(world, pool, huge);
+    const auto cpu = amount("cpu").milli() + huge.cpu_cores * 1000 - most.at("cpu").milli();
+    auto memory = amount("memory").mebibytes() + huge.memory_mib - most.at("memory").mebibytes();
+    // Half of it is where a machine without disk keeps its files.
+    if (is_diskless) memory = std::max(memory, 4 * amount("ephemeral-storage").mebibytes());
+    const api::v1alpha1::Size size{stepped((cpu + 999) / 1000, flexible.cpuCores.min, flexible.cpuCores.step),
+                                   stepped(memory, flexible.memoryMiB.min, flexible.memoryMiB.step)};
+    if (size.cpuCores <= flexible.cpuCores.max && size.memoryMiB <= flexible.memoryMiB.max)
+        sizes.push_back(size);
+    return sizes;
+}
+
+class Search {
+public:
+    Search(const World& world, const api::Pod& pod)
+        : world_(world), pod_(pod), nodes_(candidates(world.view)) {}
+
+    std::optional<HelpfulPurchase> in(const NodeSmithControlPlane& plane, const NodeSmithPool& pool) {
+        const auto* provider =
+            world_.view.find<NodeSmithProvider>({pool.metadata.namespace_, pool.spec.providerRef});
+        if (!provider || !provider->spec.proxmox || !is_open(world_, plane, pool)) return std::nullopt;
+        if (!api::is_true(provider->status.conditions, api::conditions::kReady)) return std::nullopt;
+        for (const auto& room : rooms_for(world_, *provider)) {
+            auto purchase = on(room, pool, *provider);
+            if (purchase && allows(pool.spec.limits, used_of(world_, pool.metadata.name), *purchase) &&
+                allows(plane.spec.limits, used_of(world_, ""), *purchase))
+                return purchase;
+        }
+        return std::nullopt;
+    }
+
+private:
+    std::optional<HelpfulPurchase> on(const Room& room, const NodeSmithPool& pool,
+                                      const NodeSmithProvider& provider) {
+        const auto node = node_of(pool, provider, room.host);
+        if (node_refuses(node, pod_)) return std::nullopt;
+        const auto daemons = daemons_on(world_, node);
+        auto wanted = requests_of(pod_);
+        for (const auto& daemon : daemons)
+            for (const auto& [name, amount] : requests_of(daemon)) wanted[name] += amount;
+        nodes_.push_back({&node, {}, {}});
+        const bool is_refused = pods_refuse(nodes_.back(), nodes_, pod_).has_value();
+        nodes_.pop_back();
+        if (is_refused) return std::nullopt;
+        for (const auto& size : sizes_for(world_, pool, wanted, room.disk_mib == 0)) {
+            const auto memory = size.memoryMiB + provider.spec.proxmox->vmMemOverheadMiB;
+            if (size.cpuCores > room.cpus || memory > room.memory_mib) continue;
+            const Registration machine{"", "", size.cpuCores, size.memoryMiB, room.disk_mib, {}, {}, "", {}};
+            if (!lacks(offered(world_, pool, machine), wanted))
+                return HelpfulPurchase{pool.metadata.name, room.host, size.cpuCores, size.memoryMiB};
+        }
+        return std::nullopt;
+    }
+
+    const World& world_;
+    const api::Pod& pod_;
+    std::vector<Candidate> nodes_;
+};
+
+// A machine that was bought for it became a Node, and it did not go there.
+bool is_held_back(const World& world, const api::Pod& pod) {
+    return std::ranges::any_of(world.view.all<NodeSmithPool>(), [&](const auto& entry) {
+        return std::ranges::any_of(entry.second->status.mispredictions, [&](const auto& wrong) {
+            return wrong.podUID == pod.metadata.uid && is_after(world, wrong.nextRetryTime);
+        });
+    });
+}
+
+}  // namespace
+
+std::string HelpfulPurchase::str() const {
+    return "a machine of pool " + pool + " with " + std::to_string(cpu_cores) + " CPUs and " +
+           std::to_string(memory_mib) + " MiB on host " + host;
+}
+
+bool waits_for_node(const api::Pod& pod) {
+    return is_alive(pod) && pod.spec.nodeName.empty() && !belongs_to_node(pod) &&
+           api::is_false(pod.status.conditions, api::conditions::kPodScheduled);
+}
+
+bool may_have_machine(const NodeSmithClaim& claim) {
+    const auto& conditions = claim.status.conditions;
+    const bool ends = claim.metadata.deletionTimestamp || api::is_true(conditions, api::conditions::kFailed);
+    if (ends && api::is_true(conditions, api::conditions::kMachineDeleted)) return false;
+    // One that a user applied waits for its place; once it has tried, it may have a machine.
+    return !claim.spec.idempotencyKey.empty() || !claim.status.machineID.empty() ||
+           claim.status.launchAttempts > 0;
+}
+
+bool is_on_its_way(const NodeSmithClaim& claim) {
+    const auto& conditions = claim.status.conditions;
+    if (claim.metadata.deletionTimestamp || api::is_true(conditions, api::conditions::kFailed) ||
+        api::is_true(conditions, api::conditions::kDisrupted) ||
+        api::is_true(conditions, api::conditions::kInitialized))
+        return false;
+    const auto* launched = api::find_condition(conditions, api::conditions::kLaunched);
+    return !launched || launched->status == api::ConditionStatus::True ||
+           (launched->reason != api::reasons::kInsufficientCapacity &&
+            launched->reason != api::reasons::kLimitExceeded);
+}
+
+std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api::Pod& pod) {
+    if (is_held_back(world, pod)) return std::nullopt;
+    Search search(world, pod);
+    for (const auto& [plane_key, plane] : world.view.all<NodeSmithControlPlane>()) {
+        for (const auto& [key, pool] : world.view.all<NodeSmithPool>())
+            if (auto purchase = search.in(*plane, *pool)) return purchase;
+    }
+    return std::nullopt;
+}
+
+}  // namespace simulation
