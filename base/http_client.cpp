@@ -135,7 +135,10 @@ private:
         std::string failure;
         try {
             stream_ = co_await pool_->connector.connect(limit);
-            co_return;
+            // Of a process that was stopped meanwhile the connection may be heard of before the time that has
+            // passed. What it was made for may be true no longer.
+            if (pool_->clock.now() <= limit) co_return;
+            failure = "connecting: timed out";
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::runtime_error& error) {

@@ -39,9 +39,10 @@ struct Operator::Parts {
         if (!lost_lease) co_await finish_work();
         leading.stop();
         co_await leading.join();
+        // Without the lease nothing can be written any more.
+        if (!lost_lease) co_await base::run_before(clock, clock.now() + kFarewell, wiring.events().flush());
         if (leads && !lost_lease) co_await wiring.elector().release();
         if (leads) co_await log_out();
-        co_await base::run_before(clock, clock.now() + kFarewell, wiring.events().flush());
         background.stop();
         co_await background.join();
         if (failure) std::rethrow_exception(failure);

@@ -15,6 +15,7 @@
 #include "controllers/provider_instances.hpp"
 #include "controllers/provisioning/reconciler.hpp"
 #include "controllers/reservations.hpp"
+#include "kube/write_fence.hpp"
 #include "operator/cluster_metrics.hpp"
 #include "operator/debug_state.hpp"
 #include "operator/kproximate_metrics.hpp"
@@ -36,7 +37,8 @@ struct Wiring::Objects {
     Objects(OperatorEnvironment given, const OperatorSettings& settings)
         : environment(std::move(given)),
           leader_election(settings.leader_elect),
-          client(std::move(environment.api_server), clock(), metrics),
+          client(kube::make_write_fence(std::move(environment.api_server), [this] { return may_mutate(); }),
+                 clock(), metrics),
           elector(kube::make_leader_elector(client, clock(), random(), settings.election)),
           events(kube::make_event_writer(client, clock(), random(), executor(), "kubenodesmith")),
           decisions(*events, clock()),
@@ -94,6 +96,7 @@ struct Wiring::Objects {
     asio::any_io_executor executor() { return environment.executor; }
     base::Clock& clock() { return environment.clock; }
     base::Random& random() { return environment.random; }
+    // Asked before each write to a provider or to the API server.
     bool may_mutate() const { return leading && (!leader_election || elector->lease_outlives(kTimeToWrite)); }
 
     OperatorEnvironment environment;

@@ -73,7 +73,7 @@ asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecor
     const auto under_way = deletions_.find(identity.system_uuid);
     if (under_way != deletions_.end()) {
         const auto upid = under_way->second;
-        const auto status = co_await tasks_.status(upid);
+        const auto status = co_await tasks_.end_overdue(upid);
         if (status.outcome == TaskOutcome::running) co_return false;
         deletions_.erase(identity.system_uuid);
         const bool was_not_there = status.exit_status.find("No such file or directory") != std::string::npos;

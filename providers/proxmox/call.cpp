@@ -123,6 +123,11 @@ Call get_active_tasks(const std::string& host, std::int64_t vmid) {
                 node_path(host) + "/tasks", {{"source", "active"}, {"vmid", std::to_string(vmid)}});
 }
 
+Call get_last_tasks(const std::string& host, std::int64_t vmid) {
+    return read("get_last_tasks", "reading the last tasks of " + vm_on(vmid, host), host,
+                node_path(host) + "/tasks", {{"source", "all"}, {"vmid", std::to_string(vmid)}});
+}
+
 Call get_task_status(const std::string& host, const std::string& upid) {
     return read("get_task_status", "reading the status of task " + upid, host,
                 node_path(host) + "/tasks/" + base::percent_encode(upid) + "/status");
@@ -188,6 +193,11 @@ Call upload_iso(const std::string& host, const std::string& storage, std::string
     call.file_name = std::move(file_name);
     call.file_content = std::move(content);
     return call;
+}
+
+Call stop_task(const std::string& host, const std::string& upid) {
+    return change("DELETE", "stop_task", "stopping task " + upid, host,
+                  node_path(host) + "/tasks/" + base::percent_encode(upid));
 }
 
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume) {

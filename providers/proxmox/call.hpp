@@ -33,6 +33,8 @@ Call get_vm_config(const std::string& host, std::int64_t vmid);
 Call get_vm_status(const std::string& host, std::int64_t vmid);
 // `vmid` as in their UPIDs: a clone's task bears its template's.
 Call get_active_tasks(const std::string& host, std::int64_t vmid);
+// The last ones, under way or ended, the newest first; without Sys.Audit on the host only our own.
+Call get_last_tasks(const std::string& host, std::int64_t vmid);
 Call get_task_status(const std::string& host, const std::string& upid);
 // Succeeds only if no guest in the whole cluster has the ID, whatever the token may see.
 Call probe_free_id(std::int64_t vmid);
@@ -52,6 +54,9 @@ Call stop_vm(const std::string& host, std::int64_t vmid);
 Call destroy_vm(const std::string& host, std::int64_t vmid);
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
                 std::string content);
+// Told to end it cleans up; what has not ended after 5 s is killed. Succeeds also for a task that has ended,
+// and for one that nothing ends. Others' tasks need Sys.Modify on the host.
+Call stop_task(const std::string& host, const std::string& upid);
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume);
 // Fails (kind agent_silent) if the agent does not answer within 3 s.
 Call agent_ping(const std::string& host, std::int64_t vmid);

@@ -23,6 +23,7 @@ Guest parse_guest(const json::object& entry) {
     guest.is_template = flag_of(entry, "template");
     guest.is_running = text_of(entry, "status") == "running";
     guest.tags = parse_tags(text_of(entry, "tags"));
+    guest.lock = text_of(entry, "lock");
     guest.cpus = cpus_of(entry);
     guest.memory_mib = (integer_of(entry, "maxmem") + kMiB - 1) / kMiB;
     return guest;

@@ -19,6 +19,7 @@ struct Guest {
     bool is_template = false;
     bool is_running = false;
     Tags tags;
+    std::string lock;  // create, clone, ...; empty: none
     std::int64_t cpus = 0;
     std::int64_t memory_mib = 0;
 };

@@ -1,6 +1,7 @@
 #include "providers/proxmox/ensure_step.hpp"
 
 #include "providers/proxmox/error.hpp"
+#include "providers/proxmox/half_made.hpp"
 
 namespace providers::proxmox {
 
@@ -66,7 +67,7 @@ namespace {
 
 EnsureDecision for_our_machine(const EnsureObservation& seen) {
     const auto lock = seen.look.config.lock();
-    if (lock == "create" || lock == "clone") {
+    if (is_creation_lock(lock)) {
         return seen.lock_is_stale ? fail("CreateFailed", unlock_hint(seen.look), true)
                                   : decide(EnsureStep::find_creation, "waiting for the creation of the VM");
     }
@@ -129,9 +130,11 @@ EnsureDecision after_look(const EnsureObservation& seen) {
                             " is only partly marked as this machine: " + seen.explanation,
                         false);
         case Ownership::half_made:
-            return seen.lock_is_stale
-                       ? decide(EnsureStep::choose_another_id, unlock_hint(seen.look))
-                       : decide(EnsureStep::find_creation, "somebody is creating a VM with this ID");
+            if (!seen.lock_is_stale)
+                return decide(EnsureStep::find_creation, "somebody is creating a VM with this ID");
+            // What we left behind stays on record until it is gone.
+            if (seen.is_own_creation) return fail("CreateFailed", half_made_text(seen.look, true), true);
+            return decide(EnsureStep::choose_another_id, half_made_text(seen.look, false));
     }
     return decide(EnsureStep::look);
 }

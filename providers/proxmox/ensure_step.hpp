@@ -49,7 +49,8 @@ struct EnsureObservation {
     bool has_image = false;       // in a drive
     bool image_uploaded = false;  // just now
     bool needs_resize = false;
-    bool lock_is_stale = false;  // the lock of a creation has been seen for long without a task
+    bool lock_is_stale = false;    // the lock of a creation has been seen for long without a task
+    bool is_own_creation = false;  // the task on record was ours and made it, so far as it came
 };
 EnsureDecision after_look(const EnsureObservation& seen);
 

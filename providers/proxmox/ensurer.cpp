@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "providers/proxmox/creation.hpp"
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/half_made.hpp"
 #include "providers/proxmox/permissions.hpp"
 #include "providers/proxmox/vmid.hpp"
 #include "providers/served_boot_data.hpp"
@@ -184,7 +185,8 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
         const auto lock = look.config.lock();
         seen.explanation = explain_ownership(look.config, spec.identity, settings_.managed_tag());
         seen.has_image = drive_with_file(look.config, boot_image_name(spec.identity)).has_value();
-        if (lock == "create" || lock == "clone") {
+        seen.is_own_creation = began_creation(spec.record.task, client_.user(), look.vmid);
+        if (is_creation_lock(lock)) {
             seen.lock_is_stale = locks_.seen(look.vmid);
         } else {
             locks_.forget(look.vmid);
@@ -351,10 +353,13 @@ asio::awaitable<EnsureResult> Ensurer::join(MachineSpec spec, AgentTask task) {
 
 asio::awaitable<EnsureResult> Ensurer::find_creation(MachineSpec spec, std::string message) {
     const auto vmid = vmid_of(spec.record.machine_id);
+    // A task of ours that died: the only proof of whose the VM is.
+    const auto proof =
+        began_creation(spec.record.task, client_.user(), vmid) ? spec.record.task : std::string();
     if (settings_.spec.template_) {
         const bool is_at_work = co_await cloner_.is_cloning(spec.record.host);
         if (is_at_work) locks_.forget(vmid);
-        co_return co_await progress(std::move(spec), MachineState::creating, "", std::move(message));
+        co_return co_await progress(std::move(spec), MachineState::creating, proof, std::move(message));
     }
     const auto tasks = co_await client_.read(get_active_tasks(spec.record.host, vmid));
     for (const auto* entry : objects_of(tasks)) {
@@ -364,7 +369,7 @@ asio::awaitable<EnsureResult> Ensurer::find_creation(MachineSpec spec, std::stri
         co_return co_await progress(std::move(spec), MachineState::creating, task->text,
                                     waiting_for(task->text));
     }
-    co_return co_await progress(std::move(spec), MachineState::creating, "", std::move(message));
+    co_return co_await progress(std::move(spec), MachineState::creating, proof, std::move(message));
 }
 
 asio::awaitable<EnsureResult> Ensurer::progress(MachineSpec spec, MachineState state, std::string task,

@@ -4,6 +4,7 @@
 
 #include "providers/proxmox/adopter.hpp"
 #include "providers/proxmox/ensurer.hpp"
+#include "providers/proxmox/half_made_finder.hpp"
 #include "providers/proxmox/health.hpp"
 #include "providers/proxmox/power_switch.hpp"
 #include "providers/proxmox/releaser.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr base::Duration kListAge = std::chrono::seconds{10};
 
-class ProxmoxProvider final : public Provider, public Adopter {
+class ProxmoxProvider final : public Provider, public Adopter, public LeftoverFinder {
 public:
     ProxmoxProvider(ProviderConfig config, ProviderEnvironment& environment)
         : settings_(make_settings(config)),
@@ -33,7 +34,8 @@ public:
           remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
           releaser_(settings_, client_, machines_),
           power_switch_(settings_, client_, machines_),
-          adoption_(settings_, client_, view_) {}
+          adoption_(settings_, client_, view_),
+          half_made_(settings_, client_, view_, cloner_) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         co_return co_await ensurer_.ensure(std::move(spec));
@@ -55,6 +57,7 @@ public:
     asio::awaitable<AdoptResult> adopt(MachineIdentity identity) override {
         co_return co_await adoption_.adopt(std::move(identity));
     }
+    asio::awaitable<std::vector<Leftover>> leftovers() override { co_return co_await half_made_.find(); }
     asio::awaitable<std::vector<HostOffering>> offerings() override {
         co_return co_await placer_.offerings();
     }
@@ -90,6 +93,7 @@ private:
     Releaser releaser_;
     PowerSwitch power_switch_;
     Adoption adoption_;
+    HalfMadeFinder half_made_;
 };
 
 asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,

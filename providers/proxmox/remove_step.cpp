@@ -1,5 +1,7 @@
 #include "providers/proxmox/remove_step.hpp"
 
+#include "providers/proxmox/half_made.hpp"
+
 namespace providers::proxmox {
 
 namespace {
@@ -24,15 +26,15 @@ std::string vm_of(const Look& look) {
 RemoveDecision for_lock(const RemoveObservation& seen) {
     const auto lock = seen.look.config.lock();
     const auto text = vm_of(seen.look) + " is locked (" + lock + ")";
-    const bool is_creation = lock == "create" || lock == "clone";
+    const bool is_creation = is_creation_lock(lock);
     // Destruction itself shows as a lock until it is through.
     if (lock == "destroyed" || (is_creation && !seen.lock_is_stale)) return decide(RemoveStep::wait, text);
     if (!is_creation) return block("Locked", text + "; it is removed once the lock is gone");
-    const auto id = std::to_string(seen.look.vmid);
     // Unlocked, a half-made one would say as little about whose it is as before.
-    const bool is_marked = seen.look.ownership != Ownership::half_made;
-    return block("Locked", text + ", and no task is at work on it; as root on that host: qm unlock " + id +
-                               (is_marked ? "" : " && qm destroy " + id));
+    if (seen.look.ownership == Ownership::half_made)
+        return block("Locked", half_made_text(seen.look, seen.is_own_creation));
+    return block("Locked", text + ", and no task is at work on it; as root on that host: qm unlock " +
+                               std::to_string(seen.look.vmid));
 }
 
 RemoveDecision for_our_machine(const RemoveObservation& seen) {

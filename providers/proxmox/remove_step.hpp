@@ -31,7 +31,8 @@ struct RemoveObservation {
     bool is_running = false;
     bool lock_is_stale = false;  // the lock of a creation has been seen for long without a task
     bool searched_elsewhere = false;
-    bool was_shut_down = false;  // it was asked to end before, and still runs
+    bool was_shut_down = false;    // it was asked to end before, and still runs
+    bool is_own_creation = false;  // the task on record was ours and made it, so far as it came
 };
 RemoveDecision next_removal_step(const RemoveObservation& seen);
 

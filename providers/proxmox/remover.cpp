@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/half_made.hpp"
 
 namespace providers::proxmox {
 
@@ -20,6 +21,13 @@ std::string progress_text(const std::string& upid) {
     if (task->type == "qmstop") return "stopping" + vm;
     if (task->type == "qmdestroy") return "destroying" + vm;
     return "waiting for task " + task->type + " on host " + task->node;
+}
+
+std::string hanging_text(const std::string& upid) {
+    const auto task = parse_upid(upid).value_or(Upid());
+    return "task " + task.type + " (" + task.id + ") on host " + task.node +
+           " does not end, although it was told to stop: most likely it waits for a storage that does not "
+           "answer; see the host's log. It ends at the latest when the host is restarted";
 }
 
 RemoveResult in_progress(std::string message, std::string task, base::Duration retry_after) {
@@ -46,20 +54,22 @@ asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineR
         co_return Gone();  // the choice of an ID is recorded before anything is made
     try {
         const auto waiting = co_await task_under_way(record.task);
+        if (!waiting.empty() && tasks_.defies_stopping(record.task))
+            co_return blocked("TaskHangs", hanging_text(record.task));
         if (!waiting.empty()) co_return in_progress(waiting, record.task, tasks_.next_poll(record.task));
         auto look = co_await machines_.find(identity, record);
-        auto seen = co_await observe(identity, std::move(look));
+        auto seen = co_await observe(identity, std::move(look), record.task);
         auto decision = next_removal_step(seen);
         if (decision.step == RemoveStep::search_elsewhere) {
             look = co_await machines_.find_elsewhere(identity);
-            seen = co_await observe(identity, std::move(look));
+            seen = co_await observe(identity, std::move(look), record.task);
             seen.searched_elsewhere = true;
             decision = next_removal_step(seen);
         }
         const bool ends_it = decision.step == RemoveStep::shut_down || decision.step == RemoveStep::stop;
         const bool is_used = ends_it && in_use && co_await in_use();
         if (is_used) co_return in_progress(kInUseAfterAll, "", kSoon);
-        co_return co_await act(std::move(identity), std::move(seen), std::move(decision));
+        co_return co_await act(std::move(identity), std::move(seen), std::move(decision), record.task);
     } catch (const ApiError& error) {
         if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRemovalRetry);
         if (error.kind == ErrorKind::permission) co_return blocked("MissingPrivileges", error.what());
@@ -69,10 +79,13 @@ asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineR
 
 asio::awaitable<std::string> Remover::task_under_way(std::string upid) {
     if (upid.empty()) co_return std::string();
-    const auto status = co_await tasks_.status(upid);
+    const auto status = co_await tasks_.end_overdue(upid);
     const auto task = parse_upid(upid);
     const auto type = task ? task->type : std::string("unknown");
-    if (status.outcome == TaskOutcome::running) co_return progress_text(upid);
+    if (status.outcome == TaskOutcome::running) {
+        co_return progress_text(upid) +
+            (tasks_.was_stopped(upid) ? "; the task was told to stop, as it did not end" : "");
+    }
     if (type == "qmdestroy" && status.has_warnings) {
         base::log::warning("Destroyed a VM with warnings; a volume may be left",
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
@@ -84,12 +97,14 @@ asio::awaitable<std::string> Remover::task_under_way(std::string upid) {
     co_return std::string();
 }
 
-asio::awaitable<RemoveObservation> Remover::observe(const MachineIdentity& identity, Look look) {
+asio::awaitable<RemoveObservation> Remover::observe(const MachineIdentity& identity, Look look,
+                                                    const std::string& task) {
     RemoveObservation seen;
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
         seen.explanation = explain_ownership(look.config, identity, settings_.managed_tag());
-        if (lock == "create" || lock == "clone") {
+        seen.is_own_creation = began_creation(task, client_.user(), look.vmid);
+        if (is_creation_lock(lock)) {
             seen.lock_is_stale = locks_.seen(look.vmid);
         } else {
             locks_.forget(look.vmid);
@@ -105,7 +120,7 @@ asio::awaitable<RemoveObservation> Remover::observe(const MachineIdentity& ident
 }
 
 asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObservation seen,
-                                           RemoveDecision decision) {
+                                           RemoveDecision decision, std::string recorded_task) {
     std::string task;
     switch (decision.step) {
         case RemoveStep::gone:
@@ -115,7 +130,9 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
             co_return blocked(std::move(decision.reason), std::move(decision.message));
         case RemoveStep::wait:
         case RemoveStep::search_elsewhere:
-            co_return in_progress(std::move(decision.message), "", kRemovalRetry);
+            // The task that made it so far is the only proof of whose it is.
+            if (!seen.is_own_creation) recorded_task.clear();
+            co_return in_progress(std::move(decision.message), std::move(recorded_task), kRemovalRetry);
         case RemoveStep::unprotect: {
             const base::FormFields change{{"protection", "0"}};
             co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));

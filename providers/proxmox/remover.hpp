@@ -28,9 +28,10 @@ public:
 private:
     // What the recorded task is about; empty: nothing is under way.
     asio::awaitable<std::string> task_under_way(std::string upid);
-    asio::awaitable<RemoveObservation> observe(const MachineIdentity& identity, Look look);
+    asio::awaitable<RemoveObservation> observe(const MachineIdentity& identity, Look look,
+                                               const std::string& task);
     asio::awaitable<RemoveResult> act(MachineIdentity identity, RemoveObservation seen,
-                                      RemoveDecision decision);
+                                      RemoveDecision decision, std::string recorded_task);
     asio::awaitable<std::string> stop(const Look& machine);
     asio::awaitable<std::string> destroy(const MachineIdentity& identity, const Look& machine);
 

@@ -1,7 +1,10 @@
 #include "providers/proxmox/tasks.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
+#include "base/log.hpp"
 #include "providers/proxmox/property_string.hpp"
 
 namespace providers::proxmox {
@@ -15,6 +18,34 @@ constexpr base::Duration kNews = std::chrono::minutes{1};
 constexpr base::Duration kBeforeEnd = std::chrono::seconds{10};
 // Tasks that nobody asks for any more.
 constexpr base::Duration kForgotten = std::chrono::hours{24};
+// A task that was stopped has ended after 5 s, or does not heed it.
+constexpr base::Duration kDefies = std::chrono::seconds{30};
+constexpr base::Duration kStopAgain = std::chrono::minutes{2};
+
+struct Bound {
+    std::string_view type;
+    std::chrono::minutes bound;
+};
+// How long something waits for the end of a task that is no use to it any more. Generous: a worker that is
+// killed in the middle leaves a lock behind, which only root takes off. What the machine itself is waited for
+// while it is made is the pool's scaleUp.provisionTimeout.
+constexpr std::array<Bound, 8> kBounds = {{
+    {"qmcreate", std::chrono::minutes{2}},
+    {"qmclone", std::chrono::minutes{10}},  // copies whole disks
+    {"imgcopy", std::chrono::minutes{5}},
+    {"resize", std::chrono::minutes{2}},
+    {"qmstart", std::chrono::minutes{5}},     // longer with much memory
+    {"qmshutdown", std::chrono::minutes{3}},  // stops the guest after a minute, see shut_down_vm()
+    {"qmstop", std::chrono::minutes{2}},
+    {"imgdel", std::chrono::minutes{5}},
+}};
+// qmdestroy among them: discarding large disks takes time, and what it has begun is gone anyway.
+constexpr std::chrono::minutes kBoundOfOthers{15};
+
+base::Duration bound_of(std::string_view type) {
+    const auto known = std::ranges::find(kBounds, type, &Bound::type);
+    return known == kBounds.end() ? kBoundOfOthers : known->bound;
+}
 
 }  // namespace
 
@@ -40,10 +71,38 @@ asio::awaitable<TaskStatus> Tasks::status(std::string upid) {
     co_return status;
 }
 
+asio::awaitable<TaskStatus> Tasks::end_overdue(std::string upid) {
+    auto seen = co_await status(upid);
+    const auto task = parse_upid(upid);
+    if (seen.outcome != TaskOutcome::running || !task) co_return seen;
+    next_poll(upid);  // counts from the first look, also after a restart
+    const auto now = clock_.now();
+    const auto& asked = asked_.at(upid);
+    const bool is_overdue = now - asked.first >= bound_of(task->type);
+    const bool is_due = !asked.last_stopped || now - *asked.last_stopped >= kStopAgain;
+    if (!is_overdue || !is_due) co_return seen;
+    base::log::warning("Stopping a task that does not end",
+                       {{"type", task->type}, {"host", task->node}, {"task", upid}});
+    auto& stopped = asked_.at(upid);
+    stopped.last_stopped = now;
+    if (!stopped.first_stopped) stopped.first_stopped = now;
+    co_await client_.change(stop_task(task->node, upid));
+    co_return co_await status(upid);
+}
+
+bool Tasks::was_stopped(const std::string& upid) const {
+    const auto asked = asked_.find(upid);
+    return asked != asked_.end() && asked->second.first_stopped;
+}
+
+bool Tasks::defies_stopping(const std::string& upid) const {
+    return was_stopped(upid) && clock_.now() - *asked_.at(upid).first_stopped >= kDefies;
+}
+
 base::Duration Tasks::next_poll(const std::string& upid) {
     const auto now = clock_.now();
     std::erase_if(asked_, [&](const auto& task) { return now - task.second.first > kForgotten; });
-    auto& asked = asked_.try_emplace(upid, Asked{now, now}).first->second;
+    auto& asked = asked_.try_emplace(upid, Asked{now, now, {}, {}}).first->second;
     asked.last = now;
     const auto age = now - asked.first;
     const auto parsed = parse_upid(upid);

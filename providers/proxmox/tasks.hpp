@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "providers/proxmox/client.hpp"
@@ -17,6 +18,13 @@ public:
     // One request, to the host that the UPID names. Outcome unknown if nothing can be learned of the task: no
     // UPID, log gone, host not answering. Throws ApiError otherwise.
     asio::awaitable<TaskStatus> status(std::string upid);
+    // The same for a task in whose way something stands that cannot go on before its end: once it has been
+    // followed for longer than a task of its kind may take, it is stopped. Throws FencedError as well.
+    asio::awaitable<TaskStatus> end_overdue(std::string upid);
+    // It was stopped, as it did not end by itself. What it leaves has to be looked at.
+    bool was_stopped(const std::string& upid) const;
+    // It was stopped a while ago and still runs: nothing but the end of its host may end it.
+    bool defies_stopping(const std::string& upid) const;
     // When to ask again: 0.5 s for a young task, up to 3 s for an old one.
     base::Duration next_poll(const std::string& upid);
     // This process has asked for it, or begun it, within the last minute: how it ended is news.
@@ -28,6 +36,8 @@ private:
     struct Asked {
         base::TimePoint first;
         base::TimePoint last;
+        std::optional<base::TimePoint> first_stopped;
+        std::optional<base::TimePoint> last_stopped;
     };
     std::map<std::string, Asked> asked_;  // of tasks under way
     // By type and host: a little less than the last one took. Before that there is no use in asking often.

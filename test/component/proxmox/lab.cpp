@@ -131,7 +131,7 @@ providers::Machine Lab::launch_through(providers::MachineSpec& spec, const Death
 }
 
 providers::RemoveResult Lab::destroy(providers::MachineSpec& spec) {
-    for (int calls = 0; calls < 100; ++calls) {
+    for (int calls = 0; calls < 1000; ++calls) {
         auto result = remove(spec);
         const auto* busy = std::get_if<providers::RemovalInProgress>(&result);
         if (!busy) return result;

@@ -1,5 +1,6 @@
 // Every row of the two decision tables.
 #include "providers/proxmox/ensure_step.hpp"
+#include "providers/proxmox/half_made.hpp"
 #include "providers/proxmox/remove_step.hpp"
 #include "test/support/catch.hpp"
 
@@ -95,6 +96,10 @@ TEST_CASE("After a look: what a machine lacks to run") {
          EnsureStep::find_creation},
         {"half made for long", seen(look(Presence::present, Ownership::half_made, "create"), stale),
          EnsureStep::choose_another_id},
+        {"half made for long, by a task of ours",
+         seen(look(Presence::present, Ownership::half_made, "create"),
+              [](auto& o) { o.lock_is_stale = o.is_own_creation = true; }),
+         EnsureStep::fail},
         {"ours, under creation", seen(look(Presence::present, Ownership::ours, "create"), nothing),
          EnsureStep::find_creation},
         {"ours, creation died", seen(look(Presence::present, Ownership::ours, "create"), stale),
@@ -133,6 +138,18 @@ TEST_CASE("After a look: what a machine lacks to run") {
     auto made_template = seen(look(Presence::present), nothing);
     made_template.look.config.options["template"] = "1";
     CHECK(after_look(made_template).reason == "IsTemplate");
+}
+
+TEST_CASE("A creation was ours if the task on record says so: by its user, its type and its ID") {
+    const std::string start = "UPID:pve1:000005CF:000572C5:6B0139E8:";
+    const std::string user = "automation@pve!kubenodesmith";
+    CHECK(began_creation(start + "qmcreate:105:" + user + ":", user, 105));
+    CHECK_FALSE(began_creation(start + "qmcreate:106:" + user + ":", user, 105));
+    CHECK_FALSE(began_creation(start + "qmcreate:105:root@pam:", user, 105));
+    CHECK_FALSE(began_creation(start + "qmcreate:105:automation@pve:", user, 105));
+    CHECK_FALSE(began_creation(start + "qmstart:105:" + user + ":", user, 105));
+    CHECK(began_creation(start + "qmclone:9000:" + user + ":", user, 105));  // bears its template's ID
+    CHECK_FALSE(began_creation("", user, 105));
 }
 
 TEST_CASE("A removal touches only what is proven, and says what stands in its way") {

@@ -2,6 +2,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/url.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/proxmox_simulator/driver.hpp"
 
@@ -120,6 +121,52 @@ TEST_CASE("a hanging task ends when it is aborted") {
     CHECK(task.is_running());
     driver.cluster().tasks.interrupt(task);
     CHECK(driver.finish(answer) == "received interrupt");
+}
+
+TEST_CASE("a task that is stopped cleans up, unless it heeds nothing but SIGKILL") {
+    const auto [trouble, end, machines] =
+        GENERATE(std::tuple(TaskTrouble::hang, "received interrupt", 0),
+                 std::tuple(TaskTrouble::hang_deaf, "unexpected status", 1));
+    Driver driver;
+    driver.simulator.faults().add_task("qmcreate", ".*", {trouble, ""});
+    const auto answer = driver.post("/nodes/alfaromeo/qemu", "vmid=100&scsi0=shared%3A1");
+    driver.wait(1h);
+    const auto& task = *driver.cluster().tasks.all().back();
+    CHECK(task.is_running());
+    CHECK(driver.world().machines.at(100).config.at("lock") == "create");
+    const auto stopped = driver.remove("/nodes/alfaromeo/tasks/" + base::percent_encode(task.upid));
+    CHECK(stopped.status == 200);
+    CHECK(stopped.took <= 6s);
+    CHECK(driver.finish(answer) == end);
+    CHECK(driver.world().machines.size() == static_cast<std::size_t>(machines));
+    // A finished task is stopped with success as well.
+    CHECK(driver.remove("/nodes/alfaromeo/tasks/" + base::percent_encode(task.upid)).status == 200);
+}
+
+TEST_CASE("a task that waits in the kernel outlives being stopped, and ends with its host") {
+    Driver driver;
+    driver.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang_in_kernel, ""});
+    driver.post("/nodes/alfaromeo/qemu", "vmid=100");
+    driver.wait(1min);
+    const auto& task = *driver.cluster().tasks.all().back();
+    CHECK(driver.remove("/nodes/alfaromeo/tasks/" + base::percent_encode(task.upid)).status == 200);
+    driver.wait(1h);
+    CHECK(task.is_running());
+    driver.cluster().power_off_host("alfaromeo");
+    driver.wait(1s);
+    CHECK(task.exit_status == "unexpected status");
+}
+
+TEST_CASE("others' tasks are stopped by who may modify the host") {
+    Driver driver;
+    driver.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
+    driver.post("/nodes/alfaromeo/qemu", "vmid=100");
+    driver.wait(1s);
+    auto& task = *driver.cluster().tasks.all().back();
+    task.user = "somebody@pve";
+    const auto refused = driver.remove("/nodes/alfaromeo/tasks/" + base::percent_encode(task.upid));
+    CHECK(refused.status == 403);
+    CHECK(task.is_running());
 }
 
 TEST_CASE("a full storage refuses uploads and disks") {

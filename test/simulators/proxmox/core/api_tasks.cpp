@@ -64,7 +64,7 @@ asio::awaitable<json::value> task_log(Call& call) {
 asio::awaitable<json::value> stop_task(Call& call) {
     auto& task = find_task(call);
     if (!is_own(task, call.user)) call.require("/nodes/" + call.node, "Sys.Modify");
-    if (task.is_running()) call.cluster.tasks.interrupt(task);
+    if (task.is_running()) co_await call.cluster.tasks.stop(task);
     co_return nullptr;
 }
 

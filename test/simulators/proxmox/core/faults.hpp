@@ -23,8 +23,11 @@ struct RequestFault {
 enum class TaskTrouble {
     fail_at_once,  // nothing happened
     fail_at_end,   // all happened, the exit status says it failed
-    hang,          // never ends unless aborted
-    die,           // stops half-way as if its process had been killed: no clean-up, locks in the config stay
+    // In the middle of its work, never to end by itself:
+    hang,            // told to end it cleans up, as after any failure
+    hang_deaf,       // heeds no signal but SIGKILL: what it had begun stays, a lock in the config as well
+    hang_in_kernel,  // waits for a storage that does not answer, and nothing ends it but the end of its host
+    die,  // stops half-way as if its process had been killed: no clean-up, locks in the config stay
 };
 
 struct TaskFault {

@@ -50,12 +50,15 @@ Machine& machine_of_worker(Cluster& cluster, const std::string& node, int vmid) 
 
 asio::awaitable<void> stop_worker(Cluster& cluster, Task& task, std::string node, int vmid, bool overrule) {
     if (overrule) {
-        std::vector<std::string> overruled;
+        std::vector<Task*> shutdowns;
         for (const auto& other : cluster.tasks.all()) {
-            if (!other->is_running() || other->type != "qmshutdown" || other->id != std::to_string(vmid))
-                continue;
-            overruled.push_back(other->upid);
-            cluster.tasks.interrupt(*other);
+            if (other->is_running() && other->type == "qmshutdown" && other->id == std::to_string(vmid))
+                shutdowns.push_back(other.get());
+        }
+        std::vector<std::string> overruled;
+        for (auto* shutdown : shutdowns) {
+            overruled.push_back(shutdown->upid);
+            co_await cluster.tasks.stop(*shutdown);
         }
         if (!overruled.empty()) task.log.push_back("overruled qmshutdown tasks: " + join(overruled, ", "));
     }

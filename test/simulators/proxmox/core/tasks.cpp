@@ -8,7 +8,15 @@ namespace {
 
 // Between the answer and the worker's first step; requests that arrive meanwhile race with it.
 constexpr Duration kForkDelay = std::chrono::milliseconds{15};
-constexpr Duration kForever = std::chrono::hours{24};
+constexpr Duration kForever = std::chrono::hours{24 * 365};
+// Between SIGTERM and SIGKILL, looked at in steps.
+constexpr Duration kPatience = std::chrono::seconds{5};
+constexpr Duration kGlance = std::chrono::seconds{1};
+
+bool is_hang(TaskTrouble trouble) {
+    return trouble == TaskTrouble::hang || trouble == TaskTrouble::hang_deaf ||
+           trouble == TaskTrouble::hang_in_kernel;
+}
 
 }  // namespace
 
@@ -17,7 +25,7 @@ std::int64_t to_seconds(WallTime time) {
 }
 
 asio::awaitable<void> Task::spend(Duration duration) {
-    const auto deadline = clock_.now() + duration;
+    const auto deadline = clock_.now() + (hangs_ ? kForever : duration);
     check();
     while (clock_.now() < deadline) {
         co_await changed_.wait_until(clock_, deadline);
@@ -32,8 +40,13 @@ void Task::check() const {
 }
 
 void Task::interrupt() {
+    if (hangs_ && *hangs_ != TaskTrouble::hang) return;
     interrupted_ = true;
     changed_.notify_all();
+}
+
+void Task::destroy() {
+    if (!hangs_in_kernel()) kill();
 }
 
 void Task::fail(std::string complaint) {
@@ -89,9 +102,7 @@ asio::awaitable<void> Tasks::perform(Task& task, asio::awaitable<void> work, std
         if (task.type != "qmcreate") throw failure(fault->text);
         task.fail(fault->text);
     }
-    if (fault && fault->trouble == TaskTrouble::hang) {
-        for (;;) co_await task.spend(kForever);
-    }
+    if (fault && is_hang(fault->trouble)) task.hang(fault->trouble);
     if (fault && fault->trouble == TaskTrouble::die) task.kill();
     co_await std::move(work);
     if (fault && fault->trouble == TaskTrouble::fail_at_end) throw failure(fault->text);
@@ -106,6 +117,17 @@ Task* Tasks::find(const std::string& upid) {
 
 void Tasks::interrupt(Task& task) {
     task.interrupt();
+    locks_.wake();
+}
+
+asio::awaitable<void> Tasks::stop(Task& task) {
+    interrupt(task);
+    // Whoever heeds it has ended a moment later.
+    co_await clock_.sleep_for(kForkDelay);
+    for (const auto until = clock_.now() + kPatience; task.is_running() && clock_.now() < until;)
+        co_await clock_.sleep_for(kGlance);
+    if (!task.is_running()) co_return;
+    task.destroy();
     locks_.wake();
 }
 

@@ -34,13 +34,19 @@ public:
     int warnings = 0;
 
     bool is_running() const { return !end_time; }
+    // From its next step on; one of the kinds of TaskTrouble that hang.
+    void hang(TaskTrouble how) { hangs_ = how; }
+    bool hangs_in_kernel() const { return hangs_ == TaskTrouble::hang_in_kernel; }
     // Takes that long; throws when the task is aborted or its host dies meanwhile.
     asio::awaitable<void> spend(Duration duration);
     // Throws ApiError "received interrupt", what fail() was given, or WorkerDied if one of them happened.
     void check() const;
     void interrupt();
+    // As by SIGKILL.
+    void destroy();
     // At its next step; the worker cleans up, as after any failure.
     void fail(std::string complaint);
+    // Its host is gone.
     void kill();
 
 private:
@@ -48,6 +54,7 @@ private:
     base::Event changed_;
     bool interrupted_ = false;
     bool killed_ = false;
+    std::optional<TaskTrouble> hangs_;
     std::string complaint_;
 };
 
@@ -64,6 +71,8 @@ public:
     Task* find(const std::string& upid);
     const std::deque<std::unique_ptr<Task>>& all() const { return tasks_; }
     void interrupt(Task& task);
+    // What Proxmox does to stop a task: SIGTERM, and SIGKILL if it has not ended within 5 s.
+    asio::awaitable<void> stop(Task& task);
     // All workers of a host that loses power.
     void kill_all_of(const std::string& host);
 

@@ -190,13 +190,17 @@ private:
     }
 
     json::value add_task_fault(const Fields& fields) {
-        static const std::map<std::string, TaskTrouble> kKinds{{"fail", TaskTrouble::fail_at_once},
-                                                               {"fail-at-end", TaskTrouble::fail_at_end},
-                                                               {"hang", TaskTrouble::hang},
-                                                               {"die", TaskTrouble::die}};
+        static const std::map<std::string, TaskTrouble> kKinds{
+            {"fail", TaskTrouble::fail_at_once},
+            {"fail-at-end", TaskTrouble::fail_at_end},
+            {"hang", TaskTrouble::hang},
+            {"hang-deaf", TaskTrouble::hang_deaf},
+            {"hang-in-kernel", TaskTrouble::hang_in_kernel},
+            {"die", TaskTrouble::die}};
         auto kind = kKinds.find(fields.text("trouble", "fail"));
         if (kind == kKinds.end())
-            throw std::invalid_argument("body.trouble: fail, fail-at-end, hang or die is expected");
+            throw std::invalid_argument(
+                "body.trouble: fail, fail-at-end, hang, hang-deaf, hang-in-kernel or die is expected");
         simulator_.faults().add_task(fields.text("type", ".*"), fields.text("id", ".*"),
                                      {kind->second, fields.text("text", "injected fault")},
                                      static_cast<int>(fields.number("count", 1)),

@@ -13,9 +13,9 @@
 //   seconds}} POST /machines/{vmid}/guest              {agentSilent?, halted?} POST /faults {method?, path?,
 //   moment?: before|after, status?, reason?, loseConnection?,
 //                                             delay?, count?, skip?}; method and path are regular expressions
-//   POST /task-faults                        {type?, id?, trouble: fail|fail-at-end|hang|die, text?, count?,
-//   skip?} DELETE /faults                           forgets both kinds POST /statistics/refresh the ten
-//   seconds are over POST /request-log/reset
+//   POST /task-faults                        {type?, id?, trouble:
+//   fail|fail-at-end|hang|hang-deaf|hang-in-kernel|die, text?, count?, skip?} DELETE /faults forgets both
+//   kinds POST /statistics/refresh the ten seconds are over POST /request-log/reset
 #pragma once
 
 #include "base/http_server.hpp"

@@ -1,0 +1,54 @@
+#include "kube/write_fence.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace kube {
+
+namespace {
+
+// Groups of the API whose objects say nothing of machines or pods.
+constexpr std::array<std::string_view, 3> kUnfenced = {
+    "/apis/coordination.k8s.io/", "/apis/authentication.k8s.io/", "/apis/authorization.k8s.io/"};
+
+bool is_fenced(const base::HttpRequest& request) {
+    if (request.method == "GET") return false;
+    for (const auto prefix : kUnfenced) {
+        if (request.target.starts_with(prefix)) return false;
+    }
+    return true;
+}
+
+class WriteFence final : public base::HttpTransport {
+public:
+    WriteFence(std::unique_ptr<base::HttpTransport> transport, std::function<bool()> may_write)
+        : transport_(std::move(transport)), may_write_(std::move(may_write)) {}
+
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        if (is_fenced(request) && !may_write_()) {
+            throw FencedError(request.method + " " + request.target.substr(0, request.target.find('?')) +
+                                  ": not sent, this process may no longer be the leader",
+                              false);
+        }
+        co_return co_await transport_->send(std::move(request));
+    }
+
+    // Watches and streamed lists: nothing is written by them.
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest request) override {
+        co_return co_await transport_->open(std::move(request));
+    }
+
+private:
+    std::unique_ptr<base::HttpTransport> transport_;
+    std::function<bool()> may_write_;
+};
+
+}  // namespace
+
+std::unique_ptr<base::HttpTransport> make_write_fence(std::unique_ptr<base::HttpTransport> transport,
+                                                      std::function<bool()> may_write) {
+    return std::make_unique<WriteFence>(std::move(transport), std::move(may_write));
+}
+
+}  // namespace kube

@@ -1,0 +1,89 @@
+#include "providers/proxmox/half_made_finder.hpp"
+
+#include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/half_made.hpp"
+#include "providers/proxmox/vm_config.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kListAge = std::chrono::seconds{10};
+constexpr std::string_view kRunning = "RUNNING";
+// Of what was a VM until its disks were freed.
+constexpr std::string_view kDestroyedLock = "destroyed";
+
+bool is_left_behind(const std::string& lock) {
+    return is_creation_lock(lock) || lock == kDestroyedLock;
+}
+
+// Whose worker sets such a lock.
+bool may_leave_lock(const std::string& type, const std::string& lock) {
+    if (lock == kDestroyedLock) return type == "qmdestroy";
+    return type == "qmcreate" || type == "qmrestore" || type == "qmclone";
+}
+
+}  // namespace
+
+asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
+    const auto state = co_await view_.state(kListAge);
+    std::vector<Leftover> found;
+    for (const auto& guest : state->guests) {
+        // Once it has tags, or a name of more than its ID, it also has what tells whose it is.
+        const bool may_be_one = !guest.is_container && is_left_behind(guest.lock) && guest.tags.empty();
+        const auto* host = state->find_host(guest.node);
+        if (!may_be_one || !host || !host->is_online) continue;
+        auto leftover = co_await judge(guest);
+        if (leftover) found.push_back(*std::move(leftover));
+    }
+    co_return found;
+}
+
+asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest) {
+    const auto died = co_await died_in_our_hands(guest);
+    if (!died) co_return std::nullopt;
+    // A clone's task bears its template's ID: only the range, if it is ours alone, tells.
+    const auto& ids = settings_.ids;
+    const bool has_our_id = ids && guest.vmid >= ids->lower && guest.vmid <= ids->upper;
+    if (!*died && !has_our_id) co_return std::nullopt;
+    Look look;
+    look.presence = Presence::present;
+    look.host = guest.node;
+    look.vmid = guest.vmid;
+    try {
+        const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
+        look.config = parse_vm_config(data);
+    } catch (const ApiError& error) {
+        if (error.kind != ErrorKind::not_found && error.kind != ErrorKind::permission) throw;
+        co_return std::nullopt;
+    }
+    const bool is_marked =
+        parse_mark(look.config.option("description")) || !look.config.system_uuid().empty();
+    if (is_marked || !is_left_behind(look.config.lock())) co_return std::nullopt;
+    Leftover leftover;
+    leftover.record.host = guest.node;
+    leftover.record.machine_id = std::to_string(guest.vmid);
+    leftover.message = half_made_text(look, *died);
+    co_return leftover;
+}
+
+asio::awaitable<std::optional<bool>> HalfMadeFinder::died_in_our_hands(Guest guest) {
+    if (guest.lock == "clone") {
+        bool is_at_work = false;
+        if (settings_.spec.template_) is_at_work = co_await cloner_.is_cloning(guest.node);
+        if (is_at_work) co_return std::nullopt;
+        co_return false;
+    }
+    const auto tasks = co_await client_.read(get_last_tasks(guest.node, guest.vmid));
+    for (const auto* entry : objects_of(tasks)) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        if (!task || !may_leave_lock(task->type, guest.lock)) continue;
+        const auto status = text_of(*entry, "status");
+        if (status == kRunning || status.empty()) co_return std::nullopt;
+        // What succeeded, or cleaned up behind itself, left no lock.
+        co_return task->user == client_.user() && status != "OK";
+    }
+    co_return false;
+}
+
+}  // namespace providers::proxmox

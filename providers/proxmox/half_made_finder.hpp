@@ -1,0 +1,34 @@
+// Looks for VMs that tasks of ours left behind when they died. Changes nothing.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "providers/leftover_finder.hpp"
+#include "providers/proxmox/cloner.hpp"
+#include "providers/proxmox/machines.hpp"
+
+namespace providers::proxmox {
+
+class HalfMadeFinder {
+public:
+    // All must outlive this.
+    HalfMadeFinder(const Settings& settings, Client& client, ClusterView& view, Cloner& cloner)
+        : settings_(settings), client_(client), view_(view), cloner_(cloner) {}
+
+    // Throws ApiError.
+    asio::awaitable<std::vector<Leftover>> find();
+
+private:
+    asio::awaitable<std::optional<Leftover>> judge(Guest guest);
+    // The last task that made something of that ID was ours and ended otherwise than well; nullopt: it is
+    // still at work.
+    asio::awaitable<std::optional<bool>> died_in_our_hands(Guest guest);
+
+    const Settings& settings_;
+    Client& client_;
+    ClusterView& view_;
+    Cloner& cloner_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,234 @@
+// Tasks that do not end, and what is left of those that were ended half-way.
+#include <set>
+
+#include "providers/leftover_finder.hpp"
+#include "test/component/proxmox/template_world.hpp"
+
+using namespace providers;
+using Catch::Contains;
+using proxmox_simulator::TaskTrouble;
+using test::Lab;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Until there is a task of that type on record.
+void launch_until(Lab& lab, MachineSpec& spec, const std::string& type) {
+    for (int calls = 0; calls < 100 && spec.record.task.find(":" + type + ":") == std::string::npos; ++calls)
+        lab.wait(lab.step(spec).retry_after);
+    REQUIRE(spec.record.task.find(":" + type + ":") != std::string::npos);
+}
+
+RemovalBlocked blocked(Lab& lab, MachineSpec& spec) {
+    const auto result = lab.destroy(spec);
+    const auto* why = std::get_if<RemovalBlocked>(&result);
+    INFO("the machine is gone");
+    REQUIRE(why);
+    return *why;
+}
+
+std::vector<Leftover> leftovers(Lab& lab) {
+    lab.wait(30s);
+    auto* finder = dynamic_cast<LeftoverFinder*>(lab.provider.get());
+    REQUIRE(finder);
+    return lab.run(finder->leftovers());
+}
+
+std::size_t stops(Lab& lab) {
+    return lab.count("DELETE", "/nodes/[^/]+/tasks/.*");
+}
+
+}  // namespace
+
+TEST_CASE("A creation that hangs is stopped when its machine shall be gone, and leaves nothing") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmcreate");
+    lab.wait(10min);  // scaleUp.provisionTimeout
+    const auto begin = lab.clock.now();
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.clock.now() - begin < 1min);
+    CHECK(stops(lab) == 1);
+    CHECK_FALSE(lab.vm(spec));
+    CHECK(leftovers(lab).empty());
+}
+
+TEST_CASE("A creation that is quick enough is not stopped when its machine shall be gone") {
+    Lab lab;
+    lab.simulator.cluster().world.durations.tasks["qmcreate"] = 90s;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmcreate");
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(stops(lab) == 0);
+    CHECK_FALSE(lab.vm(spec));
+}
+
+TEST_CASE("Whatever task hangs, the machine is gone in the end") {
+    const auto type = GENERATE("qmcreate", "imgcopy", "qmstart", "qmshutdown", "qmstop");
+    INFO(type);
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.simulator.faults().add_task(type, ".*", {TaskTrouble::hang, ""});
+    lab.place(spec);
+    const std::set<std::string> at_removal{"qmshutdown", "qmstop"};
+    if (at_removal.contains(type))
+        lab.launch(spec);
+    else
+        launch_until(lab, spec, type);
+    if (std::string(type) == "qmstop")
+        lab.simulator.faults().add_task("qmshutdown", ".*", {TaskTrouble::fail_at_once, "no answer"});
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(stops(lab) >= 1);
+    CHECK_FALSE(lab.vm(spec));
+}
+
+TEST_CASE("A restart of the operator begins the waiting for a hung task anew, and does not forget it") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmcreate");
+    lab.wait(10min);
+    lab.restart();
+    const auto begin = lab.clock.now();
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.clock.now() - begin >= 2min);
+    CHECK(stops(lab) == 1);
+}
+
+TEST_CASE("A task that nothing ends is said so, and told again from time to time") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang_in_kernel, ""});
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmcreate");
+    const auto why = blocked(lab, spec);
+    CHECK(why.reason == "TaskHangs");
+    CHECK_THAT(why.message, Contains("task qmcreate") && Contains(spec.record.host) && Contains("storage"));
+    CHECK(stops(lab) == 1);
+    for (int i = 0; i < 20; ++i) {
+        blocked(lab, spec);
+        lab.wait(30s);
+    }
+    CHECK(stops(lab) >= 4);
+    CHECK(stops(lab) <= 7);
+    // With its host it ends; the lock stays.
+    lab.simulator.cluster().power_off_host(spec.record.host);
+    lab.wait(1min);
+    CHECK(blocked(lab, spec).reason == "HostUnreachable");
+    lab.simulator.cluster().power_on_host(spec.record.host);
+    lab.wait(1min);
+    CHECK(blocked(lab, spec).reason == "Locked");
+}
+
+TEST_CASE("A creation that had to be killed leaves a locked VM, which its claim keeps on record") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang_deaf, ""});
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmcreate");
+    const auto task = spec.record.task;
+    lab.wait(10min);
+    const auto why = blocked(lab, spec);
+    CHECK(why.reason == "Locked");
+    CHECK_THAT(why.message, Contains("by a task of ours that died") &&
+                                Contains("qm unlock " + spec.record.machine_id + " && qm destroy " +
+                                         spec.record.machine_id));
+    CHECK(spec.record.task == task);
+    REQUIRE(lab.vm(spec));
+    CHECK(lab.vm(spec)->config.at("lock") == "create");
+    lab.simulator.cluster().world.machines.erase(std::stoi(spec.record.machine_id));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("A creation of ours that died is not left behind for another ID") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::die, ""});
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto id = spec.record.machine_id;
+    std::optional<AttemptFailed> failed;
+    for (int calls = 0; calls < 100 && !failed; ++calls) {
+        const auto result = lab.ensure(spec);
+        if (const auto* end = std::get_if<AttemptFailed>(&result)) {
+            failed = *end;
+            continue;
+        }
+        const auto& machine = std::get<Machine>(result);
+        spec.record = machine.record;
+        CHECK(spec.record.machine_id == id);
+        lab.wait(machine.retry_after);
+    }
+    REQUIRE(failed);
+    CHECK(failed->reason == "CreateFailed");
+    CHECK(failed->avoid_host);
+    CHECK_THAT(failed->message, Contains("qm unlock " + id + " && qm destroy " + id));
+    CHECK(blocked(lab, spec).reason == "Locked");
+}
+
+TEST_CASE("What a creation of ours left half made is found without any claim") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::die, ""});
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmcreate");
+    lab.restart();
+    const auto found = leftovers(lab);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].record.host == spec.record.host);
+    CHECK(found[0].record.machine_id == spec.record.machine_id);
+    CHECK_THAT(found[0].message, Contains("qm unlock"));
+}
+
+TEST_CASE("What a destruction of ours left is found as well") {
+    const auto trouble = GENERATE(TaskTrouble::die, TaskTrouble::hang, TaskTrouble::hang_deaf);
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.faults().add_task("qmdestroy", ".*", {trouble, ""});
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    REQUIRE(lab.vm(spec));
+    const auto found = leftovers(lab);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0].message, Contains("(destroyed)"));
+}
+
+TEST_CASE("What is being made, is marked, or was begun by somebody else is no leftover of ours") {
+    Lab lab;
+    SECTION("being made") {
+        lab.simulator.cluster().world.durations.tasks["qmcreate"] = 10min;
+        auto spec = lab.machine(1);
+        lab.place(spec);
+        launch_until(lab, spec, "qmcreate");
+    }
+    SECTION("marked") {
+        auto spec = lab.machine(1);
+        lab.launch(spec);
+        lab.vm(spec)->config["lock"] = "create";
+    }
+    SECTION("somebody else's") {
+        lab.config.spec.proxmox->vmIDRange.reset();
+        lab.restart();
+        lab.plant(4711, "alfaromeo", {{"lock", "create"}});
+    }
+    CHECK(leftovers(lab).empty());
+}
+
+TEST_CASE("A boot image is discarded although the task that deletes it hangs") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.launch(spec);
+    lab.simulator.faults().add_task("imgdel", ".*", {TaskTrouble::hang, ""});
+    bool is_done = false;
+    for (int calls = 0; calls < 1000 && !is_done; ++calls) {
+        is_done = lab.run(lab.provider->discard_boot_image(spec.identity, spec.record));
+        lab.wait(2s);
+    }
+    CHECK(is_done);
+    CHECK(stops(lab) == 1);
+}
