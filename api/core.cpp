@@ -15,6 +15,9 @@ BOOST_DESCRIBE_STRUCT(Node, (), (metadata, spec, status))
 
 BOOST_DESCRIBE_STRUCT(NamespaceStatus, (), (phase))
 BOOST_DESCRIBE_STRUCT(Namespace, (), (metadata, status))
+BOOST_DESCRIBE_STRUCT(LimitRangeItem, (), (type, default_, defaultRequest, max, min))
+BOOST_DESCRIBE_STRUCT(LimitRangeSpec, (), (limits))
+BOOST_DESCRIBE_STRUCT(LimitRange, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(Secret, (), (metadata, type, data))
 BOOST_DESCRIBE_STRUCT(ConfigMap, (), (metadata, data))
 BOOST_DESCRIBE_STRUCT(EventSource, (), (component, host))
@@ -37,6 +40,7 @@ BOOST_DESCRIBE_STRUCT(Eviction, (), (metadata, deleteOptions))
 template const Type& type_of<Taint>();
 template const Type& type_of<Node>();
 template const Type& type_of<Namespace>();
+template const Type& type_of<LimitRange>();
 template const Type& type_of<Secret>();
 template const Type& type_of<ConfigMap>();
 template const Type& type_of<Event>();

@@ -27,6 +27,28 @@ struct Namespace {
     bool operator==(const Namespace&) const = default;
 };
 
+struct LimitRangeItem {
+    std::string type;  // Container, Pod, PersistentVolumeClaim
+    ResourceList default_;
+    ResourceList defaultRequest;
+    ResourceList max;
+    ResourceList min;
+    bool operator==(const LimitRangeItem&) const = default;
+};
+
+struct LimitRangeSpec {
+    std::vector<LimitRangeItem> limits;
+    bool operator==(const LimitRangeSpec&) const = default;
+};
+
+// What containers of a namespace request that say nothing themselves.
+struct LimitRange {
+    static constexpr Resource kResource{"", "v1", "limitranges", "LimitRange"};
+    ObjectMeta metadata;
+    LimitRangeSpec spec;
+    bool operator==(const LimitRange&) const = default;
+};
+
 struct Secret {
     static constexpr Resource kResource{"", "v1", "secrets", "Secret"};
     ObjectMeta metadata;

@@ -152,6 +152,14 @@ struct Volume {
     bool operator==(const Volume&) const = default;
 };
 
+// Devices that the pod asks for (dynamic resource allocation): a claim, or a template to make one from.
+struct PodResourceClaim {
+    std::string name;
+    std::string resourceClaimName;
+    std::string resourceClaimTemplateName;
+    bool operator==(const PodResourceClaim&) const = default;
+};
+
 // What the pods of a workload have in common is shared.
 struct PodSpec {
     std::string nodeName;
@@ -167,6 +175,7 @@ struct PodSpec {
     std::optional<std::int64_t> terminationGracePeriodSeconds;
     bool hostNetwork = false;
     Shared<std::vector<Volume>> volumes;
+    Shared<std::vector<PodResourceClaim>> resourceClaims;
     bool operator==(const PodSpec&) const = default;
 };
 

@@ -19,6 +19,10 @@ BOOST_DESCRIBE_STRUCT(TopologySelectorLabelRequirement, (), (key, values))
 BOOST_DESCRIBE_STRUCT(TopologySelectorTerm, (), (matchLabelExpressions))
 BOOST_DESCRIBE_ENUM(VolumeBindingMode, Immediate, WaitForFirstConsumer, Unrecognized)
 BOOST_DESCRIBE_STRUCT(StorageClass, (), (metadata, provisioner, volumeBindingMode, allowedTopologies))
+BOOST_DESCRIBE_STRUCT(CSIDriverSpec, (), (storageCapacity))
+BOOST_DESCRIBE_STRUCT(CSIDriver, (), (metadata, spec))
+BOOST_DESCRIBE_STRUCT(CSIStorageCapacity, (),
+                      (metadata, storageClassName, nodeTopology, capacity, maximumVolumeSize))
 BOOST_DESCRIBE_STRUCT(VolumeNodeResources, (), (count))
 BOOST_DESCRIBE_STRUCT(CSINodeDriver, (), (name, nodeID, topologyKeys, allocatable))
 BOOST_DESCRIBE_STRUCT(CSINodeSpec, (), (drivers))
@@ -32,6 +36,8 @@ template const Type& type_of<PersistentVolumeClaim>();
 template const Type& type_of<PersistentVolume>();
 template const Type& type_of<ObjectReference>();
 template const Type& type_of<StorageClass>();
+template const Type& type_of<CSIDriver>();
+template const Type& type_of<CSIStorageCapacity>();
 template const Type& type_of<CSINode>();
 template const Type& type_of<VolumeAttachment>();
 

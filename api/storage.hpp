@@ -90,6 +90,29 @@ struct StorageClass {
     bool operator==(const StorageClass&) const = default;
 };
 
+struct CSIDriverSpec {
+    bool storageCapacity = false;  // the scheduler looks at CSIStorageCapacity objects
+    bool operator==(const CSIDriverSpec&) const = default;
+};
+
+struct CSIDriver {
+    static constexpr Resource kResource{"storage.k8s.io", "v1", "csidrivers", "CSIDriver", false};
+    ObjectMeta metadata;
+    CSIDriverSpec spec;
+    bool operator==(const CSIDriver&) const = default;
+};
+
+// How much of a storage class can be made where the nodes have such labels.
+struct CSIStorageCapacity {
+    static constexpr Resource kResource{"storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity"};
+    ObjectMeta metadata;
+    std::string storageClassName;
+    std::optional<LabelSelector> nodeTopology;  // absent: nowhere
+    std::optional<Quantity> capacity;
+    std::optional<Quantity> maximumVolumeSize;  // goes before capacity
+    bool operator==(const CSIStorageCapacity&) const = default;
+};
+
 struct VolumeNodeResources {
     std::optional<std::int32_t> count;  // how many volumes of the driver the node can hold
     bool operator==(const VolumeNodeResources&) const = default;

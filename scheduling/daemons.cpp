@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "scheduling/limit_ranges.hpp"
 #include "scheduling/pod_defaults.hpp"
 
 namespace scheduling {
@@ -27,7 +28,7 @@ void add_daemon_tolerations(api::PodSpec& pod) {
     if (pod.hostNetwork) tolerate(pod, "node.kubernetes.io/network-unavailable", api::taints::kNoSchedule);
 }
 
-api::Pod pod_of(const api::DaemonSet& daemon_set) {
+api::Pod pod_of(const api::DaemonSet& daemon_set, const LimitRanges& limit_ranges) {
     api::Pod pod;
     pod.metadata.namespace_ = daemon_set.metadata.namespace_;
     pod.metadata.name = daemon_set.metadata.name;
@@ -35,17 +36,19 @@ api::Pod pod_of(const api::DaemonSet& daemon_set) {
     pod.spec = daemon_set.spec.template_.spec;
     add_daemon_tolerations(pod.spec);
     set_pod_defaults(pod.spec);
+    limit_ranges.apply(pod.metadata.namespace_, pod.spec);
     return pod;
 }
 
 }  // namespace
 
 Daemons::Daemons(const Snapshot& snapshot, Rows& rows, ResourceNames& names) {
+    const LimitRanges limit_ranges(snapshot.limit_ranges);
     for (const auto& daemon_set : snapshot.daemon_sets) {
         if (daemon_set->metadata.deletionTimestamp) continue;
         Daemon daemon;
         daemon.uid = daemon_set->metadata.uid;
-        daemon.pod = pod_of(*daemon_set);
+        daemon.pod = pod_of(*daemon_set, limit_ranges);
         daemon.requests = requests_of(daemon.pod.spec, names);
         NodeFilter filter;
         filter.equal.push_back(&*daemon.pod.spec.nodeSelector);

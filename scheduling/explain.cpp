@@ -30,6 +30,7 @@ bool holds_somewhere(const Pool& pool, const Holds& holds) {
                        [&](const PlaceOfPool& place) { return holds(labels_at(pool, place)); });
 }
 
+// Why none of its nodes would do by itself; empty: one might, but for the pod's volumes.
 std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
                            const Amounts& largest, const ResourceNames& names) {
     if (const auto* taint = untolerated(pool.taints, pod.tolerations))
@@ -54,7 +55,14 @@ std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amou
     };
     if (!holds_somewhere(pool, is_selected))
         return "none of its nodes matches node selector and node affinity together";
-    return "its nodes are not where the pod's volumes can be used";
+    return {};
+}
+
+std::string why_apart_from_volumes(Placer& placer, ClassId id, std::size_t pool) {
+    const auto* provision = placer.without_room(id, pool);
+    if (!provision) return "its nodes are not where the pod's volumes can be used";
+    return "storage class " + provision->storage_class->metadata.name + " has no room left for a volume of " +
+           provision->size.str() + " where its nodes are (CSIStorageCapacity)";
 }
 
 std::string after_reserve(const Amounts& overhead, Base resource) {
@@ -151,8 +159,10 @@ Explanation explain(const Snapshot& snapshot, Placer& placer, PodClasses& classe
         return say("no host can take a machine" +
                    (pool.why_no_place.empty() ? "" : ": " + pool.why_no_place));
     auto places = placer.required(id).candidates->places[index];
-    if (places.empty())
-        return say(why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names));
+    if (places.empty()) {
+        auto why = why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names);
+        return say(why.empty() ? why_apart_from_volumes(placer, id, index) : std::move(why));
+    }
     if (const auto obstacle = topology_obstacle(placer, id, places, index); !obstacle.empty())
         return say(obstacle);
     const auto overhead = purchases.overhead(index, places);

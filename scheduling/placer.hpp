@@ -63,6 +63,8 @@ public:
     bool has_free_ports(ClassId id, const BitSet& places, std::size_t pool);
     // Whether a new machine at one of the places could reach volumes that nobody else gets.
     bool has_free_volumes(ClassId id, const BitSet& places, std::size_t pool);
+    // See Plans.
+    const Provision* without_room(ClassId id, std::size_t pool) { return plans_.without_room(id, pool); }
     // Why no node at all would help the class; empty: one might.
     std::string problem_of(ClassId id);
     // Of the places those where a new machine does not upset what was placed on the basis of the domains that

@@ -170,8 +170,8 @@ bool Placer::has_free_volumes(ClassId id, const BitSet& places, std::size_t pool
 }
 
 std::string Placer::problem_of(ClassId id) {
-    const auto& demand = plans_.of(id).volumes;
-    return demand.problem.empty() ? volume_use_.conflict(demand) : demand.problem;
+    const auto& plan = plans_.of(id);
+    return plan.problem.empty() ? volume_use_.conflict(plan.volumes) : plan.problem;
 }
 
 std::size_t Placer::buy(std::size_t pool, const Amounts& wanted) {

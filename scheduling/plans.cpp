@@ -21,6 +21,15 @@ bool is_kept(Kept kept, std::size_t preference) {
     return (kept >> preference & 1) != 0;
 }
 
+// What devices there are, and which of them are free, only their drivers know.
+std::string devices_problem(const api::Pod& pod) {
+    const auto& claim = pod.spec.resourceClaims->front();
+    return "it asks for devices through " +
+           (claim.resourceClaimName.empty() ? "ResourceClaimTemplate " + claim.resourceClaimTemplateName
+                                            : "ResourceClaim " + claim.resourceClaimName) +
+           ", which no machine of a pool is known to offer";
+}
+
 void make_unique(std::vector<CounterId>& counters) {
     std::sort(counters.begin(), counters.end());
     counters.erase(std::unique(counters.begin(), counters.end()), counters.end());
@@ -42,6 +51,8 @@ Plan Plans::made(ClassId id) {
     plan.room = Room::wanted(plan.requests->base[kCpu], plan.requests->base[kMemory]);
     if (plan.pod_class->has_ports) plan.ports = host_ports_of(plan.pod_class->sample->spec);
     if (plan.pod_class->has_volumes) plan.volumes = volumes_.demand_of(*plan.pod_class->sample);
+    plan.problem =
+        plan.pod_class->has_devices ? devices_problem(*plan.pod_class->sample) : plan.volumes.problem;
     plan.preferences = topology_.preferences(*plan.pod_class).size();
     plan.kept = plan.preferences == kMostPreferences ? ~Kept{0} : (Kept{1} << plan.preferences) - 1;
     return plan;
@@ -99,7 +110,7 @@ Candidates& Plans::candidates(const Plan& plan, Kept kept) {
 }
 
 BitSet Plans::suitable_rows(const Plan& plan, Kept kept) {
-    if (!plan.volumes.problem.empty()) return {};
+    if (!plan.problem.empty()) return {};
     const auto& pod = plan.pod_class->sample->spec;
     NodeFilter filter;
     filter.equal.push_back(&*pod.nodeSelector);
@@ -116,7 +127,17 @@ BitSet Plans::suitable_rows(const Plan& plan, Kept kept) {
         if (preferences[i].term) filter.all.push_back(preferences[i].term);
         filter.avoids_soft_taints = filter.avoids_soft_taints || preferences[i].avoids_soft_taints;
     }
-    return rows_.evaluator().rows(filter);
+    auto rows = rows_.evaluator().rows(filter);
+    for (const auto& provision : plan.volumes.provisions) rows &= storage_.rows(provision);
+    return rows;
+}
+
+const Provision* Plans::without_room(ClassId id, std::size_t pool) {
+    const auto first = rows_.templates_of(pool);
+    const auto end = first + snapshot_.pools[pool].places.size();
+    for (const auto& provision : of(id).volumes.provisions)
+        if (storage_.rows(provision).next(first) >= end) return &provision;
+    return nullptr;
 }
 
 }  // namespace scheduling

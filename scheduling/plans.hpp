@@ -11,6 +11,7 @@
 #include "scheduling/pod_class.hpp"
 #include "scheduling/purchases.hpp"
 #include "scheduling/rows.hpp"
+#include "scheduling/storage_room.hpp"
 #include "scheduling/topology.hpp"
 #include "scheduling/volumes.hpp"
 
@@ -38,6 +39,7 @@ struct Plan {
     Room room;
     std::vector<HostPort> ports;
     VolumeDemand volumes;
+    std::string problem;  // why no node can serve the pod at all; empty: none
     std::size_t preferences = 0;
     Kept kept = 0;  // what could be kept up to now; what was given up is not tried again
     std::map<Kept, Variant> variants;
@@ -50,11 +52,18 @@ struct Plan {
 class Plans {
 public:
     Plans(const Snapshot& snapshot, PodClasses& classes, Rows& rows, Topology& topology)
-        : snapshot_(snapshot), classes_(classes), rows_(rows), topology_(topology), volumes_(snapshot) {}
+        : snapshot_(snapshot),
+          classes_(classes),
+          rows_(rows),
+          topology_(topology),
+          volumes_(snapshot),
+          storage_(snapshot, rows) {}
 
     Plan& of(ClassId id);
     Variant& variant(Plan& plan, Kept kept);
     VolumeIndex& volumes() { return volumes_; }
+    // Of the volumes that are to be made for the pod one that no machine of the pool could have; null: none.
+    const Provision* without_room(ClassId id, std::size_t pool);
 
 private:
     Plan made(ClassId id);
@@ -67,6 +76,7 @@ private:
     Rows& rows_;
     Topology& topology_;
     VolumeIndex volumes_;
+    StorageRoom storage_;
     std::deque<Plan> plans_;  // by class
     std::vector<Plan*> by_class_;
     // By filter, and with kept preferences for nodes by topology and those preferences.

@@ -80,6 +80,11 @@ std::uint32_t PodClasses::filter_number(const api::Pod& pod, const Amounts& requ
     put_demands_on_nodes(pod.spec);
     for (const auto& entry : requests.extra)
         if (entry.amount > 0) key_.put(std::int64_t{entry.resource});
+    for (const auto& claim : pod.spec.resourceClaims) {
+        key_.put(std::string_view("device"));
+        key_.put(claim.resourceClaimName);
+        key_.put(claim.resourceClaimTemplateName);
+    }
     if (refers_to_claims(pod.spec)) {
         key_.put(pod.metadata.namespace_);
         key_.put(pod.metadata.name);
@@ -115,6 +120,7 @@ ClassId PodClasses::class_of(const std::shared_ptr<const api::Pod>& shared) {
     found.topology = topology_number(pod, found.labels);
     const auto ports = host_ports_of(pod.spec);
     found.has_ports = !ports.empty();
+    found.has_devices = !pod.spec.resourceClaims.empty();
     found.has_volumes = refers_to_claims(pod.spec);
 
     key_.clear();

@@ -67,6 +67,7 @@ struct PodClass {
         0;  // nodeSelector, required node affinity, tolerations, kinds of resources, volumes
     std::uint32_t topology = 0;  // spread with what it depends on, pod affinity and preferences; 0: none
     bool has_ports = false;
+    bool has_devices = false;  // asks for some through ResourceClaims
     bool has_volumes = false;  // then it is a class of its own volumes
 };
 

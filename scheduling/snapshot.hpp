@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -116,6 +117,8 @@ struct Node {
     std::vector<std::string> bought_for;
     std::vector<api::Taint> startup_taints;
     std::shared_ptr<const api::CSINode> csi;  // null: no attach limits known
+    // It has just come: its CSI drivers may not have reported yet what room they have there.
+    bool is_settling = false;
 };
 
 // Volumes, by what pods say of them. Look-ups are made only for pods with claims.
@@ -123,6 +126,8 @@ struct Volumes {
     std::vector<std::shared_ptr<const api::PersistentVolumeClaim>> claims;
     std::vector<std::shared_ptr<const api::PersistentVolume>> volumes;
     std::vector<std::shared_ptr<const api::StorageClass>> classes;
+    std::vector<std::shared_ptr<const api::CSIDriver>> drivers;
+    std::vector<std::shared_ptr<const api::CSIStorageCapacity>> capacities;
 };
 
 enum class Preferences {
@@ -134,8 +139,11 @@ struct Snapshot {
     std::vector<std::shared_ptr<const api::Pod>> pods;  // to be placed
     std::vector<Node> nodes;
     std::vector<std::shared_ptr<const api::DaemonSet>> daemon_sets;
-    std::vector<std::shared_ptr<const api::Namespace>> namespaces;  // for namespace selectors
+    std::vector<std::shared_ptr<const api::Namespace>> namespaces;     // for namespace selectors
+    std::vector<std::shared_ptr<const api::LimitRange>> limit_ranges;  // for pods of DaemonSets
     Volumes volumes;
+    // Pods of lower priority on leaving nodes need no place elsewhere.
+    std::int32_t expendable_below = std::numeric_limits<std::int32_t>::min();
 
     std::vector<Pool> pools;
     std::vector<Place> places;

@@ -76,6 +76,8 @@ bool is_exclusive(const api::PersistentVolumeClaim& claim) {
 VolumeIndex::VolumeIndex(const Snapshot& snapshot) : snapshot_(snapshot) {
     for (const auto& claim : snapshot.volumes.claims) claims_[api::key_of(*claim)] = claim.get();
     for (const auto& volume : snapshot.volumes.volumes) volumes_[volume->metadata.name] = volume.get();
+    for (const auto& driver : snapshot.volumes.drivers)
+        if (driver->spec.storageCapacity) drivers_with_capacity_.insert(driver->metadata.name);
     for (const auto& storage_class : snapshot.volumes.classes) {
         classes_[storage_class->metadata.name] = storage_class.get();
         const auto* mark =
@@ -205,6 +207,9 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
         }
         add_selector(demand, std::move(terms));
     }
+    const auto& requests = claim.spec.resources.requests;
+    if (drivers_with_capacity_.contains(storage_class->provisioner) && requests.contains("storage"))
+        demand.provisions.push_back({storage_class, storage_of(requests)});
     demand.attachments.push_back(
         {storage_class->provisioner, claim.metadata.namespace_ + "/" + claim.metadata.name});
 }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,18 @@ struct Choice {
     std::vector<const api::PersistentVolume*> volumes;  // in the order in which the kube-scheduler takes them
 };
 
+// A volume that is to be made by a driver that reports how much room it has where.
+struct Provision {
+    const api::StorageClass* storage_class = nullptr;
+    api::Quantity size;
+};
+
 struct VolumeDemand {
     std::vector<const api::NodeSelector*> any_of;  // each has to hold
     std::vector<Attachment> attachments;
     std::vector<Choice> choices;                                // by ascending size of the claims
     std::vector<const api::PersistentVolumeClaim*> exclusives;  // ReadWriteOncePod
+    std::vector<Provision> provisions;
     std::string problem;  // why no node can serve the pod at all; empty: none
 };
 
@@ -57,6 +65,7 @@ private:
     std::map<api::ObjectKey, const api::PersistentVolumeClaim*> claims_;
     std::map<std::string, const api::PersistentVolume*, std::less<>> volumes_;
     std::map<std::string, const api::StorageClass*, std::less<>> classes_;
+    std::set<std::string, std::less<>> drivers_with_capacity_;
     const api::StorageClass* default_class_ = nullptr;
     std::deque<api::NodeSelector> made_;
     // Of all claims, read when the first pod asks.

@@ -34,6 +34,9 @@ struct ClusterHealth {
     bool operator==(const ClusterHealth&) const = default;
 };
 
+// As the cluster-autoscaler has it (--expendable-pods-priority-cutoff).
+inline constexpr std::int32_t kIgnorePodsBelowPriority = -10;
+
 struct ControlPlaneSpec {
     std::vector<std::string> pools;  // names; "*" = all of the namespace
     Mode mode = Mode::Active;
@@ -41,6 +44,8 @@ struct ControlPlaneSpec {
     Batching batching;
     ControlPlaneLimits limits;
     ClusterHealth health;
+    // Pods of lower priority are expendable: nothing is bought for them, and they keep no node.
+    std::int32_t ignorePodsBelowPriority = kIgnorePodsBelowPriority;
     std::optional<Bootstrap> bootstrap;  // for pools that have none
     bool operator==(const ControlPlaneSpec&) const = default;
 };

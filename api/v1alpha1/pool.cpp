@@ -37,7 +37,7 @@ BOOST_DESCRIBE_STRUCT(PoolSpec, (),
 
 BOOST_DESCRIBE_STRUCT(PoolClaims, (), (pending, ready, failed, deleting))
 BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim))
-BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, count, nextRetryTime))
+BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, kind, count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(LearnedOffer, (), (templateHash, pods, ephemeralStorageMiB))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,

@@ -118,10 +118,11 @@ struct AddressReservation {
 };
 
 // A pod that stayed Pending although the node bought for it became Ready; not bought for before
-// nextRetryTime.
+// nextRetryTime, nor are others of its kind.
 struct Misprediction {
     std::string podUID;
-    std::string pod;  // namespace/name, to be read
+    std::string pod;   // namespace/name, to be read
+    std::string kind;  // of the pod, which others are of too: scheduling/pod_kind.hpp
     std::int32_t count = 0;
     std::optional<Time> nextRetryTime;
     bool operator==(const Misprediction&) const = default;
