@@ -134,7 +134,7 @@ std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
 
 std::optional<LearnedOffer> learn_offer(const PoolFacts& facts) {
     const auto hash = claim::template_hash(facts.object, facts.provider);
-    const bool is_bare_metal = facts.provider && facts.provider->spec.redfish;
+    const bool has_known_disk = facts.provider && facts.provider->status.bootDiskGiB > 0;
     LearnedOffer offer;
     offer.templateHash = hash;
     const auto learn = [](std::int64_t& known, const api::ResourceList& allocatable, const char* name,
@@ -149,8 +149,8 @@ std::optional<LearnedOffer> learn_offer(const PoolFacts& facts) {
         const bool in_service = node && api::is_true(claim->status.conditions, conditions::kInitialized);
         if (!in_service || claim->status.templateHash != hash) continue;
         learn(offer.pods, node->status.allocatable, "pods", 1);
-        // Disks of bare metal differ from host to host.
-        if (!is_bare_metal)
+        // Disks of bare metal differ from host to host, and machines without one keep files in memory.
+        if (has_known_disk)
             learn(offer.ephemeralStorageMiB, node->status.allocatable, "ephemeral-storage", 1024 * 1024);
     }
     if (offer.pods > 0 || offer.ephemeralStorageMiB > 0) return offer;

@@ -158,6 +158,7 @@ TEST_CASE("pods and disk that Nodes of the present template offer are learned, t
         node.status.allocatable["ephemeral-storage"] = api::Quantity::parse(storage);
         world.nodes.push_back(node);
     };
+    world.provider.status.bootDiskGiB = 32;
     CHECK_FALSE(world.look().learnedOffer);
     add("a", "60", "20Gi");
     CHECK(world.look().learnedOffer == api::v1alpha1::LearnedOffer{hash, 60, 20480});
@@ -174,7 +175,19 @@ TEST_CASE("pods and disk that Nodes of the present template offer are learned, t
     scheduling::Pool changed;
     provisioning::describe_machines(changed, world.pool, &world.provider);
     CHECK(changed.pods_per_node == 110);
-    CHECK_FALSE(changed.ephemeral_storage_mib);
+    CHECK(changed.ephemeral_storage_mib == 32 * 1024 * 85 / 100);
+}
+
+// Found by the simulation: the smallest machine's was taken for everybody's.
+TEST_CASE("what a machine without a disk keeps in memory says nothing about larger ones") {
+    World world;
+    auto claim = objects::in_service(objects::bought_claim("a", world.pool, 1));
+    claim.status.templateHash = controllers::claim::template_hash(world.pool, &world.provider);
+    world.claims.push_back(claim);
+    auto node = objects::node("a");
+    node.status.allocatable["ephemeral-storage"] = api::Quantity::parse("692Mi");
+    world.nodes.push_back(node);
+    CHECK(world.look().learnedOffer->ephemeralStorageMiB == 0);
 }
 
 TEST_CASE("nothing is learned from a Node that is not Initialized") {
