@@ -108,9 +108,9 @@ MUTATIONS = [
              "    for (auto& next : updates) {", "    status.conditions.clear();\n    for (auto& next : updates) {"),
     Mutation("say nothing about pods that get no node", "users cannot tell why a pod waits",
              "controllers/provisioning/announcements.cpp",
-             "        announcer_.say(kube::target_of(*unplaced.pod), kube::EventType::warning, \"NoNodeForPod\",\n"
-             "                       \"no node can be bought for the pod: \" + joined(unplaced.reasons));",
-             "        static_cast<void>(joined(unplaced.reasons));"),
+             "        announcer_.say(kube::target_of(*refused.pod), kube::EventType::warning, \"NoNodeForPod\",\n"
+             "                       \"no node can be bought for the pod: \" + joined(refused.reasons));",
+             "        static_cast<void>(joined(refused.reasons));"),
     Mutation("wait for ever for a machine that never joins", "a paid machine stands idle, pods wait",
              "controllers/claim/registration.cpp",
              "    if (deadline <= s.now) {\n        return give_up(s, reasons::kRegistrationTimeout,",
@@ -128,6 +128,29 @@ MUTATIONS = [
              "controllers/claim/launch.cpp",
              "    status.machineID = machine.record.machine_id;",
              "    if (machine.state != providers::MachineState::placed) status.machineID = machine.record.machine_id;"),
+    Mutation("close the pool for one claim", "pods that fit elsewhere wait for a machine that has no room",
+             "controllers/provisioning/supply.cpp",
+             "        supply.gate = gate_of(facts, now);",
+             "        supply.gate = gate_of(facts, now);\n"
+             "        for (const auto& claim : claims) {\n"
+             "            if (!lacks_room(*claim) && !failed_for_room(*claim)) continue;\n"
+             "            supply.gate.open = false;\n"
+             "            supply.gate.message = \"a claim has no room\";\n"
+             "        }", include="controllers/provisioning/room.hpp"),
+    Mutation("expect less than was bought", "machines are bought again while they come",
+             "controllers/provisioning/machine_offer.cpp",
+             "    return scheduling::expected_allocatable(entry, {size.cpuCores, size.memoryMiB});",
+             "    auto expected = scheduling::expected_allocatable(entry, {size.cpuCores, size.memoryMiB});\n"
+             "    expected.erase(\"ephemeral-storage\");\n"
+             "    return expected;"),
+    Mutation("count a leaving claim as coming", "pods wait for a machine that goes",
+             "controllers/provisioning/snapshot.cpp",
+             "        if (!disruption::is_staying(claim)) {\n            if (node)",
+             "        if (!disruption::is_staying(claim) && node) {\n            if (node)",
+             also=("            if (!node && !can_be_waited_for(claim, provider, now_)) return;",
+                   "            if (!node && disruption::is_staying(claim) &&\n"
+                   "                !can_be_waited_for(claim, provider, now_))\n"
+                   "                return;")),
 ]
 
 

@@ -120,7 +120,8 @@ void Administrators::spoil_mark(int vmid) {
     meddled_.insert(uuid_of(world().machines.at(vmid)));
     untouchable_[vmid] = simulator_.cluster().clock.now();
     trace_.line("admin", "takes the mark off machine ", vmid);
-    if (faults_.random().below(2) == 0) {
+    // One that is being cloned proves itself by its description alone.
+    if (faults_.random().below(2) == 0 || !config.contains("tags")) {
         config["description"] = "mine now";
     } else {
         config.erase("tags");

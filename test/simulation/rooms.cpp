@@ -79,15 +79,15 @@ void take_promised(const World& world, const api::v1alpha1::ProxmoxSpec& spec, R
         const bool counts = machine.running || proxmox::config_flag(machine.config, "onboot") ||
                             std::ranges::find(tags, spec.managedNodeTag) != tags.end();
         if (!counts) continue;
-        room.cpus -= proxmox::vcpus(machine.config);
-        room.memory_mib -= static_cast<std::int64_t>(proxmox::memory_mib(machine.config));
+        room.free_cpus -= proxmox::vcpus(machine.config);
+        room.free_memory_mib -= static_cast<std::int64_t>(proxmox::memory_mib(machine.config));
     }
     for (const auto& [key, claim] : world.view.all<NodeSmithClaim>()) {
         const auto& status = claim->status;
         const bool has_place = status.host == room.host && !status.machineID.empty();
         if (!has_place || machines.contains(std::atoi(status.machineID.c_str()))) continue;
-        room.cpus -= claim->spec.requirements.cpuCores;
-        room.memory_mib -= claim->spec.requirements.memoryMiB + spec.vmMemOverheadMiB;
+        room.free_cpus -= claim->spec.requirements.cpuCores;
+        room.free_memory_mib -= claim->spec.requirements.memoryMiB + spec.vmMemOverheadMiB;
     }
 }
 
@@ -107,11 +107,11 @@ std::vector<Room> rooms_for(const World& world, const NodeSmithProvider& provide
         if (room.disk_mib < 0) continue;
         const auto memory = static_cast<std::int64_t>(host.memory / proxmox::kMiB);
         const auto& reserved = placement.hostReserved;
-        room.cpus = host.cpus * placement.cpuAllocationPercent / 100 - reserved.cpuCores;
-        room.memory_mib = memory * placement.memoryAllocationPercent / 100 - reserved.memoryMiB;
+        room.free_cpus = host.cpus * placement.cpuAllocationPercent / 100 - reserved.cpuCores;
+        room.free_memory_mib = memory * placement.memoryAllocationPercent / 100 - reserved.memoryMiB;
         take_promised(world, spec, room);
-        room.cpus = std::min(room.cpus, host.cpus - reserved.cpuCores);
-        room.memory_mib = std::min(room.memory_mib, memory - reserved.memoryMiB);
+        room.cpus = std::min(room.free_cpus, host.cpus - reserved.cpuCores);
+        room.memory_mib = std::min(room.free_memory_mib, memory - reserved.memoryMiB);
         rooms.push_back(room);
     }
     return rooms;

@@ -8,12 +8,10 @@
 
 namespace simulation {
 
-// What of a disk may be kept for the system where nobody has told the operator otherwise.
-inline constexpr std::int64_t kAssumedDiskPercent = 15;
-
 struct Room {
     std::string host;
-    // For one machine: what is not promised yet, and no more than the host has less its reserve.
+    std::int64_t free_cpus = 0, free_memory_mib = 0;  // what is not promised yet
+    // For one machine: of that no more than the host has less its reserve.
     std::int64_t cpus = 0, memory_mib = 0;
     std::int64_t disk_mib = 0;  // of the machine's disk; 0: it has none
 };

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include "test/simulation/rooms.hpp"
+#include "test/simulation/offers.hpp"
 
 namespace simulation {
 namespace {
-
-constexpr const char* kNewNode = "a-new-node";
-// What the operator takes for granted where nobody has told it otherwise.
-constexpr std::int64_t kAssumedPods = 110;
 
 struct Used {
     std::int64_t nodes = 0, cpu_cores = 0, memory_mib = 0;
@@ -61,42 +57,6 @@ bool is_open(const World& world, const NodeSmithControlPlane& plane, const NodeS
                !api::is_true(claim.status.conditions, api::conditions::kFailed);
     });
     return coming < up.maxConcurrent;
-}
-
-api::Node node_of(const NodeSmithPool& pool, const NodeSmithProvider& provider, const std::string& host) {
-    api::Node node;
-    node.metadata.name = kNewNode;
-    auto& labels = *node.metadata.labels;
-    labels = pool.spec.machineTemplate.labels;
-    labels[pool.spec.poolLabelKey] = pool.metadata.name;
-    labels[std::string(api::labels::kHostname)] = kNewNode;
-    labels[std::string(api::labels::kArch)] = "amd64";
-    labels[std::string(api::labels::kOs)] = "linux";
-    const auto& zone = provider.spec.proxmox->placement.zoneLabel;
-    if (!zone.empty()) labels[zone] = host;
-    node.spec.taints = pool.spec.machineTemplate.taints;
-    return node;
-}
-
-// The pods of DaemonSets that a new node of the pool gets.
-std::vector<api::Pod> daemons_on(const World& world, const api::Node& node) {
-    std::vector<api::Pod> daemons;
-    for (const auto& [key, set] : world.view.all<api::DaemonSet>()) {
-        auto pod = daemon_pod(*set, node.metadata.name);
-        if (!node_refuses(node, pod)) daemons.push_back(std::move(pod));
-    }
-    return daemons;
-}
-
-// What a machine of the pool offers, as its pool says or as its kubelet does.
-api::ResourceList offered(const World& world, const NodeSmithPool& pool, const Registration& machine) {
-    const auto& said = pool.status.learnedReserved.value_or(pool.spec.machineTemplate.systemReserved);
-    auto poorer = world.kubelets.habits();
-    poorer.cpu_millicores = std::max(poorer.cpu_millicores, said.cpuMillicores);
-    poorer.memory_mib = std::max(poorer.memory_mib, said.memoryMiB);
-    poorer.disk_percent = std::max<std::int64_t>(poorer.disk_percent, kAssumedDiskPercent);
-    poorer.pods = std::min(poorer.pods, kAssumedPods);
-    return poorer.allocatable(machine);
 }
 
 std::int64_t stepped(std::int64_t needed, std::int64_t least, std::int64_t step) {
@@ -152,7 +112,7 @@ public:
 private:
     std::optional<HelpfulPurchase> on(const Room& room, const NodeSmithPool& pool,
                                       const NodeSmithProvider& provider) {
-        const auto node = node_of(pool, provider, room.host);
+        const auto node = new_node(pool, provider, room.host);
         if (node_refuses(node, pod_)) return std::nullopt;
         const auto daemons = daemons_on(world_, node);
         auto wanted = requests_of(pod_);

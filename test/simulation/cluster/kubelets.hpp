@@ -35,6 +35,9 @@ struct KubeletHabits {
     std::int64_t disk_percent = 10;
     std::int64_t pods = 110;
 
+    // As pools say by default.
+    bool are_usual() const { return *this == KubeletHabits{}; }
+    bool operator==(const KubeletHabits&) const = default;
     api::ResourceList capacity(const Registration& machine) const;
     api::ResourceList allocatable(const Registration& machine) const;
 };

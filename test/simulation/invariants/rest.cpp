@@ -48,8 +48,7 @@ private:
             api::is_true(conditions, api::conditions::kFailed))
             return;
         if (waits(claim, api::conditions::kLaunched,
-                  {api::reasons::kLimitExceeded, api::reasons::kInsufficientCapacity,
-                   api::reasons::kSecretMissing}) ||
+                  {api::reasons::kLimitExceeded, api::reasons::kSecretMissing}) ||
             waits(claim, api::conditions::kMachineDeleted,
                   {"OwnershipMismatch", api::reasons::kMarkMismatch})) {
             return;

@@ -15,10 +15,17 @@ namespace {
 // and gives up what it expected of a machine that does not come.
 constexpr std::chrono::minutes kBoughtWithin{20};
 constexpr std::chrono::minutes kLooks{1};
+constexpr std::chrono::minutes kAnHourAndMore{70};
+constexpr std::ptrdiff_t kMostPurchases = 3;
 
 class WaitingPodsAreServed final : public Invariant {
 public:
-    using Invariant::Invariant;
+    explicit WaitingPodsAreServed(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (!before && after) note_purchase(*after);
+            });
+    }
 
     void each_second() override {
         if (world_.faults.active() && !world_.faults.is_calm()) calm_since_ = world_.now();
@@ -44,13 +51,30 @@ private:
                (stage_.deeds.last == base::TimePoint{} || stage_.deeds.last + kSettled <= world_.now());
     }
 
+    void note_purchase(const NodeSmithClaim& claim) {
+        const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
+        if (!uids) return;
+        for (const auto& [key, pod] : world_.view.all<api::Pod>())
+            if (uids->find(pod->metadata.uid) != std::string::npos)
+                purchases_[pod->metadata.uid].push_back(world_.now());
+    }
+
+    // As often as anything is bought for a pod (invariant 9); processes may have wrong calendars.
+    bool is_exhausted(const api::Pod& pod) const {
+        const auto found = purchases_.find(pod.metadata.uid);
+        if (found == purchases_.end()) return false;
+        return std::ranges::count_if(found->second, [this](base::TimePoint when) {
+                   return when + kAnHourAndMore >= world_.now();
+               }) >= kMostPurchases;
+    }
+
     void look() {
         const bool is_one_coming =
             std::ranges::any_of(world_.view.all<NodeSmithClaim>(),
                                 [](const auto& entry) { return is_on_its_way(*entry.second); });
         std::map<std::string, base::TimePoint> still;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
-            if (is_one_coming || !waits_for_node(*pod)) continue;
+            if (is_one_coming || !waits_for_node(*pod) || is_exhausted(*pod)) continue;
             const auto purchase = purchase_that_helps(world_, *pod);
             if (!purchase) continue;
             const auto known = helpless_since_.find(pod->metadata.uid);
@@ -77,7 +101,8 @@ private:
 
     base::TimePoint calm_since_{};
     base::TimePoint next_look_{};
-    std::map<std::string, base::TimePoint> helpless_since_;  // pods by UID
+    std::map<std::string, base::TimePoint> helpless_since_;          // pods by UID
+    std::map<std::string, std::vector<base::TimePoint>> purchases_;  // by UID of the pod
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
-#include "test/simulation/rooms.hpp"
+#include "test/simulation/packing.hpp"
 #include "test/simulation/search.hpp"
 
 namespace simulation {
@@ -35,6 +35,8 @@ public:
 
     void each_second() override {
         if (world_.faults.active() && !world_.faults.is_calm()) troubled_ = world_.now();
+        for (const auto& [pool, burst] : std::exchange(bursts_, {}))
+            if (is_calm_since(world_.now())) check_burst(pool, burst);
     }
 
 private:
@@ -43,6 +45,15 @@ private:
         base::TimePoint in_service{};
         std::set<std::string> pods;  // UIDs
         bool keeps_apart = false;
+        std::string kind;       // of machines
+        bool is_guess = false;  // nobody knew what machines of the kind offer
+    };
+
+    // What was bought of one pool within a second.
+    struct Burst {
+        std::size_t claims = 0;
+        std::map<std::string, api::Pod> pods;  // by UID
+        std::vector<Room> rooms;               // before the first was placed
     };
 
     bool is_calm_since(base::TimePoint when) const {
@@ -68,8 +79,10 @@ private:
         const auto known = bought_.find(after->metadata.uid);
         if (known == bought_.end()) return;
         const bool in_service = api::is_true(after->status.conditions, api::conditions::kInitialized);
-        if (in_service && known->second.in_service == base::TimePoint{})
+        if (in_service && known->second.in_service == base::TimePoint{}) {
             known->second.in_service = world_.now();
+            known_kinds_.insert(known->second.kind);
+        }
         const auto* why = api::find_condition(after->status.conditions, api::conditions::kDisrupted);
         if (why && why->status == api::ConditionStatus::True && why->reason == api::reasons::kEmpty)
             check_removal(*after, known->second);
@@ -78,20 +91,58 @@ private:
     void note_purchase(const NodeSmithClaim& claim) {
         const auto* uids = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
         if (!uids || uids->empty()) return;
+        auto& burst = bursts_[{claim.metadata.namespace_, claim.spec.poolRef}];
+        if (++burst.claims == 1) burst.rooms = rooms_of_pool({claim.metadata.namespace_, claim.spec.poolRef});
         Bought bought;
         bought.at = world_.now();
+        bought.kind = kind_of(claim);
+        bought.is_guess = !known_kinds_.contains(bought.kind);
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (uids->find(pod->metadata.uid) == std::string::npos) continue;
             bought.pods.insert(pod->metadata.uid);
+            burst.pods[pod->metadata.uid] = *pod;
             bought.keeps_apart = bought.keeps_apart || keeps_apart(*pod);
         }
         bought_[claim.metadata.uid] = std::move(bought);
+    }
+
+    // What machines of a pool offer is known of its present template only.
+    std::string kind_of(const NodeSmithClaim& claim) const {
+        const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
+        const auto* revision = pool ? api::find(pool->spec.machineTemplate.labels, "revision") : nullptr;
+        return claim.spec.poolRef + "/" + (revision ? *revision : "");
+    }
+
+    std::vector<Room> rooms_of_pool(const api::ObjectKey& key) const {
+        const auto* pool = world_.view.find<NodeSmithPool>(key);
+        const auto* provider =
+            pool ? world_.view.find<NodeSmithProvider>({key.namespace_, pool->spec.providerRef}) : nullptr;
+        if (!provider || !provider->spec.proxmox) return {};
+        return rooms_for(world_, *provider);
+    }
+
+    void check_burst(const api::ObjectKey& key, const Burst& burst) const {
+        const auto* pool = world_.view.find<NodeSmithPool>(key);
+        std::vector<api::Pod> pods;
+        for (const auto& [uid, pod] : burst.pods) {
+            if (keeps_apart(pod)) return;
+            pods.push_back(pod);
+        }
+        if (!pool || pods.empty()) return;
+        const auto needed = greedy_machines(world_, *pool, burst.rooms, pods);
+        if (!needed || burst.claims <= kFactor * *needed + 1) return;
+        stage_.violate("nothing is wasted", std::to_string(burst.claims) + " machines of pool " + key.name +
+                                                " are bought at once for " + std::to_string(pods.size()) +
+                                                " pods, which a greedy packing puts on " +
+                                                std::to_string(*needed));
     }
 
     // Pods that went between the purchase and the moment when the last of the others could have been bound
     // explain it.
     void check_removal(const NodeSmithClaim& claim, const Bought& bought) {
         if (bought.pods.empty() || bought.keeps_apart || used_.contains(claim.status.nodeName)) return;
+        // Kubelets may keep more than the pool says; the first Node teaches it.
+        if (bought.is_guess && !world_.kubelets.habits().are_usual()) return;
         if (bought.in_service == base::TimePoint{} || !is_calm_since(bought.at)) return;
         if (last_departure_ != base::TimePoint{} && last_departure_ + kHearsWithin >= bought.at) return;
         stage_.violate("nothing is wasted", "claim " + claim.metadata.name + " was bought for " +
@@ -101,6 +152,8 @@ private:
 
     base::TimePoint troubled_{};
     base::TimePoint last_departure_{};
+    std::map<api::ObjectKey, Burst> bursts_;
+    std::set<std::string> known_kinds_;
     std::set<std::string> used_;            // Nodes that ran a pod, by name
     std::map<std::string, Bought> bought_;  // by claim UID
 };

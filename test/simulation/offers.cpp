@@ -1,0 +1,55 @@
+#include "test/simulation/offers.hpp"
+
+#include <algorithm>
+
+namespace simulation {
+namespace {
+
+constexpr const char* kNewNode = "a-new-node";
+// What the operator takes for granted where nobody has told it otherwise.
+constexpr std::int64_t kAssumedPods = 110;
+constexpr std::int64_t kAssumedDiskPercent = 15;
+
+}  // namespace
+
+api::Node new_node(const NodeSmithPool& pool, const NodeSmithProvider& provider, const std::string& host) {
+    api::Node node;
+    node.metadata.name = kNewNode;
+    auto& labels = *node.metadata.labels;
+    labels = pool.spec.machineTemplate.labels;
+    labels[pool.spec.poolLabelKey] = pool.metadata.name;
+    labels[std::string(api::labels::kHostname)] = kNewNode;
+    labels[std::string(api::labels::kArch)] = "amd64";
+    labels[std::string(api::labels::kOs)] = "linux";
+    const auto& zone = provider.spec.proxmox->placement.zoneLabel;
+    if (!zone.empty()) labels[zone] = host;
+    node.spec.taints = pool.spec.machineTemplate.taints;
+    return node;
+}
+
+std::vector<api::Pod> daemons_on(const World& world, const api::Node& node) {
+    std::vector<api::Pod> daemons;
+    for (const auto& [key, set] : world.view.all<api::DaemonSet>()) {
+        auto pod = daemon_pod(*set, node.metadata.name);
+        if (!node_refuses(node, pod)) daemons.push_back(std::move(pod));
+    }
+    return daemons;
+}
+
+api::ResourceList offered(const World& world, const NodeSmithPool& pool, const Registration& machine) {
+    const auto& said = pool.status.learnedReserved.value_or(pool.spec.machineTemplate.systemReserved);
+    auto poorer = world.kubelets.habits();
+    poorer.cpu_millicores = std::max(poorer.cpu_millicores, said.cpuMillicores);
+    poorer.memory_mib = std::max(poorer.memory_mib, said.memoryMiB);
+    poorer.disk_percent = std::max<std::int64_t>(poorer.disk_percent, kAssumedDiskPercent);
+    poorer.pods = std::min(poorer.pods, kAssumedPods);
+    auto offer = poorer.allocatable(machine);
+    // Where the memory is the disk too, a larger machine has more of it than the first Nodes taught.
+    const auto& learned = pool.status.learnedOffer;
+    auto& disk = offer["ephemeral-storage"];
+    if (learned && learned->ephemeralStorageMiB > 0 && learned->ephemeralStorageMiB < disk.mebibytes())
+        disk = api::Quantity::of_mebibytes(learned->ephemeralStorageMiB);
+    return offer;
+}
+
+}  // namespace simulation
