@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "providers/leftover_finder.hpp"
 #include "providers/provider.hpp"
 
 namespace fake {
@@ -54,6 +55,7 @@ public:
     std::map<std::string, CloudMachine> machines;     // by machine ID
     std::deque<providers::EnsureResult> next_ensure;  // answered instead of doing anything
     std::deque<providers::RemoveResult> next_remove;
+    std::vector<providers::Leftover> leftovers;
     std::function<void(const CloudMachine&)> on_boot;  // a machine is running from now on
     std::function<void(const CloudMachine&)> on_gone;
 
