@@ -80,6 +80,35 @@ bool is_protected(const api::Pod& pod, api::Time now) {
     return safe && *safe == "false";
 }
 
+bool is_safe_to_evict(const api::Pod& pod) {
+    const auto* safe = api::find(pod.metadata.annotations, api::annotations::kSafeToEvict);
+    return safe && *safe == "true";
+}
+
+std::string protection_of(const api::Pod& pod, api::Time now) {
+    if (is_protected(pod, now)) return "is annotated not to be disrupted";
+    const bool is_bare = !api::controller_of(pod.metadata) && !is_safe_to_evict(pod);
+    return is_bare ? "has no controller that would bring it back" : "";
+}
+
+LongestEnd longest_end(const Pods& pods) {
+    const api::Pod* ordinary = nullptr;
+    const api::Pod* critical = nullptr;
+    for (const auto& pod : pods) {
+        if (!is_drainable(*pod) || pod->metadata.deletionTimestamp) continue;
+        auto& longest = is_critical(*pod) ? critical : ordinary;
+        if (!longest || grace_of(*longest) < grace_of(*pod)) longest = pod.get();
+    }
+    LongestEnd end;
+    for (const auto* pod : {ordinary, critical}) {
+        if (!pod) continue;
+        end.duration += grace_of(*pod);
+        end.pods += (end.pods.empty() ? "" : ", and after it ") + name_of(*pod) + " (" +
+                    api::Duration(grace_of(*pod)).str() + ")";
+    }
+    return end;
+}
+
 DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time now,
                      const std::set<std::string>& stuck) {
     DrainPlan plan;
@@ -153,6 +182,16 @@ asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
         progress.retry_after = kBudgetRetry;  // for the deadline, and for pods that get stuck
     }
     co_return progress;
+}
+
+Pods Drainer::protected_on(const std::string& node) const {
+    const api::Time now(clock_.wall_now());
+    Pods found;
+    for (const auto& pod : informers_.pods.store().by_index(kPodsByNode, node)) {
+        const bool is_asked = is_drainable(*pod) && !pod->metadata.deletionTimestamp;
+        if (is_asked && !protection_of(*pod, now).empty()) found.push_back(pod);
+    }
+    return found;
 }
 
 // By our own watching: deletionTimestamp is by another calendar, and ours may be wrong.

@@ -51,8 +51,21 @@ DrainPlan plan_drain(const std::vector<std::shared_ptr<const api::Pod>>& pods, c
 
 // A pod that a drain evicts: neither static nor of a DaemonSet nor ended.
 bool is_drainable(const api::Pod& pod);
+// How long the pods of a node may take to end by their own grace periods; the critical ones are asked when
+// the others have ended. Pods that end already are not counted.
+struct LongestEnd {
+    std::chrono::seconds duration{0};
+    std::string
+        pods;  // whose grace periods these are, for people: "default/db (1h)"; empty: nobody has to move
+};
+LongestEnd longest_end(const std::vector<std::shared_ptr<const api::Pod>>& pods);
 // The annotations of do-not-disrupt, a duration counted from the pod's start.
 bool is_protected(const api::Pod& pod, api::Time now);
+// The user says that it may be evicted although it looks precious.
+bool is_safe_to_evict(const api::Pod& pod);
+// Why no disruption of ours would evict the pod: "is annotated not to be disrupted", "has no controller that
+// would bring it back"; empty: one may.
+std::string protection_of(const api::Pod& pod, api::Time now);
 
 class Drainer {
 public:
@@ -60,6 +73,8 @@ public:
 
     // Evicts what may be evicted now. Cancelling half-way is safe.
     asio::awaitable<DrainProgress> step(DrainRequest request);
+    // Pods of the node that a drain forced by a user evicts although something protects them.
+    std::vector<std::shared_ptr<const api::Pod>> protected_on(const std::string& node) const;
 
 private:
     asio::awaitable<void> evict(std::shared_ptr<const api::Pod> pod, DrainProgress& progress);

@@ -22,9 +22,16 @@ ClaimState state_of(const NodeSmithClaim& claim) {
     return ClaimState::pending;
 }
 
+bool removal_hangs(const NodeSmithClaim& claim) {
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    if (!deleted || deleted->status != api::ConditionStatus::False) return false;
+    return deleted->reason != api::reasons::kAttemptFailed && deleted->reason != api::reasons::kDeleting &&
+           deleted->reason != api::reasons::kProviderError;
+}
+
 bool is_coming(const NodeSmithClaim& claim) {
     const auto state = state_of(claim);
-    return (state == ClaimState::pending || state == ClaimState::ready) &&
+    return (state == ClaimState::pending || state == ClaimState::ready) && !removal_hangs(claim) &&
            !api::is_true(claim.status.conditions, conditions::kRegistered);
 }
 

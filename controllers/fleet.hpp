@@ -24,7 +24,10 @@ const api::Node* node_of(const api::v1alpha1::NodeSmithClaim& claim, const Nodes
 // A claim is exactly one of these.
 enum class ClaimState { pending, ready, failed, deleting };
 ClaimState state_of(const api::v1alpha1::NodeSmithClaim& claim);
-// On its way to become a Node: not deleting, not Failed, not Registered.
+// Its last attempt failed, and its machine cannot be taken away: a lock, a mark that is not provably ours, a
+// dead host, a task that does not end, or no progress for minutes. No other attempt begins before it is gone.
+bool removal_hangs(const api::v1alpha1::NodeSmithClaim& claim);
+// On its way to become a Node: not deleting, not Failed, not Registered, nor is its removal stuck.
 bool is_coming(const api::v1alpha1::NodeSmithClaim& claim);
 
 struct Fleet {

@@ -7,6 +7,7 @@
 #include "controllers/claim/state.hpp"
 #include "controllers/orphans.hpp"
 #include "controllers/writes.hpp"
+#include "providers/leftover_finder.hpp"
 
 namespace controllers {
 
@@ -39,6 +40,20 @@ bool answers(const NodeSmithProvider& provider) {
     return api::is_true(provider.status.conditions, conditions::kReachable);
 }
 
+// A claim whose attempt has not failed yet sees what becomes of its machine.
+bool is_being_launched(const providers::MachineRecord& record, const kube::ObjectKey& provider,
+                       const Informers& informers) {
+    for (const auto& [key, claim] : informers.claims.store().all()) {
+        const auto& status = claim->status;
+        const bool is_its = key.namespace_ == provider.namespace_ && status.providerRef == provider.name &&
+                            status.host == record.host && status.machineID == record.machine_id;
+        if (is_its && !claim->metadata.deletionTimestamp &&
+            !api::find_condition(status.conditions, conditions::kMachineDeleted))
+            return true;
+    }
+    return false;
+}
+
 std::vector<std::string> provider_labels() {
     return {"namespace", "provider"};
 }
@@ -53,7 +68,8 @@ GarbageCollector::GarbageCollector(Informers& informers, kube::Client& client, b
       clock_(clock),
       events_(events),
       instances_(instances),
-      orphans_(metrics.gauge("kubenodesmith_orphan_machines", "Machines with our mark that no claim owns.",
+      orphans_(metrics.gauge("kubenodesmith_orphan_machines",
+                             "Machines with our mark that no claim owns, and what creations left half made.",
                              provider_labels())),
       removed_(metrics.counter("kubenodesmith_orphan_machines_removed_total",
                                "Removals of machines that no claim owned.", provider_labels())) {}
@@ -83,6 +99,7 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     const auto machines = co_await backend->list();
     auto findings = co_await collect_machines(object, backend, machines);
     const bool busy = !findings.removable.empty() && grace_of(*object) > base::Duration::zero();
+    findings.half_made = co_await leftovers(object, backend);
     co_await report(object, std::move(findings));
     co_await follow_moves(machines);
     co_await end_bereft_claims(object, backend, machines);
@@ -91,14 +108,22 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
 }
 
 bool GarbageCollector::is_overdue(const ProviderObject& object, const std::string& what) {
-    const auto now = clock_.now();
     const auto grace = grace_of(*object);
+    return seen_for(object, what) >= grace && grace > base::Duration::zero();
+}
+
+bool GarbageCollector::is_seen_again(const ProviderObject& object, const std::string& what) {
+    return seen_for(object, what) > base::Duration::zero();
+}
+
+base::Duration GarbageCollector::seen_for(const ProviderObject& object, const std::string& what) {
+    const auto now = clock_.now();
     auto& seen = sightings_[api::key_of(*object)];
     // Something that was away for longer than a few rounds starts anew.
     std::erase_if(seen, [now](const auto& entry) { return entry.second.last + 3 * kInterval < now; });
     auto& sighting = seen.try_emplace(what, Sighting{now, now}).first->second;
     sighting.last = now;
-    return grace > base::Duration::zero() && now - sighting.first >= grace;
+    return now - sighting.first;
 }
 
 asio::awaitable<bool> GarbageCollector::is_claimed(providers::Machine machine) {
@@ -137,6 +162,21 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
     co_return findings;
 }
 
+asio::awaitable<std::vector<std::string>> GarbageCollector::leftovers(ProviderObject object,
+                                                                      Backend backend) {
+    std::vector<std::string> messages;
+    auto* finder = dynamic_cast<providers::LeftoverFinder*>(backend.get());
+    if (!finder) co_return messages;
+    const auto found = co_await finder->leftovers();
+    for (const auto& leftover : found) {
+        if (is_being_launched(leftover.record, api::key_of(*object), informers_)) continue;
+        // A task may have died, or begun, just now.
+        const auto what = "half-made/" + leftover.record.host + "/" + leftover.record.machine_id;
+        if (is_seen_again(object, what)) messages.push_back(leftover.message);
+    }
+    co_return messages;
+}
+
 asio::awaitable<std::string> GarbageCollector::remove(ProviderObject object, Backend backend,
                                                       providers::Machine machine) {
     providers::InUseCheck in_use = [this, machine] { return is_in_use_after_all(machine); };
@@ -162,11 +202,13 @@ std::string GarbageCollector::summary_of(const Findings& findings, bool reports_
     add("with a Node, left alone: ", findings.alive);
     add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
     add("cannot be removed: ", findings.stuck);
+    add("half made, left behind by a creation that died: ", findings.half_made);
     return message.empty() ? "every machine of ours belongs to a claim" : message;
 }
 
 asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings findings) {
-    const auto count = findings.removable.size() + findings.alive.size() + findings.stuck.size();
+    const auto count =
+        findings.removable.size() + findings.alive.size() + findings.stuck.size() + findings.half_made.size();
     orphans_.with({object->metadata.namespace_, object->metadata.name}).set(static_cast<double>(count));
     const auto current = informers_.providers.store().get(api::key_of(*object));
     if (!current) co_return;

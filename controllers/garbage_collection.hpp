@@ -31,6 +31,7 @@ private:
         std::vector<std::string> removable;  // orphans that are or will be removed
         std::vector<std::string> alive;      // orphans whose Node may serve
         std::vector<std::string> stuck;      // orphans that the provider cannot remove, and why
+        std::vector<std::string> half_made;  // what died on its way to become a machine, and what to do
     };
     static std::string summary_of(const Findings& findings, bool reports_only);
     // Asks the API server whether the machine has an owner after all.
@@ -49,10 +50,15 @@ private:
                                             std::vector<providers::Machine> machines);
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,
                                         std::vector<providers::Machine> machines);
+    // What died on its way to become a machine and is no matter of a claim that is still being launched.
+    asio::awaitable<std::vector<std::string>> leftovers(ProviderObject object, Backend backend);
     asio::awaitable<void> report(ProviderObject object, Findings findings);
     // Whether this process has seen it (by identity) for at least the grace period; the first call counts
     // from now.
     bool is_overdue(const ProviderObject& object, const std::string& what);
+    // Also in an earlier round.
+    bool is_seen_again(const ProviderObject& object, const std::string& what);
+    base::Duration seen_for(const ProviderObject& object, const std::string& what);
 
     Informers& informers_;
     kube::Client& client_;

@@ -1,6 +1,8 @@
 #include "controllers/reservations.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "controllers/membership.hpp"
@@ -73,7 +75,7 @@ asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vec
 
     // Counted from before the writes, so that the time in the status is never older than what it permits.
     reservation.usable_until = clock_.now() + ledger::kReservationUse;
-    reservation.first_sequence = pool->status.nextClaimSequence;
+    reservation.first_sequence = first_unseen(*pool);
     reservation.pool_ = key;
     reservation.owner_ = this;
     ++pools_[key].open;
@@ -82,7 +84,8 @@ asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vec
         ++control_planes_[*reservation.control_plane_].open;
         co_await write_control_plane(control_plane, control_plane_book.used + fits.total);
     }
-    co_await write_pool(pool, pool_book.used + fits.total, fits.total.nodes);
+    const auto next = std::max(pool->status.nextClaimSequence, reservation.first_sequence + fits.total.nodes);
+    co_await write_pool(pool, pool_book.used + fits.total, next);
     reservation.handed_out_ = true;
     co_return reservation;
 }
@@ -99,23 +102,43 @@ asio::awaitable<void> Reservations::write_control_plane(ControlPlanePointer befo
 }
 
 asio::awaitable<void> Reservations::write_pool(PoolPointer before, ledger::Usage total,
-                                               std::int64_t machines) {
+                                               std::int64_t next_sequence) {
     auto after = *before;
     after.status.reserved = note(pools_, api::key_of(*before), before->status.reserved, total);
-    after.status.nextClaimSequence += machines;
+    after.status.nextClaimSequence = next_sequence;
     after.status.lastScaleActivity = after.status.reserved.time;
     after.status.lastScaleUpTime = after.status.reserved.time;
     co_await write_status(client_, informers_.pools, *before, std::move(after));
 }
 
-// The value to write; remembered as own only if nobody else's reservation may hide in what it adds to.
+std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
+    const auto own = pools_.find(api::key_of(pool));
+    // Claims of ours that are still to come have names already.
+    if (own != pools_.end() && own->second.open > 0) return pool.status.nextClaimSequence;
+    std::set<std::string> seen;
+    for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))
+        seen.insert(claim->spec.idempotencyKey);
+    const auto missing = pool.status.reserved.nodes - known_usage(pool).nodes;
+    const auto next = pool.status.nextClaimSequence;
+    auto first = next;
+    while (next - first < missing && first > 1 &&
+           !seen.contains(ledger::purchase_key(pool.metadata.uid, first - 1)))
+        --first;
+    return first;
+}
+
+// The value to write. Somebody else's reservation may hide in what it adds to, and settles when it would
+// have.
 Reserved Reservations::note(OwnBooks& books, const kube::ObjectKey& key, const Reserved& before,
                             const ledger::Usage& total) {
     const auto now = clock_.wall_now();
     auto& own = books[key];
-    const bool alone = own.last == before || ledger::unsettled_for(before, now) == base::Duration::zero();
+    if (own.last != before) {
+        own.settles_at = clock_.now() + ledger::unsettled_for(before, now);
+        own.is_interrupted = false;
+    }
     auto reserved = written(total, api::Time(now));
-    own.last = alone ? std::optional(reserved) : std::nullopt;
+    own.last = reserved;
     return reserved;
 }
 
@@ -139,9 +162,10 @@ std::optional<api::Time> Reservations::unknown_until(const NodeSmithPool& pool) 
     const auto& reserved = pool.status.reserved;
     if (reserved.nodes <= known_usage(pool).nodes) return std::nullopt;
     const auto own = pools_.find(api::key_of(pool));
-    if (own != pools_.end() && (own->second.open > 0 || own->second.last == reserved)) return std::nullopt;
-    const auto wait = ledger::unsettled_for(reserved, clock_.wall_now());
-    if (wait == base::Duration::zero()) return std::nullopt;
+    const bool may_be_ours = own != pools_.end() && own->second.open == 0 && own->second.is_interrupted &&
+                             own->second.last == reserved;
+    const auto wait = may_be_ours ? own->second.settles_at - clock_.now() : base::Duration::zero();
+    if (wait <= base::Duration::zero()) return std::nullopt;
     return api::Time(clock_.wall_now() + std::chrono::ceil<std::chrono::seconds>(wait));
 }
 
@@ -165,7 +189,7 @@ asio::awaitable<std::optional<base::Duration>> Reservations::settle_pool(kube::O
     after.status.reserved = written(live, before->status.reserved.time);
     const auto reserved = after.status.reserved;
     co_await write_status(client_, informers_.pools, *before, std::move(after));
-    pools_[key].last = reserved;
+    pools_[key] = Own{pools_[key].open, reserved, clock_.now(), false};
     co_return std::nullopt;
 }
 
@@ -188,7 +212,7 @@ asio::awaitable<std::optional<base::Duration>> Reservations::settle_control_plan
     after.status.reserved = written(live, before->status.reserved.time);
     const auto reserved = after.status.reserved;
     co_await write_status(client_, informers_.control_planes, *before, std::move(after));
-    control_planes_[key].last = reserved;
+    control_planes_[key] = Own{control_planes_[key].open, reserved, clock_.now(), false};
     co_return std::nullopt;
 }
 
@@ -213,14 +237,17 @@ base::Duration Reservations::unsettled(const OwnBooks& books, const kube::Object
                                        const Reserved& reserved) const {
     const auto own = books.find(key);
     if (own != books.end() && own->second.open > 0) return std::chrono::seconds{1};
-    if (own != books.end() && own->second.last == reserved) return base::Duration::zero();
+    if (own != books.end() && own->second.last == reserved)
+        return std::max(own->second.settles_at - clock_.now(), base::Duration::zero());
     return ledger::unsettled_for(reserved, clock_.wall_now());
 }
 
 void Reservations::end(const Reservation& reservation, bool completed) {
-    const auto close = [completed](Own& own) {
+    const auto close = [this, completed](Own& own) {
         --own.open;
-        if (!completed) own.last.reset();
+        if (completed) return;
+        own.settles_at = std::max(own.settles_at, clock_.now() + ledger::kReservationSettles);
+        own.is_interrupted = true;
     };
     close(pools_[reservation.pool_]);
     if (reservation.control_plane_) close(control_planes_[*reservation.control_plane_]);

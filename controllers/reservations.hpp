@@ -4,6 +4,11 @@
 // status.reserved is what exists plus what was reserved and is still being created. It grows before claims
 // are created and shrinks only to what a live list shows, and only when nobody can still be creating: after
 // own reservations were completed, or kReservationSettles after somebody else's.
+//
+// Names of claims follow from the pool and a sequence. What another process reserved and did not create,
+// because it died, is bought again under the same names: a request of it that arrives late makes no second
+// machine, it makes ours, or finds that we have. So nothing needs to be waited for, but limits count both
+// until it settles.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -64,24 +69,27 @@ public:
     // Limits and what is in use of them: what is reserved, and at least what is known to exist.
     ledger::Book book_of_pool(const api::v1alpha1::NodeSmithPool& pool) const;
     ledger::Book book_of_control_plane(const api::v1alpha1::NodeSmithControlPlane& control_plane) const;
-    // Until when more may be on its way than is known, because somebody else (or an earlier process) reserved
-    // it; nullopt: everything is known.
+    // Until when more may be on its way than is known, because a reservation of ours was interrupted;
+    // nullopt: everything is known, or will be bought under the same names.
     std::optional<api::Time> unknown_until(const api::v1alpha1::NodeSmithPool& pool) const;
 
 private:
     friend class Reservation;
     // What this process knows of one status.reserved.
     struct Own {
-        int open = 0;  // own reservations in use now
-        // The last value written here, if nobody else can still be using a part of it.
-        std::optional<api::v1alpha1::Reserved> last;
+        int open = 0;                                 // own reservations in use now
+        std::optional<api::v1alpha1::Reserved> last;  // the last value written here
+        base::TimePoint settles_at{};  // from then on nobody can still be using a part of it unseen
+        bool is_interrupted = false;   // before that, claims of ours may appear that are not known yet
     };
     using OwnBooks = std::map<kube::ObjectKey, Own>;
     using PoolPointer = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
     using ControlPlanePointer = kube::Store<api::v1alpha1::NodeSmithControlPlane>::Pointer;
 
     asio::awaitable<void> write_control_plane(ControlPlanePointer before, ledger::Usage total);
-    asio::awaitable<void> write_pool(PoolPointer before, ledger::Usage total, std::int64_t machines);
+    asio::awaitable<void> write_pool(PoolPointer before, ledger::Usage total, std::int64_t next_sequence);
+    // The first of the sequences that were given out, but whose claims are not there.
+    std::int64_t first_unseen(const api::v1alpha1::NodeSmithPool& pool) const;
     api::v1alpha1::Reserved note(OwnBooks& books, const kube::ObjectKey& key,
                                  const api::v1alpha1::Reserved& before, const ledger::Usage& total);
     ledger::Usage known_usage(const api::v1alpha1::NodeSmithPool& pool) const;

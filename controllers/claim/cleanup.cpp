@@ -11,6 +11,10 @@ namespace conditions = api::conditions;
 namespace {
 
 constexpr auto kTaintSettles = std::chrono::seconds{2};
+// A machine that is shut down, stopped and destroyed is gone within this time. From then on pods do not wait
+// for the claim's next attempt any more.
+constexpr api::Duration kRemovalTakes(std::chrono::minutes{5});
+constexpr std::string_view kRemovalStalled = "RemovalStalled";
 
 bool is_leaving(const Situation& s) {
     return leaving(*s.node, {s.claim, s.pool, ""}) == *s.node;
@@ -193,8 +197,10 @@ ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& res
             "the machine is verified gone", s.now);
     } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
         status.taskRef = busy->task;
-        set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting, busy->message,
-            s.now);
+        const auto began = since(status, conditions::kMachineDeleted);
+        const bool is_slow = began && later(*began, kRemovalTakes) <= s.now;
+        set(status, conditions::kMachineDeleted, ConditionStatus::False,
+            is_slow ? kRemovalStalled : reasons::kDeleting, busy->message, s.now);
     } else if (stated_gone(s)) {
         status.taskRef.clear();
         set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kStatedGone,

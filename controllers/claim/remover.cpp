@@ -27,7 +27,9 @@ Remover::Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderI
       nodes_(nodes) {}
 
 asio::awaitable<kube::Result> Remover::drain(Observation observation) {
-    const auto progress = co_await drainer_.step(drain_request(observation.situation()));
+    const auto request = drain_request(observation.situation());
+    writer_.warn_of_evictions(observation, drainer_.protected_on(request.node));
+    const auto progress = co_await drainer_.step(request);
     observation.now = api::Time(clock_.wall_now());
     const auto written =
         co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "controllers/drain.hpp"
 #include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/writes.hpp"
 
@@ -11,6 +12,8 @@ namespace controllers::claim {
 namespace conditions = api::conditions;
 
 namespace {
+
+constexpr const char* kEvictingProtectedPod = "EvictingProtectedPod";
 
 // Waiting that is part of the normal course.
 constexpr std::string_view kProgress[] = {reasons::kWaiting,
@@ -122,6 +125,28 @@ void Writer::announce(const NodeSmithClaim& before, const NodeSmithClaim& after)
         if (!type) continue;
         events_.event(kube::target_of(after), *type, condition.reason, condition.message);
     }
+}
+
+void Writer::warn_of_evictions(const Observation& observation,
+                               const std::vector<std::shared_ptr<const api::Pod>>& pods) {
+    constexpr std::size_t kMostRemembered = 10'000;  // forgetting all costs at most a repeated Event for each
+    if (warned_.size() > kMostRemembered) warned_.clear();
+    const auto& claim = *observation.claim;
+    const std::string why =
+        claim.metadata.deletionTimestamp
+            ? "its node's claim " + claim.metadata.name + " is being deleted"
+            : "the machine of its node's claim " + claim.metadata.name + " is being removed";
+    std::string told;
+    for (const auto& pod : pods) {
+        if (!warned_.insert(pod->metadata.uid).second) continue;
+        const auto protection = protection_of(*pod, observation.now);
+        events_.event(kube::target_of(*pod), kube::EventType::warning, kEvictingProtectedPod,
+                      "it is evicted although it " + protection + ", as " + why);
+        told += (told.empty() ? "" : "; ") + api::key_of(*pod).str() + " " + protection;
+    }
+    if (told.empty()) return;
+    events_.event(kube::target_of(claim), kube::EventType::warning, kEvictingProtectedPod,
+                  "pods are evicted that no disruption by KubeNodeSmith itself would evict: " + told);
 }
 
 void Writer::measure(const NodeSmithClaim& before, const NodeSmithClaim& after) {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/metrics.hpp"
 #include "controllers/claim/observation.hpp"
@@ -28,6 +31,11 @@ public:
     // Asks for its deletion; what follows is the removal.
     asio::awaitable<void> remove(ClaimPointer claim);
 
+    // Says, on the claim and on each pod, that pods which something protects are about to be evicted, as
+    // their node goes by a user's wish. Each is told of once.
+    void warn_of_evictions(const Observation& observation,
+                           const std::vector<std::shared_ptr<const api::Pod>>& pods);
+
     // Keeps the gauge of claims by phase.
     void count(const NodeSmithClaim* before, const NodeSmithClaim* after);
 
@@ -43,6 +51,7 @@ private:
     base::Family<base::Histogram>& stages_;
     base::Family<base::Counter>& failures_;
     bool is_recording_ = false;
+    std::set<std::string> warned_;  // UIDs of pods
 };
 
 // The Event that a changed condition is worth; nullopt: none, it only tells of progress.

@@ -123,8 +123,7 @@ std::optional<Blocker> DisruptionReconciler::no_longer(const View& view, const M
     auto with_it = pool;
     with_it.staying += 1;
     if (auto why = node_blocker(with_it, facts, kind, view.now)) return why;
-    const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value()};
-    return pod_blocker(member.pods, rules, view.now);
+    return pod_blocker(member.pods, pod_rules(view, member, kind), view.now);
 }
 
 // What goes together is judged together: one machine may be bought for all of them.
@@ -187,9 +186,7 @@ asio::awaitable<DisruptionReconciler::LiveLook> DisruptionReconciler::look_live(
         look.why_not = Blocker{"NotEmpty", "pods run on the node", std::nullopt};
         co_return look;
     }
-    const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value(),
-                         all_at_once};
-    look.why_not = pod_blocker(pods, rules, view.now);
+    look.why_not = pod_blocker(pods, pod_rules(view, member, kind, all_at_once), view.now);
     co_return look;
 }
 

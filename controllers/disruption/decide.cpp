@@ -131,14 +131,24 @@ std::optional<DisruptionReconciler::Choice> DisruptionReconciler::consider(Pass&
     return std::nullopt;
 }
 
+PodRules DisruptionReconciler::pod_rules(const View& view, const Member& member, Kind kind,
+                                         bool all_at_once) {
+    PodRules rules{kind, view.budgets};
+    rules.has_deadline = member.claim->spec.terminationGracePeriod.has_value();
+    rules.all_at_once = all_at_once;
+    const auto& scale_down = view.pool->spec.scaleDown;
+    if (scale_down.drainTimeoutAction == api::v1alpha1::DrainTimeoutAction::Abort)
+        rules.given_up_after = scale_down.drainTimeout;
+    return rules;
+}
+
 // The cheap reasons first; whether underutilized nodes can go is judged for all of them together.
 std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& member, Kind kind,
                                                    std::string& plan) {
     const auto& view = pass.view;
     const auto facts = facts_of(view);
     if (auto why = node_blocker(facts, facts_of(view, member), kind, view.now)) return why;
-    const PodRules rules{kind, view.budgets, member.claim->spec.terminationGracePeriod.has_value()};
-    if (auto why = pod_blocker(member.pods, rules, view.now)) return why;
+    if (auto why = pod_blocker(member.pods, pod_rules(view, member, kind), view.now)) return why;
     if (auto why = pool_blocker(facts, kind, view.now)) return why;
     if (kind == Kind::Unhealthy || kind == Kind::Underutilized) return std::nullopt;
 
@@ -149,7 +159,7 @@ std::optional<Blocker> DisruptionReconciler::judge(Pass& pass, const Member& mem
     const auto verdict = judge_departure(solver_, pass.world->snapshot, {kind, {*place}});
     plan = verdict.message;
     if (verdict.outlook == Outlook::drain_first)
-        return pod_blocker(member.pods, {kind, view.budgets, rules.has_deadline, true}, view.now);
+        return pod_blocker(member.pods, pod_rules(view, member, kind, true), view.now);
     if (verdict.outlook == Outlook::clear || verdict.outlook == Outlook::wait) return std::nullopt;
     // What keeps an empty node may be gone with the next event.
     if (kind != Kind::Empty) refused_[member.claim->metadata.uid] = {kind, clock_.now(), verdict.message};

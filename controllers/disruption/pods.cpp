@@ -20,12 +20,6 @@ Blocker blocker(const char* reason, const api::Pod& pod, const std::string& what
     return {reason, "pod " + name_of(pod) + " " + what, until};
 }
 
-// The user says that it may be evicted although it looks precious.
-bool is_safe_to_evict(const api::Pod& pod) {
-    const auto* safe = api::find(pod.metadata.annotations, api::annotations::kSafeToEvict);
-    return safe && *safe == "true";
-}
-
 bool has_local_data(const api::Pod& pod) {
     return std::ranges::any_of(pod.spec.volumes, [](const api::Volume& volume) {
         return volume.hostPath || (volume.emptyDir && volume.emptyDir->medium != "Memory");
@@ -57,11 +51,10 @@ std::optional<Blocker> budget_in_the_way(const api::Pod& pod, const BudgetPointe
 std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, api::Time now) {
     if (!is_drainable(pod) || pod.metadata.deletionTimestamp) return std::nullopt;
     if (is_protected(pod, now))
-        return blocker("DoNotDisrupt", pod, "is annotated not to be disrupted", api::Time(now.at + kRecheck));
+        return blocker("DoNotDisrupt", pod, protection_of(pod, now), api::Time(now.at + kRecheck));
     if (auto budget = budget_in_the_way(pod, rules.budgets)) return budget;
     if (is_safe_to_evict(pod)) return std::nullopt;
-    if (!api::controller_of(pod.metadata))
-        return blocker("BarePod", pod, "has no controller that would bring it back");
+    if (!api::controller_of(pod.metadata)) return blocker("BarePod", pod, protection_of(pod, now));
     if (rules.kind == Kind::Underutilized && has_local_data(pod))
         return blocker("LocalStorage", pod,
                        "has data in an emptyDir or hostPath (annotate it " +
@@ -86,6 +79,19 @@ std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPoi
     return std::nullopt;
 }
 
+// What a drain would be given up for is known before anybody is evicted.
+std::optional<Blocker> too_slow(const PodPointers& pods, api::Duration timeout) {
+    const auto end = longest_end(pods);
+    if (end.duration <= timeout.value) return std::nullopt;
+    return Blocker{
+        "DrainWouldTimeOut",
+        "the drain could not end within " + timeout.str() +
+            " (scaleDown.drainTimeout): pods may take their terminationGracePeriodSeconds to end, " +
+            end.pods + "; raise scaleDown.drainTimeout above " + api::Duration(end.duration).str() +
+            ", or choose drainTimeoutAction: Force",
+        std::nullopt};
+}
+
 }  // namespace
 
 std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now) {
@@ -93,6 +99,8 @@ std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rule
     if (rules.has_deadline && rules.kind != Kind::Underutilized) return std::nullopt;
     for (const auto& pod : pods)
         if (auto found = pod_blocker(*pod, rules, now)) return found;
+    if (rules.given_up_after)
+        if (auto slow = too_slow(pods, *rules.given_up_after)) return slow;
     return rules.all_at_once ? budget_too_small(pods, rules.budgets) : std::nullopt;
 }
 

@@ -21,9 +21,11 @@ struct PodRules {
     // Their new places come only when the node is gone: a budget that lets fewer of them go at once would
     // never let the rest go.
     bool all_at_once = false;
+    // After which the drain is given up, its pods evicted in vain; nullopt: never.
+    std::optional<api::Duration> given_up_after;
 };
 // Why a pod cannot be asked to leave: do-not-disrupt, a budget without slack, nobody who would bring it back,
-// local data. Empty and unhealthy nodes are not asked.
+// local data, more time to end than the drain has. Empty and unhealthy nodes are not asked.
 std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now);
 
 }  // namespace controllers::disruption

@@ -124,6 +124,8 @@ private:
     std::optional<base::Duration> successors_known_in() const;
     // What can be said without looking at others: underutilized nodes are judged together.
     std::optional<Choice> consider(Pass& pass, const Member& member, const Candidacies& candidacies);
+    // The references are the view's.
+    static PodRules pod_rules(const View& view, const Member& member, Kind kind, bool all_at_once = false);
     std::optional<Blocker> judge(Pass& pass, const Member& member, Kind kind, std::string& plan);
     std::vector<Choice> consolidate(Pass& pass, const std::vector<Choice>& idle);
     void refuse(Pass& pass, const Choice& choice, const std::string& why);

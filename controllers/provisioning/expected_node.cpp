@@ -62,19 +62,6 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     return result;
 }
 
-namespace {
-
-// An attempt failed, and something that does not pass by itself keeps its machine: a lock, a mark that is not
-// provably ours, a dead host. No other attempt begins.
-bool removal_hangs(const NodeSmithClaim& claim) {
-    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
-    if (!deleted || deleted->status != api::ConditionStatus::False) return false;
-    return deleted->reason != api::reasons::kAttemptFailed && deleted->reason != api::reasons::kDeleting &&
-           deleted->reason != api::reasons::kProviderError;
-}
-
-}  // namespace
-
 bool is_held_up(const NodeSmithClaim& claim) {
     const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
     const bool limited = launched && launched->status != api::ConditionStatus::True &&

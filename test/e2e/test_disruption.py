@@ -101,7 +101,7 @@ def test_a_node_that_is_not_ready_is_replaced(clean):
 def test_an_aborted_drain_puts_the_node_back_in_service(clean):
     stack = clean
     apply_all(stack, template=SIZES, scale_down={"drainTimeout": "3s", "delayAfterFailure": "1h"})
-    name = hardly_used_node(stack, manifests.deployment("slow", 1, cpu="1", terminationGracePeriodSeconds=60))
+    name = hardly_used_node(stack, manifests.deployment("slow", 1, cpu="1", terminationGracePeriodSeconds=2))
     # A finalizer of somebody else keeps the pod ending, as a process that does not end would.
     pod = next(p["metadata"]["name"] for p in stack.pods() if p["metadata"]["name"].startswith("slow"))
     patch(stack, "pod", pod, {"metadata": {"finalizers": ["example.com/wait"]}}, "default")
@@ -112,3 +112,15 @@ def test_an_aborted_drain_puts_the_node_back_in_service(clean):
     assert name in claim_names(stack)
     patch(stack, "pod", pod, {"metadata": {"finalizers": None}}, "default")
     blocked(stack, name, "a removal in the pool failed less than 1h")
+
+
+def test_a_drain_that_the_pods_grace_periods_would_outlast_is_not_begun(clean):
+    stack = clean
+    apply_all(stack, template=SIZES, scale_down={"drainTimeout": "3s"})
+    name = hardly_used_node(stack, manifests.deployment("slow", 1, cpu="1", terminationGracePeriodSeconds=60))
+    (pod,) = (p["metadata"]["uid"] for p in stack.pods() if p["metadata"]["name"].startswith("slow"))
+    patch_pool(stack, scaleDown={"policy": "WhenEmptyOrUnderutilized"})
+    blocked(stack, name, "raise scaleDown.drainTimeout above")
+    assert pod in {p["metadata"]["uid"] for p in stack.pods()}
+    patch_pool(stack, scaleDown={"drainTimeout": "2m"})
+    wait_disrupted(stack, name, "Underutilized")

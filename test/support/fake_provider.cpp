@@ -93,7 +93,7 @@ namespace {
 
 constexpr base::Duration kLatency = std::chrono::milliseconds{1};
 
-class FakeProvider final : public providers::Provider {
+class FakeProvider final : public providers::Provider, public providers::LeftoverFinder {
 public:
     FakeProvider(Cloud& cloud, ProviderCalls* calls) : cloud_(cloud), calls_(calls) {}
 
@@ -117,6 +117,8 @@ public:
         end("remove");
         co_return result;
     }
+
+    asio::awaitable<std::vector<providers::Leftover>> leftovers() override { co_return cloud_.leftovers; }
 
     asio::awaitable<bool> release(providers::MachineIdentity identity, providers::MachineRecord) override {
         co_await begin("release");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "providers/leftover_finder.hpp"
 #include "providers/provider.hpp"
 
 namespace fake {
@@ -55,6 +56,7 @@ public:
     std::deque<providers::EnsureResult> next_ensure;   // answered instead of doing anything
     std::vector<providers::Reservation> reservations;  // that the last machine was placed beside
     std::deque<providers::RemoveResult> next_remove;
+    std::vector<providers::Leftover> leftovers;
     std::function<void(const CloudMachine&)> on_boot;  // a machine is running from now on
     std::function<void(const CloudMachine&)> on_gone;
 

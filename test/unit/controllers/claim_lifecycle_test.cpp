@@ -104,6 +104,58 @@ TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and 
     CHECK(world.clean());
 }
 
+TEST_CASE("who deletes a claim is told which pods are evicted that something protects, once for each") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    const auto put = [&world](const std::string& name, bool is_bare, const std::string& do_not_disrupt) {
+        api::Pod pod;
+        pod.metadata.name = name;
+        pod.metadata.namespace_ = "default";
+        pod.metadata.labels["app"] = "web";
+        if (!is_bare) {
+            auto& owner = pod.metadata.ownerReferences->emplace_back();
+            owner.kind = "ReplicaSet";
+            owner.controller = true;
+        }
+        if (!do_not_disrupt.empty())
+            pod.metadata.annotations["kubenodesmith.io/do-not-disrupt"] = do_not_disrupt;
+        pod.spec.nodeName = "c";
+        pod.status.phase = api::PodPhase::Running;
+        world.server.put(pod);
+    };
+    put("bare", true, "");
+    put("batch", false, "true");
+    put("web", false, "");
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = "web";
+    budget.metadata.namespace_ = "default";
+    budget.spec.selector.emplace();
+    budget.status.observedGeneration = 1;
+    world.server.put(budget);
+    const auto told = [&world] {
+        std::vector<std::string> found;
+        for (const auto& event : world.events)
+            if (event.starts_with("EvictingProtectedPod: ")) found.push_back(event);
+        return found;
+    };
+    world.run(1min);
+    CHECK(told().empty());
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return !told().empty(); }));
+    CHECK(world.server.get<api::Pod>({"default", "batch"}));  // first the word
+    world.run(5min);
+    REQUIRE(told().size() == 3);
+    CHECK(told()[0] ==
+          "EvictingProtectedPod: it is evicted although it has no controller that would bring it "
+          "back, as its node's claim c is being deleted");
+    CHECK(told()[1].find("is annotated not to be disrupted") != std::string::npos);
+    CHECK(told()[2].find("default/bare has no controller") != std::string::npos);
+    CHECK(told()[2].find("default/batch is annotated") != std::string::npos);
+    CHECK(told()[2].find("default/web") == std::string::npos);
+}
+
 TEST_CASE("a claim's terminationGracePeriod ends the waiting for budgets") {
     World world;
     Process process(world);

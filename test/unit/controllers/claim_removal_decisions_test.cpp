@@ -62,6 +62,25 @@ TEST_CASE("volumes that stay attached delay the removal only until their timeout
     CHECK(condition(decision.status, conditions::kVolumesDetached).reason == reasons::kVolumeDetachTimeout);
 }
 
+TEST_CASE("a removal that is not over after five minutes says so, and goes on") {
+    Scene scene;
+    scene.in_service().deleted().tainted();
+    scene.set(conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting, at(0s));
+    const auto reason_at = [&scene](std::chrono::seconds when) {
+        scene.now = at(when);
+        scene.claim.status =
+            after_removal(scene.situation(), providers::RemovalInProgress{"waiting for task", "UPID", {}});
+        return condition(scene.claim.status, conditions::kMachineDeleted).reason;
+    };
+    CHECK(reason_at(299s) == reasons::kDeleting);
+    CHECK(reason_at(300s) == "RemovalStalled");
+    CHECK(reason_at(301s) == "RemovalStalled");
+    CHECK(scene.claim.status.taskRef == "UPID");
+    CHECK(scene.decide().step == Step::remove_machine);
+    scene.claim.status = after_removal(scene.situation(), providers::Gone{});
+    CHECK(condition(scene.claim.status, conditions::kMachineDeleted).status == ConditionStatus::True);
+}
+
 TEST_CASE("R3: whatever blocks the removal keeps the claim, until the machine is gone or the user says so") {
     Scene scene;
     scene.in_service().deleted().tainted();

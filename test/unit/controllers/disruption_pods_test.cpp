@@ -1,6 +1,8 @@
 // What pods say against the disruption of their node.
 #include "controllers/disruption/pods.hpp"
 
+#include "controllers/drain.hpp"
+
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
@@ -107,6 +109,44 @@ TEST_CASE("pods that get a place only after all have left need a budget that let
     REQUIRE(found(1, true));
     CHECK(found(1, true)->reason == "PodDisruptionBudget");
     CHECK(found(1, true)->message.find("only 1 of its 2 pods") != std::string::npos);
+}
+
+TEST_CASE("a drain that the pods' own grace periods would outlast is not begun") {
+    const BudgetPointers none;
+    auto slow = web();
+    slow.spec.terminationGracePeriodSeconds = 50;
+    const auto found = [&](const api::Pod& pod, std::optional<api::Duration> given_up_after, Kind kind) {
+        PodRules rules{kind, none};
+        rules.given_up_after = given_up_after;
+        return pod_blocker(one(pod), rules, objects::at(1h));
+    };
+    REQUIRE(found(slow, api::Duration(20s), Kind::Drifted));
+    CHECK(found(slow, api::Duration(20s), Kind::Drifted)->reason == "DrainWouldTimeOut");
+    const auto message = found(slow, api::Duration(20s), Kind::Underutilized)->message;
+    CHECK(message.find(slow.metadata.name + " (50s)") != std::string::npos);
+    CHECK(message.find("raise scaleDown.drainTimeout above 50s") != std::string::npos);
+    CHECK_FALSE(found(slow, api::Duration(50s), Kind::Drifted));
+    CHECK_FALSE(found(slow, std::nullopt, Kind::Drifted));  // with Force its user wishes it so
+    CHECK_FALSE(found(slow, api::Duration(20s), Kind::Unhealthy));
+    auto ending = slow;
+    ending.metadata.deletionTimestamp = objects::kStart;
+    CHECK_FALSE(found(ending, api::Duration(20s), Kind::Drifted));
+}
+
+TEST_CASE("critical pods end after the others") {
+    auto slow = web();
+    slow.spec.terminationGracePeriodSeconds = 50;
+    auto critical = web();
+    critical.metadata.name = "proxy";
+    critical.spec.priority = 2'000'000'000;
+    critical.spec.terminationGracePeriodSeconds = 20;
+    const PodPointers pods{std::make_shared<const api::Pod>(slow), std::make_shared<const api::Pod>(critical),
+                           std::make_shared<const api::Pod>(web("DaemonSet"))};
+    const auto end = controllers::longest_end(pods);
+    CHECK(end.duration == 70s);
+    CHECK(end.pods ==
+          api::key_of(slow).str() + " (50s), and after it " + api::key_of(critical).str() + " (20s)");
+    CHECK(controllers::longest_end({}).pods.empty());
 }
 
 TEST_CASE("with a deadline that the user set, what must go is not kept") {

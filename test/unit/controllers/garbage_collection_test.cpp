@@ -52,6 +52,26 @@ TEST_CASE("a machine that was moved to another host is followed by its claim and
     CHECK(world.cloud.created() == 1);
 }
 
+TEST_CASE("what a creation left half made is reported, when it was seen twice and no launch knows of it") {
+    World world;
+    Process process(world);
+    world.machines_join = false;
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.claim() && !world.claim()->status.machineID.empty(); }));
+    const auto status = world.claim()->status;
+    world.cloud.leftovers = {{{status.host, status.machineID, ""}, "VM of a launch"}};
+    world.run(8min);
+    CHECK(orphans_found(world)->status == api::ConditionStatus::False);
+    world.cloud.leftovers.push_back({{"host-a", "4711", ""}, "VM 4711 on host-a is locked; qm unlock 4711"});
+    REQUIRE(
+        world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::True; }, 8min));
+    CHECK(orphans_found(world)->message.find("qm unlock 4711") != std::string::npos);
+    CHECK(orphans_found(world)->message.find("of a launch") == std::string::npos);
+    world.cloud.leftovers.clear();
+    REQUIRE(
+        world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::False; }, 8min));
+}
+
 TEST_CASE(
     "a machine that no claim owns is removed after the grace period, counted from when it was first seen") {
     World world;

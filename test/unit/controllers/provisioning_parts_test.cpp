@@ -308,8 +308,16 @@ TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for
     };
     CHECK(awaited("AttemptFailed"));
     CHECK(awaited("Deleting"));
-    CHECK_FALSE(awaited("OwnershipMismatch"));
-    CHECK_FALSE(awaited("HostUnreachable"));
+    CHECK(controllers::is_coming(claim));
+    for (const auto* reason :
+         {"OwnershipMismatch", "HostUnreachable", "Locked", "TaskHangs", "RemovalStalled"}) {
+        INFO(reason);
+        CHECK_FALSE(awaited(reason));
+        CHECK(is_held_up(claim));
+        // Nor does it take one of the places of scaleUp.maxConcurrent; against limits it counts.
+        CHECK_FALSE(controllers::is_coming(claim));
+        CHECK(controllers::ledger::counts(claim));
+    }
 }
 
 TEST_CASE("of a pod is kept what decisions read") {

@@ -150,7 +150,57 @@ TEST_CASE("until when machines may be on their way unseen") {
     auto reservation = world.reserve(1);
     CHECK_FALSE(world.reservations.unknown_until(world.pool()));  // our own: we know
     Reservations after_restart(world.informers, world.client, world.clock);
-    CHECK(after_restart.unknown_until(world.pool()));
-    world.create(reservation);
-    CHECK_FALSE(after_restart.unknown_until(world.pool()));
+    CHECK_FALSE(after_restart.unknown_until(world.pool()));  // bought again under the same names
+    reservation = Reservation();
+    CHECK(world.reservations.unknown_until(world.pool()));  // given up half-way: a request may be under way
+    world.run_for(61s);
+    CHECK_FALSE(world.reservations.unknown_until(world.pool()));
+}
+
+TEST_CASE(
+    "what a process reserved before it died is reserved again under the same names, and counts twice until "
+    "it settles") {
+    World world;
+    world.server.edit<NodeSmithPool>(world.key, [](auto& pool) { pool.spec.limits.maxNodes = 6; });
+    world.run_for(100ms);
+    auto lost = world.reserve(3);
+    world.server.put(objects::bought_claim("c1", world.pool(), 1));
+    world.run_for(100ms);
+    Reservations successor(world.informers, world.client, world.clock);
+    const auto reserve = [&](std::size_t machines) {
+        return test::run(world.context, world.clock,
+                         successor.reserve(world.key, std::vector<Size>(machines, {2, 4096})));
+    };
+    auto again = reserve(2);
+    CHECK(again.first_sequence == 2);
+    CHECK(world.pool().status.nextClaimSequence == 4);
+    CHECK(world.pool().status.reserved.nodes == 5);
+    // The limit holds also if all that was lost is carried out late.
+    auto more = reserve(2);
+    CHECK(more.granted == std::vector<bool>{true, false});
+    CHECK(more.first_sequence == 4);
+    for (int sequence = 2; sequence <= 3; ++sequence)
+        world.server.put(objects::bought_claim("c" + std::to_string(sequence), world.pool(), sequence));
+    again.complete();
+    more.complete();
+    world.run_for(61s);
+    test::run(world.context, world.clock, successor.settle_pool(world.key));
+    CHECK(world.pool().status.reserved.nodes == 3);
+    auto next = reserve(1);
+    CHECK(next.first_sequence == world.pool().status.nextClaimSequence - 1);
+    CHECK(next.first_sequence >= 4);
+}
+
+TEST_CASE("a purchase after another process' death does not put off when its reservation settles") {
+    World world;
+    auto lost = world.reserve(1);
+    world.run_for(30s);
+    Reservations successor(world.informers, world.client, world.clock);
+    auto mine =
+        test::run(world.context, world.clock, successor.reserve(world.key, std::vector<Size>(1, {2, 4096})));
+    world.create(mine);
+    mine.complete();
+    world.run_for(35s);
+    CHECK_FALSE(test::run(world.context, world.clock, successor.settle_pool(world.key)));
+    CHECK(world.pool().status.reserved.nodes == 1);
 }
