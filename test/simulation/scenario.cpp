@@ -194,6 +194,17 @@ void draw_pools(Dice& dice, Scenario& scenario) {
     if (dice.chance(0.1)) rates.maxRemovalsPerHour = static_cast<std::int32_t>(dice.between(3, 10));
 }
 
+// In every second seed all is as pools say by default.
+KubeletHabits draw_kubelets(Dice& dice) {
+    KubeletHabits habits;
+    if (dice.chance(0.5)) return habits;
+    habits.cpu_millicores = dice.one_of<std::int64_t>({100, 100, 200, 500, 900});
+    habits.memory_mib = dice.one_of<std::int64_t>({256, 256, 400, 612, 724});
+    habits.disk_percent = dice.one_of<std::int64_t>({5, 10, 15, 30});
+    habits.pods = dice.one_of<std::int64_t>({110, 110, 60, 16, 250});
+    return habits;
+}
+
 void draw_metal(Dice& dice, Scenario& scenario) {
     auto pool = add_rack(scenario, dice);
     draw_limits(dice, pool);
@@ -216,6 +227,7 @@ Scenario draw_scenario(base::Random& random) {
         draw_pools(dice, scenario);
     }
     draw_apps(dice, scenario);
+    scenario.kubelets = draw_kubelets(dice);
     scenario.leader_election = dice.chance(0.3);
     scenario.changes_per_hour = dice.one_of<double>({4, 12, 30});
     if (dice.chance(0.2)) draw_metal(dice, scenario);

@@ -11,6 +11,7 @@
 #include "api/v1alpha1/provider.hpp"
 #include "base/random.hpp"
 #include "test/simulation/bmcs.hpp"
+#include "test/simulation/cluster/kubelets.hpp"
 #include "test/simulation/cluster/workloads.hpp"
 #include "test/simulators/proxmox/core/world.hpp"
 
@@ -32,6 +33,7 @@ struct Scenario {
     std::vector<Deployment> deployments;
     std::vector<api::PodDisruptionBudget> budgets;
     std::vector<api::DaemonSet> daemon_sets;
+    KubeletHabits kubelets;
     bool leader_election = false;
     base::Duration lease_duration = std::chrono::seconds{15};
     double changes_per_hour = 12;  // of workloads

@@ -137,11 +137,17 @@ private:
     std::vector<Candidate> nodes_;
 };
 
-// A machine that was bought for it became a Node, and it did not go there.
+// Of pods of one deployment: their names without the number.
+std::string family_of(const std::string& pod) {
+    return pod.substr(0, pod.rfind('-'));
+}
+
+// A machine that was bought for it or its like became a Node, and it did not go there.
 bool is_held_back(const World& world, const api::Pod& pod) {
+    const auto family = family_of(api::key_of(pod).str());
     return std::ranges::any_of(world.view.all<NodeSmithPool>(), [&](const auto& entry) {
         return std::ranges::any_of(entry.second->status.mispredictions, [&](const auto& wrong) {
-            return wrong.podUID == pod.metadata.uid && is_after(world, wrong.nextRetryTime);
+            return family_of(wrong.pod) == family && is_after(world, wrong.nextRetryTime);
         });
     });
 }

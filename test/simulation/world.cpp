@@ -41,7 +41,7 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
       server(context.get_executor(), clock, server_options()),
       view(server),
       scheduler(server, view, trace),
-      kubelets(server, view, trace, random_for("kubelets")),
+      kubelets(server, view, trace, random_for("kubelets"), scenario.kubelets),
       workloads(server, view, trace),
       guests(clock, view, kubelets, faults, trace),
       proxmox_random(random_for("proxmox")),

@@ -19,21 +19,6 @@ std::uint64_t draw_longest_lag(base::Random& random) {
     return random.below(2) == 0 ? 0 : random.below(kLongestLag.count());
 }
 
-// In every second seed all is as pools say by default.
-KubeletHabits draw_habits(base::Random& random) {
-    KubeletHabits habits;
-    if (random.below(2) == 0) return habits;
-    static constexpr std::int64_t kCpu[] = {100, 100, 200, 500, 900};
-    static constexpr std::int64_t kMemory[] = {256, 256, 400, 612, 724};
-    static constexpr std::int64_t kDisk[] = {5, 10, 15, 30};
-    static constexpr std::int64_t kPods[] = {110, 110, 60, 16, 250};
-    habits.cpu_millicores = kCpu[random.below(std::size(kCpu))];
-    habits.memory_mib = kMemory[random.below(std::size(kMemory))];
-    habits.disk_percent = kDisk[random.below(std::size(kDisk))];
-    habits.pods = kPods[random.below(std::size(kPods))];
-    return habits;
-}
-
 void set_taint(std::vector<api::Taint>& taints, std::string_view key, bool wanted, api::Time now) {
     std::erase_if(taints, [&](const api::Taint& taint) { return !wanted && taint.key == key; });
     if (!wanted) return;
@@ -65,13 +50,13 @@ api::ResourceList KubeletHabits::allocatable(const Registration& machine) const 
 }
 
 Kubelets::Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace,
-                   std::unique_ptr<base::Random> random)
+                   std::unique_ptr<base::Random> random, KubeletHabits habits)
     : server_(server),
       clock_(server.clock()),
       view_(view),
       trace_(trace),
       random_(std::move(random)),
-      habits_(draw_habits(*random_)),
+      habits_(habits),
       longest_lag_ms_(draw_longest_lag(*random_)),
       judge_(clock_, std::chrono::milliseconds{500}, [this] { judge(); }),
       collect_(clock_, kLostPodsAfter, [this] { collect_lost_pods(); }) {

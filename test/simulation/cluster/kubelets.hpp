@@ -47,7 +47,8 @@ inline constexpr const char* kEndsAfter = "simulation/ends-after-seconds";
 
 class Kubelets {
 public:
-    Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace, std::unique_ptr<base::Random> random);
+    Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace, std::unique_ptr<base::Random> random,
+             KubeletHabits habits);
 
     // Creates the Node, or takes over the one of that name as a kubelet does. False: a Node of that name is
     // Ready, which `kubeadm join` refuses.
