@@ -4,6 +4,8 @@
 #include <exception>
 
 #include "base/log.hpp"
+#include "controllers/provisioning/freed_room.hpp"
+#include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/writes.hpp"
 
@@ -20,15 +22,18 @@ std::string name_of(const api::Pod& pod) {
     return api::key_of(pod).str();
 }
 
-Purchase purchase_of(const scheduling::NewClaim& claim) {
+Purchase purchase_of(const scheduling::NewClaim& claim, const Informers& informers) {
     Purchase purchase;
     purchase.size = {claim.cpu_cores, claim.memory_mib};
     purchase.zone = claim.zone;
     purchase.reason = claim.reason;
+    std::set<std::string> kinds;
     for (const auto* pod : claim.pods) {
         purchase.pod_uids.push_back(pod->metadata.uid);
         purchase.pod_names.push_back(name_of(*pod));
+        kinds.insert(kind_of(informers, *pod));
     }
+    purchase.pod_kinds.assign(kinds.begin(), kinds.end());
     return purchase;
 }
 
@@ -40,17 +45,44 @@ bool is_exhausted(const scheduling::NewClaim& claim, const std::map<std::string,
     });
 }
 
-// Pods that would fit a Node in service, but wait.
-std::vector<ContradictedPod> contradicted_pods(const World& world, const scheduling::Result& result,
-                                               const std::set<std::string>& waiting) {
-    std::vector<ContradictedPod> pods;
+// Pods that would fit a Node in service, but wait; and those that fit no Node, while one that was bought for
+// them is in service and empty.
+std::set<std::string> contradicted_pods(const World& world, const scheduling::Result& result,
+                                        const FreedRoom& freed, const Informers& informers,
+                                        const std::set<std::string>& waiting) {
+    std::set<std::string> pods, fitting;
+    if (waiting.empty()) return pods;
     for (const auto& placement : result.placements) {
-        if (!placement.node || world.snapshot.nodes[*placement.node].availability != Availability::ready)
-            continue;
-        const auto& uid = placement.pod->metadata.uid;
-        if (waiting.contains(uid)) pods.push_back({uid, name_of(*placement.pod)});
+        if (!placement.node) continue;
+        fitting.insert(placement.pod->metadata.uid);
+        if (world.snapshot.nodes[*placement.node].availability == Availability::ready &&
+            !freed.nodes.contains(*placement.node))
+            pods.insert(placement.pod->metadata.uid);
     }
+    for (const auto& uid : pods_of_empty_machines(informers))
+        if (!fitting.contains(uid)) pods.insert(uid);
     return pods;
+}
+
+// Empty if machines bought for its kind were of use: then what ails this pod does not ail the others.
+std::string doubtful_kind_of(const api::Pod& pod, const KindHistories& kinds, const Informers& informers) {
+    auto kind = kind_of(informers, pod);
+    const auto history = kinds.find(kind);
+    return history != kinds.end() && history->second.of_use > 0 ? std::string() : kind;
+}
+
+// Of the pods about which a prediction was wrong those that run by now.
+std::set<std::string> placed_of(const NodeSmithPool& pool, const Informers& informers) {
+    std::set<std::string> uids;
+    for (const auto& entry : pool.status.mispredictions) {
+        const auto slash = entry.pod.find('/');
+        if (slash == std::string::npos) continue;
+        const auto pod =
+            informers.pods.store().get({entry.pod.substr(0, slash), entry.pod.substr(slash + 1)});
+        if (pod && pod->metadata.uid == entry.podUID && !pod->spec.nodeName.empty())
+            uids.insert(entry.podUID);
+    }
+    return uids;
 }
 
 ClaimPointers all_claims(const Informers& informers) {
@@ -117,9 +149,12 @@ asio::awaitable<void> ProvisioningReconciler::run() {
 
     const auto now = api::Time(clock_.wall_now());
     auto supplies = look_at_pools(informers_, reservations_, creations_, now);
-    const auto demand = select_demand(unschedulable_pods(), purchases_last_hour(now),
-                                      informers_.pools.store().all(), informers_.nodes.store().all(), now);
-    const auto world = build_world(informers_, std::move(supplies), demand.pods, now);
+    const auto unschedulable = unschedulable_pods();
+    const auto rules = demand_rules(informers_, unschedulable, now);
+    const auto demand = select_demand(unschedulable, purchases_last_hour(now), informers_.pools.store().all(),
+                                      informers_.nodes.store().all(), now, rules);
+    auto world = build_world(informers_, std::move(supplies), demand.pods, now);
+    const auto freed = free_room_of_ending_pods(world, now);
     const auto begun = clock_.now();
     const auto result = solver_.solve(world.snapshot);
     metrics_.solve.with({}).observe(std::chrono::duration<double>(clock_.now() - begun).count());
@@ -130,8 +165,11 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     say_what_is_missing(world, result, demand);
     say_cuts(world, result);
     plan_next_look(world, result, demand);
+    look_at(rules.look_again);
+    if (!demand.pods.empty()) look_at(freed.until);
+    auto contradicted = contradicted_pods(world, result, freed, informers_, demand.waiting);
     co_await buy(world, result);
-    co_await judge_predictions(contradicted_pods(world, result, demand.waiting), demand.waiting);
+    co_await judge_predictions(std::move(contradicted), demand.waiting);
     unfinished_ = false;
 }
 
@@ -139,7 +177,7 @@ asio::awaitable<void> ProvisioningReconciler::buy(const World& world, const sche
     std::map<std::size_t, std::vector<Purchase>> by_pool;
     const auto bought = purchases_last_hour(api::Time(clock_.wall_now()));
     for (const auto& claim : result.claims)
-        if (!is_exhausted(claim, bought)) by_pool[claim.pool].push_back(purchase_of(claim));
+        if (!is_exhausted(claim, bought)) by_pool[claim.pool].push_back(purchase_of(claim, informers_));
     // A pool that cannot buy now must not keep the others from it.
     std::exception_ptr failure;
     for (auto& [index, purchases] : by_pool) {
@@ -168,22 +206,22 @@ asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::ve
     if (hit) announcer_.say(about, kube::EventType::warning, "ScaleUpBlocked", hit->message);
 }
 
-asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::vector<ContradictedPod> contradicted,
+asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::string> doubted,
                                                                 std::set<std::string> waiting) {
     const auto now = api::Time(clock_.wall_now());
     const auto pools = informers_.pools.store().all();
-    const auto let_down = pods_of_leaving_claims(all_claims(informers_));
+    doubted.merge(pods_of_leaving_claims(all_claims(informers_)));
+    const auto kinds = doubted.empty() ? KindHistories() : purchases_by_kind(informers_, now);
+    std::vector<ContradictedPod> contradicted;
     for (const auto& pod : unschedulable_pods()) {
         const auto& uid = pod->metadata.uid;
-        if (!let_down.contains(uid) || !waiting.contains(uid)) continue;
-        const bool is_known =
-            std::ranges::any_of(contradicted, [&](const auto& it) { return it.uid == uid; });
-        if (!is_known) contradicted.push_back({uid, name_of(*pod)});
+        if (doubted.contains(uid) && waiting.contains(uid))
+            contradicted.push_back({uid, name_of(*pod), doubtful_kind_of(*pod, kinds, informers_)});
     }
     for (const auto& [key, known] : pools) {
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());
-        const auto predictions =
-            judge(*known, claims, contradicted, waiting, informers_.pools.store().all(), now);
+        const auto predictions = judge(*known, claims, contradicted, waiting, placed_of(*known, informers_),
+                                       informers_.pools.store().all(), now);
         look_at(predictions.judge_at);
         const auto pool = informers_.pools.store().get(key);
         if (!pool || predictions.list == pool->status.mispredictions) continue;
@@ -236,8 +274,10 @@ std::map<std::string, int> ProvisioningReconciler::purchases_last_hour(api::Time
 
 World ProvisioningReconciler::world_for_removals() {
     const auto now = api::Time(clock_.wall_now());
-    auto pods = pods_that_keep_nodes(unschedulable_pods(), informers_.pools.store().all(),
-                                     informers_.nodes.store().all());
+    const auto unschedulable = unschedulable_pods();
+    auto pods =
+        pods_that_keep_nodes(unschedulable, informers_.pools.store().all(), informers_.nodes.store().all(),
+                             demand_rules(informers_, unschedulable, now));
     auto supplies = look_at_pools(informers_, reservations_, creations_, now);
     return build_world(informers_, std::move(supplies), std::move(pods), now);
 }

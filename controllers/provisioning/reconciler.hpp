@@ -49,8 +49,7 @@ private:
     asio::awaitable<void> run();
     asio::awaitable<void> buy(const World& world, const scheduling::Result& result);
     asio::awaitable<void> buy_for(PoolSupply supply, std::vector<Purchase> purchases);
-    asio::awaitable<void> judge_predictions(std::vector<ContradictedPod> contradicted,
-                                            std::set<std::string> waiting);
+    asio::awaitable<void> judge_predictions(std::set<std::string> doubted, std::set<std::string> waiting);
 
     void say_what_is_missing(const World& world, const scheduling::Result& result, const Demand& demand);
     void say_cuts(const World& world, const scheduling::Result& result);

@@ -9,6 +9,7 @@
 #include "controllers/drain.hpp"
 #include "controllers/fleet.hpp"
 #include "controllers/provisioning/demand.hpp"
+#include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/supply.hpp"
 #include "scheduling/solver.hpp"
 
@@ -30,9 +31,11 @@ public:
 
     Plan make() {
         const auto unschedulable = informers_.pods.store().by_index(kPodsUnschedulable, "true");
+        const auto rules = demand_rules(informers_, unschedulable, view_.now());
         const auto demand = select_demand(unschedulable, {}, informers_.pools.store().all(),
-                                          informers_.nodes.store().all(), view_.now());
-        const auto world = look(demand.pods);
+                                          informers_.nodes.store().all(), view_.now(), rules);
+        auto world = look(demand.pods);
+        freed_ = free_room_of_ending_pods(world, view_.now());
         const auto result = scheduling::solve(world.snapshot);
         note_purchases(world, result);
         note_pods(world, result, demand);
@@ -41,7 +44,7 @@ public:
                 plan_.closed_pools.push_back({api::key_of(*supply.pool), supply.gate.message});
         }
         for (const auto& cut : result.cuts) plan_.cuts.push_back(cut.message);
-        note_nodes(unschedulable);
+        note_nodes(unschedulable, rules);
         return std::move(plan_);
     }
 
@@ -71,8 +74,9 @@ private:
             if (placement.node) {
                 const auto& node = world.snapshot.nodes[*placement.node];
                 pod.node = node.node->metadata.name;
-                pod.outlook = node.availability == Availability::ready ? WaitingPod::Outlook::node
-                                                                       : WaitingPod::Outlook::coming_node;
+                pod.outlook = node.availability != Availability::ready ? WaitingPod::Outlook::coming_node
+                              : freed_.nodes.contains(*placement.node) ? WaitingPod::Outlook::freed_node
+                                                                       : WaitingPod::Outlook::node;
             } else if (placement.claim) {
                 pod.node = world.pools[result.claims[*placement.claim].pool].pool->metadata.name;
             }
@@ -91,9 +95,9 @@ private:
     }
 
     // Each node alone: what stands against its going.
-    void note_nodes(const PodPointers& unschedulable) {
+    void note_nodes(const PodPointers& unschedulable, const DemandRules& rules) {
         const auto keeping = pods_that_keep_nodes(unschedulable, informers_.pools.store().all(),
-                                                  informers_.nodes.store().all());
+                                                  informers_.nodes.store().all(), rules);
         const auto world = look(keeping);
         for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
             const auto& node = world.snapshot.nodes[i];
@@ -154,6 +158,7 @@ private:
     Informers& informers_;
     Reservations reservations_;
     CreationLog creations_;
+    FreedRoom freed_;
     Plan plan_;
 };
 
