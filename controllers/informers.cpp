@@ -78,9 +78,12 @@ void for_all(MaybeConst& i, Function each) {
     each(i.nodes);
     each(i.daemon_sets);
     each(i.namespaces);
+    each(i.limit_ranges);
     each(i.persistent_volumes);
     each(i.persistent_volume_claims);
     each(i.storage_classes);
+    each(i.csi_drivers);
+    each(i.csi_storage_capacities);
     each(i.csi_nodes);
     each(i.volume_attachments);
     each(i.pod_disruption_budgets);
@@ -103,9 +106,12 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
       nodes(client, clock, random, executor),
       daemon_sets(client, clock, random, executor),
       namespaces(client, clock, random, executor),
+      limit_ranges(client, clock, random, executor),
       persistent_volumes(client, clock, random, executor),
       persistent_volume_claims(client, clock, random, executor),
       storage_classes(client, clock, random, executor),
+      csi_drivers(client, clock, random, executor),
+      csi_storage_capacities(client, clock, random, executor),
       csi_nodes(client, clock, random, executor),
       volume_attachments(client, clock, random, executor),
       pod_disruption_budgets(client, clock, random, executor),

@@ -45,9 +45,12 @@ public:
     kube::Informer<api::Node> nodes;
     kube::Informer<api::DaemonSet> daemon_sets;
     kube::Informer<api::Namespace> namespaces;
+    kube::Informer<api::LimitRange> limit_ranges;
     kube::Informer<api::PersistentVolume> persistent_volumes;
     kube::Informer<api::PersistentVolumeClaim> persistent_volume_claims;
     kube::Informer<api::StorageClass> storage_classes;
+    kube::Informer<api::CSIDriver> csi_drivers;
+    kube::Informer<api::CSIStorageCapacity> csi_storage_capacities;
     kube::Informer<api::CSINode> csi_nodes;
     kube::Informer<api::VolumeAttachment> volume_attachments;
     kube::Informer<api::PodDisruptionBudget> pod_disruption_budgets;

@@ -55,6 +55,8 @@ void ProvisioningReconciler::say_cuts(const World& world, const scheduling::Resu
 void ProvisioningReconciler::plan_next_look(const Decision& decision) {
     const auto& result = decision.result;
     for (const auto& held : decision.demand.held_back) look_at(held.until);
+    look_at(decision.look_again);
+    if (!decision.demand.pods.empty()) look_at(decision.freed.until);
     const bool something_is_missing =
         !result.unplaced.empty() || result.demand_unmet > 0 || !result.cuts.empty();
     if (!something_is_missing) return;

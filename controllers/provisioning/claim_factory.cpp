@@ -81,6 +81,9 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence, cons
     if (!purchase.pod_uids.empty())
         claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] =
             joined(purchase.pod_uids, kMostPodsNoted, ",");
+    if (!purchase.pod_kinds.empty())
+        claim.metadata.annotations[std::string(api::annotations::kBoughtForKinds)] =
+            joined(purchase.pod_kinds, kMostPodsNoted, ",");
     claim.metadata.finalizers->emplace_back(api::finalizers::kClaim);
     api::OwnerReference owner;
     owner.apiVersion = NodeSmithPool::kResource.api_version();
@@ -102,15 +105,19 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence, cons
 }
 
 std::vector<std::string> bought_for(const NodeSmithClaim& claim) {
-    std::vector<std::string> uids;
-    const auto* noted = api::find(claim.metadata.annotations, api::annotations::kBoughtFor);
-    if (!noted) return uids;
+    return listed(claim, api::annotations::kBoughtFor);
+}
+
+std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation) {
+    std::vector<std::string> entries;
+    const auto* noted = api::find(claim.metadata.annotations, annotation);
+    if (!noted) return entries;
     for (std::size_t start = 0; start < noted->size();) {
         const auto end = std::min(noted->find(',', start), noted->size());
-        if (end > start) uids.push_back(noted->substr(start, end - start));
+        if (end > start) entries.push_back(noted->substr(start, end - start));
         start = end + 1;
     }
-    return uids;
+    return entries;
 }
 
 std::string explain(const Purchase& purchase) {

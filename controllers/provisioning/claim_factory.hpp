@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/pod.hpp"
@@ -17,6 +18,7 @@ struct Purchase {
     std::string zone;                    // empty: any
     std::vector<std::string> pod_uids;   // whom it is bought for, in the order of placement
     std::vector<std::string> pod_names;  // the same as "namespace/name"
+    std::vector<std::string> pod_kinds;  // of these, each once; see kinds.hpp
     std::string reason;                  // for people, if it is not for pods: "to have at least 2 nodes"
 };
 
@@ -31,6 +33,8 @@ api::v1alpha1::NodeSmithClaim make_claim(const api::v1alpha1::NodeSmithPool& poo
 
 // UIDs of the pods that a claim was bought for; empty for one that was applied by a user.
 std::vector<std::string> bought_for(const api::v1alpha1::NodeSmithClaim& claim);
+// What an annotation of the claim lists, separated by commas.
+std::vector<std::string> listed(const api::v1alpha1::NodeSmithClaim& claim, std::string_view annotation);
 
 // "for pods default/web-1, default/web-2 and 3 more", or the purchase's own reason.
 std::string explain(const Purchase& purchase);

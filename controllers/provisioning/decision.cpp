@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "controllers/provisioning/demand_rules.hpp"
+#include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/provisioning/predictions.hpp"
 
@@ -86,10 +88,14 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
     const auto& informers = inputs.informers;
     const auto purchases = recent_purchases(inputs, now);
     Decision decision;
-    decision.demand = select_demand(unschedulable_pods(informers), purchases, informers.pools.store().all(),
-                                    informers.nodes.store().all(), now);
+    const auto unschedulable = unschedulable_pods(informers);
+    const auto rules = demand_rules(informers, unschedulable, now);
+    decision.look_again = rules.look_again;
+    decision.demand = select_demand(unschedulable, purchases, informers.pools.store().all(),
+                                    informers.nodes.store().all(), now, rules);
     auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
     decision.world = build_world(informers, std::move(supplies), decision.demand.pods, now);
+    decision.freed = free_room_of_ending_pods(decision.world, now);
     decision.result = solver.solve(decision.world.snapshot);
     while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, purchases)))
         decision.result = solver.solve(decision.world.snapshot);
@@ -100,21 +106,26 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
 
 World world_for_removals(const DecisionInputs& inputs, api::Time now) {
     const auto& informers = inputs.informers;
-    auto pods = pods_that_keep_nodes(unschedulable_pods(informers), informers.pools.store().all(),
-                                     informers.nodes.store().all());
+    const auto unschedulable = unschedulable_pods(informers);
+    auto pods =
+        pods_that_keep_nodes(unschedulable, informers.pools.store().all(), informers.nodes.store().all(),
+                             demand_rules(informers, unschedulable, now));
     auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
     return build_world(informers, std::move(supplies), std::move(pods), now);
 }
 
-Purchase purchase_of(const scheduling::NewClaim& claim) {
+Purchase purchase_of(const scheduling::NewClaim& claim, const Informers& informers) {
     Purchase purchase;
     purchase.size = {claim.cpu_cores, claim.memory_mib};
     purchase.zone = claim.zone;
     purchase.reason = claim.reason;
+    std::set<std::string> kinds;
     for (const auto* pod : claim.pods) {
         purchase.pod_uids.push_back(pod->metadata.uid);
         purchase.pod_names.push_back(api::key_of(*pod).str());
+        kinds.insert(kind_of(informers, *pod));
     }
+    purchase.pod_kinds.assign(kinds.begin(), kinds.end());
     return purchase;
 }
 

@@ -8,6 +8,7 @@
 
 #include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/demand.hpp"
+#include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/supply.hpp"
 #include "scheduling/solver.hpp"
 
@@ -31,8 +32,10 @@ struct Decision {
     Demand demand;
     World world;
     scheduling::Result result;
-    std::vector<PoolOrder> orders;    // in the order of the pools, without those that buy nothing
-    std::vector<RefusedPod> refused;  // of those that the scheduler cannot place
+    std::vector<PoolOrder> orders;        // in the order of the pools, without those that buy nothing
+    std::vector<RefusedPod> refused;      // of those that the scheduler cannot place
+    FreedRoom freed;                      // counted as room already
+    std::optional<api::Time> look_again;  // when time alone changes which pods are bought for
 };
 
 // What a decision is made from besides the stores. All must outlive the call.
@@ -51,6 +54,6 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
 World world_for_removals(const DecisionInputs& inputs, api::Time now);
 
 // The machine that a claim of the result stands for.
-Purchase purchase_of(const scheduling::NewClaim& claim);
+Purchase purchase_of(const scheduling::NewClaim& claim, const Informers& informers);
 
 }  // namespace controllers::provisioning

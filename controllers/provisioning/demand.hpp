@@ -9,14 +9,15 @@
 
 #include "controllers/fleet.hpp"
 #include "controllers/membership.hpp"
+#include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/snapshot.hpp"
 
 namespace controllers::provisioning {
 
 struct HeldBack {
     std::shared_ptr<const api::Pod> pod;
-    std::string message;  // why nothing is bought for it
-    api::Time until;
+    std::string message;             // why nothing is bought for it
+    std::optional<api::Time> until;  // nullopt: as long as things are as they are
 };
 
 struct Demand {
@@ -29,10 +30,11 @@ struct Demand {
 // which belong to Nodes that exist, and pods for which the scheduler is making room by preemption.
 // `purchases` is how many machines were bought for each within the last hour, by UID.
 Demand select_demand(const PodPointers& unschedulable, const std::map<std::string, int>& purchases,
-                     const Pools& pools, const Nodes& nodes, api::Time now);
+                     const Pools& pools, const Nodes& nodes, api::Time now, const DemandRules& rules = {});
 
 // Pods that may keep an empty node: without those about which a prediction was wrong before, which would keep
-// for ever a node that the scheduler does not give them.
-PodPointers pods_that_keep_nodes(const PodPointers& unschedulable, const Pools& pools, const Nodes& nodes);
+// for ever a node that the scheduler does not give them, and without expendable ones.
+PodPointers pods_that_keep_nodes(const PodPointers& unschedulable, const Pools& pools, const Nodes& nodes,
+                                 const DemandRules& rules = {});
 
 }  // namespace controllers::provisioning

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/provisioning/kinds.hpp"
 
 namespace controllers::provisioning {
 
@@ -27,6 +28,9 @@ PastPurchase parse_one(const json::value& entry) {
     purchase.time = api::Time::parse(std::string(fields.at("time").as_string()));
     for (const auto& uid : fields.at("pods").as_array())
         purchase.pod_uids.emplace_back(std::string(uid.as_string()));
+    if (const auto* kinds = fields.if_contains("vain"))
+        for (const auto& kind : kinds->as_array())
+            purchase.kinds_in_vain.emplace_back(std::string(kind.as_string()));
     return purchase;
 }
 
@@ -36,6 +40,10 @@ std::string to_text(const std::vector<PastPurchase>& purchases) {
         json::object entry{{"claim", purchase.claim_uid}, {"time", purchase.time.str()}};
         auto& pods = entry["pods"].emplace_array();
         for (const auto& uid : purchase.pod_uids) pods.emplace_back(uid);
+        if (!purchase.kinds_in_vain.empty()) {
+            auto& kinds = entry["vain"].emplace_array();
+            for (const auto& kind : purchase.kinds_in_vain) kinds.emplace_back(kind);
+        }
         list.push_back(std::move(entry));
     }
     return json::serialize(list);
@@ -44,7 +52,8 @@ std::string to_text(const std::vector<PastPurchase>& purchases) {
 void drop_oldest(std::vector<PastPurchase>& purchases) {
     std::size_t pods = 0;
     for (auto it = purchases.end(); it != purchases.begin();) {
-        pods += (--it)->pod_uids.size();
+        --it;
+        pods += it->pod_uids.size() + it->kinds_in_vain.size();
         if (pods <= kMostPodsRemembered) continue;
         purchases.erase(purchases.begin(), std::next(it));
         return;
@@ -98,12 +107,14 @@ asio::awaitable<void> remember_purchase(Informers& informers, kube::Client& clie
     const auto& created = claim.metadata.creationTimestamp;
     if (!pool || pool->metadata.deletionTimestamp || !is_recent(created, now)) co_return;
     auto pods = bought_for_living(claim, informers.pods.store());
-    if (pods.empty()) co_return;
+    std::vector<std::string> kinds_in_vain;
+    if (was_never_used(claim)) kinds_in_vain = kinds_bought_for(claim);
+    if (pods.empty() && kinds_in_vain.empty()) co_return;
     auto list = past_purchases(*pool);
     std::erase_if(list, [&](const PastPurchase& past) {
         return past.claim_uid == claim.metadata.uid || !is_recent(past.time, now);
     });
-    list.push_back({claim.metadata.uid, *created, std::move(pods)});
+    list.push_back({claim.metadata.uid, *created, std::move(pods), std::move(kinds_in_vain)});
     drop_oldest(list);
     auto after = *pool;
     after.metadata.annotations[std::string(kPastPurchases)] = to_text(list);

@@ -15,7 +15,8 @@
 
 namespace controllers::provisioning {
 
-// On a pool: a JSON list of {"claim": UID, "time": when it was created, "pods": [UID, ...]}.
+// On a pool: a JSON list of {"claim": UID, "time": when it was created, "pods": [UID, ...]}, and if no pod
+// ever used the machine "vain": [kind, ...].
 inline constexpr std::string_view kPastPurchases = "kubenodesmith.io/past-purchases";
 // All annotations of an object together hold 256 KiB; a UID takes 39 bytes. The oldest purchases go first.
 inline constexpr std::size_t kMostPodsRemembered = 2048;
@@ -24,6 +25,7 @@ struct PastPurchase {
     std::string claim_uid;
     api::Time time;
     std::vector<std::string> pod_uids;
+    std::vector<std::string> kinds_in_vain;  // see kinds.hpp
 };
 
 // What is noted at the pool; what somebody else wrote there counts as nothing.
@@ -33,9 +35,9 @@ std::vector<PastPurchase> past_purchases(const api::v1alpha1::NodeSmithPool& poo
 std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, const Pools& pools,
                                                api::Time now);
 
-// Notes at the pool for which pods that still exist the claim was bought, if that is less than an hour ago.
-// Made before the claim's finalizer goes; may be repeated. Throws ApiError, 409 if the pool changed
-// meanwhile.
+// Notes at the pool for which pods that still exist and for which kinds in vain the claim was bought, if that
+// is less than an hour ago. Made before the claim's finalizer goes; may be repeated. Throws ApiError, 409 if
+// the pool changed meanwhile.
 asio::awaitable<void> remember_purchase(Informers& informers, kube::Client& client,
                                         api::v1alpha1::NodeSmithClaim claim, api::Time now);
 

@@ -1,6 +1,8 @@
 #include "controllers/provisioning/predictions.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "controllers/disruption/blocker.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
@@ -47,26 +49,53 @@ std::chrono::seconds pause_after(int wrong) {
 
 }  // namespace
 
-Verdict verdict_on(const std::string& pod_uid, const Pools& pools) {
+Verdict verdict_on(const std::string& pod_uid, const std::string& kind, const Pools& pools) {
     Verdict verdict;
     for (const auto& [key, pool] : pools) {
         for (const auto& entry : pool->status.mispredictions) {
-            if (entry.podUID != pod_uid) continue;
-            verdict.wrong += entry.count;
-            verdict.retry_at = std::max(verdict.retry_at, entry.nextRetryTime);
+            const bool is_own = entry.podUID == pod_uid;
+            if (!is_own && (kind.empty() || entry.kind != kind)) continue;
+            verdict.wrong = std::max(verdict.wrong, entry.count);
+            if (entry.nextRetryTime < verdict.retry_at ||
+                (entry.nextRetryTime == verdict.retry_at && !is_own))
+                continue;
+            verdict.retry_at = entry.nextRetryTime;
+            verdict.pod = entry.pod;
+            verdict.is_of_kind = !is_own;
         }
     }
     return verdict;
 }
 
+namespace {
+
+bool is_remembered(const Misprediction& entry, const std::set<std::string>& waiting,
+                   const std::set<std::string>& placed, Time now) {
+    if (waiting.contains(entry.podUID)) return true;
+    return !entry.kind.empty() && !placed.contains(entry.podUID) && entry.nextRetryTime &&
+           now.at < entry.nextRetryTime->at + kRemembered;
+}
+
+// Of pods that are gone one for each kind is enough: the one that was wrong most often.
+void forget_surpassed(std::vector<Misprediction>& list, const std::set<std::string>& waiting) {
+    std::map<std::string, std::pair<std::int32_t, std::string>> best;  // count and pod, by kind
+    for (const auto& entry : list)
+        best[entry.kind] = std::max(best[entry.kind], std::pair(entry.count, entry.podUID));
+    std::erase_if(list, [&](const Misprediction& entry) {
+        return !waiting.contains(entry.podUID) && best[entry.kind].second != entry.podUID;
+    });
+}
+
+}  // namespace
+
 Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
                   const std::vector<ContradictedPod>& contradicted, const std::set<std::string>& waiting_uids,
-                  const Pools& pools, Time now) {
+                  const std::set<std::string>& placed, const Pools& pools, Time now) {
     Predictions result;
     for (const auto& entry : pool.status.mispredictions)
-        if (waiting_uids.contains(entry.podUID)) result.list.push_back(entry);
+        if (is_remembered(entry, waiting_uids, placed, now)) result.list.push_back(entry);
     for (const auto& pod : contradicted) {
-        const auto verdict = verdict_on(pod.uid, pools);
+        const auto verdict = verdict_on(pod.uid, pod.kind, pools);
         const auto since = unjudged(claims, pod.uid, verdict.retry_at);
         if (!since) continue;
         const Time judged(since->at + kSchedulerPatience);
@@ -83,10 +112,12 @@ Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
             fresh.pod = pod.name;
             entry = result.list.insert(result.list.end(), std::move(fresh));
         }
-        ++entry->count;
-        entry->nextRetryTime = Time(now.at + pause_after(verdict.wrong + 1));
+        entry->kind = pod.kind;
+        entry->count = verdict.wrong + 1;
+        entry->nextRetryTime = Time(now.at + pause_after(entry->count));
         result.added.push_back(*entry);
     }
+    forget_surpassed(result.list, waiting_uids);
     return result;
 }
 

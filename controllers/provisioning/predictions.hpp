@@ -19,6 +19,8 @@ inline constexpr int kMostPurchasesPerHour = 3;
 inline constexpr std::chrono::seconds kSchedulerPatience{60};
 inline constexpr std::chrono::minutes kFirstPause{10};
 inline constexpr std::chrono::hours kLongestPause{24};
+// How long after the pause what was learned of a pod that is gone holds for others of its kind.
+inline constexpr std::chrono::hours kRemembered{1};
 // The status of a pool holds at most this many.
 inline constexpr std::size_t kMostMispredictions = 128;
 
@@ -27,6 +29,7 @@ inline constexpr std::size_t kMostMispredictions = 128;
 struct ContradictedPod {
     std::string uid;
     std::string name;  // namespace/name
+    std::string kind;  // see kinds.hpp; empty: other machines helped pods of its kind
 };
 
 struct Predictions {
@@ -37,17 +40,20 @@ struct Predictions {
 
 // Judges the pool's purchases: a pod that is contradicted kSchedulerPatience after a Node bought for it was
 // Initialized was predicted wrongly. Each purchase counts once. Entries of pods that wait no more are
-// dropped. `earlier` is how often other pools were wrong about a pod.
+// dropped; if the pod is not `placed` but gone, only kRemembered after its pause, for others of its kind.
 Predictions judge(const api::v1alpha1::NodeSmithPool& pool, const ClaimPointers& claims,
                   const std::vector<ContradictedPod>& contradicted, const std::set<std::string>& waiting_uids,
-                  const Pools& pools, api::Time now);
+                  const std::set<std::string>& placed, const Pools& pools, api::Time now);
 
-// What all pools together know of one pod.
+// What all pools together know of one pod, or of the pods of its kind.
 struct Verdict {
     int wrong = 0;                      // purchases that did not help
     std::optional<api::Time> retry_at;  // not bought for before
+    std::string pod;                    // that taught it, as "namespace/name"
+    bool is_of_kind = false;            // that is another one
 };
-Verdict verdict_on(const std::string& pod_uid, const Pools& pools);
+// Without a kind: of this pod alone.
+Verdict verdict_on(const std::string& pod_uid, const std::string& kind, const Pools& pools);
 
 // UIDs of the pods for which machines were bought that leave by our own decision: broken, empty, ... Such a
 // purchase did not help, and soon nothing but this is left to remember it by.

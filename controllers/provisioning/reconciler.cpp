@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/log.hpp"
+#include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/room.hpp"
 #include "controllers/writes.hpp"
 
@@ -20,17 +21,43 @@ std::string name_of(const api::Pod& pod) {
     return api::key_of(pod).str();
 }
 
-// Pods that would fit a Node in service, but wait.
-std::vector<ContradictedPod> contradicted_pods(const World& world, const scheduling::Result& result,
-                                               const std::set<std::string>& waiting) {
-    std::vector<ContradictedPod> pods;
-    for (const auto& placement : result.placements) {
-        if (!placement.node || world.snapshot.nodes[*placement.node].availability != Availability::ready)
-            continue;
-        const auto& uid = placement.pod->metadata.uid;
-        if (waiting.contains(uid)) pods.push_back({uid, name_of(*placement.pod)});
+// Pods that would fit a Node in service, but wait; and those that fit no Node, while one that was bought for
+// them is in service and empty.
+std::set<std::string> contradicted_pods(const Decision& decision, const Informers& informers) {
+    std::set<std::string> pods, fitting;
+    if (decision.demand.waiting.empty()) return pods;
+    const auto& nodes = decision.world.snapshot.nodes;
+    for (const auto& placement : decision.result.placements) {
+        if (!placement.node) continue;
+        fitting.insert(placement.pod->metadata.uid);
+        if (nodes[*placement.node].availability == Availability::ready &&
+            !decision.freed.nodes.contains(*placement.node))
+            pods.insert(placement.pod->metadata.uid);
     }
+    for (const auto& uid : pods_of_empty_machines(informers))
+        if (!fitting.contains(uid)) pods.insert(uid);
     return pods;
+}
+
+// Empty if machines bought for its kind were of use: then what ails this pod does not ail the others.
+std::string doubtful_kind_of(const api::Pod& pod, const KindHistories& kinds, const Informers& informers) {
+    auto kind = kind_of(informers, pod);
+    const auto history = kinds.find(kind);
+    return history != kinds.end() && history->second.of_use > 0 ? std::string() : kind;
+}
+
+// Of the pods about which a prediction was wrong those that run by now.
+std::set<std::string> placed_of(const NodeSmithPool& pool, const Informers& informers) {
+    std::set<std::string> uids;
+    for (const auto& entry : pool.status.mispredictions) {
+        const auto slash = entry.pod.find('/');
+        if (slash == std::string::npos) continue;
+        const auto pod =
+            informers.pods.store().get({entry.pod.substr(0, slash), entry.pod.substr(slash + 1)});
+        if (pod && pod->metadata.uid == entry.podUID && !pod->spec.nodeName.empty())
+            uids.insert(entry.podUID);
+    }
+    return uids;
 }
 
 ClaimPointers all_claims(const Informers& informers) {
@@ -104,10 +131,10 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     say_what_is_missing(decision);
     say_cuts(decision.world, result);
     plan_next_look(decision);
+    auto contradicted = contradicted_pods(decision, informers_);
     co_await buy(decision);
     co_await withdraw_superfluous();
-    const auto& waiting = decision.demand.waiting;
-    co_await judge_predictions(contradicted_pods(decision.world, result, waiting), waiting);
+    co_await judge_predictions(std::move(contradicted), decision.demand.waiting);
     unfinished_ = false;
 }
 
@@ -123,7 +150,8 @@ asio::awaitable<void> ProvisioningReconciler::buy(const Decision& decision) {
     std::exception_ptr failure;
     for (const auto& order : decision.orders) {
         std::vector<Purchase> purchases;
-        for (const auto claim : order.claims) purchases.push_back(purchase_of(decision.result.claims[claim]));
+        for (const auto claim : order.claims)
+            purchases.push_back(purchase_of(decision.result.claims[claim], informers_));
         const auto& supply = decision.world.pools[order.pool];
         try {
             co_await buy_for(supply, order.observed_by, std::move(purchases));
@@ -165,22 +193,22 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
     }
 }
 
-asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::vector<ContradictedPod> contradicted,
+asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::string> doubted,
                                                                 std::set<std::string> waiting) {
     const auto now = api::Time(clock_.wall_now());
     const auto pools = informers_.pools.store().all();
-    const auto let_down = pods_of_leaving_claims(all_claims(informers_));
+    doubted.merge(pods_of_leaving_claims(all_claims(informers_)));
+    const auto kinds = doubted.empty() ? KindHistories() : purchases_by_kind(informers_, now);
+    std::vector<ContradictedPod> contradicted;
     for (const auto& pod : unschedulable_pods()) {
         const auto& uid = pod->metadata.uid;
-        if (!let_down.contains(uid) || !waiting.contains(uid)) continue;
-        const bool is_known =
-            std::ranges::any_of(contradicted, [&](const auto& it) { return it.uid == uid; });
-        if (!is_known) contradicted.push_back({uid, name_of(*pod)});
+        if (doubted.contains(uid) && waiting.contains(uid))
+            contradicted.push_back({uid, name_of(*pod), doubtful_kind_of(*pod, kinds, informers_)});
     }
     for (const auto& [key, known] : pools) {
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());
-        const auto predictions =
-            judge(*known, claims, contradicted, waiting, informers_.pools.store().all(), now);
+        const auto predictions = judge(*known, claims, contradicted, waiting, placed_of(*known, informers_),
+                                       informers_.pools.store().all(), now);
         look_at(predictions.judge_at);
         const auto pool = informers_.pools.store().get(key);
         if (!pool || predictions.list == pool->status.mispredictions) continue;

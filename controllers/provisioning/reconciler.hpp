@@ -51,8 +51,7 @@ private:
     asio::awaitable<void> buy_for(PoolSupply supply, std::string observed_by,
                                   std::vector<Purchase> purchases);
     asio::awaitable<void> withdraw_superfluous();
-    asio::awaitable<void> judge_predictions(std::vector<ContradictedPod> contradicted,
-                                            std::set<std::string> waiting);
+    asio::awaitable<void> judge_predictions(std::set<std::string> doubted, std::set<std::string> waiting);
 
     void say_what_is_missing(const Decision& decision);
     void say_cuts(const World& world, const scheduling::Result& result);

@@ -6,6 +6,7 @@
 #include "controllers/claim/node_changes.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/room.hpp"
 
@@ -110,6 +111,10 @@ public:
         snapshot.volumes.claims = values_of(informers_.persistent_volume_claims.store());
         snapshot.volumes.volumes = values_of(informers_.persistent_volumes.store());
         snapshot.volumes.classes = values_of(informers_.storage_classes.store());
+        snapshot.volumes.drivers = values_of(informers_.csi_drivers.store());
+        snapshot.volumes.capacities = values_of(informers_.csi_storage_capacities.store());
+        snapshot.limit_ranges = values_of(informers_.limit_ranges.store());
+        snapshot.expendable_below = expendable_below(informers_.control_planes.store().all());
     }
 
     World take() { return std::move(world_); }
@@ -303,7 +308,9 @@ private:
         if (!disruption::is_staying(claim)) {
             if (node) add_node(std::move(node), Availability::leaving, &claim);
         } else if (in_service) {
-            if (node) add_node(std::move(node), Availability::ready, &claim);
+            if (!node) return;
+            add_node(std::move(node), Availability::ready, &claim);
+            world_.snapshot.nodes.back().is_settling = settles_until(claim) > now_;
         } else {
             const auto* provider = pool ? provider_of(informers_, *pool) : nullptr;
             if (!node && !can_be_waited_for(claim, provider, now_)) return;

@@ -82,6 +82,12 @@ void ProvisioningReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.hosts.on_change(unless<api::v1alpha1::NodeSmithHost>(same_host, again));
     informers_.control_planes.on_change(
         unless<NodeSmithControlPlane>([](const auto& a, const auto& b) { return a.spec == b.spec; }, again));
+    informers_.csi_drivers.on_change(
+        unless<api::CSIDriver>([](const auto& a, const auto& b) { return a.spec == b.spec; }, again));
+    informers_.csi_storage_capacities.on_change(
+        [this](const api::CSIStorageCapacity*, const api::CSIStorageCapacity*) {
+            if (!waiting_.empty()) changed();
+        });
     informers_.daemon_sets.on_change(
         unless<api::DaemonSet>([](const auto& a, const auto& b) { return a.spec == b.spec; }, again));
 }

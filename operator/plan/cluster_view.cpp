@@ -189,9 +189,10 @@ void ClusterView::take(const json::value& document) {
             take_into(i.pods, *object) || take_into(i.nodes, *object) || take_into(i.daemon_sets, *object) ||
             take_into(i.namespaces, *object) || take_into(i.persistent_volumes, *object) ||
             take_into(i.persistent_volume_claims, *object) || take_into(i.storage_classes, *object) ||
-            take_into(i.csi_nodes, *object) || take_into(i.volume_attachments, *object) ||
-            take_into(i.pod_disruption_budgets, *object) || take_into(i.providers, *object) ||
-            take_into(i.pools, *object) || take_into(i.claims, *object) ||
+            take_into(i.csi_nodes, *object) || take_into(i.csi_drivers, *object) ||
+            take_into(i.csi_storage_capacities, *object) || take_into(i.limit_ranges, *object) ||
+            take_into(i.volume_attachments, *object) || take_into(i.pod_disruption_budgets, *object) ||
+            take_into(i.providers, *object) || take_into(i.pools, *object) || take_into(i.claims, *object) ||
             take_into(i.control_planes, *object) || take_into(i.hosts, *object);
     } catch (const api::DecodeError& error) {
         throw ViewError(name_of(*object) + ": " + error.what());

@@ -70,8 +70,10 @@ private:
         for (const auto& placement : decision.result.placements) {
             if (!placement.node || !decision.demand.waiting.contains(placement.pod->metadata.uid)) continue;
             const auto& node = decision.world.snapshot.nodes[*placement.node];
-            const auto outlook = node.availability == Availability::ready ? WaitingPod::Outlook::node
-                                                                          : WaitingPod::Outlook::coming_node;
+            const auto outlook = node.availability != Availability::ready ? WaitingPod::Outlook::coming_node
+                                 : decision.freed.nodes.contains(*placement.node)
+                                     ? WaitingPod::Outlook::freed_node
+                                     : WaitingPod::Outlook::node;
             plan_.pods.push_back({api::key_of(*placement.pod), outlook, node.node->metadata.name, {}, {}});
         }
         for (const auto& pod : decision.refused)

@@ -31,6 +31,8 @@ const char* word_of(Outlook outlook) {
             return "Purchase";
         case Outlook::node:
             return "Node";
+        case Outlook::freed_node:
+            return "FreedNode";
         case Outlook::coming_node:
             return "ComingNode";
         case Outlook::nothing:
@@ -76,6 +78,8 @@ std::string sentence_of(const WaitingPod& pod) {
                    condition_of(pod.observed_by);
         case Outlook::node:
             return name + " waits, and fits node " + pod.node + ": the scheduler has to place it";
+        case Outlook::freed_node:
+            return name + " waits for room on node " + pod.node + ", where pods are ending";
         case Outlook::coming_node:
             return name + " waits for node " + pod.node + ", which is coming";
         case Outlook::nothing:

@@ -16,6 +16,7 @@ const std::vector<ResourceKind>& builtins() {
           "spec.hostNetwork", "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName"}},
         {"nodes", "Node", true, false, {"spec.unschedulable"}},
         {"namespaces", "Namespace", true, false, {"status.phase"}},
+        {"limitranges", "LimitRange", false, false, {}},
         {"secrets", "Secret", false, false, {"type"}},
         {"configmaps", "ConfigMap", false, false, {}},
         {"events",
@@ -31,6 +32,8 @@ const std::vector<ResourceKind>& builtins() {
         {"poddisruptionbudgets.policy", "PodDisruptionBudget", true, true, {}},
         {"leases.coordination.k8s.io", "Lease", false, false, {}},
         {"storageclasses.storage.k8s.io", "StorageClass", false, false, {}},
+        {"csidrivers.storage.k8s.io", "CSIDriver", false, false, {}},
+        {"csistoragecapacities.storage.k8s.io", "CSIStorageCapacity", false, false, {}},
         {"csinodes.storage.k8s.io", "CSINode", false, false, {}},
         {"volumeattachments.storage.k8s.io", "VolumeAttachment", true, false, {}},
     };

@@ -5,8 +5,6 @@
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/gates.hpp"
-#include "controllers/provisioning/past_purchases.hpp"
-#include "controllers/provisioning/predictions.hpp"
 #include "controllers/provisioning/snapshot.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
@@ -181,52 +179,6 @@ TEST_CASE("batch size, concurrency and rate limit bound what one decision may bu
     CHECK(world.gate().reason == "MaxConcurrent");
 }
 
-namespace {
-
-struct PredictionWorld {
-    objects::NodeSmithPool pool = objects::pool("small");
-    std::vector<objects::NodeSmithClaim> claims;
-
-    Predictions judge_at(std::chrono::seconds now, std::set<std::string> waiting = {"pod-1"}) {
-        std::vector<ContradictedPod> contradicted;
-        contradicted.reserve(waiting.size());
-        for (const auto& uid : waiting) contradicted.push_back({uid, "default/" + uid});
-        const auto pools = objects::store_of<objects::NodeSmithPool>({pool});
-        auto result = judge(pool, objects::pointers(claims), contradicted, waiting, pools, objects::at(now));
-        pool.status.mispredictions = result.list;
-        return result;
-    }
-    void buy(std::chrono::seconds created, std::chrono::seconds initialized) {
-        auto claim = objects::bought_claim("c" + std::to_string(claims.size()), pool, 1);
-        claim.metadata.creationTimestamp = objects::at(created);
-        claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-0,pod-1";
-        claims.push_back(objects::in_service(claim, objects::at(initialized)));
-    }
-    Verdict verdict() const { return verdict_on("pod-1", objects::store_of<objects::NodeSmithPool>({pool})); }
-};
-
-}  // namespace
-
-TEST_CASE(
-    "a pod that still waits a minute after its node is in service was predicted wrongly, once per purchase") {
-    PredictionWorld world;
-    CHECK(world.judge_at(0s).added.empty());  // nothing was bought for it
-    world.buy(0s, 30s);
-    const auto early = world.judge_at(80s);
-    CHECK(early.added.empty());
-    CHECK(early.judge_at == objects::at(90s));
-    CHECK(world.judge_at(90s).added.size() == 1);
-    CHECK(world.verdict().wrong == 1);
-    CHECK(world.verdict().retry_at == objects::at(690s));
-    CHECK(world.judge_at(95s).added.empty());
-    CHECK(world.judge_at(2000s).added.empty());
-
-    world.buy(700s, 730s);
-    CHECK(world.judge_at(790s).added.size() == 1);
-    CHECK(world.verdict().wrong == 2);
-    CHECK(world.verdict().retry_at == objects::at(790s + 20min));
-}
-
 // Found by the simulation.
 TEST_CASE("a claim that cannot go on is no Node to wait for") {
     auto pool = objects::pool("p");
@@ -243,58 +195,6 @@ TEST_CASE("a claim that cannot go on is no Node to wait for") {
     CHECK(waits(api::conditions::kMachineDeleted, api::reasons::kDeleting));
     CHECK_FALSE(waits(api::conditions::kMachineDeleted, "OwnershipMismatch"));
     CHECK_FALSE(waits(api::conditions::kMachineDeleted, "HostUnreachable"));
-}
-
-TEST_CASE("what was learned of a pod is forgotten when it waits no more") {
-    PredictionWorld world;
-    world.buy(0s, 0s);
-    world.judge_at(60s);
-    REQUIRE(world.verdict().wrong == 1);
-    CHECK(world.judge_at(61s, {"pod-2"}).list.empty());
-}
-
-// Found by the simulation.
-TEST_CASE("a machine that leaves again was bought in vain for the pods that still wait") {
-    PredictionWorld world;
-    world.buy(0s, 30s);
-    auto& claim = world.claims.front();
-    const auto leaves = [&](std::string_view reason) {
-        controllers::claim::set(claim.status, api::conditions::kDisrupted, api::ConditionStatus::True, reason,
-                                "", objects::at(60s));
-        return pods_of_leaving_claims(objects::pointers(world.claims));
-    };
-    CHECK(pods_of_leaving_claims(objects::pointers(world.claims)).empty());
-    CHECK(leaves(api::reasons::kUnhealthy) == std::set<std::string>{"pod-0", "pod-1"});
-    // What people took away they get again.
-    CHECK(leaves(api::reasons::kNodeDeleted).empty());
-    CHECK(leaves(api::reasons::kMachineVanished).empty());
-}
-
-TEST_CASE("purchases of the last hour are counted by pod") {
-    PredictionWorld world;
-    world.buy(0s, 10s);
-    world.buy(1800s, 1900s);
-    const auto pointers = objects::pointers(world.claims);
-    const auto count = [&](std::chrono::seconds now) {
-        const auto pools = objects::store_of<objects::NodeSmithPool>({world.pool});
-        const auto purchases = purchases_last_hour(pointers, pools, objects::at(now));
-        return purchases.contains("pod-1") ? purchases.at("pod-1") : 0;
-    };
-    CHECK(count(3600s) == 2);
-    CHECK(count(3601s) == 1);
-    CHECK(count(9000s) == 0);
-    const auto note = [](const std::string& claim, std::chrono::seconds when) {
-        return R"({"claim":")" + claim + R"(","time":")" + objects::at(when).str() + R"(","pods":["pod-1"]})";
-    };
-    auto& past = world.pool.metadata.annotations[std::string(kPastPurchases)];
-    past = "[" + note("gone", 900s) + "]";
-    CHECK(count(3600s) == 3);
-    CHECK(count(4501s) == 1);
-    // A claim that can still be seen counts once.
-    past = "[" + note("gone", 900s) + "," + note(pointers.back()->metadata.uid, 1800s) + "]";
-    CHECK(count(3600s) == 3);
-    past = "[" + note("gone", 900s) + ",{}]";
-    CHECK(count(3600s) == 2);
 }
 
 TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for") {

@@ -1,0 +1,81 @@
+#include "controllers/provisioning/demand_rules.hpp"
+
+#include <algorithm>
+
+#include "controllers/fleet.hpp"
+#include "controllers/provisioning/freed_room.hpp"
+
+namespace controllers::provisioning {
+
+namespace {
+
+bool takes_pods(const api::Node& node) {
+    return is_ready(node) && !node.spec.unschedulable && !node.metadata.deletionTimestamp &&
+           !api::find_taint(node.spec.taints, api::taints::kDisrupted, api::taints::kNoSchedule);
+}
+
+// Until when the scheduler may be waiting for pods to end there; nullopt: it is not about time.
+std::optional<api::Time> last_end(const Informers& informers, const std::string& node) {
+    std::optional<api::Time> last;
+    for (const auto& pod : informers.pods.store().by_index(kPodsByNode, node))
+        last = std::max(last, ends_by(*pod));
+    return last;
+}
+
+std::optional<api::Time> earlier(const std::optional<api::Time>& a, const std::optional<api::Time>& b) {
+    if (!a || !b) return a ? a : b;
+    return std::min(*a, *b);
+}
+
+// When the next of the young nodes should have reported what room its CSI drivers have.
+std::optional<api::Time> next_report(const Informers& informers, api::Time now) {
+    const bool any_reports = std::ranges::any_of(informers.csi_drivers.store().all(), [](const auto& entry) {
+        return entry.second->spec.storageCapacity;
+    });
+    std::optional<api::Time> next;
+    if (!any_reports) return next;
+    for (const auto& [key, claim] : informers.claims.store().all())
+        if (const auto until = settles_until(*claim); until > now) next = earlier(next, until);
+    return next;
+}
+
+}  // namespace
+
+std::optional<api::Time> settles_until(const api::v1alpha1::NodeSmithClaim& claim) {
+    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kInitialized);
+    if (!condition || condition->status != api::ConditionStatus::True || !condition->lastTransitionTime)
+        return std::nullopt;
+    return api::Time(condition->lastTransitionTime->at + kReportingPatience);
+}
+
+std::int32_t expendable_below(const ControlPlanes& control_planes) {
+    std::optional<std::int32_t> lowest;
+    for (const auto& [key, control_plane] : control_planes) {
+        const auto figure = control_plane->spec.ignorePodsBelowPriority;
+        lowest = lowest ? std::min(*lowest, figure) : figure;
+    }
+    return lowest.value_or(api::v1alpha1::kIgnorePodsBelowPriority);
+}
+
+DemandRules demand_rules(const Informers& informers, const PodPointers& unschedulable, api::Time now) {
+    DemandRules rules;
+    rules.expendable_below = expendable_below(informers.control_planes.store().all());
+    rules.kind_of = [&informers](const api::Pod& pod) { return kind_of(informers, pod); };
+    std::set<std::string> nominated;
+    for (const auto& pod : unschedulable)
+        if (!pod->status.nominatedNodeName.empty()) nominated.insert(pod->status.nominatedNodeName);
+    if (unschedulable.empty()) return rules;
+    rules.kinds = purchases_by_kind(informers, now);
+    rules.look_again = next_report(informers, now);
+    for (const auto& name : nominated) {
+        const auto node = informers.nodes.store().get({"", name});
+        const auto end = last_end(informers, name);
+        if (!node || !takes_pods(*node) || (end && *end <= now))
+            rules.void_nominations.insert(name);
+        else if (end)
+            rules.look_again = earlier(rules.look_again, end);
+    }
+    return rules;
+}
+
+}  // namespace controllers::provisioning

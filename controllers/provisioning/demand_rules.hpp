@@ -1,0 +1,37 @@
+// What of the cluster decides, besides the pods themselves, which pods are bought for.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "controllers/informers.hpp"
+#include "controllers/membership.hpp"
+#include "controllers/provisioning/kinds.hpp"
+#include "controllers/provisioning/snapshot.hpp"
+
+namespace controllers::provisioning {
+
+struct DemandRules {
+    // Pods of lower priority are bought nothing for.
+    std::int32_t expendable_below = std::numeric_limits<std::int32_t>::min();
+    KindHistories kinds;
+    std::function<std::string(const api::Pod&)> kind_of;  // empty: kinds do not matter
+    // Nodes on which the scheduler makes room for a pod by preemption, but that will have none: they leave,
+    // or their pods did not end in time.
+    std::set<std::string> void_nominations;
+    std::optional<api::Time> look_again;  // when time alone changes what follows from these
+};
+
+// How long CSI drivers may take to report the room of a new node: external-provisioner asks once a minute.
+inline constexpr std::chrono::minutes kReportingPatience{2};
+// Until when the room on the claim's Node may be reported yet; nullopt: it is not in service.
+std::optional<api::Time> settles_until(const api::v1alpha1::NodeSmithClaim& claim);
+
+// The lowest figure of all ControlPlanes: all their pools serve the same pods.
+std::int32_t expendable_below(const ControlPlanes& control_planes);
+
+DemandRules demand_rules(const Informers& informers, const PodPointers& unschedulable, api::Time now);
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,88 @@
+#include "controllers/provisioning/kinds.hpp"
+
+#include <algorithm>
+
+#include "controllers/drain.hpp"
+#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/predictions.hpp"
+#include "scheduling/pod_kind.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithClaim;
+
+namespace {
+
+// Since when the claim's Node is in service; nullopt: it is not, or not any more.
+std::optional<api::Time> in_service_since(const NodeSmithClaim& claim) {
+    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kInitialized);
+    if (!condition || condition->status != api::ConditionStatus::True) return std::nullopt;
+    return condition->lastTransitionTime;
+}
+
+bool is_empty(const Informers& informers, const std::string& node) {
+    return std::ranges::none_of(informers.pods.store().by_index(kPodsByNode, node),
+                                [](const auto& pod) { return is_drainable(*pod); });
+}
+
+bool is_of_last_hour(const std::optional<api::Time>& time, api::Time now) {
+    return time && now.at - time->at <= std::chrono::hours{1};
+}
+
+std::string describe(const Informers& informers, const api::ObjectKey& key) {
+    const auto claim = informers.persistent_volume_claims.store().get(key);
+    if (!claim) return "missing";
+    if (!claim->spec.volumeName.empty()) return "volume " + claim->spec.volumeName;
+    const auto size = claim->spec.resources.requests.find("storage");
+    return "class " + claim->spec.storageClassName.value_or("(default)") + " " +
+           (size == claim->spec.resources.requests.end() ? std::string() : size->second.str());
+}
+
+}  // namespace
+
+std::string kind_of(const Informers& informers, const api::Pod& pod) {
+    return scheduling::kind_of(
+        pod, [&](const std::string& claim) { return describe(informers, {pod.metadata.namespace_, claim}); });
+}
+
+std::vector<std::string> kinds_bought_for(const NodeSmithClaim& claim) {
+    return listed(claim, api::annotations::kBoughtForKinds);
+}
+
+bool was_never_used(const NodeSmithClaim& claim) {
+    const auto since = in_service_since(claim);
+    const auto& empty_since = claim.status.emptySince;
+    return since && empty_since && empty_since->at - since->at <= kSchedulerPatience;
+}
+
+KindHistories purchases_by_kind(const Informers& informers, api::Time now) {
+    KindHistories histories;
+    std::set<std::string> counted;
+    for (const auto& [key, claim] : informers.claims.store().all()) {
+        counted.insert(claim->metadata.uid);
+        const auto since = in_service_since(*claim);
+        if (!since || !is_of_last_hour(claim->metadata.creationTimestamp, now)) continue;
+        const bool in_vain = is_empty(informers, claim->status.nodeName) &&
+                             (!claim->status.emptySince || was_never_used(*claim));
+        if (in_vain && now.at - since->at < kSchedulerPatience) continue;
+        for (const auto& kind : kinds_bought_for(*claim))
+            ++(in_vain ? histories[kind].in_vain : histories[kind].of_use);
+    }
+    for (const auto& [key, pool] : informers.pools.store().all())
+        for (const auto& past : past_purchases(*pool))
+            if (is_of_last_hour(past.time, now) && !counted.contains(past.claim_uid))
+                for (const auto& kind : past.kinds_in_vain) ++histories[kind].in_vain;
+    return histories;
+}
+
+std::set<std::string> pods_of_empty_machines(const Informers& informers) {
+    std::set<std::string> uids;
+    for (const auto& [key, claim] : informers.claims.store().all()) {
+        if (!in_service_since(*claim) || !is_empty(informers, claim->status.nodeName)) continue;
+        for (auto& uid : bought_for(*claim)) uids.insert(std::move(uid));
+    }
+    return uids;
+}
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,107 @@
+"""What no machine would help is not bought, and told; what the scheduler looks at beyond the pod is looked at too."""
+
+import time
+
+import manifests
+import pytest
+from stack import condition, running_pods, wait_for
+
+# Long enough for a machine that should not be bought to be bought.
+WATCH_SECONDS = 6
+
+
+@pytest.fixture
+def cluster(clean):
+    """With a pool that buys; whatever else a test makes in the namespace is deleted afterwards."""
+    clean.apply(*manifests.everything(clean.proxmox))
+    wait_for("a ready pool", lambda: [p for p in clean.objects("nodesmithpools") if condition(p, "Ready").get("status") == "True"])
+    yield clean
+    clean.cluster.kubectl("delete", "limitranges,persistentvolumeclaims,resourceclaims,csistoragecapacities", "--all",
+                          "-n", "default", "--wait=false", check=False)
+    clean.cluster.kubectl("delete", "storageclasses,csidrivers,priorityclasses", "-l", "test=in-vain", check=False)
+
+
+def made(kind, api_version, name, cluster_wide=False, **fields):
+    metadata = {"name": name, "labels": {"test": "in-vain"}}
+    if not cluster_wide:
+        metadata["namespace"] = "default"
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
+
+
+def verdicts(stack, pod_prefix):
+    """What the operator said of the pods."""
+    return [e["message"] for e in stack.events("default")
+            if e["reason"] == "NoNodeForPod" and e["involvedObject"]["name"].startswith(pod_prefix)]
+
+
+def nothing_is_bought_for(stack, prefix, why):
+    wait_for(f"the verdict on {prefix}", lambda: [m for m in verdicts(stack, prefix) if why in m])
+    end = time.monotonic() + WATCH_SECONDS
+    while time.monotonic() < end:
+        assert not stack.claims()
+        time.sleep(0.5)
+
+
+def runs(stack, app, count=1):
+    return len([p for p in running_pods(stack.pods()) if p["metadata"]["labels"].get("app") == app]) == count
+
+
+def test_devices_that_no_machine_is_known_to_have(cluster):
+    claim = made("ResourceClaim", "resource.k8s.io/v1", "one-gpu", spec={
+        "devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}})
+    pod = manifests.deployment("trains", 1, resourceClaims=[{"name": "gpu", "resourceClaimName": "one-gpu"}])
+    pod["spec"]["template"]["spec"]["containers"][0]["resources"]["claims"] = [{"name": "gpu"}]
+    cluster.apply(claim, pod)
+    nothing_is_bought_for(cluster, "trains", "asks for devices through ResourceClaim one-gpu")
+
+
+def test_storage_without_room_and_with_it(cluster):
+    driver = made("CSIDriver", "storage.k8s.io/v1", "csi.example.com", True, spec={"storageCapacity": True})
+    storage = made("StorageClass", "storage.k8s.io/v1", "local", True, provisioner="csi.example.com",
+                   volumeBindingMode="WaitForFirstConsumer")
+    volume = made("PersistentVolumeClaim", "v1", "data", spec={
+        "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "resources": {"requests": {"storage": "10Gi"}}})
+    pod = manifests.deployment("db", 1, volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+    room = made("CSIStorageCapacity", "storage.k8s.io/v1", "room", storageClassName="local", nodeTopology={},
+                capacity="1Gi")
+    cluster.apply(driver, storage, room, volume, pod)
+    nothing_is_bought_for(cluster, "db", "storage class local has no room left for a volume of 10Gi")
+    cluster.apply({**room, "capacity": "100Gi"})
+    # Nobody makes the volume here, but the scheduler takes the node.
+    wait_for("the scheduler to choose a node for the volume", lambda: [
+        c for c in cluster.cluster.api("GET", "/api/v1/namespaces/default/persistentvolumeclaims")["items"]
+        if "volume.kubernetes.io/selected-node" in c["metadata"].get("annotations", {})], 60)
+    assert len(cluster.claims()) == 1
+
+
+def test_daemon_sets_take_what_limit_ranges_give_them(cluster):
+    limits = made("LimitRange", "v1", "defaults", spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "2"},
+                                                                   "default": {"cpu": "3"}}]})
+    agent = manifests.deployment("agent", 1)
+    del agent["spec"]["replicas"]
+    agent["kind"] = "DaemonSet"
+    agent["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
+    cluster.apply(limits, agent)
+    time.sleep(1)
+    cluster.apply(manifests.deployment("web", 1))
+    wait_for("the pod and the agent beside it", lambda: runs(cluster, "web") and runs(cluster, "agent"), 60)
+    assert len(cluster.claims()) == 1
+
+
+def test_expendable_pods_wait_for_what_others_leave(cluster):
+    cluster.apply(made("PriorityClass", "scheduling.k8s.io/v1", "filler", True, value=-20))
+    cluster.apply(manifests.deployment("filler", 1, priorityClassName="filler"))
+    nothing_is_bought_for(cluster, "filler", "its priority -20 is below ignorePodsBelowPriority (-10)")
+
+
+def test_room_of_a_pod_that_ends_is_waited_for(cluster):
+    old = manifests.deployment("old", 1, terminationGracePeriodSeconds=15)
+    old["spec"]["template"]["metadata"]["annotations"] = {"test.kubenodesmith.io/stop-delay": "6s"}
+    cluster.apply(old)
+    wait_for("the pod", lambda: runs(cluster, "old"), 60)
+    size = cluster.claims()[0]["spec"]["requirements"]
+    cluster.cluster.kubectl("scale", "deployment", "old", "--replicas=0")
+    wait_for("the pod to be told to end", lambda: "deletionTimestamp" in cluster.pods()[0]["metadata"])
+    cluster.apply(manifests.deployment("new", 1, cpu=str(size["cpuCores"] - 1)))
+    wait_for("the pod that waited", lambda: runs(cluster, "new"), 60)
+    assert len(cluster.claims()) == 1

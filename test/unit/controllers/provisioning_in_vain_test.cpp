@@ -1,0 +1,302 @@
+// Pods that no purchase would help, and purchases that did not.
+#include "controllers/provisioning/kinds.hpp"
+#include "controllers/provisioning/past_purchases.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/provisioning_world.hpp"
+
+using namespace std::chrono_literals;
+using objects::NodeSmithClaim;
+using objects::NodeSmithControlPlane;
+using World = test::ProvisioningWorld;
+
+namespace {
+
+void change_pod(World& world, const std::string& name, const std::function<void(api::Pod&)>& change) {
+    auto pod = world.server.get<api::Pod>({"default", name}).value();
+    change(pod);
+    world.server.put(pod);
+}
+
+// Not of the pool: 2 CPUs, all of them taken by a pod "old".
+void put_full_node(World& world) {
+    world.server.options().pods_end_after.reset();
+    auto node = objects::node("theirs");
+    node.metadata.labels = {{"kubernetes.io/hostname", "theirs"}};
+    world.server.put(node);
+    world.put_pending_pod("old", "1500m");
+    world.bind("old", "theirs");
+    world.run_for(2s);
+}
+
+void put_storage(World& world) {
+    api::StorageClass storage_class;
+    storage_class.metadata.name = "late";
+    storage_class.provisioner = "csi.test";
+    storage_class.volumeBindingMode = api::VolumeBindingMode::WaitForFirstConsumer;
+    world.server.put(storage_class);
+    api::CSIDriver driver;
+    driver.metadata.name = "csi.test";
+    driver.spec.storageCapacity = true;
+    world.server.put(driver);
+    api::PersistentVolumeClaim claim;
+    claim.metadata.name = "data";
+    claim.metadata.namespace_ = "default";
+    claim.spec.storageClassName = "late";
+    claim.spec.resources.requests["storage"] = api::Quantity::parse("10Gi");
+    claim.status.phase = "Pending";
+    world.server.put(claim);
+    world.run_for(2s);
+}
+
+// Like those that a Deployment makes: "web-<number>".
+void put_replica(World& world, int number) {
+    const auto name = "web-" + std::to_string(number);
+    auto pod = world.put_pending_pod(name, "1500m");
+    pod.metadata.labels = {{"app", "web"}, {"pod-template-hash", std::to_string(number)}};
+    world.server.put(pod);
+}
+
+void remove_all_claims(World& world) {
+    for (const auto& claim : world.claims()) world.server.remove<NodeSmithClaim>(api::key_of(claim));
+    world.finish_deletions();
+}
+
+}  // namespace
+
+TEST_CASE("nothing is bought for expendable pods, and they are told so") {
+    World world;
+    auto pod = world.put_pending_pod("batch");
+    pod.spec.priority = -11;
+    world.server.put(pod);
+    world.run_for(1min);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count(
+              "Pod batch NoNodeForPod: its priority -11 is below ignorePodsBelowPriority (-10)") == 1);
+    pod = world.put_pending_pod("balloon");
+    pod.spec.priority = -10;
+    world.server.put(pod);
+    world.run_for(1min);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("of several control planes the one that buys for the least important pods decides") {
+    World world;
+    auto other = objects::control_plane("other", {"none"});
+    other.spec.ignorePodsBelowPriority = -100;
+    world.server.put(other);
+    auto pod = world.put_pending_pod("batch");
+    pod.spec.priority = -11;
+    world.server.put(pod);
+    world.run_for(1min);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("nothing is bought for a pod with a ResourceClaim") {
+    World world;
+    auto pod = world.put_pending_pod("trains");
+    pod.spec.resourceClaims->push_back({"gpu", "one-gpu", ""});
+    world.server.put(pod);
+    world.run_for(1min);
+    CHECK(world.claims().empty());
+    CHECK(
+        world.events.count("Pod trains NoNodeForPod: no node can be bought for the pod: it asks for devices "
+                           "through ResourceClaim one-gpu") == 1);
+}
+
+TEST_CASE("nothing is bought for a volume without room, until room is reported") {
+    World world;
+    put_storage(world);
+    auto pod = world.put_pending_pod("db");
+    pod.spec.volumes->emplace_back().persistentVolumeClaim.emplace().claimName = "data";
+    world.server.put(pod);
+    world.run_for(1min);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count("storage class late has no room left for a volume of 10Gi") == 1);
+    api::CSIStorageCapacity capacity;
+    capacity.metadata.name = "room";
+    capacity.metadata.namespace_ = "default";
+    capacity.storageClassName = "late";
+    capacity.nodeTopology.emplace();
+    capacity.capacity = api::Quantity::parse("20Gi");
+    world.server.put(capacity);
+    world.run_for(5s);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a machine is large enough for what LimitRanges give the pods of DaemonSets") {
+    World world;
+    api::LimitRange range;
+    range.metadata.name = "defaults";
+    range.metadata.namespace_ = "default";
+    range.spec.limits.push_back({"Container", {}, {{"cpu", api::Quantity::of(4)}}, {}, {}});
+    world.server.put(range);
+    api::DaemonSet agent;
+    agent.metadata.name = "agent";
+    agent.metadata.namespace_ = "default";
+    agent.spec.template_.spec.containers->emplace_back().name = "main";
+    world.server.put(agent);
+    world.run_for(2s);
+    world.put_pending_pod("web");
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.claims()[0].spec.requirements.cpuCores > 5);
+}
+
+TEST_CASE("room that an ending pod gives back is waited for, but not longer than its grace period") {
+    World world;
+    put_full_node(world);
+    world.server.remove<api::Pod>({"default", "old"}, 60);
+    world.put_pending_pod("new");
+    world.run_for(60s);
+    CHECK(world.claims().empty());
+    // It does not end.
+    world.run_for(15s);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("only as much is waited for as ending pods give back") {
+    World world(World::fixed_size_pool());
+    put_full_node(world);
+    world.server.remove<api::Pod>({"default", "old"}, 60);
+    world.put_pending_pods(3);
+    world.run_for(30s);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("a pod that takes long to end is not waited for") {
+    World world;
+    put_full_node(world);
+    world.server.remove<api::Pod>({"default", "old"}, 600);
+    world.put_pending_pod("new");
+    world.run_for(10s);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a pod for which the scheduler makes room waits for that as long as it may come true") {
+    World world;
+    put_full_node(world);
+    world.put_pending_pod("new");
+    change_pod(world, "new", [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+    world.server.remove<api::Pod>({"default", "old"}, 600);
+    world.run_for(600s);
+    CHECK(world.claims().empty());
+    world.run_for(15s);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a leaving node, one that is not ready and a cordoned one are no room for who is nominated there") {
+    const std::vector<std::function<void(api::Node&)>> changes{
+        [](api::Node& node) { node.spec.unschedulable = true; },
+        [](api::Node& node) {
+            node.spec.taints.push_back(
+                {std::string(api::taints::kDisrupted), "", std::string(api::taints::kNoSchedule), {}});
+        },
+        [](api::Node& node) {
+            objects::set_condition(node.status.conditions, "Ready", api::ConditionStatus::False);
+        }};
+    for (const auto& change : changes) {
+        World world;
+        put_full_node(world);
+        world.put_pending_pod("new");
+        change_pod(world, "new", [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+        world.run_for(1min);
+        REQUIRE(world.claims().empty());
+        world.server.edit<api::Node>({"", "theirs"}, change);
+        world.run_for(5s);
+        CHECK(world.claims().size() == 1);
+    }
+}
+
+TEST_CASE("a pod that replaces one for which a machine was bought in vain is not bought for again at once") {
+    World world;
+    put_replica(world, 1);
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 1);
+    world.join_all();
+    world.run_for(70s);
+    REQUIRE(world.events.count("Pod web-1 PredictionFailed") == 1);
+    remove_all_claims(world);
+    world.server.remove<api::Pod>({"default", "web-1"}, 0);
+    put_replica(world, 2);
+    world.run_for(8min);
+    CHECK(world.claims().empty());
+    CHECK(world.events.count(
+              "Pod web-2 NoNodeForPod: a node bought for pod default/web-1, which is like it, is in "
+              "service, but the scheduler did not use it") == 1);
+    // What differs is bought for.
+    world.put_pending_pod("other");
+    world.run_for(5s);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("after a purchase in vain one pod of the kind shows whether the next one helps") {
+    World world(World::fixed_size_pool());
+    put_replica(world, 1);
+    world.run_for(5s);
+    world.join_all();
+    world.run_for(70s);
+    REQUIRE(world.events.count("PredictionFailed") == 1);
+    remove_all_claims(world);
+    for (int i = 2; i <= 6; ++i) put_replica(world, i);
+    world.run_for(15min);
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.events.count("it waits for what one for pod default/web-1 will show") >= 5);
+    // It helps: the others are bought for at once.
+    world.join_all();
+    world.bind("web-1", world.claims()[0].metadata.name);
+    world.run_for(10s);
+    CHECK(world.claims().size() == 6);
+}
+
+TEST_CASE("ten replicas that need ten machines get them, although one more waits in vain") {
+    World world(World::fixed_size_pool());
+    for (int i = 10; i < 20; ++i) put_replica(world, i);
+    world.run_for(5s);
+    const auto claims = world.claims();
+    const auto first = claims.size();
+    REQUIRE(first >= 5);
+    world.join_all();
+    // All but one are used.
+    for (std::size_t i = 0; i + 1 < first; ++i)
+        world.bind("web-" + std::to_string(10 + i), claims[i].metadata.name);
+    world.run_for(90s);
+    for (int i = 30; i < 40; ++i) put_replica(world, i);
+    world.run_for(5s);
+    CHECK(world.claims().size() > first);
+}
+
+TEST_CASE("purchases are noted with the kinds of their pods, and what no pod used is remembered") {
+    World world;
+    put_replica(world, 1);
+    put_replica(world, 2);
+    world.put_pending_pod("other");
+    world.run_for(5s);
+    REQUIRE_FALSE(world.claims().empty());
+    auto claim = world.claims()[0];
+    const auto kinds = controllers::provisioning::kinds_bought_for(claim);
+    CHECK(kinds.size() == 2);
+
+    using controllers::provisioning::purchases_by_kind;
+    const auto history = [&] {
+        return purchases_by_kind(world.informers, api::Time(world.clock.wall_now()));
+    };
+    world.join_all();
+    world.run_for(10s);
+    CHECK(history().empty());
+    world.run_for(60s);
+    CHECK(history()[kinds[0]].in_vain == 1);
+    world.bind("web-1", claim.metadata.name);
+    world.run_for(1s);
+    CHECK(history()[kinds[0]].in_vain == 0);
+    CHECK(history()[kinds[0]].of_use == 1);
+}
+
+TEST_CASE("a machine that was empty from the beginning to the end was never used") {
+    auto claim = objects::in_service(objects::claim("c", objects::pool("small")), objects::at(10s));
+    using controllers::provisioning::was_never_used;
+    CHECK_FALSE(was_never_used(claim));
+    claim.status.emptySince = objects::at(15s);
+    CHECK(was_never_used(claim));
+    claim.status.emptySince = objects::at(10min);
+    CHECK_FALSE(was_never_used(claim));
+}

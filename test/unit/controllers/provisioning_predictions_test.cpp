@@ -1,0 +1,154 @@
+// What is remembered of purchases that did not help.
+#include <set>
+
+#include "controllers/claim/state.hpp"
+#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/predictions.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/objects.hpp"
+
+using namespace controllers::provisioning;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct PredictionWorld {
+    objects::NodeSmithPool pool = objects::pool("small");
+    std::vector<objects::NodeSmithClaim> claims;
+
+    std::string kind;
+    std::set<std::string> placed;
+
+    Predictions judge_at(std::chrono::seconds now, std::set<std::string> waiting = {"pod-1"}) {
+        std::vector<ContradictedPod> contradicted;
+        contradicted.reserve(waiting.size());
+        for (const auto& uid : waiting) contradicted.push_back({uid, "default/" + uid, kind});
+        const auto pools = objects::store_of<objects::NodeSmithPool>({pool});
+        auto result =
+            judge(pool, objects::pointers(claims), contradicted, waiting, placed, pools, objects::at(now));
+        pool.status.mispredictions = result.list;
+        return result;
+    }
+    void buy(std::chrono::seconds created, std::chrono::seconds initialized) {
+        auto claim = objects::bought_claim("c" + std::to_string(claims.size()), pool, 1);
+        claim.metadata.creationTimestamp = objects::at(created);
+        claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-0,pod-1";
+        claims.push_back(objects::in_service(claim, objects::at(initialized)));
+    }
+    Verdict verdict(const std::string& uid = "pod-1") const {
+        return verdict_on(uid, kind, objects::store_of<objects::NodeSmithPool>({pool}));
+    }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a pod that still waits a minute after its node is in service was predicted wrongly, once per purchase") {
+    PredictionWorld world;
+    CHECK(world.judge_at(0s).added.empty());  // nothing was bought for it
+    world.buy(0s, 30s);
+    const auto early = world.judge_at(80s);
+    CHECK(early.added.empty());
+    CHECK(early.judge_at == objects::at(90s));
+    CHECK(world.judge_at(90s).added.size() == 1);
+    CHECK(world.verdict().wrong == 1);
+    CHECK(world.verdict().retry_at == objects::at(690s));
+    CHECK(world.judge_at(95s).added.empty());
+    CHECK(world.judge_at(2000s).added.empty());
+
+    world.buy(700s, 730s);
+    CHECK(world.judge_at(790s).added.size() == 1);
+    CHECK(world.verdict().wrong == 2);
+    CHECK(world.verdict().retry_at == objects::at(790s + 20min));
+}
+
+TEST_CASE("what was learned of a pod is forgotten when it waits no more") {
+    PredictionWorld world;
+    world.buy(0s, 0s);
+    world.judge_at(60s);
+    REQUIRE(world.verdict().wrong == 1);
+    CHECK(world.judge_at(61s, {"pod-2"}).list.empty());
+}
+
+TEST_CASE("what was learned of a pod that is gone holds for its kind until an hour after the pause") {
+    PredictionWorld world;
+    world.kind = "web";
+    world.buy(0s, 0s);
+    world.judge_at(60s);
+    REQUIRE(world.verdict().wrong == 1);
+    CHECK_FALSE(world.verdict().is_of_kind);
+    world.judge_at(61s, {});
+    CHECK(world.verdict("another").wrong == 1);
+    CHECK(world.verdict("another").retry_at == objects::at(660s));
+    CHECK(world.verdict("another").is_of_kind);
+    CHECK(world.verdict("another").pod == "default/pod-1");
+    CHECK(world.judge_at(660s + 1h - 1s, {}).list.size() == 1);
+    CHECK(world.judge_at(660s + 1h, {}).list.empty());
+}
+
+TEST_CASE("what was learned of a pod that runs after all is forgotten for its kind too") {
+    PredictionWorld world;
+    world.kind = "web";
+    world.buy(0s, 0s);
+    world.judge_at(60s);
+    world.placed = {"pod-1"};
+    CHECK(world.judge_at(61s, {}).list.empty());
+}
+
+TEST_CASE("the pause grows over the pods of a kind") {
+    PredictionWorld world;
+    world.kind = "web";
+    world.buy(0s, 0s);
+    REQUIRE(world.judge_at(60s).added.size() == 1);
+    world.buy(700s, 730s);
+    world.claims.back().metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-7";
+    const auto second = world.judge_at(790s, {"pod-7"});
+    REQUIRE(second.added.size() == 1);
+    CHECK(second.added[0].count == 2);
+    CHECK(second.added[0].nextRetryTime == objects::at(790s + 20min));
+    CHECK(second.list.size() == 1);  // of the pod that is gone nothing more is to be known
+}
+
+// Found by the simulation.
+TEST_CASE("a machine that leaves again was bought in vain for the pods that still wait") {
+    PredictionWorld world;
+    world.buy(0s, 30s);
+    auto& claim = world.claims.front();
+    const auto leaves = [&](std::string_view reason) {
+        controllers::claim::set(claim.status, api::conditions::kDisrupted, api::ConditionStatus::True, reason,
+                                "", objects::at(60s));
+        return pods_of_leaving_claims(objects::pointers(world.claims));
+    };
+    CHECK(pods_of_leaving_claims(objects::pointers(world.claims)).empty());
+    CHECK(leaves(api::reasons::kUnhealthy) == std::set<std::string>{"pod-0", "pod-1"});
+    // What people took away they get again.
+    CHECK(leaves(api::reasons::kNodeDeleted).empty());
+    CHECK(leaves(api::reasons::kMachineVanished).empty());
+}
+
+TEST_CASE("purchases of the last hour are counted by pod") {
+    PredictionWorld world;
+    world.buy(0s, 10s);
+    world.buy(1800s, 1900s);
+    const auto pointers = objects::pointers(world.claims);
+    const auto count = [&](std::chrono::seconds now) {
+        const auto pools = objects::store_of<objects::NodeSmithPool>({world.pool});
+        const auto purchases = purchases_last_hour(pointers, pools, objects::at(now));
+        return purchases.contains("pod-1") ? purchases.at("pod-1") : 0;
+    };
+    CHECK(count(3600s) == 2);
+    CHECK(count(3601s) == 1);
+    CHECK(count(9000s) == 0);
+    const auto note = [](const std::string& claim, std::chrono::seconds when) {
+        return R"({"claim":")" + claim + R"(","time":")" + objects::at(when).str() + R"(","pods":["pod-1"]})";
+    };
+    auto& past = world.pool.metadata.annotations[std::string(kPastPurchases)];
+    past = "[" + note("gone", 900s) + "]";
+    CHECK(count(3600s) == 3);
+    CHECK(count(4501s) == 1);
+    // A claim that can still be seen counts once.
+    past = "[" + note("gone", 900s) + "," + note(pointers.back()->metadata.uid, 1800s) + "]";
+    CHECK(count(3600s) == 3);
+    past = "[" + note("gone", 900s) + ",{}]";
+    CHECK(count(3600s) == 2);
+}
