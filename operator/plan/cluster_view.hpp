@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -45,7 +46,8 @@ public:
 private:
     using Connect = std::unique_ptr<base::HttpTransport> (*)(boost::asio::any_io_executor, base::Clock&,
                                                              const kube::ConfigOptions&);
-    ClusterView(Connect connect, const kube::ConfigOptions& options);
+    // still: the time of a picture; nullopt: time goes on.
+    ClusterView(Connect connect, const kube::ConfigOptions& options, std::optional<api::Time> still);
     void read();
     boost::asio::awaitable<void> read_all();
     void take(const boost::json::value& document);
