@@ -3,14 +3,20 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/system/error_code.hpp>
 #include <chrono>
 #include <exception>
+#include <functional>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "api/json.hpp"
 #include "api/yaml.hpp"
 #include "base/input.hpp"
 #include "base/task_group.hpp"
+#include "operator/plan/written_objects.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -48,26 +54,24 @@ std::unique_ptr<base::HttpTransport> connect_to_nothing(asio::any_io_executor, b
     return std::make_unique<NoServer>();
 }
 
-// What the scheduler would have said of a pod that is only planned.
-void mark_planned(api::Pod& pod) {
-    if (pod.metadata.uid.empty()) pod.metadata.uid = api::key_of(pod).str();
-    const bool has_status = !pod.status.conditions.empty() || pod.status.phase != api::PodPhase::Unknown;
-    if (has_status || !pod.spec.nodeName.empty()) return;
-    pod.status.phase = api::PodPhase::Pending;
-    api::Condition scheduled;
-    scheduled.type = api::conditions::kPodScheduled;
-    scheduled.status = api::ConditionStatus::False;
-    scheduled.reason = api::reasons::kUnschedulable;
-    scheduled.message = "the pod is only planned";
-    pod.status.conditions->push_back(std::move(scheduled));
-}
+// The time at which a picture from files is looked at.
+class StillClock final : public base::Clock {
+public:
+    explicit StillClock(api::Time now) : now_(now) {}
+    base::TimePoint now() const override { return {}; }
+    base::WallTime wall_now() const override { return base::WallTime(now_.at); }
+    std::unique_ptr<base::Alarm> call_at(base::TimePoint, std::function<void()>) override {
+        return std::make_unique<base::Alarm>();  // that time never comes
+    }
 
-template <class T>
-void complete(T&) {}
-template <>
-void complete(api::Pod& pod) {
-    if (pod.metadata.namespace_.empty()) pod.metadata.namespace_ = "default";
-    mark_planned(pod);
+private:
+    api::Time now_;
+};
+
+std::unique_ptr<base::Clock> make_clock(const asio::any_io_executor& executor,
+                                        const std::optional<api::Time>& still) {
+    if (still) return std::make_unique<StillClock>(*still);
+    return base::make_steady_clock(executor);
 }
 
 bool has_text(const json::object& document, std::string_view key, std::string_view text) {
@@ -82,12 +86,28 @@ bool is_a(const json::object& document) {
 }
 
 template <class T>
-bool take_into(kube::Informer<T>& informer, const json::object& document) {
+bool take_into(kube::Informer<T>& informer, const json::object& document, const PriorityClasses& priorities) {
     if (!is_a<T>(document)) return false;
     auto object = api::decode<T>(document);
-    complete(object);
+    if (T::kResource.namespaced && object.metadata.namespace_.empty()) object.metadata.namespace_ = "default";
+    if constexpr (std::is_same_v<T, api::Pod>) {
+        complete(object);
+        priorities.complete(object, document);
+    }
     informer.observe(std::move(object));
     return true;
+}
+
+// The objects of a document: itself, or those of the list that it is.
+void add_objects(json::value document, std::vector<json::object>& objects) {
+    auto* object = document.if_object();
+    if (!object) throw ViewError("expected Kubernetes objects, as kubectl get -o yaml prints them");
+    auto* items = object->if_contains("items");
+    if (!items || !items->is_array()) {
+        objects.push_back(std::move(*object));
+        return;
+    }
+    for (auto& item : items->get_array()) add_objects(std::move(item), objects);
 }
 
 std::string name_of(const json::object& document) {
@@ -98,6 +118,14 @@ std::string name_of(const json::object& document) {
     const auto* text = metadata->get_object().if_contains("name");
     if (text && text->is_string()) name += " " + std::string(text->get_string());
     return name;
+}
+
+// JSON is YAML, but read many times as fast.
+std::vector<json::value> documents_in(const std::string& text) {
+    boost::system::error_code is_no_json;
+    auto value = json::parse(text, is_no_json);
+    if (is_no_json) return api::parse_yaml_documents(text);
+    return {std::move(value)};
 }
 
 std::string read_file(const std::string& file) {
@@ -117,29 +145,32 @@ std::unique_ptr<ClusterView> ClusterView::open(const std::vector<std::string>& f
     return from_texts(texts, api::Time(std::chrono::system_clock::now()));
 }
 
-ClusterView::ClusterView(Connect connect, const kube::ConfigOptions& options)
-    : clock_(base::make_steady_clock(loop_.get_executor())),
+ClusterView::ClusterView(Connect connect, const kube::ConfigOptions& options, std::optional<api::Time> still)
+    : clock_(make_clock(loop_.get_executor(), still)),
       random_(base::make_system_random()),
       client_(connect(loop_.get_executor(), *clock_, options), *clock_, metrics_),
       informers_(client_, *clock_, *random_, loop_.get_executor()),
       now_(clock_->wall_now()) {}
 
 std::unique_ptr<ClusterView> ClusterView::live(const kube::ConfigOptions& options) {
-    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_server, options));
+    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_server, options, std::nullopt));
     view->read();
     return view;
 }
 
 std::unique_ptr<ClusterView> ClusterView::from_texts(const std::vector<std::string>& texts, api::Time now) {
-    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_nothing, {}));
-    view->now_ = now;
+    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_nothing, {}, now));
+    std::vector<json::object> objects;
     for (const auto& text : texts) {
         try {
-            for (const auto& document : api::parse_yaml_documents(text)) view->take(document);
+            for (auto& document : documents_in(text)) add_objects(std::move(document), objects);
         } catch (const api::YamlError& error) {
             throw ViewError(error.what());
         }
     }
+    PriorityClasses priorities;
+    for (const auto& object : objects) priorities.note(object);
+    for (const auto& object : objects) view->take(object, priorities);
     return view;
 }
 
@@ -175,27 +206,22 @@ asio::awaitable<void> ClusterView::read_all() {
         throw ViewError("the API server did not give every kind within 30 s; see the warnings above");
 }
 
-void ClusterView::take(const json::value& document) {
-    const auto* object = document.if_object();
-    if (!object) throw ViewError("expected Kubernetes objects, as kubectl get -o yaml prints them");
-    if (const auto* items = object->if_contains("items"); items && items->is_array()) {
-        for (const auto& item : items->get_array()) take(item);
-        return;
-    }
+void ClusterView::take(const json::object& object, const PriorityClasses& priorities) {
+    auto& i = informers_;
+    const auto take = [&](auto& informer) { return take_into(informer, object, priorities); };
     try {
-        if (is_a<api::Event>(*object)) events_.push_back(api::decode<api::Event>(*object));
-        auto& i = informers_;
+        if (is_a<api::Event>(object)) events_.push_back(api::decode<api::Event>(object));
         [[maybe_unused]] const bool known =
-            take_into(i.pods, *object) || take_into(i.nodes, *object) || take_into(i.daemon_sets, *object) ||
-            take_into(i.namespaces, *object) || take_into(i.persistent_volumes, *object) ||
-            take_into(i.persistent_volume_claims, *object) || take_into(i.storage_classes, *object) ||
-            take_into(i.csi_nodes, *object) || take_into(i.csi_drivers, *object) ||
-            take_into(i.csi_storage_capacities, *object) || take_into(i.limit_ranges, *object) ||
-            take_into(i.volume_attachments, *object) || take_into(i.pod_disruption_budgets, *object) ||
-            take_into(i.providers, *object) || take_into(i.pools, *object) || take_into(i.claims, *object) ||
-            take_into(i.control_planes, *object) || take_into(i.hosts, *object);
+            take(i.pods) || take(i.nodes) || take(i.daemon_sets) || take(i.namespaces) ||
+            take(i.persistent_volumes) || take(i.persistent_volume_claims) || take(i.storage_classes) ||
+            take(i.csi_nodes) || take(i.csi_drivers) || take(i.csi_storage_capacities) ||
+            take(i.limit_ranges) || take(i.volume_attachments) || take(i.pod_disruption_budgets) ||
+            take(i.providers) || take(i.pools) || take(i.claims) || take(i.control_planes) || take(i.hosts);
+        auto workload = workload_of(object);
+        for (auto& claim : workload.volume_claims) i.persistent_volume_claims.observe(std::move(claim));
+        for (const auto& pod : workload.pods) take_into(i.pods, pod, priorities);
     } catch (const api::DecodeError& error) {
-        throw ViewError(name_of(*object) + ": " + error.what());
+        throw ViewError(name_of(object) + ": " + error.what());
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@
 
 namespace kubenodesmith {
 
+class PriorityClasses;
+
 // The picture cannot be had; what() says of which file or server and why.
 struct ViewError : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -32,7 +35,8 @@ public:
     // Throws ViewError, kube::ConfigError.
     static std::unique_ptr<ClusterView> live(const kube::ConfigOptions& options);
     // From texts as `kubectl get -o yaml` or `-o json` prints them, or as they are applied. Kinds that do not
-    // matter are passed over. A pod without a status counts as one that the scheduler found no node for.
+    // matter are passed over. What is only written down is completed, see written_objects.hpp: a pod without
+    // a status counts as one that the scheduler found no node for, and workloads as the pods they would have.
     // Throws ViewError naming the document.
     static std::unique_ptr<ClusterView> from_texts(const std::vector<std::string>& texts, api::Time now);
 
@@ -45,10 +49,11 @@ public:
 private:
     using Connect = std::unique_ptr<base::HttpTransport> (*)(boost::asio::any_io_executor, base::Clock&,
                                                              const kube::ConfigOptions&);
-    ClusterView(Connect connect, const kube::ConfigOptions& options);
+    // still: the time of a picture; nullopt: time goes on.
+    ClusterView(Connect connect, const kube::ConfigOptions& options, std::optional<api::Time> still);
     void read();
     boost::asio::awaitable<void> read_all();
-    void take(const boost::json::value& document);
+    void take(const boost::json::object& object, const PriorityClasses& priorities);
 
     boost::asio::io_context loop_{1};
     std::unique_ptr<base::Clock> clock_;

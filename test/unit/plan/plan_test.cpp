@@ -120,3 +120,32 @@ TEST_CASE("a file that cannot be read as objects says which") {
     CHECK_THROWS_WITH(picture({"{apiVersion: v1, kind: Pod, metadata: {name: odd}, spec: {containers: 7}}"}),
                       Catch::Contains("Pod odd"));
 }
+
+TEST_CASE("machines bought within the hour and pauses stop a purchase in the plan as well") {
+    std::string exhausted(kCluster);
+    exhausted.replace(exhausted.find("uid: pool-1"), 11,
+                      R"(uid: pool-1, annotations: {kubenodesmith.io/past-purchases:
+      '[{"claim":"a","time":"2026-03-01T11:30:00Z","pods":["pod-1"]},
+        {"claim":"b","time":"2026-03-01T11:35:00Z","pods":["pod-1"]},
+        {"claim":"c","time":"2026-03-01T11:40:00Z","pods":["pod-1"]}]'})");
+    const auto plan = plan_of({exhausted, std::string(kPendingPod)});
+    CHECK(plan.purchases.empty());
+    CHECK_FALSE(plan.changes_something());
+    CHECK_THAT(table_of(plan), Catch::Contains("3 machines were bought for it within an hour"));
+
+    std::string later(exhausted);
+    later.replace(later.find("11:30"), 5, "10:30");
+    CHECK(plan_of({later, std::string(kPendingPod)}).purchases.size() == 1);
+}
+
+TEST_CASE("what a control plane that only observes would buy is planned as such") {
+    std::string observing(kCluster);
+    observing.replace(observing.find("pools: [\"*\"]"), 12, "pools: [\"*\"], mode: Observe");
+    const auto plan = plan_of({observing, std::string(kPendingPod)});
+    REQUIRE(plan.purchases.size() == 1);
+    CHECK(plan.purchases.front().observed_by == "main");
+    const auto text = table_of(plan);
+    CHECK_THAT(text, Catch::Contains("for shop/saw, if the mode of control plane main were Active"));
+    CHECK_THAT(text, Catch::Contains("would be bought, if the mode of control plane main were Active"));
+    CHECK(json_of(plan).at("purchases").as_array().front().at("observedBy").as_string() == "main");
+}

@@ -1,0 +1,146 @@
+#include "operator/plan/written_objects.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "api/json.hpp"
+#include "api/names.hpp"
+#include "operator/plan/cluster_view.hpp"
+#include "scheduling/pod_defaults.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::int64_t kMostPods = 150'000;  // of the largest clusters that Kubernetes is tested with
+
+const json::object* object_in(const json::object& parent, std::string_view name) {
+    const auto* value = parent.if_contains(name);
+    return value ? value->if_object() : nullptr;
+}
+
+std::string text_in(const json::object& parent, std::string_view name) {
+    const auto* value = parent.if_contains(name);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::optional<std::int64_t> number_in(const json::object& parent, std::string_view name) {
+    const auto* value = parent.if_contains(name);
+    return value && value->is_int64() ? std::optional(value->get_int64()) : std::nullopt;
+}
+
+bool is_kind(const json::object& document, std::string_view version, std::string_view kind) {
+    return text_in(document, "apiVersion") == version && text_in(document, "kind") == kind;
+}
+
+// How many pods it would have at a time; nullopt: it is no workload.
+std::optional<std::int64_t> pods_wanted(const json::object& document, const json::object& spec) {
+    for (const auto* kind : {"Deployment", "ReplicaSet", "StatefulSet"})
+        if (is_kind(document, "apps/v1", kind)) return number_in(spec, "replicas").value_or(1);
+    if (!is_kind(document, "batch/v1", "Job")) return std::nullopt;
+    const auto parallel = number_in(spec, "parallelism").value_or(1);
+    return std::min(parallel, number_in(spec, "completions").value_or(parallel));
+}
+
+struct Owner {
+    std::string kind;
+    std::string name;
+    std::string namespace_;
+};
+
+json::object pod_of(const json::object& pod_template, const Owner& owner, const std::string& name) {
+    json::object pod = pod_template;
+    pod["apiVersion"] = "v1";
+    pod["kind"] = "Pod";
+    if (!object_in(pod, "metadata")) pod["metadata"] = json::object();
+    auto& metadata = pod["metadata"].get_object();
+    metadata["name"] = name;
+    metadata["namespace"] = owner.namespace_;
+    const json::object reference{{"kind", owner.kind},
+                                 {"name", owner.name},
+                                 {"uid", owner.kind + "/" + owner.name},
+                                 {"controller", true}};
+    metadata["ownerReferences"] = json::array{reference};
+    return pod;
+}
+
+// Each pod of a StatefulSet has claims of its own, and volumes of the same names.
+void add_volume_claims(const json::array& templates, json::object& pod, WrittenWorkload& workload) {
+    const auto& metadata = pod.at("metadata").get_object();
+    for (const auto& one : templates) {
+        auto claim = api::decode<api::PersistentVolumeClaim>(one);
+        const auto volume = claim.metadata.name;
+        claim.metadata.name += "-" + text_in(metadata, "name");
+        claim.metadata.namespace_ = text_in(metadata, "namespace");
+        if (!object_in(pod, "spec")) continue;
+        auto& volumes = pod["spec"].get_object()["volumes"];
+        if (!volumes.is_array()) volumes = json::array();
+        volumes.get_array().push_back(json::object{
+            {"name", volume}, {"persistentVolumeClaim", json::object{{"claimName", claim.metadata.name}}}});
+        workload.volume_claims.push_back(std::move(claim));
+    }
+}
+
+}  // namespace
+
+void PriorityClasses::note(const json::object& document) {
+    if (!is_kind(document, "scheduling.k8s.io/v1", "PriorityClass")) return;
+    const auto* metadata = object_in(document, "metadata");
+    const auto value = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+        number_in(document, "value").value_or(0), std::numeric_limits<std::int32_t>::min(),
+        std::numeric_limits<std::int32_t>::max()));
+    if (metadata) values_[text_in(*metadata, "name")] = value;
+    const auto* is_default = document.if_contains("globalDefault");
+    if (is_default && is_default->is_bool() && is_default->get_bool()) default_ = value;
+}
+
+void PriorityClasses::complete(api::Pod& pod, const json::object& document) const {
+    if (pod.spec.priority) return;
+    const auto* spec = object_in(document, "spec");
+    const auto name = spec ? text_in(*spec, "priorityClassName") : std::string();
+    const auto found = values_.find(name);
+    if (found != values_.end())
+        pod.spec.priority = found->second;
+    else if (name.empty() && default_ != 0)
+        pod.spec.priority = default_;
+}
+
+void complete(api::Pod& pod) {
+    scheduling::set_pod_defaults(pod.spec);
+    if (pod.metadata.uid.empty()) pod.metadata.uid = api::key_of(pod).str();
+    const bool has_status = !pod.status.conditions.empty() || pod.status.phase != api::PodPhase::Unknown;
+    if (has_status || !pod.spec.nodeName.empty()) return;
+    pod.status.phase = api::PodPhase::Pending;
+    api::Condition scheduled;
+    scheduled.type = api::conditions::kPodScheduled;
+    scheduled.status = api::ConditionStatus::False;
+    scheduled.reason = api::reasons::kUnschedulable;
+    scheduled.message = "the pod is only planned";
+    pod.status.conditions->push_back(std::move(scheduled));
+}
+
+WrittenWorkload workload_of(const json::object& document) {
+    WrittenWorkload workload;
+    const auto* metadata = object_in(document, "metadata");
+    const auto* spec = object_in(document, "spec");
+    const auto* pod_template = spec ? object_in(*spec, "template") : nullptr;
+    if (!metadata || !pod_template || !text_in(*metadata, "uid").empty()) return workload;
+    const auto count = pods_wanted(document, *spec);
+    if (!count) return workload;
+    Owner owner{text_in(document, "kind"), text_in(*metadata, "name"), text_in(*metadata, "namespace")};
+    if (owner.namespace_.empty()) owner.namespace_ = "default";
+    if (*count > kMostPods) throw ViewError(owner.kind + " " + owner.name + " asks for too many pods");
+    const auto* templates = spec->if_contains("volumeClaimTemplates");
+    for (std::int64_t i = 0; i < *count; ++i) {
+        auto pod = pod_of(*pod_template, owner, owner.name + "-" + std::to_string(i));
+        if (templates && templates->is_array()) add_volume_claims(templates->get_array(), pod, workload);
+        workload.pods.push_back(std::move(pod));
+    }
+    return workload;
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,43 @@
+// Objects as people write them down, completed as the API server and its controllers would: for pictures from
+// files.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/pod.hpp"
+#include "api/storage.hpp"
+
+namespace kubenodesmith {
+
+// What pods' priorityClassName stands for.
+class PriorityClasses {
+public:
+    // Takes in what is a PriorityClass.
+    void note(const boost::json::object& document);
+    // A pod with a class, and without the number that the API server would have given it, gets it.
+    void complete(api::Pod& pod, const boost::json::object& document) const;
+
+private:
+    std::map<std::string, std::int32_t> values_{{"system-cluster-critical", 2'000'000'000},
+                                                {"system-node-critical", 2'000'001'000}};
+    std::int32_t default_ = 0;
+};
+
+// Requests follow from limits, and a pod that has no status yet counts as one that the scheduler found no
+// node for.
+void complete(api::Pod& pod);
+
+struct WrittenWorkload {
+    std::vector<boost::json::object> pods;
+    std::vector<api::PersistentVolumeClaim> volume_claims;  // of a StatefulSet
+};
+// What a Deployment, ReplicaSet, StatefulSet or Job would create; empty for everything else, and for one that
+// exists (it has a UID), whose pods are objects of their own. Throws DecodeError, and ViewError for more pods
+// than a cluster holds.
+WrittenWorkload workload_of(const boost::json::object& document);
+
+}  // namespace kubenodesmith

@@ -1,0 +1,128 @@
+// What `plan` says is what the operator does: both are given the same random clusters.
+#include <algorithm>
+#include <boost/json/serialize.hpp>
+#include <set>
+
+#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/provisioning/reconciler.hpp"
+#include "operator/plan/plan.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/plan/random_world.hpp"
+
+using namespace kubenodesmith;
+using namespace std::chrono_literals;
+
+namespace {
+
+// All that a pod or user would notice, as sentences.
+using Outcome = std::multiset<std::string>;
+
+std::string machine(const std::string& pool, std::int64_t cpu, std::int64_t memory, const std::string& zone,
+                    std::vector<std::string> pods) {
+    std::sort(pods.begin(), pods.end());
+    auto text =
+        pool + " buys " + std::to_string(cpu) + "c/" + std::to_string(memory) + "Mi in '" + zone + "' for";
+    for (const auto& pod : pods) text += " " + pod;
+    return text;
+}
+
+std::string joined(const std::vector<std::string>& reasons) {
+    std::string text;
+    for (const auto& reason : reasons) text += (text.empty() ? "" : "; ") + reason;
+    return text;
+}
+
+// The objects as `kubectl get -o json` prints them.
+std::string picture_of(test::Cluster& cluster) {
+    boost::json::array items;
+    const auto add = [&]<class T>(const T*) {
+        for (const auto& object : cluster.server.list<T>()) items.push_back(api::encode(object));
+    };
+    add(static_cast<api::Pod*>(nullptr));
+    add(static_cast<api::Node*>(nullptr));
+    add(static_cast<api::Namespace*>(nullptr));
+    add(static_cast<api::DaemonSet*>(nullptr));
+    add(static_cast<objects::NodeSmithProvider*>(nullptr));
+    add(static_cast<objects::NodeSmithPool*>(nullptr));
+    add(static_cast<objects::NodeSmithClaim*>(nullptr));
+    add(static_cast<objects::NodeSmithControlPlane*>(nullptr));
+    return boost::json::serialize(boost::json::object{{"kind", "List"}, {"items", std::move(items)}});
+}
+
+Outcome planned(const std::string& picture, api::Time now) {
+    const auto plan = make_plan(*ClusterView::from_texts({picture}, now));
+    Outcome outcome;
+    std::map<std::string, std::size_t> observed;
+    for (const auto& purchase : plan.purchases) {
+        if (!purchase.observed_by.empty()) {
+            ++observed[purchase.pool.name];
+            continue;
+        }
+        std::vector<std::string> pods;
+        for (const auto& pod : purchase.pods) pods.push_back(pod.name);
+        outcome.insert(
+            machine(purchase.pool.name, purchase.cpuCores, purchase.memoryMiB, purchase.zone, pods));
+    }
+    for (const auto& [pool, count] : observed) outcome.insert(pool + " would buy " + std::to_string(count));
+    for (const auto& pod : plan.pods)
+        if (pod.outlook == WaitingPod::Outlook::nothing)
+            outcome.insert(pod.pod.name + ": " + joined(pod.reasons).substr(0, 500));
+    return outcome;
+}
+
+// What the operator does once it has looked at the cluster for the first time, one second after its start.
+Outcome done(test::Cluster& cluster) {
+    controllers::ProvisioningReconciler provisioning{
+        cluster.informers, cluster.client,       cluster.clock,      cluster.events,
+        cluster.metrics,   cluster.reservations, [] { return true; }};
+    std::set<std::string> before;
+    for (const auto& claim : cluster.server.list<objects::NodeSmithClaim>())
+        before.insert(claim.metadata.name);
+    std::map<std::string, std::string> names;
+    for (const auto& pod : cluster.server.list<api::Pod>()) names[pod.metadata.uid] = pod.metadata.name;
+    cluster.add("provisioning", provisioning);
+    cluster.start();
+    cluster.run_for(1500ms - 100ms);
+    cluster.stop();
+
+    Outcome outcome;
+    for (const auto& claim : cluster.server.list<objects::NodeSmithClaim>()) {
+        if (before.contains(claim.metadata.name)) continue;
+        std::vector<std::string> pods;
+        for (const auto& uid : controllers::provisioning::bought_for(claim)) pods.push_back(names.at(uid));
+        const auto& size = claim.spec.requirements;
+        outcome.insert(machine(claim.spec.poolRef, size.cpuCores, size.memoryMiB, claim.spec.zone, pods));
+    }
+    const std::string refusal = " NoNodeForPod: no node can be bought for the pod: ";
+    const std::string wish = " WouldBuy: would create ";
+    for (const auto& line : cluster.events.lines) {
+        if (const auto at = line.find(refusal); at != std::string::npos)
+            outcome.insert(line.substr(4, at - 4) + ": " + line.substr(at + refusal.size(), 500));
+        if (const auto at = line.find(wish); at != std::string::npos) {
+            const auto pool = line.substr(line.find(' ') + 1, at - line.find(' ') - 1);
+            const auto count = line.substr(at + wish.size());
+            outcome.insert(pool + " would buy " + count.substr(0, count.find(' ')));
+        }
+    }
+    return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("plan says what the operator does, and why it does no more, in 2,000 random clusters") {
+    std::size_t purchases = 0;
+    std::size_t refusals = 0;
+    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+        test::Cluster cluster;
+        random_world::put(cluster, seed);
+        const auto picture = picture_of(cluster);
+        const auto actual = done(cluster);
+        const auto expected = planned(picture, objects::at(1s));
+        for (const auto& line : actual) ++(line.find(" buys ") != std::string::npos ? purchases : refusals);
+        INFO("seed " << seed);
+        REQUIRE(expected == actual);
+    }
+    // The clusters are of both kinds.
+    CHECK(purchases > 1000);
+    CHECK(refusals > 2000);
+}
