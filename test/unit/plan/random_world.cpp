@@ -106,7 +106,7 @@ private:
         if (chance(8)) status.reserved = {static_cast<std::int64_t>(below(4)), 0, 0, ago(3)};
         for (const auto& waiting : waiting_)
             if (chance(3))
-                status.mispredictions.push_back({waiting.metadata.uid, api::key_of(waiting).str(),
+                status.mispredictions.push_back({waiting.metadata.uid, api::key_of(waiting).str(), "",
                                                  static_cast<std::int32_t>(1 + below(3)),
                                                  chance(70) ? soon() : ago(20)});
     }
