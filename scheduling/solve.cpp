@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduling/explain.hpp"
+#include "scheduling/fullness.hpp"
 
 namespace scheduling {
 
@@ -139,6 +140,9 @@ void Solve::describe_claims(const SpareResult& spare) {
     }
     for (const auto& placement : result_.placements)
         if (placement.claim) result_.claims[*placement.claim].pods.push_back(placement.pod);
+    const Fullness fullness(placer_, demand_);
+    for (std::size_t i = 0; i < purchases.size(); ++i)
+        result_.claims[i].is_full = fullness.is_full(i, result_.claims[i].pods);
 }
 
 // Empty while its pods leave all of the pool's places open.

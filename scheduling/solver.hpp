@@ -30,6 +30,7 @@ struct NewClaim {
         0;  // index into Snapshot::places: where the solve found room; only a hint while zone is empty
     std::vector<const api::Pod*> pods;  // in the order of placement
     std::string reason;                 // if not for pods: "to have at least 2 nodes", "to keep 4 CPUs spare"
+    bool is_full = false;  // pods that are not there yet would hardly change it, see fullness.hpp
 };
 
 struct Unplaced {

@@ -50,6 +50,10 @@ struct DecisionInputs {
 
 Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now);
 
+// Takes out of the orders what pods that are still to come might change: all but machines that are full, of
+// pools that buy as they like. What is left may be bought before the batch is complete.
+void keep_what_is_certain(Decision& decision);
+
 // The cluster as removals are judged by it: with the pods that may keep a node, and what may be bought.
 World world_for_removals(const DecisionInputs& inputs, api::Time now);
 

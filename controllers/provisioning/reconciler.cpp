@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 
 #include "base/log.hpp"
 #include "controllers/provisioning/kinds.hpp"
@@ -98,7 +99,10 @@ ProvisioningReconciler::ProvisioningReconciler(Informers& informers, kube::Clien
 
 asio::awaitable<kube::Result> ProvisioningReconciler::reconcile(kube::ObjectKey) {
     kube::Result result;
-    if (is_due()) co_await run();
+    if (is_due())
+        co_await run();
+    else if (is_early_look_due())
+        co_await look_early();
     if (window_.is_open() || next_look_) result.requeue_after = time_left();
     co_return result;
 }
@@ -109,9 +113,18 @@ bool ProvisioningReconciler::is_due() const {
            (next_look_ && *next_look_ <= now);
 }
 
+bool ProvisioningReconciler::is_early_look_due() const {
+    if (!window_.is_open()) return false;
+    const auto at = window_.looks_early_at(durations());
+    return at && *at <= clock_.now();
+}
+
 base::Duration ProvisioningReconciler::time_left() const {
     auto until = base::TimePoint::max();
-    if (window_.is_open()) until = window_.closes_at(durations());
+    if (window_.is_open()) {
+        const auto closes = window_.closes_at(durations());
+        until = window_.looks_early_at(durations()).value_or(closes);
+    }
     if (next_look_) until = std::min(until, *next_look_);
     return std::max(until - clock_.now(), base::Duration::zero());
 }
@@ -136,6 +149,33 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     co_await withdraw_superfluous();
     co_await judge_predictions(std::move(contradicted), decision.demand.waiting);
     unfinished_ = false;
+}
+
+asio::awaitable<void> ProvisioningReconciler::look_early() {
+    unfinished_ = true;
+    co_await orders_.finish();
+    const auto begun = clock_.now();
+    auto decision = decide(api::Time(clock_.wall_now()));
+    keep_what_is_certain(decision);
+    if (!decision.orders.empty()) metrics_.decisions.with({"buy_early"}).add();
+    co_await buy(decision);
+    window_.note_early_look(clock_.now(), waits_since(decision, begun));
+    unfinished_ = false;
+}
+
+base::TimePoint ProvisioningReconciler::waits_since(const Decision& decision, base::TimePoint now) const {
+    std::set<std::string> served;
+    for (const auto& placement : decision.result.placements)
+        if (placement.node) served.insert(placement.pod->metadata.uid);
+    for (const auto& order : decision.orders)
+        for (const auto claim : order.claims)
+            for (const auto* pod : decision.result.claims[claim].pods) served.insert(pod->metadata.uid);
+    for (const auto& pod : decision.demand.pods) {
+        const auto waiting = waiting_.find(pod->metadata.uid);
+        if (waiting != waiting_.end() && !served.contains(waiting->first))
+            now = std::min(now, waiting->second.since);
+    }
+    return now;
 }
 
 Decision ProvisioningReconciler::decide(api::Time now) {

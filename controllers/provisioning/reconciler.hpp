@@ -46,6 +46,11 @@ private:
     base::Duration time_left() const;
     // Decides and acts once; afterwards next_look_ says when time alone makes another look worth while.
     asio::awaitable<void> run();
+    // Buys what is certain although the batch is still open.
+    asio::awaitable<void> look_early();
+    bool is_early_look_due() const;
+    // When the first pod came that gets nothing by this decision; `now` if all get something.
+    base::TimePoint waits_since(const Decision& decision, base::TimePoint now) const;
     Decision decide(api::Time now);
     asio::awaitable<void> buy(const Decision& decision);
     asio::awaitable<void> buy_for(PoolSupply supply, std::string observed_by,

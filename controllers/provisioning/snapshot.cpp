@@ -317,12 +317,26 @@ private:
             const auto host = informers_.hosts.store().get({claim.metadata.namespace_, claim.status.host});
             auto expected =
                 expected_node(claim, pool.get(), provider, node.get(), host ? &host->spec : nullptr);
+            add_labels_of_only_place(expected, claim, provider);
             add_node(std::make_shared<const api::Node>(std::move(expected)), Availability::coming, &claim);
             world_.snapshot.nodes.back().bought_for = bought_for(claim);
             auto& startup = world_.snapshot.nodes.back().startup_taints;
             if (pool) startup = pool->spec.machineTemplate.startupTaints;
             startup.insert(startup.end(), claim.spec.startupTaints.begin(), claim.spec.startupTaints.end());
         }
+    }
+
+    // A claim says its zone only if its pods care which, and has a host only when its machine is made. Where
+    // there is one host, its zone is known before: pods with a spread over zones count there.
+    void add_labels_of_only_place(api::Node& expected, const NodeSmithClaim& claim,
+                                  const NodeSmithProvider* provider) const {
+        const auto pool = pool_indices_.find({claim.metadata.namespace_, claim.spec.poolRef});
+        if (pool == pool_indices_.end() || !provider || provider->spec.redfish || !claim.status.host.empty())
+            return;
+        const auto& places = world_.snapshot.pools[pool->second].places;
+        if (places.size() != 1) return;
+        for (const auto& [key, value] : places.front().labels)
+            expected.metadata.labels->try_emplace(key, value);
     }
 
     void add_node(std::shared_ptr<const api::Node> node, Availability availability,

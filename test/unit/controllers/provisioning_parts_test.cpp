@@ -32,6 +32,25 @@ TEST_CASE("a batching window closes after the idle duration and never later than
     CHECK(window.closes_at(durations) == start + 61s);
 }
 
+TEST_CASE("while demand keeps a window open there is a look in each idle duration") {
+    const base::TimePoint start{};
+    const BatchingDurations durations{1s, 10s};
+    BatchingWindow window;
+    window.note_demand(start);
+    CHECK_FALSE(window.looks_early_at(durations));  // it closes then
+    window.note_demand(start + 200ms);
+    CHECK(window.looks_early_at(durations) == start + 1s);
+    // What came first was bought for: the rest has its own ten seconds.
+    window.note_early_look(start + 1s, start + 200ms);
+    CHECK_FALSE(window.looks_early_at(durations));
+    for (auto now = start; now < start + 30s; now += 500ms) window.note_demand(now);
+    CHECK(window.looks_early_at(durations) == start + 2s);
+    CHECK(window.closes_at(durations) == start + 10200ms);
+    window.note_early_look(start + 2s, start);
+    CHECK(window.closes_at(durations) == start + 10200ms);
+    CHECK(window.looks_early_at(durations) == start + 3s);
+}
+
 TEST_CASE("claim names differ for each purchase, repeat for the same one, and fit a host name") {
     auto pool = objects::pool("small");
     std::set<std::string> names;

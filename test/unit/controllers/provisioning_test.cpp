@@ -31,15 +31,20 @@ TEST_CASE("R17: a claim is created at the moment the batching window closes, not
 }
 
 TEST_CASE("a burst of pods becomes one decision, no later than the window's maximum") {
-    World world(World::fixed_size_pool());
+    auto pool = objects::pool("small");
+    pool.spec.machineTemplate.sizes = {{"large", 16, 65536}};
+    World world(pool);
     for (int i = 0; i < 24; ++i) {
         world.put_pending_pod("pod-" + std::to_string(i), "600m");
         world.run_for(500ms);
+        // The window opened with the first pod and closed 10 s later with the 20 that there were.
+        if (i < 19) CHECK(world.claims().empty());
+        if (i > 19) CHECK(world.claims().size() == 1);
     }
-    // The window opened with the first pod and closed 10 s later with the 20 that there were.
-    CHECK(world.claims().size() == 7);
+    REQUIRE(world.claims().size() == 1);
+    CHECK(controllers::provisioning::bought_for(world.claims()[0]).size() == 20);
     world.run_for(2s);
-    CHECK(world.claims().size() == 8);
+    CHECK(world.claims().size() == 1);
 }
 
 TEST_CASE("a pod whose claim is on its way is not bought for again") {
@@ -226,6 +231,32 @@ TEST_CASE("claims that fail back their pool off, up to three for the same pod wi
     }
     CHECK(failed == 3);
     CHECK(world.events.count("3 machines were bought for it within an hour") == 1);
+}
+
+TEST_CASE("a pod of a leaving node for which enough was bought costs nobody else a machine") {
+    World world;
+    const auto bound = world.put_pending_pod("bound");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    world.join_all();
+    world.bind("bound", world.claims()[0].metadata.name);
+    world.server.edit<NodeSmithPool>({"default", "small"}, [&](auto& pool) {
+        std::string past;
+        for (const auto* claim : {"x", "y"})
+            past += std::string(past.empty() ? "" : ",") + R"({"claim":")" + claim + R"(","time":")" +
+                    api::Time(world.clock.wall_now()).str() + R"(","pods":[")" + bound.metadata.uid +
+                    R"("]})";
+        pool.metadata.annotations["kubenodesmith.io/past-purchases"] = "[" + past + "]";
+    });
+    world.run_for(2s);
+    world.server.remove<NodeSmithClaim>(api::key_of(world.claims()[0]));
+    const auto waiting = world.put_pending_pod("web");
+    world.run_for(3s);
+    REQUIRE(world.claims().size() == 2);
+    std::vector<std::string> served;
+    for (const auto& claim : world.claims())
+        if (!claim.metadata.deletionTimestamp) served = controllers::provisioning::bought_for(claim);
+    CHECK(served == std::vector<std::string>{waiting.metadata.uid});
 }
 
 TEST_CASE("a pod that its new node did not help is not bought for again for ten minutes") {

@@ -1,0 +1,59 @@
+#include "scheduling/fullness.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace scheduling {
+
+namespace {
+
+constexpr double kFullShare = 0.9;
+
+double share_of(std::int64_t used, std::int64_t most) {
+    return most > 0 ? static_cast<double>(used) / static_cast<double>(most) : 0;
+}
+
+}  // namespace
+
+Fullness::Fullness(Placer& placer, const std::vector<Demand>& demand) : placer_(placer) {
+    std::set<ClassId> known;
+    for (const auto& pod : demand) {
+        const auto& required = placer.required(pod.pod_class);
+        if (!required.rules.spreads.empty() || !required.rules.affinities.empty()) dependent_.insert(pod.pod);
+        if (!known.insert(pod.pod_class).second) continue;
+        const auto& plan = placer.plan(pod.pod_class);
+        kinds_.push_back({plan.room, plan.requests, &required.candidates->places});
+    }
+}
+
+bool Fullness::is_full(std::size_t index, const std::vector<const api::Pod*>& pods) const {
+    const auto& purchases = placer_.purchases();
+    const auto& purchase = purchases.at(index);
+    const auto room = purchases.room(index);
+    if (used_share(index, room) < kFullShare) return false;
+    if (std::ranges::any_of(pods, [&](const auto* pod) { return dependent_.contains(pod); })) return false;
+    return std::none_of(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
+        if (!room.holds(kind.room)) return false;
+        const auto places = (*kind.places)[purchase.pool] & purchase.allowed;
+        return !places.empty() && purchases.fit_more(index, places, *kind.requests);
+    });
+}
+
+// Of the resource that is used most, of the largest machine that this one could become.
+double Fullness::used_share(std::size_t index, const Room& room) const {
+    const auto& purchases = placer_.purchases();
+    const auto& purchase = purchases.at(index);
+    if (room == Room{}) return 1;  // as many pods as a machine may have
+    auto used = purchases.overhead(purchase.pool, purchase.allowed);
+    used += purchase.used;
+    const auto& largest = purchases.machines(purchase.pool).largest();
+    auto most = std::max(share_of(used.base[kCpu], used.base[kCpu] + room.cpu),
+                         share_of(used.base[kMemory], used.base[kMemory] + room.memory));
+    for (const auto resource : {kStorage, kPods})
+        most = std::max(most, share_of(used.base[resource], largest.base[resource]));
+    for (const auto& extra : used.extra)
+        most = std::max(most, share_of(extra.amount, largest.extra_amount(extra.resource)));
+    return most;
+}
+
+}  // namespace scheduling

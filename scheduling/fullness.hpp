@@ -1,0 +1,35 @@
+// Which of the machines that a solve buys are full, so that they may be bought although more pods will come.
+#pragma once
+#include <cstddef>
+#include <unordered_set>
+#include <vector>
+
+#include "scheduling/demand.hpp"
+#include "scheduling/placer.hpp"
+
+namespace scheduling {
+
+class Fullness {
+public:
+    // Of a solve in which all of the demand has been placed. The placer must outlive this.
+    Fullness(Placer& placer, const std::vector<Demand>& demand);
+
+    // It holds no other pod of the kinds that were placed, whatever becomes of its size, nine tenths of what
+    // it could become are used of something, and none of its `pods` is where it is because of pods on other
+    // machines, which may be bought elsewhere in the end.
+    bool is_full(std::size_t purchase, const std::vector<const api::Pod*>& pods) const;
+
+private:
+    struct Kind {
+        Room room;
+        const Amounts* requests = nullptr;
+        const std::vector<BitSet>* places = nullptr;  // by pool
+    };
+    double used_share(std::size_t purchase, const Room& room) const;
+
+    const Placer& placer_;
+    std::vector<Kind> kinds_;
+    std::unordered_set<const api::Pod*> dependent_;  // by required spread or affinity
+};
+
+}  // namespace scheduling
