@@ -70,8 +70,8 @@ TEST_CASE("nothing is bought for expendable pods, and they are told so") {
     world.server.put(pod);
     world.run_for(1min);
     CHECK(world.claims().empty());
-    CHECK(world.events.count(
-              "Pod batch NoNodeForPod: its priority -11 is below ignorePodsBelowPriority (-10)") == 1);
+    CHECK(world.events.count("Pod batch NoNodeForPod: no node can be bought for the pod: its priority -11 is "
+                             "below ignorePodsBelowPriority (-10)") == 1);
     pod = world.put_pending_pod("balloon");
     pod.spec.priority = -10;
     world.server.put(pod);
@@ -220,9 +220,9 @@ TEST_CASE("a pod that replaces one for which a machine was bought in vain is not
     put_replica(world, 2);
     world.run_for(8min);
     CHECK(world.claims().empty());
-    CHECK(world.events.count(
-              "Pod web-2 NoNodeForPod: a node bought for pod default/web-1, which is like it, is in "
-              "service, but the scheduler did not use it") == 1);
+    CHECK(world.events.count("Pod web-2 NoNodeForPod: no node can be bought for the pod: a node bought for "
+                             "pod default/web-1, which is like it, is in "
+                             "service, but the scheduler did not use it") == 1);
     // What differs is bought for.
     world.put_pending_pod("other");
     world.run_for(5s);
