@@ -43,7 +43,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
     for (auto make :
          {one_machine_per_claim, limits_hold, busy_nodes_live, budgets_hold, others_machines_untouched,
           all_comes_to_rest, secrets_stay_secret, never_buys_for_ever, status_tells_the_truth,
-          writes_fit_their_schemas, evicted_pods_run_again, hosts_serve_one_claim}) {
+          writes_fit_their_schemas, evicted_pods_run_again, hosts_serve_one_claim, only_the_leader_writes}) {
         all.push_back(make(stage));
     }
     return all;

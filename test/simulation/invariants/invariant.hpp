@@ -83,5 +83,6 @@ std::unique_ptr<Invariant> status_tells_the_truth(const Stage& stage);
 std::unique_ptr<Invariant> writes_fit_their_schemas(const Stage& stage);
 std::unique_ptr<Invariant> evicted_pods_run_again(const Stage& stage);
 std::unique_ptr<Invariant> hosts_serve_one_claim(const Stage& stage);
+std::unique_ptr<Invariant> only_the_leader_writes(const Stage& stage);
 
 }  // namespace simulation
