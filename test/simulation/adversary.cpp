@@ -206,6 +206,16 @@ void Adversary::meddle_with_machine(Fault fault) {
 
 // What a worker left locked when it died needs an administrator, and he needs to be told.
 void Adversary::heed_reports() {
+    // A task that hangs for an hour and that no claim has on record, as its claim was taken away by force, is
+    // seen in the task viewer.
+    auto& cluster = world_.proxmox.cluster();
+    for (const auto& task : cluster.tasks.all()) {
+        const bool is_old = cluster.wall_seconds() - task->start_time > 3600;
+        const bool is_recorded = std::ranges::any_of(
+            world_.view.all<NodeSmithClaim>(),
+            [&](const auto& entry) { return entry.second->status.taskRef == task->upid; });
+        if (task->is_running() && is_old && !is_recorded) task->kill();
+    }
     const auto is_worked_on = [this](int vmid) {
         return std::ranges::any_of(world_.proxmox.cluster().tasks.all(), [vmid](const auto& task) {
             return task->is_running() && (task->id == std::to_string(vmid) || task->type == "qmclone");
