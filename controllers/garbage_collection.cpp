@@ -170,9 +170,10 @@ asio::awaitable<std::vector<std::string>> GarbageCollector::leftovers(ProviderOb
     const auto found = co_await finder->leftovers();
     for (const auto& leftover : found) {
         if (is_being_launched(leftover.record, api::key_of(*object), informers_)) continue;
-        // A task may have died, or begun, just now.
+        // Somebody else may have begun it just now.
         const auto what = "half-made/" + leftover.record.host + "/" + leftover.record.machine_id;
-        if (is_seen_again(object, what)) messages.push_back(leftover.message);
+        const bool is_old = is_seen_again(object, what);
+        if (leftover.is_certain || is_old) messages.push_back(leftover.message);
     }
     co_return messages;
 }

@@ -11,8 +11,9 @@
 namespace providers {
 
 struct Leftover {
-    MachineRecord record;  // where it is; the claim that recorded the same may know of it
-    std::string message;   // what it is and what a person has to do
+    MachineRecord record;     // where it is; the claim that recorded the same may know of it
+    std::string message;      // what it is and what a person has to do
+    bool is_certain = false;  // else it may be that somebody is at work on it, unseen
 };
 
 // Implemented by backends where that can be; a Provider beside it.

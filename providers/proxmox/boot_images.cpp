@@ -76,6 +76,11 @@ asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecor
         const auto status = co_await tasks_.end_overdue(upid);
         if (status.outcome == TaskOutcome::running) co_return false;
         deletions_.erase(identity.system_uuid);
+        // A task whose UPID was lost may hold the storage's lock.
+        if (classify_exit(status.exit_status) == ErrorKind::lock_timeout) {
+            const auto others = co_await tasks_.at_work(record.host, 0);
+            for (const auto& other : others) co_await tasks_.end_overdue(other);
+        }
         const bool was_not_there = status.exit_status.find("No such file or directory") != std::string::npos;
         co_return status.outcome == TaskOutcome::succeeded || was_not_there;
     }

@@ -119,8 +119,10 @@ Call get_vm_status(const std::string& host, std::int64_t vmid) {
 }
 
 Call get_active_tasks(const std::string& host, std::int64_t vmid) {
-    return read("get_active_tasks", "reading the tasks of " + vm_on(vmid, host), host,
-                node_path(host) + "/tasks", {{"source", "active"}, {"vmid", std::to_string(vmid)}});
+    base::FormFields filter{{"source", "active"}};
+    if (vmid > 0) filter.emplace_back("vmid", std::to_string(vmid));
+    return read("get_active_tasks", "reading the tasks of " + (vmid > 0 ? vm_on(vmid, host) : host), host,
+                node_path(host) + "/tasks", std::move(filter));
 }
 
 Call get_last_tasks(const std::string& host, std::int64_t vmid) {

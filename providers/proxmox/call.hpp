@@ -31,7 +31,7 @@ Call get_cluster_options();
 Call get_permissions();
 Call get_vm_config(const std::string& host, std::int64_t vmid);
 Call get_vm_status(const std::string& host, std::int64_t vmid);
-// `vmid` as in their UPIDs: a clone's task bears its template's.
+// `vmid` as in their UPIDs: a clone's task bears its template's; 0: all.
 Call get_active_tasks(const std::string& host, std::int64_t vmid);
 // The last ones, under way or ended, the newest first; without Sys.Audit on the host only our own.
 Call get_last_tasks(const std::string& host, std::int64_t vmid);

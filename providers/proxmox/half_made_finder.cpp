@@ -33,8 +33,13 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
         const bool may_be_one = !guest.is_container && is_left_behind(guest.lock) && guest.tags.empty();
         const auto* host = state->find_host(guest.node);
         if (!may_be_one || !host || !host->is_online) continue;
-        auto leftover = co_await judge(guest);
-        if (leftover) found.push_back(*std::move(leftover));
+        try {
+            auto leftover = co_await judge(guest);
+            if (leftover) found.push_back(*std::move(leftover));
+        } catch (const ApiError& error) {
+            // One host that does not answer must not hide all others.
+            if (!is_passing(error.kind)) throw;
+        }
     }
     co_return found;
 }
@@ -64,6 +69,7 @@ asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest) {
     leftover.record.host = guest.node;
     leftover.record.machine_id = std::to_string(guest.vmid);
     leftover.message = half_made_text(look, *died);
+    leftover.is_certain = *died;
     co_return leftover;
 }
 

@@ -30,6 +30,13 @@ std::string hanging_text(const std::string& upid) {
            "answer; see the host's log. It ends at the latest when the host is restarted";
 }
 
+// Locked, and neither the VM nor the record says by whom: a task of ours may be at work whose UPID was lost.
+bool is_in_unknown_hands(const RemoveObservation& seen) {
+    if (seen.look.presence != Presence::present) return false;
+    const bool is_half_made = seen.look.ownership == Ownership::half_made && !seen.is_own_creation;
+    return is_half_made || seen.look.config.lock() == "destroyed";
+}
+
 RemoveResult in_progress(std::string message, std::string task, base::Duration retry_after) {
     RemovalInProgress result;
     result.message = std::move(message);
@@ -52,14 +59,20 @@ asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineR
                                               InUseCheck in_use) {
     if (record.machine_id.empty())
         co_return Gone();  // the choice of an ID is recorded before anything is made
+    const auto uuid = identity.system_uuid;
     try {
-        const auto waiting = co_await task_under_way(record.task);
+        const auto waiting = co_await task_under_way(identity, record.task);
         if (!waiting.empty() && tasks_.defies_stopping(record.task))
             co_return blocked("TaskHangs", hanging_text(record.task));
         if (!waiting.empty()) co_return in_progress(waiting, record.task, tasks_.next_poll(record.task));
         auto look = co_await machines_.find(identity, record);
         auto seen = co_await observe(identity, std::move(look), record.task);
         auto decision = next_removal_step(seen);
+        if (unsure_.contains(uuid) || is_in_unknown_hands(seen)) {
+            const auto others = co_await tasks_.at_work(seen.look.host, seen.look.vmid);
+            unsure_.erase(uuid);
+            if (!others.empty()) co_return in_progress(progress_text(others.front()), others.front(), kSoon);
+        }
         if (decision.step == RemoveStep::search_elsewhere) {
             look = co_await machines_.find_elsewhere(identity);
             seen = co_await observe(identity, std::move(look), record.task);
@@ -71,13 +84,15 @@ asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineR
         if (is_used) co_return in_progress(kInUseAfterAll, "", kSoon);
         co_return co_await act(std::move(identity), std::move(seen), std::move(decision), record.task);
     } catch (const ApiError& error) {
+        if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
+            unsure_.insert(uuid);
         if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRemovalRetry);
         if (error.kind == ErrorKind::permission) co_return blocked("MissingPrivileges", error.what());
         throw;
     }
 }
 
-asio::awaitable<std::string> Remover::task_under_way(std::string upid) {
+asio::awaitable<std::string> Remover::task_under_way(const MachineIdentity& identity, std::string upid) {
     if (upid.empty()) co_return std::string();
     const auto status = co_await tasks_.end_overdue(upid);
     const auto task = parse_upid(upid);
@@ -90,6 +105,8 @@ asio::awaitable<std::string> Remover::task_under_way(std::string upid) {
         base::log::warning("Destroyed a VM with warnings; a volume may be left",
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
     }
+    if (status.outcome == TaskOutcome::failed && classify_exit(status.exit_status) == ErrorKind::lock_timeout)
+        unsure_.insert(identity.system_uuid);
     if (status.outcome == TaskOutcome::failed && type != "qmcreate" && type != "qmstart") {
         base::log::warning("A task of a removal failed; it is tried again",
                            {{"type", type}, {"vmid", task->id}, {"error", status.exit_status}});

@@ -27,7 +27,7 @@ public:
 
 private:
     // What the recorded task is about; empty: nothing is under way.
-    asio::awaitable<std::string> task_under_way(std::string upid);
+    asio::awaitable<std::string> task_under_way(const MachineIdentity& identity, std::string upid);
     asio::awaitable<RemoveObservation> observe(const MachineIdentity& identity, Look look,
                                                const std::string& task);
     asio::awaitable<RemoveResult> act(MachineIdentity identity, RemoveObservation seen,
@@ -42,6 +42,8 @@ private:
     Tasks& tasks_;
     StaleLocks locks_;
     std::set<std::string> shut_down_;  // asked to end by this process, by SMBIOS UUID
+    // By SMBIOS UUID: a task that is not on record may be at work, as an answer was lost or a lock is held.
+    std::set<std::string> unsure_;
 };
 
 }  // namespace providers::proxmox

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/log.hpp"
+#include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/property_string.hpp"
 
 namespace providers::proxmox {
@@ -88,6 +89,18 @@ asio::awaitable<TaskStatus> Tasks::end_overdue(std::string upid) {
     if (!stopped.first_stopped) stopped.first_stopped = now;
     co_await client_.change(stop_task(task->node, upid));
     co_return co_await status(upid);
+}
+
+asio::awaitable<std::vector<std::string>> Tasks::at_work(std::string host, std::int64_t vmid) {
+    const auto active = co_await client_.read(get_active_tasks(host, vmid));
+    std::vector<std::string> upids;
+    for (const auto* entry : objects_of(active)) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        if (!task || task->user != client_.user()) continue;
+        const bool is_of_volumes = task->type == "imgdel" || task->type == "imgcopy";
+        if (vmid > 0 || is_of_volumes) upids.push_back(task->text);
+    }
+    co_return upids;
 }
 
 bool Tasks::was_stopped(const std::string& upid) const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "providers/proxmox/client.hpp"
 #include "providers/proxmox/task_status.hpp"
@@ -21,6 +22,9 @@ public:
     // The same for a task in whose way something stands that cannot go on before its end: once it has been
     // followed for longer than a task of its kind may take, it is stopped. Throws FencedError as well.
     asio::awaitable<TaskStatus> end_overdue(std::string upid);
+    // Tasks of ours that are at work on the VM, or (vmid 0) on volumes of the host: also those that nobody
+    // has on record, as the answer that named them was lost. What holds a lock without end is one of them.
+    asio::awaitable<std::vector<std::string>> at_work(std::string host, std::int64_t vmid);
     // It was stopped, as it did not end by itself. What it leaves has to be looked at.
     bool was_stopped(const std::string& upid) const;
     // It was stopped a while ago and still runs: nothing but the end of its host may end it.

@@ -1,15 +1,20 @@
 """The operator is killed at random moments of the whole life of its machines: the end is the same, nothing is leaked."""
 
+import datetime
+import json
 import random
+import signal
 import threading
 import time
 
 import manifests
-from stack import running_pods, wait_for
+from stack import Operator, running_pods, wait_for
 
 KILLS = 10
 PODS = 4
 SEED = 20260101
+STANDSTILL = 28  # seconds; a lease lasts 15
+WRITES = ("create", "patch", "update", "delete", "deletecollection")
 
 
 class Census:
@@ -62,3 +67,81 @@ def test_killed_ten_times_the_operator_loses_nothing_and_buys_nothing_twice(clea
     stack.operator.wait_ready()
     assert census.most <= PODS, f"{census.most} machines at a time for {PODS} pods"
     assert not census.duplicates
+
+
+def writes_of(stack, user, since):
+    """Requests of the user that the API server received later, but for its Lease."""
+    lines = (json.loads(line) for line in stack.cluster.audit_log.read_text().splitlines())
+    return [(e["requestReceivedTimestamp"], e["verb"], e["requestURI"]) for e in lines
+            if e["user"]["username"] == user and e["requestReceivedTimestamp"] > since
+            and e["verb"] in WRITES and e["objectRef"]["resource"] != "leases"]
+
+
+def server_time():
+    """As the API server's log has it; control plane and test share a clock."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def test_a_leader_that_stood_still_for_longer_than_its_lease_writes_nothing_any_more(clean, tmp_path):
+    stack = clean
+    stack.operator.stop()
+    users = ("first-operator", "second-operator")
+    processes = []
+    for user in users:
+        (tmp_path / user).mkdir()
+        kubeconfig = stack.cluster.user_kubeconfig(tmp_path / f"{user}.kubeconfig", user, ("system:masters",))
+        processes.append(Operator(tmp_path / user, kubeconfig))
+    first, second = processes
+    election = ("--leader-elect", "--leader-election-namespace=default")
+    try:
+        first.start(*election).wait_ready()
+        stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": PODS}))
+        wait_for("the first one's lead", lambda: writes_of(stack, users[0], ""), 30)
+        second.start(*election).wait_ready()
+        # In the middle of work, of which much is left.
+        stack.apply(manifests.deployment("shop", PODS, cpu="6"))
+        wait_for("claims", stack.claims, 30)
+        first.process.send_signal(signal.SIGSTOP)
+        time.sleep(STANDSTILL)
+        resumed = server_time()
+        first.process.send_signal(signal.SIGCONT)
+        assert first.process.wait(60) != 0, "it lost its lease"
+        assert not writes_of(stack, users[0], resumed)
+        wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 90)
+        assert len(stack.claims()) == PODS
+        assert writes_of(stack, users[1], "")
+    finally:
+        for process in processes:
+            process.kill()
+        stack.operator.start().wait_ready()
+
+
+def test_after_a_death_between_reservation_and_claims_the_next_purchase_needs_no_minute(clean):
+    stack = clean
+    stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": 3 * PODS}))
+    stack.operator.wait_ready()
+    pool = f"/apis/{manifests.API}/namespaces/{manifests.NAMESPACE}/nodesmithpools/workers"
+    wait_for("the pool's status", lambda: stack.cluster.api("GET", pool).get("status"), 30)
+    stack.operator.kill()
+    # As it stands in the status when a process dies right after it has reserved.
+    reserved = {"nodes": PODS, "cpuCores": 8 * PODS, "memoryMiB": 8192 * PODS, "time": server_time().split(".")[0] + "Z"}
+    stack.cluster.api("PATCH", f"{pool}/status", {"status": {"reserved": reserved, "nextClaimSequence": PODS + 1}}, "application/merge-patch+json")
+    stack.apply(manifests.deployment("shop", PODS, cpu="6"))
+    stack.operator.start().wait_ready()
+    started = time.monotonic()
+    wait_for("the purchase", lambda: len(stack.claims()) == PODS, 40)
+    print(f"bought {time.monotonic() - started:.1f} s after the start")
+    wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 90)
+    assert len(stack.claims()) == PODS
+
+
+def test_a_creation_that_hangs_is_stopped_and_its_pods_run_elsewhere(clean):
+    stack = clean
+    stack.operator.wait_ready()
+    stack.proxmox.control("POST", "/task-faults", {"type": "qmcreate", "trouble": "hang"})
+    stack.apply(*manifests.everything(stack.proxmox, scaleUp={"provisionTimeout": "20s", "retry": {"initialBackoff": "1s"}}))
+    stack.apply(manifests.deployment("shop", 1))
+    wait_for("the pod running", lambda: running_pods(stack.pods()), 240)
+    stops = [r for r in stack.proxmox.requests() if r["method"] == "DELETE" and "/tasks/" in r["path"]]
+    assert len(stops) == 1, stops
+    assert len(stack.proxmox.machines()) == 1

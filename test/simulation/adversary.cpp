@@ -1,5 +1,6 @@
 #include "test/simulation/adversary.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "test/simulation/sites.hpp"
@@ -205,6 +206,31 @@ void Adversary::meddle_with_machine(Fault fault) {
     if (fault == Fault::foreign_machine) administrators.plant_copy(vmid);
 }
 
+// What a worker left locked when it died needs an administrator, and he needs to be told.
+void Adversary::heed_reports() {
+    // A task that hangs for an hour and that no claim has on record, as its claim was taken away by force, is
+    // seen in the task viewer.
+    auto& cluster = world_.proxmox.cluster();
+    for (const auto& task : cluster.tasks.all()) {
+        const bool is_old = cluster.wall_seconds() - task->start_time > 3600;
+        const bool is_recorded = std::ranges::any_of(
+            world_.view.all<NodeSmithClaim>(),
+            [&](const auto& entry) { return entry.second->status.taskRef == task->upid; });
+        if (task->is_running() && is_old && !is_recorded) task->kill();
+    }
+    const auto is_worked_on = [this](int vmid) {
+        return std::ranges::any_of(world_.proxmox.cluster().tasks.all(), [vmid](const auto& task) {
+            return task->is_running() && (task->id == std::to_string(vmid) || task->type == "qmclone");
+        });
+    };
+    std::vector<int> told_of;
+    for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines)
+        if (machine.config.contains("lock") && world_.is_told_of(vmid) && !is_worked_on(vmid))
+            told_of.push_back(vmid);
+    for (const auto vmid : told_of) world_.administrators.clear_away(vmid);
+    next_ = world_.clock.call_at(world_.now() + 1min, [this] { heed_reports(); });
+}
+
 void Adversary::make_peace() {
     at_peace_ = true;
     next_.reset();
@@ -224,14 +250,13 @@ void Adversary::make_peace() {
         world_.server.edit<NodeSmithPool>(
             key, [&quiet](NodeSmithPool& edited) { edited.spec.disruption = quiet; });
     }
-    // A task that hangs needs an administrator, as in life.
+    // The storages answer again. Other tasks that hang are for the operator to stop.
     for (const auto& task : world_.proxmox.cluster().tasks.all()) {
-        if (task->is_running()) world_.proxmox.cluster().tasks.interrupt(*task);
+        if (task->is_running() && task->hangs_in_kernel()) task->kill();
     }
-    // The same for locks that a worker left behind when it died (`qm unlock`).
-    for (auto& [vmid, machine] : world_.proxmox.cluster().world.machines) machine.config.erase("lock");
     auto& pools = world_.proxmox.cluster().world.pools;
     pools[kMissingResourcePool].id = kMissingResourcePool;
+    heed_reports();
     if (operators_.alive().empty()) operators_.keep(1);
 }
 

@@ -37,6 +37,8 @@ private:
     void arm();
     void strike(Fault fault);
     void arm_changes();
+    // From peace on, every minute.
+    void heed_reports();
 
     void kill();
     void pause();

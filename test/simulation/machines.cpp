@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
+#include <iterator>
 
 #include "test/simulators/proxmox/core/text.hpp"
 
@@ -43,7 +44,11 @@ std::optional<proxmox::TaskFault> ProxmoxFaults::on_task(const std::string&, con
     if (faults_.strikes(Fault::task_failed_late)) {
         return proxmox::TaskFault{TaskTrouble::fail_at_end, "injected: failed late"};
     }
-    if (faults_.strikes(Fault::task_hung)) return proxmox::TaskFault{TaskTrouble::hang, ""};
+    if (faults_.strikes(Fault::task_hung)) {
+        static constexpr TaskTrouble kHangs[] = {TaskTrouble::hang, TaskTrouble::hang, TaskTrouble::hang_deaf,
+                                                 TaskTrouble::hang_in_kernel};
+        return proxmox::TaskFault{kHangs[faults_.random().below(std::size(kHangs))], ""};
+    }
     if (faults_.strikes(Fault::task_died)) return proxmox::TaskFault{TaskTrouble::die, ""};
     return std::nullopt;
 }
@@ -95,11 +100,21 @@ const std::optional<Mark>& Administrators::mark_of(const proxmox::Machine& machi
 }
 
 void Administrators::destroy(int vmid) {
-    auto& machine = world().machines.at(vmid);
-    meddled_.insert(uuid_of(machine));
+    meddled_.insert(uuid_of(world().machines.at(vmid)));
     trace_.line("admin", "destroys machine ", vmid);
+    auto& machine = world().machines.at(vmid);
     simulator_.cluster().stop_machine(machine);
     guests_.on_machine_destroyed(simulator_.cluster().view(machine));
+    take_away(vmid);
+}
+
+// It never ran, so no guest knows of it.
+void Administrators::clear_away(int vmid) {
+    trace_.line("admin", "unlocks and destroys machine ", vmid);
+    take_away(vmid);
+}
+
+void Administrators::take_away(int vmid) {
     for (auto& [id, storage] : world().storages) {
         for (auto& [host, volumes] : storage.volumes) {
             std::erase_if(volumes, [vmid](const auto& entry) { return entry.second.vmid == vmid; });

@@ -44,6 +44,8 @@ public:
     // read_mark(), remembered as long as the description stays the same.
     const std::optional<Mark>& mark_of(const proxmox::Machine& machine) const;
     void destroy(int vmid);
+    // What a task left behind when it died, as the operator asks for.
+    void clear_away(int vmid);
     void stop(int vmid);
     // From now on the machine cannot be proven to be the operator's.
     void spoil_mark(int vmid);
@@ -59,6 +61,7 @@ public:
 
 private:
     void plant(int vmid, proxmox::Config config);
+    void take_away(int vmid);
     int free_id_after(int vmid) const;
     proxmox::World& world() const { return simulator_.cluster().world; }
 

@@ -15,6 +15,7 @@ struct Arguments {
     std::uint64_t start = 1;
     std::int64_t minutes = 60;
     bool trace = false;
+    bool of_users = false;
     std::uint64_t violations = 1;
     std::size_t lines = 200;
 };
@@ -31,6 +32,7 @@ simulation::RunOptions options_of(const Arguments& arguments, std::uint64_t seed
     simulation::RunOptions options;
     options.seed = seed;
     options.trouble = std::chrono::minutes{arguments.minutes};
+    if (arguments.of_users) options.variety = simulation::Variety::of_users;
     options.recording = arguments.trace ? simulation::Recording::live : simulation::Recording::off;
     return options;
 }
@@ -50,8 +52,9 @@ void tell_violation(const Arguments& arguments, std::uint64_t seed, const simula
                     violation.invariant.c_str(), simulation::time_text(violation.at).c_str(),
                     violation.message.c_str());
     }
-    std::printf("to see all of it: simulation --seeds 1 --start %llu --minutes %lld --trace\n",
-                static_cast<unsigned long long>(seed), static_cast<long long>(arguments.minutes));
+    std::printf("to see all of it: simulation --seeds 1 --start %llu --minutes %lld%s --trace\n",
+                static_cast<unsigned long long>(seed), static_cast<long long>(arguments.minutes),
+                arguments.of_users ? " --of-users" : "");
 }
 
 void tell_short(std::uint64_t seed, const simulation::Violation& violation) {
@@ -118,6 +121,8 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--lines", arguments.lines, "how much of a failing seed's trace is shown")
         ->capture_default_str();
+    app.add_flag("--of-users", arguments.of_users,
+                 "hosts, pools, manifests, workloads and kubelets as users have them");
     app.add_flag("--trace", arguments.trace, "show all that happens");
     app.add_option("--violations", arguments.violations,
                    "stop after so many seeds with a violation; more than one: a line for each, no traces")

@@ -85,7 +85,8 @@ private:
 
 Outcome run_seed(const RunOptions& options) {
     auto random = base::make_seeded_random(options.seed);
-    auto world = std::make_unique<World>(options.seed, draw_scenario(*random), options.recording);
+    auto world =
+        std::make_unique<World>(options.seed, draw_scenario(*random, options.variety), options.recording);
     world->clock.allow(kMostSteps);
     Outcome outcome;
     outcome.coverage.watch(*world);

@@ -15,6 +15,7 @@ struct RunOptions {
     std::uint64_t seed = 1;
     base::Duration trouble = std::chrono::hours{1};
     Recording recording = Recording::off;
+    Variety variety = Variety::plain;
 };
 
 struct Outcome {

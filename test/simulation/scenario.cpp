@@ -11,13 +11,14 @@ using namespace std::chrono_literals;
 using api::v1alpha1::BootstrapMethod;
 using proxmox_simulator::kMiB;
 
-void draw_template(Dice& dice, NodeSmithPool& pool) {
+void draw_template(Dice& dice, Variety variety, NodeSmithPool& pool) {
     auto& machine = pool.spec.machineTemplate;
+    const bool is_plain = variety == Variety::plain;
     if (dice.chance(0.3)) {
         machine.sizes = {{"small", 2, 4096}};
         if (dice.chance(0.7)) machine.sizes.push_back({"large", 4, 8192});
-        if (dice.chance(0.3)) machine.sizes.push_back({"huge", 32, 131072});
-    } else if (dice.chance(0.5)) {
+        if (!is_plain && dice.chance(0.3)) machine.sizes.push_back({"huge", 32, 131072});
+    } else if (!is_plain && dice.chance(0.5)) {
         // The defaults, as in README: larger than most hosts.
         if (dice.chance(0.5)) machine.flexible.emplace();
     } else {
@@ -81,9 +82,9 @@ void draw_disruption(Dice& dice, NodeSmithPool& pool) {
     }
 }
 
-void draw_limits(Dice& dice, NodeSmithPool& pool) {
+void draw_limits(Dice& dice, Variety variety, NodeSmithPool& pool) {
     auto& limits = pool.spec.limits;
-    if (dice.chance(0.2)) {
+    if (variety == Variety::of_users && dice.chance(0.2)) {
         limits = {0, 10, 64, 262144};
         return;
     }
@@ -148,6 +149,23 @@ Scenario plain_scenario() {
 
 namespace {
 
+void draw_plain_providers(Dice& dice, Scenario& scenario) {
+    auto& world = scenario.proxmox;
+    world = proxmox_simulator::default_world();
+    world.hosts.resize(static_cast<std::size_t>(dice.between(1, 3)));
+    if (world.hosts.size() == 1) world.standalone = true;
+    for (auto& host : world.hosts) {
+        host.cpus = static_cast<int>(dice.one_of<std::int64_t>({4, 8, 16}));
+        host.memory = static_cast<std::uint64_t>(dice.one_of<std::int64_t>({12, 24, 64})) * 1024 * kMiB;
+    }
+    scenario.providers = {a_provider("lab", 1000)};
+    if (dice.chance(0.25)) scenario.providers.push_back(a_provider("annex", 2000));
+    for (auto& provider : scenario.providers) {
+        if (dice.chance(0.2)) provider.spec.orphanGracePeriod = dice.seconds(60, 600);
+        if (dice.chance(0.3)) provider.spec.proxmox->vmMemOverheadMiB = 512;
+    }
+}
+
 // At times one of them lacks what it needs until the trouble ends.
 void draw_providers(Dice& dice, Scenario& scenario) {
     const auto disks = dice.chance(0.2)   ? Disks::from_template
@@ -180,8 +198,8 @@ void draw_pools(Dice& dice, Scenario& scenario) {
         if (!provider.spec.proxmox->template_ && dice.chance(0.25)) pool.spec.bootstrap.reset();
         pool.spec.weight = static_cast<std::int32_t>(dice.between(0, 2) * 10);
         if (dice.chance(0.1)) pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
-        draw_template(dice, pool);
-        draw_limits(dice, pool);
+        draw_template(dice, scenario.variety, pool);
+        draw_limits(dice, scenario.variety, pool);
         draw_timing(dice, pool);
         draw_disruption(dice, pool);
         scenario.pools.push_back(pool);
@@ -207,7 +225,7 @@ KubeletHabits draw_kubelets(Dice& dice) {
 
 void draw_metal(Dice& dice, Scenario& scenario) {
     auto pool = add_rack(scenario, dice);
-    draw_limits(dice, pool);
+    draw_limits(dice, scenario.variety, pool);
     draw_timing(dice, pool);
     scenario.control_plane.spec.pools.push_back(pool.metadata.name);
     scenario.pools.push_back(pool);
@@ -215,19 +233,24 @@ void draw_metal(Dice& dice, Scenario& scenario) {
 
 }  // namespace
 
-Scenario draw_scenario(base::Random& random) {
+Scenario draw_scenario(base::Random& random, Variety variety) {
     Dice dice(random);
     Scenario scenario;
+    scenario.variety = variety;
     scenario.credentials = credentials();
     scenario.control_plane = a_control_plane();
-    if (dice.chance(0.2)) {
+    const bool is_plain = variety == Variety::plain;
+    if (!is_plain && dice.chance(0.2)) {
         draw_manifests(dice, scenario);
+    } else if (is_plain) {
+        draw_plain_providers(dice, scenario);
+        draw_pools(dice, scenario);
     } else {
         draw_providers(dice, scenario);
         draw_pools(dice, scenario);
     }
     draw_apps(dice, scenario);
-    scenario.kubelets = draw_kubelets(dice);
+    if (!is_plain) scenario.kubelets = draw_kubelets(dice);
     scenario.leader_election = dice.chance(0.3);
     scenario.changes_per_hour = dice.one_of<double>({4, 12, 30});
     if (dice.chance(0.2)) draw_metal(dice, scenario);

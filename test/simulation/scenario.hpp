@@ -22,7 +22,12 @@ class Dice;
 // Namespace of our kinds.
 inline constexpr const char* kNodesNamespace = "nodes";
 
+// How much a world varies: hosts that are much alike and plain workloads, or sites, manifests, charts and
+// kubelets as users have them.
+enum class Variety { plain, of_users };
+
 struct Scenario {
+    Variety variety = Variety::plain;
     proxmox_simulator::World proxmox;
     api::Secret credentials;
     std::vector<NodeSmithProvider> providers;  // the first one is of type proxmox
@@ -39,7 +44,7 @@ struct Scenario {
     double changes_per_hour = 12;  // of workloads
 };
 
-Scenario draw_scenario(base::Random& random);
+Scenario draw_scenario(base::Random& random, Variety variety);
 
 // ---- parts, for scenarios written by hand
 NodeSmithProvider a_provider(const std::string& name, std::int64_t first_vmid);

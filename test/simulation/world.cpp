@@ -93,6 +93,20 @@ void World::populate() {
     for (const auto& deployment : scenario.deployments) workloads.apply(deployment);
 }
 
+bool World::is_told_of(int vmid) const {
+    const auto name = "VM " + std::to_string(vmid) + " on ";
+    const auto names_it = [&name](const auto& object) {
+        for (const auto& condition : object.status.conditions)
+            if (condition.message.find(name) != std::string::npos) return true;
+        return false;
+    };
+    for (const auto& [key, claim] : view.all<NodeSmithClaim>())
+        if (names_it(*claim)) return true;
+    for (const auto& [key, provider] : view.all<NodeSmithProvider>())
+        if (names_it(*provider)) return true;
+    return false;
+}
+
 void World::run_for(base::Duration duration) {
     clock.run_for(context, duration);
 }

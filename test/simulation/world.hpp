@@ -41,6 +41,9 @@ public:
     void observe(ProxmoxObserver observer) { proxmox_observers_.push_back(std::move(observer)); }
     void observe(ApiObserver observer) { api_observers_.push_back(std::move(observer)); }
 
+    // A condition of a claim or of a provider names the VM.
+    bool is_told_of(int vmid) const;
+
     // How often claims changed, machines changed their state, and Proxmox was asked to change something.
     std::uint64_t changes() const { return changes_; }
 

@@ -82,6 +82,17 @@ public:
             findings.push_back({"no orphans", "machine " + std::to_string(vmid) + " of claim " +
                                                   mark->claim_uid + " has neither claim nor Node"});
         }
+        // What a task left locked when it died is cleared away by an administrator once he is told.
+        for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
+            const auto lock = machine.config.find("lock");
+            if (lock == machine.config.end()) continue;
+            std::string tasks;
+            for (const auto& task : world_.proxmox.cluster().tasks.all())
+                if (task->id == std::to_string(vmid)) tasks += " " + task->type + "=" + task->exit_status;
+            findings.push_back({"no silent leaks", "machine " + std::to_string(vmid) + " on " + machine.node +
+                                                       " is locked (" + lock->second +
+                                                       "), and nobody says so; its tasks:" + tasks});
+        }
         return findings;
     }
 

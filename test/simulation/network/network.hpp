@@ -37,6 +37,8 @@ public:
     const Process* acting() const { return acting_; }
     // Called after each request of a process that had effect or was refused by the server itself.
     std::function<void(const Process&, const base::HttpRequest&, const base::HttpResponse&)> on_api_request;
+    // Called when a request of a process, but for watches, leaves for the API server.
+    std::function<void(const Process&, const base::HttpRequest&)> on_api_departure;
     // Called when a request of a process leaves for a provider; nothing calls it back.
     std::function<void(const base::HttpRequest&)> on_departure;
     // A process was killed at a request.

@@ -71,6 +71,7 @@ asio::awaitable<void> Network::ApiWire::arrive_late(Network& network, Process& p
 }
 
 asio::awaitable<base::HttpResponse> Network::ApiWire::send(base::HttpRequest request) {
+    if (network_.on_api_departure && !process_.dead()) network_.on_api_departure(process_, request);
     co_await travel(request);
     auto& faults = network_.faults_;
     if (faults.strikes(Fault::api_slow)) {

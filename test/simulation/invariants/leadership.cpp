@@ -1,0 +1,60 @@
+// Invariant 13: only the leader writes. A process that was stopped while its lease ran out, or was cut off,
+// sends nothing any more, neither to the API server nor to a provider that knows a fence.
+#include <boost/json/parse.hpp>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+namespace json = boost::json;
+
+bool is_lease(const base::HttpRequest& request) {
+    return request.target.starts_with("/apis/coordination.k8s.io/");
+}
+
+class OnlyTheLeaderWrites final : public Invariant {
+public:
+    explicit OnlyTheLeaderWrites(const Stage& stage) : Invariant(stage) {
+        if (!world_.scenario.leader_election) return;
+        world_.observe(
+            [this](const Process&, const base::HttpRequest& request, const base::HttpResponse& response) {
+                if (request.method != "GET" && is_lease(request) && response.status < 300)
+                    note(response.body);
+            });
+        // What has left arrives whenever it does: nothing calls it back.
+        world_.network.on_api_departure = [this](const Process& process, const base::HttpRequest& request) {
+            if (request.method != "GET" && !is_lease(request)) check(process, request);
+        };
+    }
+
+private:
+    void note(const std::string& body) {
+        const auto document = json::parse(body);
+        const auto& spec = document.at("spec").as_object();
+        const auto* holder = spec.if_contains("holderIdentity");
+        holder_ = holder && holder->is_string() ? std::string(holder->as_string()) : "";
+        written_ = world_.now();
+    }
+
+    void check(const Process& process, const base::HttpRequest& request) {
+        const auto what = process.name() + " sends " + request.method + " " + request.target;
+        if (holder_ != process.name()) {
+            stage_.violate("only the leader writes",
+                           what + ", but the lease is " + (holder_.empty() ? "nobody's" : holder_ + "'s"));
+        } else if (world_.now() > written_ + world_.scenario.lease_duration) {
+            stage_.violate("only the leader writes", what + " after its lease has run out");
+        }
+    }
+
+    std::string holder_;
+    base::TimePoint written_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> only_the_leader_writes(const Stage& stage) {
+    return std::make_unique<OnlyTheLeaderWrites>(stage);
+}
+
+}  // namespace simulation
