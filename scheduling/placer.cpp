@@ -182,9 +182,19 @@ std::size_t Placer::place_as_decided(const Demand& demand, Plan& plan, Basis bas
     const auto slot = decided_slot(demand);
     if (slot == kNone) return kNone;
     const bool was_held = release(demand);
-    const auto placed = place_among(plan, slot, slot + 1, basis);
+    auto placed = place_among(plan, slot, slot + 1, basis);
+    if (placed == kNone && was_held && rows_.node(slot).is_unplaced)
+        placed = trust_decision(plan, slot, basis);
     if (placed == kNone && was_held) ++given_up_;
     return placed;
+}
+
+// What speaks against the node are labels that it will get with its host.
+std::size_t Placer::trust_decision(Plan& plan, std::size_t slot, Basis basis) {
+    free_[slot] -= *plan.requests;
+    room_.set(slot, room_of(free_[slot]));
+    count_in(attempt(plan, 0, basis), slot, slot);
+    return slot;
 }
 
 void Placer::hold_decided(const Demand& demand) {

@@ -94,6 +94,7 @@ private:
     void note_purposes();
     std::size_t decided_slot(const Demand& demand) const;
     std::size_t place_as_decided(const Demand& demand, Plan& plan, Basis basis);
+    std::size_t trust_decision(Plan& plan, std::size_t slot, Basis basis);
     bool release(const Demand& demand);
     std::size_t place_on_ready(Plan& plan);
     void settle_purchases(const Rules& rules);

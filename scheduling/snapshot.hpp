@@ -115,6 +115,8 @@ struct Node {
     // UIDs of the pods that it was bought for. As long as they wait it is the first that they are tried on,
     // so that what was once decided stays decided.
     std::vector<std::string> bought_for;
+    // On which host it will stand is not known yet. Its labels are incomplete, and yet it suits those pods.
+    bool is_unplaced = false;
     std::vector<api::Taint> startup_taints;
     std::shared_ptr<const api::CSINode> csi;  // null: no attach limits known
     // It has just come: its CSI drivers may not have reported yet what room they have there.

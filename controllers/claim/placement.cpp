@@ -9,6 +9,15 @@ namespace controllers::claim {
 Placements::Placements(asio::any_io_executor executor, const Informers& informers)
     : informers_(informers), left_(std::move(executor)) {}
 
+// A failed claim is kept for an hour to be read, with the record of a machine that is verified gone. Before
+// its Node is gone, too, a bare-metal host is not given away: the next Node there may bear the same name.
+bool Placements::is_at_rest(const NodeSmithClaim& claim) const {
+    const bool has_node =
+        !claim.status.nodeName.empty() && informers_.nodes.store().get({"", claim.status.nodeName});
+    return is_true(claim, api::conditions::kFailed) && is_true(claim, api::conditions::kMachineDeleted) &&
+           !has_node;
+}
+
 Placements::Turn::~Turn() {
     owner_.busy_.erase(provider_);
     owner_.left_.notify_all();
@@ -29,8 +38,7 @@ std::vector<providers::Reservation> Placements::others(const NodeSmithClaim& cla
     std::vector<providers::Reservation> result;
     for (const auto& [key, other] : informers_.claims.store().all()) {
         if (key == api::key_of(claim)) continue;
-        // A failed claim is kept for an hour to be read, with the record of a machine that is verified gone.
-        if (is_true(*other, api::conditions::kMachineDeleted)) continue;
+        if (is_at_rest(*other)) continue;
         Placed place{provider_of(*other), record_of(other->status)};
         const auto unwritten = placed_.find(key);
         if (place.record.machine_id.empty() && unwritten != placed_.end()) place = unwritten->second;

@@ -43,6 +43,7 @@ public:
     std::string last_host(const NodeSmithClaim& claim) const;
 
 private:
+    bool is_at_rest(const NodeSmithClaim& claim) const;
     // As decided: the claim's status may not even name the provider yet.
     struct Placed {
         kube::ObjectKey provider;

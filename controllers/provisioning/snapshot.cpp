@@ -320,6 +320,7 @@ private:
             add_labels_of_only_place(expected, claim, provider);
             add_node(std::make_shared<const api::Node>(std::move(expected)), Availability::coming, &claim);
             world_.snapshot.nodes.back().bought_for = bought_for(claim);
+            world_.snapshot.nodes.back().is_unplaced = !node && claim.status.host.empty();
             auto& startup = world_.snapshot.nodes.back().startup_taints;
             if (pool) startup = pool->spec.machineTemplate.startupTaints;
             startup.insert(startup.end(), claim.spec.startupTaints.begin(), claim.spec.startupTaints.end());

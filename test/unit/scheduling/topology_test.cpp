@@ -378,3 +378,22 @@ TEST_CASE("what the scheduler can place on ready nodes now counts before anythin
     CHECK(target_of(cluster, result, "small") == "ready");
     CHECK(pods_by_zone(cluster, result) == std::map<std::string, std::size_t>{{"host-b", 1}});
 }
+
+// It was bought for at each look until the host was chosen.
+TEST_CASE(
+    "a pod with a spread over hosts waits for the machine that was bought for it, wherever that will be") {
+    auto cluster = snapshot();
+    cluster.nodes = {node("coming")};
+    cluster.nodes[0].availability = scheduling::Availability::coming;
+    cluster.nodes[0].bought_for = {"uid-web"};
+    auto web = PodBuilder("web").label("app", "web");
+    api::TopologySpreadConstraint spread;
+    spread.maxSkew = 1;
+    spread.topologyKey = api::labels::kZone;
+    spread.labelSelector.emplace().matchLabels = {{"app", "web"}};
+    web.pod.spec.topologySpreadConstraints = {spread};
+    cluster.pods = {web};
+    CHECK(solve(cluster).claims.size() == 1);
+    cluster.nodes[0].is_unplaced = true;
+    CHECK(target_of(cluster, solve(cluster), "web") == "coming");
+}
