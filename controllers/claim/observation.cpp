@@ -96,6 +96,15 @@ Observation Observation::ahead(ClaimStatus status) const {
     return result;
 }
 
+namespace {
+
+// The same host, and so the same UUID, serves one claim after the other.
+bool has_been_given_on(const api::v1alpha1::NodeSmithHost& host, const NodeSmithClaim& claim) {
+    return host.status.claimRef && host.status.claimRef->uid != claim.metadata.uid;
+}
+
+}  // namespace
+
 Observation observe(const Informers& informers, ClaimPointer claim, api::Time now) {
     Observation result;
     const auto& namespace_ = claim->metadata.namespace_;
@@ -105,7 +114,8 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
     result.provider = informers.providers.store().get({namespace_, provider});
     if (result.provider && result.provider->spec.redfish)
         result.host = informers.hosts.store().get({namespace_, claim->status.host});
-    result.node = find_node(informers, claim->status);
+    if (!result.host || !has_been_given_on(*result.host, *claim))
+        result.node = find_node(informers, claim->status);
     auto named = informers.nodes.store().get({"", claim->metadata.name});
     if (named && named != result.node) {
         result.namesake = named;

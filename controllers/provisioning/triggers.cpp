@@ -43,6 +43,10 @@ bool same_provider(const NodeSmithProvider& a, const NodeSmithProvider& b) {
                api::is_true(b.status.conditions, conditions::kReady);
 }
 
+bool same_control_plane(const NodeSmithControlPlane& a, const NodeSmithControlPlane& b) {
+    return a.spec == b.spec && ledger::usage_of(a.status.reserved) == ledger::usage_of(b.status.reserved);
+}
+
 bool same_host(const api::v1alpha1::NodeSmithHost& a, const api::v1alpha1::NodeSmithHost& b) {
     return a.spec == b.spec && a.metadata.labels == b.metadata.labels &&
            a.status.capacity == b.status.capacity && a.status.claimRef == b.status.claimRef &&
@@ -80,8 +84,7 @@ void ProvisioningReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.pools.on_change(unless<NodeSmithPool>(same_pool, again));
     informers_.providers.on_change(unless<NodeSmithProvider>(same_provider, again));
     informers_.hosts.on_change(unless<api::v1alpha1::NodeSmithHost>(same_host, again));
-    informers_.control_planes.on_change(
-        unless<NodeSmithControlPlane>([](const auto& a, const auto& b) { return a.spec == b.spec; }, again));
+    informers_.control_planes.on_change(unless<NodeSmithControlPlane>(same_control_plane, again));
     informers_.csi_drivers.on_change(
         unless<api::CSIDriver>([](const auto& a, const auto& b) { return a.spec == b.spec; }, again));
     informers_.csi_storage_capacities.on_change(

@@ -43,13 +43,7 @@ api::ResourceList offered(const World& world, const NodeSmithPool& pool, const R
     poorer.memory_mib = std::max(poorer.memory_mib, said.memoryMiB);
     poorer.disk_percent = std::max<std::int64_t>(poorer.disk_percent, kAssumedDiskPercent);
     poorer.pods = std::min(poorer.pods, kAssumedPods);
-    auto offer = poorer.allocatable(machine);
-    // Where the memory is the disk too, a larger machine has more of it than the first Nodes taught.
-    const auto& learned = pool.status.learnedOffer;
-    auto& disk = offer["ephemeral-storage"];
-    if (learned && learned->ephemeralStorageMiB > 0 && learned->ephemeralStorageMiB < disk.mebibytes())
-        disk = api::Quantity::of_mebibytes(learned->ephemeralStorageMiB);
-    return offer;
+    return poorer.allocatable(machine);
 }
 
 }  // namespace simulation

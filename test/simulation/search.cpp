@@ -67,7 +67,7 @@ std::int64_t stepped(std::int64_t needed, std::int64_t least, std::int64_t step)
 
 // Sizes that are worth a look: each that has a name, or the smallest that holds what is wanted.
 std::vector<api::v1alpha1::Size> sizes_for(const World& world, const NodeSmithPool& pool,
-                                           const api::ResourceList& wanted, bool is_diskless) {
+                                           const api::ResourceList& wanted) {
     const auto& machine = pool.spec.machineTemplate;
     std::vector<api::v1alpha1::Size> sizes;
     for (const auto& size : machine.sizes) sizes.push_back({size.cpuCores, size.memoryMiB});
@@ -80,9 +80,7 @@ std::vector<api::v1alpha1::Size> sizes_for(const World& world, const NodeSmithPo
     const Registration huge{"", "", 1024, 1 << 20, 0, {}, {}, "", {}};
     const auto most = offered(world, pool, huge);
     const auto cpu = amount("cpu").milli() + huge.cpu_cores * 1000 - most.at("cpu").milli();
-    auto memory = amount("memory").mebibytes() + huge.memory_mib - most.at("memory").mebibytes();
-    // Half of it is where a machine without disk keeps its files.
-    if (is_diskless) memory = std::max(memory, 4 * amount("ephemeral-storage").mebibytes());
+    const auto memory = amount("memory").mebibytes() + huge.memory_mib - most.at("memory").mebibytes();
     const api::v1alpha1::Size size{stepped((cpu + 999) / 1000, flexible.cpuCores.min, flexible.cpuCores.step),
                                    stepped(memory, flexible.memoryMiB.min, flexible.memoryMiB.step)};
     if (size.cpuCores <= flexible.cpuCores.max && size.memoryMiB <= flexible.memoryMiB.max)
@@ -122,7 +120,7 @@ private:
         const bool is_refused = pods_refuse(nodes_.back(), nodes_, pod_).has_value();
         nodes_.pop_back();
         if (is_refused) return std::nullopt;
-        for (const auto& size : sizes_for(world_, pool, wanted, room.disk_mib == 0)) {
+        for (const auto& size : sizes_for(world_, pool, wanted)) {
             const auto memory = size.memoryMiB + provider.spec.proxmox->vmMemOverheadMiB;
             if (size.cpuCores > room.cpus || memory > room.memory_mib) continue;
             const Registration machine{"", "", size.cpuCores, size.memoryMiB, room.disk_mib, {}, {}, "", {}};

@@ -12,6 +12,8 @@ constexpr std::chrono::seconds kMonitorGrace{40};
 constexpr std::chrono::seconds kPatience{300};
 constexpr std::chrono::seconds kLostPodsAfter{20};
 constexpr std::chrono::seconds kPodStart{2};
+// As large as the server that it is on.
+constexpr std::int64_t kNetworkRootMiB = 2 * 1024 * 1024;
 constexpr std::chrono::milliseconds kLongestLag = std::chrono::seconds{60};
 
 // In every second seed taints follow conditions at once.
@@ -31,7 +33,7 @@ void set_taint(std::vector<api::Taint>& taints, std::string_view key, bool wante
 }  // namespace
 
 api::ResourceList KubeletHabits::capacity(const Registration& machine) const {
-    const auto disk = machine.disk_mib > 0 ? machine.disk_mib : machine.memory_mib / 2;
+    const auto disk = machine.disk_mib > 0 ? machine.disk_mib : kNetworkRootMiB;
     return {{"cpu", api::Quantity::of(machine.cpu_cores)},
             {"memory", api::Quantity::of_mebibytes(machine.memory_mib)},
             {"ephemeral-storage", api::Quantity::of_mebibytes(disk)},

@@ -21,7 +21,7 @@ struct Registration {
     std::string system_uuid;
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;
-    std::int64_t disk_mib = 0;  // 0: none, its file systems are in memory
+    std::int64_t disk_mib = 0;  // 0: none, its root is on the network
     api::StringMap labels;
     std::vector<api::Taint> taints;
     std::string provider_id;

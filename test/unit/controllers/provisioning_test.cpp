@@ -168,6 +168,22 @@ TEST_CASE("the limits of the control plane hold over its pools") {
     CHECK(world.server.get<objects::NodeSmithControlPlane>({"default", "main"})->status.reserved.nodes == 3);
 }
 
+TEST_CASE("room that comes back to the control plane's limits is used at once") {
+    World world(World::fixed_size_pool());
+    world.server.edit<objects::NodeSmithControlPlane>({"default", "main"}, [](auto& c) {
+        c.spec.limits.maxNodes = 1;
+        c.status.reserved = {1, 4, 8192, objects::kStart};
+    });
+    world.run_for(3s);
+    world.put_pending_pods(1);
+    world.run_for(30s);
+    CHECK(world.claims().empty());
+    world.server.edit<objects::NodeSmithControlPlane>({"default", "main"},
+                                                      [](auto& c) { c.status.reserved = {}; });
+    world.run_for(3s);
+    CHECK(world.claims().size() == 1);
+}
+
 TEST_CASE("R14: minNodes are created without any demand") {
     auto pool = objects::pool("small");
     pool.spec.limits.minNodes = 2;
