@@ -60,6 +60,16 @@ void drop_oldest(std::vector<PastPurchase>& purchases) {
     }
 }
 
+// Pods that ran and ended within a minute leave a machine behind that looks as if nobody had used it. One
+// that did not help has pods of the kind still waiting.
+std::vector<std::string> kinds_that_wait(const Informers& informers, std::vector<std::string> kinds) {
+    std::set<std::string> waiting;
+    for (const auto& pod : informers.pods.store().by_index(kPodsUnschedulable, "true"))
+        waiting.insert(kind_of(informers, *pod));
+    std::erase_if(kinds, [&](const std::string& kind) { return !waiting.contains(kind); });
+    return kinds;
+}
+
 std::vector<std::string> bought_for_living(const NodeSmithClaim& claim, const kube::Store<api::Pod>& pods) {
     std::set<std::string> alive;
     for (const auto& [key, pod] : pods.all()) alive.insert(pod->metadata.uid);
@@ -108,7 +118,7 @@ asio::awaitable<void> remember_purchase(Informers& informers, kube::Client& clie
     if (!pool || pool->metadata.deletionTimestamp || !is_recent(created, now)) co_return;
     auto pods = bought_for_living(claim, informers.pods.store());
     std::vector<std::string> kinds_in_vain;
-    if (was_never_used(claim)) kinds_in_vain = kinds_bought_for(claim);
+    if (was_never_used(claim)) kinds_in_vain = kinds_that_wait(informers, kinds_bought_for(claim));
     if (pods.empty() && kinds_in_vain.empty()) co_return;
     auto list = past_purchases(*pool);
     std::erase_if(list, [&](const PastPurchase& past) {

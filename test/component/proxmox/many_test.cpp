@@ -91,8 +91,11 @@ TEST_CASE("IDs come from the datacenter's range when none is configured") {
     CHECK(ids == std::vector<std::string>{"5000", "5001"});
     auto third = lab.machine(3);
     const auto result = lab.ensure(third);
-    REQUIRE(std::holds_alternative<NotReady>(result));
-    CHECK_THAT(std::get<NotReady>(result).message, Contains("5000 to 5001"));
+    REQUIRE(std::holds_alternative<InsufficientCapacity>(result));
+    CHECK_THAT(std::get<InsufficientCapacity>(result).message, Contains("5000 to 5001"));
+    // Nor is any host offered for more.
+    const auto offerings = lab.run(lab.provider->offerings());
+    for (const auto& host : offerings) CHECK_THAT(host.why_not, Contains("widen vmIDRange"));
 }
 
 TEST_CASE("A machine larger by the overhead is reported with what its node was to offer") {
