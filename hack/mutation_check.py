@@ -57,10 +57,10 @@ MUTATIONS = [
              "            where + \" is about"),
     Mutation("call a machine gone while its removal is under way", "the machine leaks if the task fails",
              "controllers/claim/cleanup.cpp",
-             "set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting, busy->message,\n"
-             "            s.now);",
-             "set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kDeleting, busy->message,\n"
-             "            s.now);"),
+             "        set(status, conditions::kMachineDeleted, ConditionStatus::False,\n"
+             "            is_slow ? kRemovalStalled : reasons::kDeleting, busy->message, s.now);",
+             "        set(status, conditions::kMachineDeleted, ConditionStatus::True,\n"
+             "            is_slow ? kRemovalStalled : reasons::kDeleting, busy->message, s.now);"),
     Mutation("drop the finalizer when the provider refuses", "the machine leaks", "controllers/claim/cleanup.cpp",
              "set(status, conditions::kMachineDeleted, ConditionStatus::False, blocked->reason, blocked->message,\n"
              "            s.now);",
