@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "api/v1alpha1/host.hpp"
+#include "controllers/provisioning/claim_factory.hpp"
 #include "test/simulators/proxmox/core/transport.hpp"
 #include "test/support/cluster_info.hpp"
 
@@ -153,6 +154,11 @@ void Stage::watch() {
     const auto claims = fake::ApiServer::resource_name(NodeSmithClaim::kResource);
     server_.observe([this, claims](const fake::Change& change) {
         if (change.key.resource != claims || !change.after) return;
+        if (!change.before) {
+            const auto bought = api::decode<NodeSmithClaim>(change.after->value());
+            for (const auto& uid : controllers::provisioning::bought_for(bought))
+                bought_.try_emplace(uid, now());
+        }
         if (!change.before && claim_.empty()) {
             claim_ = change.key.name;
             claim_created_ = now();
@@ -167,14 +173,14 @@ void Stage::watch() {
     });
 }
 
-void Stage::add_unschedulable_pod(const std::string& name) {
-    auto waiting = pod(name, "3");
+std::string Stage::add_unschedulable_pod(const std::string& name, const std::string& cpu) {
+    auto waiting = pod(name, cpu);
     waiting.status.phase = api::PodPhase::Pending;
     api::set_condition(*waiting.status.conditions,
                        {std::string(api::conditions::kPodScheduled), api::ConditionStatus::False,
                         std::string(api::reasons::kUnschedulable), "0 nodes are available", std::nullopt},
                        api::Time(clock_->wall_now()));
-    server_.put(waiting);
+    return server_.put(waiting).metadata.uid;
 }
 
 void Stage::bind_pod(const std::string& name, const std::string& node) {

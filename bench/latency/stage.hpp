@@ -34,8 +34,8 @@ public:
     void run_until(const std::string& what, const std::function<bool()>& holds);
     void run_for(base::Duration duration);
 
-    // A pod that no node has room for, as the scheduler would say.
-    void add_unschedulable_pod(const std::string& name);
+    // A pod that no node has room for, as the scheduler would say. Returns its UID.
+    std::string add_unschedulable_pod(const std::string& name, const std::string& cpu = "3");
     // The pod runs on that node from now on.
     void bind_pod(const std::string& name, const std::string& node);
     // The machine of the claim joins as a Node that is not Ready yet.
@@ -47,6 +47,8 @@ public:
     std::optional<base::TimePoint> claim_created() const { return claim_created_; }
     std::optional<base::TimePoint> machine_requested() const { return machine_requested_; }
     std::optional<base::TimePoint> claim_ready() const { return claim_ready_; }
+    // When the first claim for each pod was created, by UID.
+    const std::map<std::string, base::TimePoint>& bought() const { return bought_; }
     void forget();
 
 private:
@@ -66,6 +68,7 @@ private:
     std::optional<base::TimePoint> claim_created_;
     std::optional<base::TimePoint> machine_requested_;
     std::optional<base::TimePoint> claim_ready_;
+    std::map<std::string, base::TimePoint> bought_;
 };
 
 }  // namespace bench
