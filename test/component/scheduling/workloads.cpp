@@ -28,6 +28,7 @@ struct Planned {
 
 random_cluster::Options options_for(std::uint64_t seed) {
     random_cluster::Options options;
+    options.has_bounds = false;  // the nodes made here have no disk
     options.most_pods = 14;
     options.most_nodes = 4;
     options.prefix = "w" + std::to_string(seed) + "-";
