@@ -156,9 +156,9 @@ Room Purchases::room(std::size_t index) const {
         most.cpu_cores =
             std::max(most.cpu_cores,
                      std::min(place.free_cpu_cores.value_or(kUnbounded) + own.cpu_cores, bound.cpu_cores));
-        most.memory_mib = std::max(
-            most.memory_mib,
-            std::min(place.free_memory_mib.value_or(kUnbounded) + own.memory_mib, bound.memory_mib));
+        most.memory_mib =
+            std::max(most.memory_mib,
+                     std::min(place.free_memory_mib.value_or(kUnbounded) + own.memory_mib, bound.memory_mib));
     }
     const auto affordable = market_.most_affordable(pool);
     most.cpu_cores = std::min(most.cpu_cores, affordable.cpu_cores + purchase.size.cpu_cores);
