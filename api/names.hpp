@@ -73,6 +73,10 @@ inline constexpr std::string_view kPassword = "password";
 
 namespace conditions {
 inline constexpr std::string_view kReady = "Ready";  // every kind, and Nodes
+// Every kind, only while True, as kstatus (sigs.k8s.io/cli-utils) reads them: work goes on; nothing goes on
+// before somebody changes something
+inline constexpr std::string_view kReconciling = "Reconciling";
+inline constexpr std::string_view kStalled = "Stalled";
 // Claim
 inline constexpr std::string_view kLaunched = "Launched";
 inline constexpr std::string_view kRegistered = "Registered";
@@ -95,6 +99,7 @@ inline constexpr std::string_view kCredentialsResolved = "CredentialsResolved";
 inline constexpr std::string_view kReachable = "Reachable";  // and Host
 inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kOrphansFound = "OrphansFound";
+inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
 // Host
 inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
@@ -151,6 +156,7 @@ inline constexpr std::string_view kNotAdopted = "NotAdopted";    // Adopted, Mac
 inline constexpr std::string_view kBootDataMissing = "BootDataMissing";          // Launched
 inline constexpr std::string_view kRequestRefused = "RequestRefused";            // any: by the API server
 inline constexpr std::string_view kVolumeDetachTimeout = "VolumeDetachTimeout";  // VolumesDetached
+inline constexpr std::string_view kKept = "Kept";        // MachineDeleted: stopped, for a look
 inline constexpr std::string_view kPaused = "Paused";    // Launched: ControlPlane.mode
 inline constexpr std::string_view kObserve = "Observe";  // Launched: ControlPlane.mode
 inline constexpr std::string_view kNotReconciled = "NotReconciled";
@@ -190,6 +196,8 @@ inline constexpr std::string_view kNoOrphans = "NoOrphans";
 inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kTemplateNotFound = "TemplateNotFound";
 inline constexpr std::string_view kTemplateAmbiguous = "TemplateAmbiguous";
+inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
+inline constexpr std::string_view kConfigurationInvalid = "ConfigurationInvalid";  // on some hosts or all
 // ControlPlane
 inline constexpr std::string_view kPoolsResolved = "PoolsResolved";
 inline constexpr std::string_view kPoolMissing = "PoolMissing";

@@ -31,6 +31,17 @@ struct ClaimFailure {
     bool operator==(const ClaimFailure&) const = default;
 };
 
+// What is known of the way of the machine to its Node, for whoever looks why it never joined. No secrets.
+struct ClaimBoot {
+    std::string delivery;                // how it gets its boot data, in words
+    std::string apiServer;               // host and port that it is told to join
+    std::optional<Time> startedTime;     // first seen running
+    std::optional<Time> fetchedTime;     // it asked for its boot data, where that is served by the operator
+    std::optional<Time> agentTime;       // its guest agent answered first
+    std::vector<std::string> addresses;  // that it was seen to have
+    bool operator==(const ClaimBoot&) const = default;
+};
+
 struct ClaimStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -49,6 +60,8 @@ struct ClaimStatus {
     std::optional<ClaimFailure> lastFailure;
     std::optional<Time> waitsForRoomSince;  // no host can take the machine of this attempt
     std::vector<std::string> addresses;
+    std::optional<ClaimBoot> boot;
+    std::optional<Time> keptSince;  // its machine never joined and is kept, stopped (scaleUp.keepFailed)
     std::string bootstrapTokenID;
     std::string templateHash;
     std::string templateRevision;  // of the provider's template that it was made from

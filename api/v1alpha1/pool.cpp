@@ -18,7 +18,7 @@ BOOST_DESCRIBE_STRUCT(Retry, (), (initialBackoff, maxBackoff))
 BOOST_DESCRIBE_STRUCT(Headroom, (), (cpuCores, memoryMiB, nodes))
 BOOST_DESCRIBE_STRUCT(ScaleUp, (),
                       (stabilizationWindow, batchSize, maxConcurrent, provisionTimeout, registrationTimeout,
-                       initializationTimeout, maxLaunchAttempts, retry, headroom))
+                       initializationTimeout, maxLaunchAttempts, keepFailed, retry, headroom))
 BOOST_DESCRIBE_ENUM(ScaleDownPolicy, WhenEmptyOrUnderutilized, WhenEmpty, Never)
 BOOST_DESCRIBE_ENUM(DrainTimeoutAction, Abort, Force)
 BOOST_DESCRIBE_STRUCT(ScaleDown, (),
@@ -39,11 +39,12 @@ BOOST_DESCRIBE_STRUCT(PoolClaims, (), (pending, ready, failed, deleting))
 BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim))
 BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, kind, count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(LearnedOffer, (), (templateHash, pods, ephemeralStorageMiB))
+BOOST_DESCRIBE_STRUCT(KeptMachine, (), (claim, host, machineID, message, time))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
                        memoryMiB, learnedReserved, learnedOffer, nextClaimSequence, reserved, addresses,
                        lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
-                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions))
+                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

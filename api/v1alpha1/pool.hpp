@@ -36,6 +36,7 @@ struct ScaleUp {
     Duration registrationTimeout = std::chrono::minutes(15);
     Duration initializationTimeout = std::chrono::minutes(15);
     std::int32_t maxLaunchAttempts = 3;
+    std::int32_t keepFailed = 0;  // machines that never joined, kept stopped for a look: 0 or 1
     Retry retry;
     Headroom headroom;
     bool operator==(const ScaleUp&) const = default;
@@ -136,6 +137,16 @@ struct LearnedOffer {
     bool operator==(const LearnedOffer&) const = default;
 };
 
+// A machine that never joined, stopped and kept for a look (scaleUp.keepFailed); it ends with its claim.
+struct KeptMachine {
+    std::string claim;
+    std::string host;
+    std::string machineID;
+    std::string message;  // why it failed
+    std::optional<Time> time;
+    bool operator==(const KeptMachine&) const = default;
+};
+
 struct PoolStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -158,6 +169,7 @@ struct PoolStatus {
     std::int32_t consecutiveFailures = 0;
     std::optional<Time> nextRetryTime;  // no claim is created before it
     std::vector<Misprediction> mispredictions;
+    std::optional<KeptMachine> keptMachine;
     bool operator==(const PoolStatus&) const = default;
 };
 
