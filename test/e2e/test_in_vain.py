@@ -1,10 +1,11 @@
 """What no machine would help is not bought, and told; what the scheduler looks at beyond the pod is looked at too."""
 
+import subprocess
 import time
 
 import manifests
 import pytest
-from stack import condition, running_pods, wait_for
+from stack import BIN, condition, running_pods, wait_for
 
 # Long enough for a machine that should not be bought to be bought.
 WATCH_SECONDS = 6
@@ -105,3 +106,21 @@ def test_room_of_a_pod_that_ends_is_waited_for(cluster):
     cluster.apply(manifests.deployment("new", 1, cpu=str(size["cpuCores"] - 1)))
     wait_for("the pod that waited", lambda: runs(cluster, "new"), 60)
     assert len(cluster.claims()) == 1
+
+
+def program(stack, *argv):
+    return subprocess.run([BIN / "kubenodesmith", "--kubeconfig", stack.cluster.kubeconfig, *argv],
+                          capture_output=True, text=True, check=False).stdout
+
+
+def test_three_machines_that_did_not_come_are_enough_and_everybody_says_so(cluster):
+    broken = manifests.pool(scaleUp={"maxLaunchAttempts": 1, "retry": {"initialBackoff": "1s", "maxBackoff": "1s"}})
+    cluster.apply(manifests.provider(cluster.proxmox, vmOptions=[{"name": "ostype", "value": "beos"}]), broken)
+    cluster.apply(manifests.deployment("unlucky", 1))
+    why = "3 machines were bought for it within an hour"
+    nothing_more = wait_for("the verdict", lambda: [m for m in verdicts(cluster, "unlucky") if why in m], 90)
+    assert nothing_more
+    pod = cluster.pods()[0]["metadata"]["name"]
+    assert why in program(cluster, "explain", "pod", pod)
+    plan = program(cluster, "plan")
+    assert why in plan and "would be" not in plan, plan

@@ -1,4 +1,5 @@
-"""How long it takes from the scheduler's verdict to the request at the hypervisor. Reported; the figure is judged in bench/."""
+"""How long it takes from the scheduler's verdict to the request at the hypervisor. Reported; the figure is judged in bench/.
+And what is certain is bought while pods still come."""
 
 import json
 import statistics
@@ -71,3 +72,24 @@ def test_from_unschedulable_to_the_creation_request(clean):
     print(f"unschedulable to creation request beyond the batching window: median {median * 1000:.0f} ms, "
           f"largest {max(delays) * 1000:.0f} ms, {PODS} pods")
     assert len(delays) == PODS
+
+
+def test_machines_that_are_full_are_bought_while_pods_keep_coming(clean):
+    """Without looks in between nothing would be bought before the longest time of a batch is over."""
+    stack = clean
+    control_plane = manifests.control_plane(batching={"idleDuration": "1s", "maxDuration": "10m"})
+    stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox), manifests.pool(limits={"maxNodes": 0}),
+                control_plane)
+    wait_for("a ready pool", lambda: any(c["type"] == "Ready" and c["status"] == "True" for p in
+                                         stack.objects("nodesmithpools") for c in p.get("status", {}).get("conditions", [])))
+    stack.apply(manifests.deployment("stream", 1))
+    came = 1
+    # More often than the idle duration, so that the batch never closes.
+    while not stack.claims():
+        came += 1
+        assert came < 200, "the batch is still open and nothing is bought"
+        stack.cluster.kubectl("scale", "deployment", "stream", f"--replicas={came}")
+        time.sleep(0.3)
+    bought = sum(c["spec"]["requirements"]["cpuCores"] for c in stack.claims())
+    print(f"{bought} CPUs bought while pod {came} came")
+    stack.cluster.kubectl("scale", "deployment", "stream", "--replicas=1")

@@ -64,8 +64,9 @@ Scheduler::Scheduler(fake::ApiServer& server, ClusterView& view, Trace& trace)
         if (comes || frees) reactor_.poke();
     });
     view.subscribe<api::Node>([this](const api::Node* before, const api::Node* after) {
-        if (!after) return;
-        if (!before || before->spec != after->spec || before->metadata.labels != after->metadata.labels ||
+        // A Node that is gone counts no longer among those that a hard spread looks at.
+        if (!before || !after || before->spec != after->spec ||
+            before->metadata.labels != after->metadata.labels ||
             before->status.allocatable != after->status.allocatable) {
             reactor_.poke();
         }

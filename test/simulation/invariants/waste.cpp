@@ -45,8 +45,10 @@ private:
         base::TimePoint in_service{};
         std::set<std::string> pods;  // UIDs
         bool keeps_apart = false;
-        std::string kind;       // of machines
-        bool is_guess = false;  // nobody knew what machines of the kind offer
+        std::string kind;  // of machines
+        std::string node;
+        bool is_guess = false;         // nobody knew what machines of the kind offer
+        bool lost_to_another = false;  // one of its pods runs on a machine that came for others
     };
 
     // What was bought of one pool within a second.
@@ -65,9 +67,30 @@ private:
         const auto& pod = after ? *after : *before;
         if (belongs_to_node(pod)) return;
         const bool is_bound = after && !after->spec.nodeName.empty();
-        if (is_bound) used_.insert(after->spec.nodeName);
+        if (is_bound && (!before || before->spec.nodeName.empty())) note_binding(*after);
         const bool was_there = before && is_alive(*before);
         if (was_there && (!after || !is_alive(*after))) last_departure_ = world_.now();
+    }
+
+    // The scheduler is free to use a machine that came for others, which leaves theirs empty.
+    void note_binding(const api::Pod& pod) {
+        const auto& node = pod.spec.nodeName;
+        used_.insert(node);
+        const bool was_meant = std::ranges::any_of(bought_, [&](const auto& entry) {
+            return entry.second.node == node && entry.second.pods.contains(pod.metadata.uid);
+        });
+        const auto service = in_service_.find(node);
+        if (was_meant || service == in_service_.end()) return;
+        for (auto& [uid, bought] : bought_)
+            if (bought.pods.contains(pod.metadata.uid) && service->second > bought.at)
+                bought.lost_to_another = true;
+    }
+
+    void note_service(const NodeSmithClaim& claim) {
+        if (claim.status.nodeName.empty()) return;
+        const bool serves = api::is_true(claim.status.conditions, api::conditions::kInitialized);
+        auto& since = in_service_.try_emplace(claim.status.nodeName, base::TimePoint::max()).first->second;
+        if (serves) since = std::min(since, world_.now());
     }
 
     void follow(const NodeSmithClaim* before, const NodeSmithClaim* after) {
@@ -76,8 +99,10 @@ private:
             return;
         }
         if (!before) note_purchase(*after);
+        note_service(*after);
         const auto known = bought_.find(after->metadata.uid);
         if (known == bought_.end()) return;
+        known->second.node = after->status.nodeName;
         const bool in_service = api::is_true(after->status.conditions, api::conditions::kInitialized);
         if (in_service && known->second.in_service == base::TimePoint{}) {
             known->second.in_service = world_.now();
@@ -140,7 +165,8 @@ private:
     // Pods that went between the purchase and the moment when the last of the others could have been bound
     // explain it.
     void check_removal(const NodeSmithClaim& claim, const Bought& bought) {
-        if (bought.pods.empty() || bought.keeps_apart || used_.contains(claim.status.nodeName)) return;
+        if (bought.pods.empty() || bought.keeps_apart || bought.lost_to_another) return;
+        if (used_.contains(claim.status.nodeName)) return;
         // Kubelets may keep more than the pool says; the first Node teaches it.
         if (bought.is_guess && !world_.kubelets.habits().are_usual()) return;
         if (bought.in_service == base::TimePoint{} || !is_calm_since(bought.at)) return;
@@ -154,8 +180,9 @@ private:
     base::TimePoint last_departure_{};
     std::map<api::ObjectKey, Burst> bursts_;
     std::set<std::string> known_kinds_;
-    std::set<std::string> used_;            // Nodes that ran a pod, by name
-    std::map<std::string, Bought> bought_;  // by claim UID
+    std::set<std::string> used_;                         // Nodes that ran a pod, by name
+    std::map<std::string, Bought> bought_;               // by claim UID
+    std::map<std::string, base::TimePoint> in_service_;  // since when, the claims' Nodes by name
 };
 
 }  // namespace
