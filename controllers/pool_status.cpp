@@ -173,7 +173,7 @@ void count_failures(const PoolFacts& facts, PoolStatus& status) {
     if (last_success && status.lastScaleFailureTime && *status.lastScaleFailureTime <= *last_success)
         status.consecutiveFailures = 0;
     status.nextRetryTime.reset();
-    if (status.consecutiveFailures == 0) return;
+    if (status.consecutiveFailures == 0 || !status.lastScaleFailureTime) return;
     const auto& retry = facts.object.spec.scaleUp.retry;
     const base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
                                 std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
