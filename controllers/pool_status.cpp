@@ -47,6 +47,24 @@ Update provider_ready(const PoolFacts& facts) {
                   "provider " + name + ": " + ready->message);
 }
 
+std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
+    const auto* condition = api::find_condition(claim.status.conditions, type);
+    if (!condition || condition->status != ConditionStatus::True) return std::nullopt;
+    return condition->lastTransitionTime;
+}
+
+// Why the last claim of the series failed, as far as it is still there.
+std::string last_failure(const PoolFacts& facts) {
+    const NodeSmithClaim* last = nullptr;
+    for (const auto& claim : facts.claims) {
+        const bool counts = became_true(*claim, conditions::kFailed) && claim->status.lastFailure &&
+                            !provisioning::failed_for_room(*claim);
+        if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
+            last = claim.get();
+    }
+    return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
+}
+
 // Whether one more machine of the smallest size could be bought, as far as this pool decides.
 Update available(const PoolFacts& facts, const PoolStatus& status, const Fleet& fleet, api::Time now) {
     const auto smallest = ledger::one_machine(ledger::smallest_size(facts.object.spec.machineTemplate));
@@ -56,7 +74,9 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Fleet& 
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return update(conditions::kAvailable, ConditionStatus::False, reasons::kBackingOff,
                       std::to_string(status.consecutiveFailures) +
-                          " claims failed in a row: nothing is bought before " + status.nextRetryTime->str());
+                          (status.consecutiveFailures == 1 ? " claim" : " claims") +
+                          " failed in a row: nothing is bought before " + status.nextRetryTime->str() +
+                          last_failure(facts));
     return update(conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
                   "another machine can be bought");
 }
@@ -91,12 +111,6 @@ Update ready(const PoolFacts& facts, const Update& is_managed, const Update& pro
     }
     return update(conditions::kReady, ConditionStatus::True, reasons::kReady,
                   "machines can be bought and removed");
-}
-
-std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
-    const auto* condition = api::find_condition(claim.status.conditions, type);
-    if (!condition || condition->status != ConditionStatus::True) return std::nullopt;
-    return condition->lastTransitionTime;
 }
 
 // Where the claim stands that was placed last, as far as claims are left.

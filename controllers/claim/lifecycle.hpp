@@ -31,6 +31,7 @@ struct Situation {
     bool namesake_is_leftover = false;    // of an earlier attempt of this claim, whose machine is gone
     std::optional<Hold> purchase_hold;    // nothing may be bought: pool not selected, paused, ...
     bool volumes_attached = false;        // to the node
+    std::string guest_silence;  // why a guest that was asked told nothing; empty: it told, or was not
     api::Time now;
 };
 

@@ -73,6 +73,7 @@ Situation Observation::situation() const {
     s.namesake_is_leftover = namesake_is_leftover;
     s.purchase_hold = purchase_hold;
     s.volumes_attached = volumes_attached;
+    s.guest_silence = guest_silence;
     s.now = now;
     return s;
 }

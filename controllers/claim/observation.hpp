@@ -24,6 +24,7 @@ struct Observation {
     bool namesake_is_leftover = false;
     bool volumes_attached = false;
     std::optional<Hold> purchase_hold;
+    std::string guest_silence;  // see Situation
     api::Time now;
 
     // Valid as long as this is.

@@ -93,7 +93,9 @@ namespace {
 
 constexpr base::Duration kLatency = std::chrono::milliseconds{1};
 
-class FakeProvider final : public providers::Provider, public providers::LeftoverFinder {
+class FakeProvider final : public providers::Provider,
+                           public providers::LeftoverFinder,
+                           public providers::GuestObserver {
 public:
     FakeProvider(Cloud& cloud, ProviderCalls* calls) : cloud_(cloud), calls_(calls) {}
 
@@ -119,6 +121,14 @@ public:
     }
 
     asio::awaitable<std::vector<providers::Leftover>> leftovers() override { co_return cloud_.leftovers; }
+
+    asio::awaitable<providers::GuestSight> look_at_guest(providers::MachineRecord record) override {
+        co_await begin("look_at_guest");
+        const auto machine = cloud_.machines.find(record.machine_id);
+        auto sight = machine == cloud_.machines.end() ? providers::GuestSight() : machine->second.guest;
+        end("look_at_guest");
+        co_return sight;
+    }
 
     asio::awaitable<bool> release(providers::MachineIdentity identity, providers::MachineRecord) override {
         co_await begin("release");
