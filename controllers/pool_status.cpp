@@ -113,6 +113,23 @@ Update ready(const PoolFacts& facts, const Update& is_managed, const Update& pro
                   "machines can be bought and removed");
 }
 
+// The machine that never joined and is kept for a look.
+std::optional<api::v1alpha1::KeptMachine> kept_machine(const ClaimPointers& claims) {
+    const NodeSmithClaim* last = nullptr;
+    for (const auto& claim : claims) {
+        const auto& since = claim->status.keptSince;
+        if (!since || claim->metadata.deletionTimestamp) continue;
+        if (!last ||
+            std::tie(last->status.keptSince, last->metadata.name) < std::tie(since, claim->metadata.name))
+            last = claim.get();
+    }
+    if (!last) return std::nullopt;
+    const auto& status = last->status;
+    return api::v1alpha1::KeptMachine{last->metadata.name, status.host, status.machineID,
+                                      status.lastFailure ? status.lastFailure->message : "",
+                                      status.keptSince};
+}
+
 // Where the claim stands that was placed last, as far as claims are left.
 std::string youngest_host(const ClaimPointers& claims) {
     const NodeSmithClaim* youngest = nullptr;
@@ -208,6 +225,7 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
     status.learnedReserved = learn_reserved(facts);
     status.learnedOffer = learn_offer(facts);
     count_failures(facts, status);
+    status.keptMachine = kept_machine(facts.claims);
     if (const auto host = youngest_host(facts.claims); !host.empty()) status.lastPlacedHost = host;
 
     const auto is_managed = managed(facts);

@@ -132,6 +132,8 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
             co_return co_await remover_.drain(std::move(observation));
         case Step::remove_machine:
             co_return co_await remover_.remove_machine(std::move(observation));
+        case Step::stop_machine:
+            co_return co_await remover_.stop_machine(std::move(observation));
         case Step::release_machine:
             co_return co_await remover_.release_machine(std::move(observation));
         case Step::release_node:

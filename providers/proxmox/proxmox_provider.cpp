@@ -17,7 +17,11 @@ namespace {
 
 constexpr base::Duration kListAge = std::chrono::seconds{10};
 
-class ProxmoxProvider final : public Provider, public Adopter, public LeftoverFinder, public GuestObserver {
+class ProxmoxProvider final : public Provider,
+                              public Adopter,
+                              public LeftoverFinder,
+                              public GuestObserver,
+                              public MachineStopper {
 public:
     ProxmoxProvider(ProviderConfig config, ProviderEnvironment& environment)
         : settings_(make_settings(config)),
@@ -44,6 +48,10 @@ public:
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
                                          InUseCheck in_use) override {
         co_return co_await remover_.remove(std::move(identity), std::move(record), std::move(in_use));
+    }
+    asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record,
+                                     InUseCheck in_use) override {
+        co_return co_await remover_.stop(std::move(identity), std::move(record), std::move(in_use));
     }
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
         co_return co_await releaser_.release(std::move(identity), std::move(record));
