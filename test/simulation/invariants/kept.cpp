@@ -41,11 +41,12 @@ public:
             if (claims.size() > most)
                 findings.push_back({kName, "pool " + key.name + " keeps " + std::to_string(claims.size()) +
                                                " machines, and may keep " + std::to_string(most)});
-            const auto wanted = claims.empty() ? std::string() : claims.front()->metadata.name;
-            if ((named ? named->claim : std::string()) != wanted)
-                findings.push_back(
-                    {kName, "pool " + key.name + " names claim \"" + (named ? named->claim : "") +
-                                "\" as the one that keeps its machine, " + "instead of \"" + wanted + "\""});
+            const auto wanted = claims.empty() ? std::string() : claims.back()->metadata.name;
+            const auto name = named ? named->claim : std::string();
+            if (name != wanted && claims.size() <= 1)
+                findings.push_back({kName, "pool " + key.name + " names claim \"" + name +
+                                               "\" as the one that keeps its machine, instead of \"" +
+                                               wanted + "\""});
             for (const auto* claim : claims) look_at(*claim, findings);
         }
         return findings;
