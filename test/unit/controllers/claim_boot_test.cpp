@@ -160,6 +160,24 @@ TEST_CASE("what is seen of a machine that has not joined stands in its claim's s
     CHECK(world.server.writes().size() == writes + 1);
 }
 
+TEST_CASE("that a machine fetched its boot data shows in its claim's status, once") {
+    Silent world;
+    claims::Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.launched(); }));
+    const auto token_id = world.claim()->status.bootstrapTokenID;
+    REQUIRE_FALSE(token_id.empty());
+    world.run(10s);
+    const api::Time fetched(world.clock.wall_now());
+    process.boot_data().note_fetched(token_id);
+    world.run(2min);
+    process.boot_data().note_fetched(token_id);
+    CHECK(world.claim()->status.boot->fetchedTime == fetched);
+    const auto writes = world.server.writes().size();
+    world.run(5min);
+    CHECK(world.server.writes().size() == writes);
+}
+
 TEST_CASE("a machine is looked at once more before it is given up, however short that takes") {
     Silent world;
     Looks looks;

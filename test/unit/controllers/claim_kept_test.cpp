@@ -7,7 +7,6 @@
 #include "test/unit/controllers/claim_world.hpp"
 
 using namespace test;
-using Catch::Contains;
 
 namespace {
 
