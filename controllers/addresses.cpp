@@ -123,7 +123,9 @@ asio::awaitable<bool> Addresses::is_unused(kube::ObjectKey key) {
     const auto known = informers_.claims.store().get(key);
     if (known) {
         const auto& list = known->status.conditions;
-        co_return api::is_true(list, conditions::kFailed) && api::is_true(list, conditions::kMachineDeleted);
+        // What is kept, stopped, uses none.
+        const bool is_off = api::is_true(list, conditions::kMachineDeleted) || known->status.keptSince;
+        co_return api::is_true(list, conditions::kFailed) && is_off;
     }
     const auto live = co_await client_.get<NodeSmithClaim>(key);
     co_return !live;

@@ -103,6 +103,7 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     co_await report(object, std::move(findings));
     co_await follow_moves(machines);
     co_await end_bereft_claims(object, backend, machines);
+    co_await end_keeping(object, backend, machines);
     co_await collect_nodes(object, backend, machines);
     co_return kube::Result{busy ? kWhileCollecting : kInterval};
 }
@@ -278,6 +279,23 @@ asio::awaitable<void> GarbageCollector::end_bereft_claims(ProviderObject object,
         co_await write_status(client_, informers_.claims, *claim, after);
         events_.event(kube::target_of(*claim), kube::EventType::warning,
                       std::string(reasons::kMachineVanished), what);
+    }
+}
+
+asio::awaitable<void> GarbageCollector::end_keeping(ProviderObject object, Backend backend,
+                                                    std::vector<providers::Machine> machines) {
+    for (const auto& claim : keepers_of_nothing(machines, api::key_of(*object), informers_)) {
+        const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
+        const bool is_gone = co_await verified_gone(backend, identity, claim::record_of(claim->status));
+        if (!is_gone) continue;
+        auto after = *claim;
+        after.status.keptSince.reset();
+        claim::set(after.status, conditions::kMachineDeleted, ConditionStatus::True,
+                   reasons::kMachineVanished,
+                   "machine " + claim->status.machineID + " on host " + claim->status.host +
+                       ", which was kept for a look, does not exist any more",
+                   api::Time(clock_.wall_now()));
+        co_await write_status(client_, informers_.claims, *claim, after);
     }
 }
 

@@ -48,6 +48,9 @@ private:
     asio::awaitable<void> follow_moves(std::vector<providers::Machine> machines);
     asio::awaitable<void> end_bereft_claims(ProviderObject object, Backend backend,
                                             std::vector<providers::Machine> machines);
+    // Somebody removed a machine that was kept for a look: it is looked at no more.
+    asio::awaitable<void> end_keeping(ProviderObject object, Backend backend,
+                                      std::vector<providers::Machine> machines);
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,
                                         std::vector<providers::Machine> machines);
     // What died on its way to become a machine and is no matter of a claim that is still being launched.

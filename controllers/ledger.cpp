@@ -109,7 +109,8 @@ bool is_admitted(const NodeSmithClaim& claim) {
 bool counts(const NodeSmithClaim& claim) {
     const bool ends =
         claim.metadata.deletionTimestamp || api::is_true(claim.status.conditions, api::conditions::kFailed);
-    const bool ended = ends && api::is_true(claim.status.conditions, api::conditions::kMachineDeleted);
+    const bool ended = ends && (api::is_true(claim.status.conditions, api::conditions::kMachineDeleted) ||
+                                claim.status.keptSince);
     return is_admitted(claim) && !ended;
 }
 

@@ -55,7 +55,8 @@ bool was_bought(const api::v1alpha1::NodeSmithClaim& claim);
 // True if the claim's place within the limits is taken: bought, or admitted, which its status.providerRef
 // shows.
 bool is_admitted(const api::v1alpha1::NodeSmithClaim& claim);
-// True for every claim that has or may still have a machine (decided by MachineDeleted, not by hope).
+// True for every claim that has or may still have a machine (decided by MachineDeleted, not by hope), but for
+// one that never joined and is kept, stopped.
 bool counts(const api::v1alpha1::NodeSmithClaim& claim);
 
 struct LimitHit {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "controllers/claim/identity.hpp"
+#include "controllers/claim/keeping.hpp"
 
 namespace controllers {
 
@@ -34,6 +35,11 @@ bool is_proven(const Machine& machine) {
 bool has_machine(const api::Node& node, const std::vector<Machine>& machines) {
     return std::any_of(machines.begin(), machines.end(),
                        [&node](const Machine& m) { return runs_on(node, m); });
+}
+
+bool is_listed(const std::vector<Machine>& machines, const NodeSmithClaim& claim) {
+    return std::any_of(machines.begin(), machines.end(),
+                       [&claim](const Machine& m) { return belongs_to(m, claim); });
 }
 
 bool is_of_provider(const api::Node& node, const kube::ObjectKey& provider, const Informers& informers) {
@@ -85,6 +91,20 @@ bool is_in_use(const Machine& machine, const Informers& informers) {
                        [&machine](const auto& entry) { return may_serve(*entry.second, machine); });
 }
 
+std::vector<std::shared_ptr<const NodeSmithClaim>> keepers_of_nothing(const std::vector<Machine>& machines,
+                                                                      const kube::ObjectKey& provider,
+                                                                      const Informers& informers) {
+    std::vector<std::shared_ptr<const NodeSmithClaim>> result;
+    for (const auto& [key, claim] : informers.claims.store().all()) {
+        const bool is_its =
+            key.namespace_ == provider.namespace_ && claim->status.providerRef == provider.name;
+        if (is_its && claim::is_kept(*claim) && !claim->metadata.deletionTimestamp &&
+            !is_listed(machines, *claim))
+            result.push_back(claim);
+    }
+    return result;
+}
+
 std::vector<std::shared_ptr<const NodeSmithClaim>> bereft(const std::vector<Machine>& machines,
                                                           const kube::ObjectKey& provider,
                                                           const Informers& informers) {
@@ -95,9 +115,7 @@ std::vector<std::shared_ptr<const NodeSmithClaim>> bereft(const std::vector<Mach
                            api::is_true(status.conditions, conditions::kLaunched) &&
                            !api::find_condition(status.conditions, conditions::kMachineDeleted);
         if (!lives || key.namespace_ != provider.namespace_ || status.providerRef != provider.name) continue;
-        const bool listed = std::any_of(machines.begin(), machines.end(),
-                                        [&claim](const Machine& m) { return belongs_to(m, *claim); });
-        if (!listed && !status.systemUUID.empty()) result.push_back(claim);
+        if (!is_listed(machines, *claim) && !status.systemUUID.empty()) result.push_back(claim);
     }
     return result;
 }

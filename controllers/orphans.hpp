@@ -31,6 +31,11 @@ std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithClaim>> bereft(
     const std::vector<providers::Machine>& machines, const kube::ObjectKey& provider,
     const Informers& informers);
 
+// Claims of the provider that keep a machine for a look, which is not among `machines`.
+std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithClaim>> keepers_of_nothing(
+    const std::vector<providers::Machine>& machines, const kube::ObjectKey& provider,
+    const Informers& informers);
+
 // Nodes that carry our claim label, belong to a pool of the provider, are not Ready, and have neither a claim
 // nor one of `machines`, although the host that they name is in service and so would have shown it.
 std::vector<std::shared_ptr<const api::Node>> ghosts(const std::vector<providers::Machine>& machines,

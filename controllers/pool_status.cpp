@@ -47,6 +47,24 @@ Update provider_ready(const PoolFacts& facts) {
                   "provider " + name + ": " + ready->message);
 }
 
+std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
+    const auto* condition = api::find_condition(claim.status.conditions, type);
+    if (!condition || condition->status != ConditionStatus::True) return std::nullopt;
+    return condition->lastTransitionTime;
+}
+
+// Why the last claim of the series failed, as far as it is still there.
+std::string last_failure(const PoolFacts& facts) {
+    const NodeSmithClaim* last = nullptr;
+    for (const auto& claim : facts.claims) {
+        const bool counts = became_true(*claim, conditions::kFailed) && claim->status.lastFailure &&
+                            !provisioning::failed_for_room(*claim);
+        if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
+            last = claim.get();
+    }
+    return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
+}
+
 // Whether one more machine of the smallest size could be bought, as far as this pool decides.
 Update available(const PoolFacts& facts, const PoolStatus& status, const Fleet& fleet, api::Time now) {
     const auto smallest = ledger::one_machine(ledger::smallest_size(facts.object.spec.machineTemplate));
@@ -56,7 +74,9 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Fleet& 
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return update(conditions::kAvailable, ConditionStatus::False, reasons::kBackingOff,
                       std::to_string(status.consecutiveFailures) +
-                          " claims failed in a row: nothing is bought before " + status.nextRetryTime->str());
+                          (status.consecutiveFailures == 1 ? " claim" : " claims") +
+                          " failed in a row: nothing is bought before " + status.nextRetryTime->str() +
+                          last_failure(facts));
     return update(conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
                   "another machine can be bought");
 }
@@ -93,10 +113,21 @@ Update ready(const PoolFacts& facts, const Update& is_managed, const Update& pro
                   "machines can be bought and removed");
 }
 
-std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
-    const auto* condition = api::find_condition(claim.status.conditions, type);
-    if (!condition || condition->status != ConditionStatus::True) return std::nullopt;
-    return condition->lastTransitionTime;
+// The machine that never joined and is kept for a look.
+std::optional<api::v1alpha1::KeptMachine> kept_machine(const ClaimPointers& claims) {
+    const NodeSmithClaim* last = nullptr;
+    for (const auto& claim : claims) {
+        const auto& since = claim->status.keptSince;
+        if (!since || claim->metadata.deletionTimestamp) continue;
+        if (!last ||
+            std::tie(last->status.keptSince, last->metadata.name) < std::tie(since, claim->metadata.name))
+            last = claim.get();
+    }
+    if (!last) return std::nullopt;
+    const auto& status = last->status;
+    return api::v1alpha1::KeptMachine{last->metadata.name, status.host, status.machineID,
+                                      status.lastFailure ? status.lastFailure->message : "",
+                                      status.keptSince};
 }
 
 // Where the claim stands that was placed last, as far as claims are left.
@@ -173,7 +204,7 @@ void count_failures(const PoolFacts& facts, PoolStatus& status) {
     if (last_success && status.lastScaleFailureTime && *status.lastScaleFailureTime <= *last_success)
         status.consecutiveFailures = 0;
     status.nextRetryTime.reset();
-    if (status.consecutiveFailures == 0) return;
+    if (status.consecutiveFailures == 0 || !status.lastScaleFailureTime) return;
     const auto& retry = facts.object.spec.scaleUp.retry;
     const base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
                                 std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
@@ -194,6 +225,7 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
     status.learnedReserved = learn_reserved(facts);
     status.learnedOffer = learn_offer(facts);
     count_failures(facts, status);
+    status.keptMachine = kept_machine(facts.claims);
     if (const auto host = youngest_host(facts.claims); !host.empty()) status.lastPlacedHost = host;
 
     const auto is_managed = managed(facts);

@@ -121,6 +121,12 @@ MUTATIONS = [
              "    if (!status.machineID.empty() && !removal_ended(status)) {",
              "    if (s.node && service) return {Step::delete_node, status, std::nullopt};\n"
              "    if (!status.machineID.empty() && !removal_ended(status)) {"),
+    Mutation("call a machine kept that still runs", "it takes room, and may join, beside all limits",
+             "controllers/claim/keeping.cpp",
+             "    if (std::holds_alternative<providers::Stopped>(result)) {",
+             "    if (std::holds_alternative<providers::RemovalInProgress>(result)) {"),
+    Mutation("keep every machine that never joined", "they pile up", "controllers/claim/keeping.cpp",
+             "!s.is_superseded && !stated_gone(s)", "!stated_gone(s)"),
     Mutation("remove as many nodes at once as are empty", "scaleDown.maxConcurrent means nothing",
              "controllers/disruption/blocks.cpp",
              "    if (most > 0 && leaving >= most) {", "    if (most > 0 && leaving >= 1000 * most) {"),

@@ -4,6 +4,7 @@
 #include "bootstrap/cluster_info.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/root_ca.hpp"
+#include "controllers/claim/boot_evidence.hpp"
 #include "controllers/claim/guest_wish.hpp"
 #include "controllers/membership.hpp"
 
@@ -17,6 +18,8 @@ namespace {
 
 // A new CA reaches the next machines soon; a thousand machines at once are a handful of reads.
 constexpr base::Duration kClusterKnownFor = std::chrono::seconds{10};
+// Of machines that fetched their boot data; a replica that does not lead never hears that one has joined.
+constexpr std::size_t kMostRemembered = 10'000;
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {
@@ -108,6 +111,30 @@ bool BootData::uses_image(const Observation& observation) const {
 std::string BootData::token_id(const Observation& observation) const {
     if (settings(observation).method == BootstrapMethod::None) return {};
     return bootstrap::token_id(observation.claim->metadata.uid, observation.claim->status.launchAttempts);
+}
+
+asio::awaitable<api::v1alpha1::ClaimBoot> BootData::handout(Observation observation) {
+    const auto wanted = settings(observation);
+    api::v1alpha1::ClaimBoot boot;
+    boot.delivery = delivery_of(wanted, observation.provider.get());
+    if (wanted.method == BootstrapMethod::None) co_return boot;
+    const auto info = co_await cluster(wanted);
+    try {
+        boot.apiServer = info.endpoint();
+    } catch (const std::invalid_argument& error) {
+        throw BootDataError(std::string("rendering the boot data: ") + error.what());
+    }
+    co_return boot;
+}
+
+void BootData::note_fetched(const std::string& token_id) {
+    if (fetched_.size() >= kMostRemembered) fetched_.clear();
+    fetched_.try_emplace(token_id, api::Time(clock_.wall_now()));
+}
+
+std::optional<api::Time> BootData::fetched(const std::string& token_id) const {
+    const auto found = fetched_.find(token_id);
+    return found == fetched_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<api::v1alpha1::MachineNetwork> BootData::static_network(const Observation& observation) const {
@@ -263,6 +290,7 @@ asio::awaitable<std::string> BootData::secret_text(kube::ObjectKey secret, std::
 }
 
 asio::awaitable<void> BootData::revoke(std::string token_id) {
+    fetched_.erase(token_id);
     const kube::ObjectKey key{std::string(bootstrap::kTokenNamespace),
                               bootstrap::token_secret_name(token_id)};
     co_await client_.remove<api::Secret>(key);

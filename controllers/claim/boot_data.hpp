@@ -50,6 +50,12 @@ public:
     std::string token_id(const Observation& observation) const;
     // The network out of which the machine gets a static address; nullopt: none, or nothing would tell it.
     std::optional<api::v1alpha1::MachineNetwork> static_network(const Observation& observation) const;
+    // What the machine of the present attempt is given, without secrets. Throws BootDataError.
+    asio::awaitable<api::v1alpha1::ClaimBoot> handout(Observation observation);
+    // This process was asked over HTTP for the boot data that this token protects.
+    void note_fetched(const std::string& token_id);
+    // When it was first.
+    std::optional<api::Time> fetched(const std::string& token_id) const;
     // For the present attempt. Their methods throw BootDataError.
     BootSources sources(Observation observation);
     // cloud-init's documents for the present attempt, with that token in them. Throws BootDataError.
@@ -87,6 +93,7 @@ private:
         base::TimePoint read;
     };
     std::map<std::pair<bool, std::string>, KnownCluster> clusters_;  // by source and endpoint
+    std::map<std::string, api::Time> fetched_;                       // by token ID
 };
 
 }  // namespace controllers::claim

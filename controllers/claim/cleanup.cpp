@@ -1,5 +1,6 @@
 // Taking a machine away: drained, detached, destroyed and verified gone, and only then forgotten.
 #include "controllers/claim/adoption.hpp"
+#include "controllers/claim/keeping.hpp"
 #include "controllers/claim/lifecycle.hpp"
 #include "controllers/claim/node_changes.hpp"
 #include "controllers/fleet.hpp"
@@ -95,10 +96,18 @@ std::optional<Decision> leave_service(const Situation& s) {
     return decision;
 }
 
+// What stands in the way of what was begun stays on record until it is tried again.
 void intend_removal(ClaimStatus& status, const Situation& s) {
-    if (removal_begun(status)) return;
-    set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kDeleting,
-        "machine " + status.machineID + " on host " + status.host + " is being removed", s.now);
+    const bool is_to_stay = shall_keep(s);
+    const auto intent = is_to_stay ? kStopping : reasons::kDeleting;
+    const bool is_another = is_to_stay ? has_reason(status, conditions::kMachineDeleted, reasons::kDeleting)
+                                       : has_reason(status, conditions::kMachineDeleted, kStopping) ||
+                                             has_reason(status, conditions::kMachineDeleted, reasons::kKept);
+    if (removal_begun(status) && !is_another) return;
+    set(status, conditions::kMachineDeleted, ConditionStatus::False, intent,
+        "machine " + status.machineID + " on host " + status.host +
+            (is_to_stay ? " is being stopped, to be kept for a look" : " is being removed"),
+        s.now);
 }
 
 // Only a machine that serves is worth keeping; an attempt that is under way is removed.
@@ -131,6 +140,7 @@ Decision decide_cleanup(const Situation& s, const Decision& done) {
     if (service && service->step != Step::remove_machine) return *service;
     if (!status.machineID.empty() && !removal_ended(status)) {
         Decision decision = service.value_or(Decision{Step::remove_machine, status, std::nullopt});
+        if (shall_keep(s)) decision.step = Step::stop_machine;
         intend_removal(decision.status, s);
         return decision;
     }
@@ -193,6 +203,7 @@ ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& res
     auto status = s.claim.status;
     if (std::holds_alternative<providers::Gone>(result)) {
         status.taskRef.clear();
+        status.keptSince.reset();
         set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineDeleted,
             "the machine is verified gone", s.now);
     } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {

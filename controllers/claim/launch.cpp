@@ -71,6 +71,7 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
             where + " is about to be made" + (machine.message.empty() ? "" : ": " + machine.message), s.now);
     } else if (machine.state == providers::MachineState::running) {
         status.providerID = machine.provider_id;
+        if (status.boot && !status.boot->startedTime) status.boot->startedTime = s.now;
         set(status, conditions::kLaunched, ConditionStatus::True, reasons::kLaunched, where + " runs", s.now);
     } else {
         set(status, conditions::kLaunched, ConditionStatus::Unknown, reasons::kLaunching,

@@ -71,7 +71,9 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
         if (!addressed) co_return again_after(kRoomRetry);
         observation = *addressed;
     }
-    auto status = with_token_id(observation, claim->status);
+    auto boot = claim->status.boot;
+    if (!boot) boot = co_await boot_data_.handout(observation);
+    auto status = with_handout(observation, claim->status, *boot);
     if (status != claim->status) {
         const auto written = co_await writer_.record(observation, std::move(status));
         observation = observation.with(written);
@@ -79,16 +81,18 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
     const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
     const auto result = co_await ensure(observation, provider);
     observation.now = api::Time(clock_.wall_now());
-    status = with_token_id(observation, after_ensure(observation.situation(), result));
+    status = with_handout(observation, after_ensure(observation.situation(), result), *boot);
     co_await writer_.record_outcome(observation, std::move(status));
     co_return again_after(wait_after(result));
 }
 
 // The token stands in the status before it is made, so that it is found and revoked after any crash.
-ClaimStatus Launcher::with_token_id(const Observation& observation, ClaimStatus status) const {
+ClaimStatus Launcher::with_handout(const Observation& observation, ClaimStatus status,
+                                   const api::v1alpha1::ClaimBoot& boot) const {
     const bool is_going = api::find_condition(status.conditions, conditions::kMachineDeleted);
-    if (status.bootstrapTokenID.empty() && !status.machineID.empty() && !is_going)
-        status.bootstrapTokenID = boot_data_.token_id(observation);
+    if (status.machineID.empty() || is_going) return status;
+    if (status.bootstrapTokenID.empty()) status.bootstrapTokenID = boot_data_.token_id(observation);
+    if (!status.boot) status.boot = boot;
     return status;
 }
 

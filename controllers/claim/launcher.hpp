@@ -28,7 +28,9 @@ public:
 private:
     // With the claim's static address in the status; nullopt: it has to wait for one. Before it is placed.
     asio::awaitable<std::optional<Observation>> address(Observation observation);
-    ClaimStatus with_token_id(const Observation& observation, ClaimStatus status) const;
+    // With what the machine is given, once it has a place: its token's ID, and what may be told to anybody.
+    ClaimStatus with_handout(const Observation& observation, ClaimStatus status,
+                             const api::v1alpha1::ClaimBoot& boot) const;
     asio::awaitable<providers::EnsureResult> ensure(Observation observation,
                                                     std::shared_ptr<providers::Provider> provider);
     asio::awaitable<providers::EnsureResult> place(providers::MachineSpec spec, ClaimPointer claim,

@@ -1,6 +1,7 @@
 #include "controllers/claim/lifecycle.hpp"
 
 #include "controllers/claim/adoption.hpp"
+#include "controllers/claim/keeping.hpp"
 
 namespace controllers::claim {
 
@@ -17,6 +18,7 @@ Decision decide_failed(const Situation& s) {
         again.look_again = again.status.nextRetryTime;
         return decide_cleanup(s, again);
     }
+    if (is_kept(claim)) return decide_kept(s);
     auto ends = later(since(claim.status, conditions::kFailed).value_or(s.now), kFailedClaimsKept);
     Decision rest{ends <= s.now ? Step::delete_claim : Step::nothing, claim.status, ends};
     if (!is_true(claim, conditions::kMachineDeleted)) {

@@ -28,9 +28,11 @@ struct Situation {
     const api::v1alpha1::NodeSmithProvider* provider = nullptr;  // null: there is none of that name
     const api::Node* node = nullptr;                             // runs on the claim's machine
     const api::Node* namesake = nullptr;  // bears the claim's name but runs on another machine
+    bool is_superseded = false;           // its machine is kept, and so is a younger one of its pool
     bool namesake_is_leftover = false;    // of an earlier attempt of this claim, whose machine is gone
     std::optional<Hold> purchase_hold;    // nothing may be bought: pool not selected, paused, ...
     bool volumes_attached = false;        // to the node
+    std::string guest_silence;  // why a guest that was asked told nothing; empty: it told, or was not
     api::Time now;
 };
 
@@ -47,6 +49,7 @@ enum class Step {
     taint_node,
     drain,
     remove_machine,
+    stop_machine,     // it stays for a look
     release_machine,  // deletionPolicy Retain: it stays, but is none of ours any more
     release_node,
     delete_node,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "controllers/claim/identity.hpp"
 #include "controllers/claim/limit_hold.hpp"
@@ -73,6 +74,8 @@ Situation Observation::situation() const {
     s.namesake_is_leftover = namesake_is_leftover;
     s.purchase_hold = purchase_hold;
     s.volumes_attached = volumes_attached;
+    s.is_superseded = is_superseded;
+    s.guest_silence = guest_silence;
     s.now = now;
     return s;
 }
@@ -103,6 +106,18 @@ bool has_been_given_on(const api::v1alpha1::NodeSmithHost& host, const NodeSmith
     return host.status.claimRef && host.status.claimRef->uid != claim.metadata.uid;
 }
 
+// Only the last machine of a pool is kept.
+bool has_kept_after(const Informers& informers, const NodeSmithClaim& claim) {
+    if (!claim.status.keptSince) return false;
+    const auto pool = claim.metadata.namespace_ + "/" + claim.spec.poolRef;
+    const auto& of_pool = informers.claims.store().by_index(kClaimsByPool, pool);
+    return std::ranges::any_of(of_pool, [&claim](const ClaimPointer& other) {
+        return other->status.keptSince && !other->metadata.deletionTimestamp &&
+               std::tie(claim.status.keptSince, claim.metadata.name) <
+                   std::tie(other->status.keptSince, other->metadata.name);
+    });
+}
+
 }  // namespace
 
 Observation observe(const Informers& informers, ClaimPointer claim, api::Time now) {
@@ -126,6 +141,7 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
         result.purchase_hold = purchase_hold(informers, *result.pool);
         if (!result.purchase_hold) result.purchase_hold = limit_hold(informers, *claim, *result.pool);
     }
+    result.is_superseded = has_kept_after(informers, *claim);
     result.stored = claim;
     result.claim = std::move(claim);
     result.now = now;

@@ -23,7 +23,9 @@ struct Observation {
     NodePointer namesake;  // has the claim's name, but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;
+    bool is_superseded = false;  // see Situation
     std::optional<Hold> purchase_hold;
+    std::string guest_silence;  // see Situation
     api::Time now;
 
     // Valid as long as this is.

@@ -19,6 +19,11 @@ bool is_refusal(const kube::ApiError& error) {
     return error.code == kForbidden || error.code == kInvalid;
 }
 
+std::optional<api::Time> sooner(std::optional<api::Time> a, std::optional<api::Time> b) {
+    if (!a || !b) return a ? a : b;
+    return std::min(*a, *b);
+}
+
 }  // namespace
 
 ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
@@ -34,7 +39,8 @@ ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, bas
       launcher_(clock, writer_, instances, reservations, addresses_, placements_, boot_data),
       nodes_(informers, client, writer_, instances, boot_data),
       remover_(clock, writer_, drainer, instances, boot_data, nodes_),
-      adoption_(informers, clock, writer_, instances) {}
+      adoption_(informers, clock, writer_, instances),
+      watch_(clock, instances, boot_data) {}
 
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.claims.on_change(
@@ -68,21 +74,32 @@ asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
     std::rethrow_exception(failure);
 }
 
+Observation ClaimReconciler::observe(ClaimPointer stored) {
+    auto observation = claim::observe(informers_, std::move(stored), api::Time(clock_.wall_now()));
+    if (!observation.purchase_hold) observation.purchase_hold = boot_data_.obstacle(observation);
+    return watch_.with_sights(std::move(observation));
+}
+
 asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
     auto stored = informers_.claims.store().get(key);
     if (!stored) {
         placements_.forget(key);
+        watch_.forget(key);
         co_return kube::Result{};
     }
-    auto observation = claim::observe(informers_, stored, api::Time(clock_.wall_now()));
-    if (!observation.purchase_hold) observation.purchase_hold = boot_data_.obstacle(observation);
+    auto observation = observe(stored);
+    if (const auto due = watch_.next_look(observation); due && *due <= observation.now) {
+        co_await watch_.look(observation);
+        co_return kube::Result{base::Duration::zero()};
+    }
     const auto decision = claim::decide(observation.situation());
     if (decision.only_chooses) co_return co_await take(decision.step, observation.ahead(decision.status));
     const auto written = co_await writer_.record(observation, decision.status);
     if (decision.step != Step::nothing) co_return co_await take(decision.step, observation.with(written));
     if (written != stored) co_return kube::Result{base::Duration::zero()};
-    if (!decision.look_again) co_return kube::Result{};
-    const auto wait = decision.look_again->at - clock_.wall_now();
+    const auto again = sooner(decision.look_again, watch_.next_look(observation));
+    if (!again) co_return kube::Result{};
+    const auto wait = again->at - clock_.wall_now();
     co_return kube::Result{
         std::max(std::chrono::duration_cast<base::Duration>(wait), base::Duration::zero())};
 }
@@ -115,6 +132,8 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
             co_return co_await remover_.drain(std::move(observation));
         case Step::remove_machine:
             co_return co_await remover_.remove_machine(std::move(observation));
+        case Step::stop_machine:
+            co_return co_await remover_.stop_machine(std::move(observation));
         case Step::release_machine:
             co_return co_await remover_.release_machine(std::move(observation));
         case Step::release_node:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "controllers/claim/adoption.hpp"
+#include "controllers/claim/boot_watch.hpp"
 #include "controllers/claim/launcher.hpp"
 #include "controllers/claim/node_keeper.hpp"
 #include "controllers/claim/remover.hpp"
@@ -21,6 +22,7 @@ public:
 
 private:
     asio::awaitable<kube::Result> pass(kube::ObjectKey key);
+    claim::Observation observe(claim::ClaimPointer stored);
     asio::awaitable<kube::Result> take(claim::Step step, claim::Observation observation);
     // Says in a condition what went wrong; returns whether the claim can go on all the same.
     asio::awaitable<bool> note_failure(kube::ObjectKey key, std::string_view reason, std::string message);
@@ -35,6 +37,7 @@ private:
     claim::NodeKeeper nodes_;
     claim::Remover remover_;
     claim::Adoption adoption_;
+    claim::BootWatch watch_;
 };
 
 }  // namespace controllers

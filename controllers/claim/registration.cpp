@@ -1,6 +1,7 @@
 // From a running machine to a Node that serves, and watching over it.
 #include <algorithm>
 
+#include "controllers/claim/boot_evidence.hpp"
 #include "controllers/claim/identity.hpp"
 #include "controllers/claim/lifecycle.hpp"
 #include "scheduling/tolerations.hpp"
@@ -123,8 +124,7 @@ Decision decide_registration(const Situation& s) {
     auto timeout = scale_up(s).registrationTimeout;
     auto deadline = later(since(status, conditions::kLaunched).value_or(s.now), timeout);
     if (deadline <= s.now) {
-        return give_up(s, reasons::kRegistrationTimeout,
-                       "no Node of its machine appeared within " + timeout.str());
+        return give_up(s, reasons::kRegistrationTimeout, never_joined_text(s, timeout));
     }
     Decision decision{Step::nothing, status, deadline};
     if (s.namesake) {
@@ -135,7 +135,7 @@ Decision decide_registration(const Situation& s) {
             s.now);
     } else {
         set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeNotFound,
-            "waiting for the machine to join as a Node", s.now);
+            awaited_text(s), s.now);
     }
     return decision;
 }

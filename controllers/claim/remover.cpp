@@ -1,6 +1,7 @@
 #include "controllers/claim/remover.hpp"
 
 #include "controllers/claim/identity.hpp"
+#include "controllers/claim/keeping.hpp"
 
 namespace controllers::claim {
 
@@ -9,10 +10,20 @@ namespace {
 constexpr base::Duration kDrainRetry = std::chrono::seconds{5};
 constexpr base::Duration kReleaseRetry = std::chrono::seconds{2};
 
-base::Duration wait_after(const providers::RemoveResult& result) {
+template <class Result>
+base::Duration wait_after(const Result& result) {
     if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) return busy->retry_after;
     if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) return blocked->retry_after;
     return base::Duration::zero();
+}
+
+providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const kube::ObjectKey& provider) {
+    const auto* why = std::get_if<ProviderUnavailable>(&lookup);
+    providers::RemovalBlocked blocked;
+    blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
+    blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider.str();
+    blocked.retry_after = kProviderRetry;
+    return blocked;
 }
 
 }  // namespace
@@ -57,18 +68,32 @@ asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
         result =
             co_await (*provider)->remove(std::move(identity), record_of(claim->status), std::move(in_use));
     } else {
-        const auto* why = std::get_if<ProviderUnavailable>(&lookup);
-        providers::RemovalBlocked blocked;
-        blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
-        blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider_key.str();
-        blocked.retry_after = kProviderRetry;
-        result = std::move(blocked);
+        result = without_provider(lookup, provider_key);
     }
     observation.now = api::Time(clock_.wall_now());
     const auto written =
         co_await writer_.record_outcome(observation, after_removal(observation.situation(), result));
     const bool gone = is_true(*written, api::conditions::kMachineDeleted);
     co_return kube::Result{gone ? base::Duration::zero() : wait_after(result)};
+}
+
+asio::awaitable<kube::Result> Remover::stop_machine(Observation observation) {
+    const auto claim = observation.claim;
+    const auto provider_key = provider_of(*claim);
+    const auto lookup = co_await instances_.get(provider_key);
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    auto* stopper = provider ? dynamic_cast<providers::MachineStopper*>(provider->get()) : nullptr;
+    providers::StopResult result = without_provider(lookup, provider_key);
+    if (stopper && observation.provider) {
+        auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
+        auto in_use = in_use_check(observation);
+        result = co_await stopper->stop(std::move(identity), record_of(claim->status), std::move(in_use));
+    }
+    observation.now = api::Time(clock_.wall_now());
+    const auto written =
+        co_await writer_.record_outcome(observation, after_stop(observation.situation(), result));
+    const bool is_done = is_kept(*written) || is_true(*written, api::conditions::kMachineDeleted);
+    co_return kube::Result{is_done ? base::Duration::zero() : wait_after(result)};
 }
 
 asio::awaitable<kube::Result> Remover::release_machine(Observation observation) {

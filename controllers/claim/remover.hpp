@@ -22,6 +22,8 @@ public:
     // Whatever goes wrong, the claim keeps its finalizer until the machine is verified gone or the user says
     // so.
     asio::awaitable<kube::Result> remove_machine(Observation observation);
+    // The machine of a failed claim stays for a look.
+    asio::awaitable<kube::Result> stop_machine(Observation observation);
     // The machine stays, but carries our mark no more.
     asio::awaitable<kube::Result> release_machine(Observation observation);
     asio::awaitable<kube::Result> revoke_token(Observation observation);

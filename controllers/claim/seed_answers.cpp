@@ -13,6 +13,7 @@ asio::awaitable<std::optional<bootstrap::Seed>> SeedAnswers::seed(std::string ke
     if (!token || !bootstrap::is_seed_key_of(key, *token)) co_return std::nullopt;
     const auto observation = observe(informers_, claim, api::Time(clock_.wall_now()));
     auto seed = co_await boot_data_.seed(observation, claim->status.host, *token);
+    boot_data_.note_fetched(token_id);
     base::log::debug("Served boot data", {{"claim", api::key_of(*claim).str()}});
     co_return seed;
 }

@@ -118,6 +118,7 @@ void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api:
     }
     status.waitsForRoomSince.reset();
     status.addresses.clear();
+    status.boot.reset();
     status.capacity.clear();
     status.allocatable.clear();
     base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),

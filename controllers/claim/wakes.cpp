@@ -52,10 +52,18 @@ private:
     kube::WorkQueue& queue_;
 };
 
-// A claim that ends or fails may leave room within the limits.
+// A claim that ends or fails may leave room within the limits, and one whose machine is kept takes the place
+// of another.
 void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer& writer, const Waker& waker) {
     informers.claims.on_change(
         [&queue, &writer, waker](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+            const bool is_kept_from_now =
+                after && after->status.keptSince && !(before && before->status.keptSince);
+            if (is_kept_from_now)
+                waker.moving([after](const NodeSmithClaim& other) {
+                    return other.status.keptSince && other.spec.poolRef == after->spec.poolRef &&
+                           other.metadata.namespace_ == after->metadata.namespace_;
+                });
             if (writer.is_recording()) return;
             queue.add(api::key_of(after ? *after : *before));
             if (after) return;

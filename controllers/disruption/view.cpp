@@ -1,6 +1,7 @@
 // What the stores know of a pool's nodes.
 #include <algorithm>
 
+#include "controllers/claim/keeping.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/membership.hpp"
@@ -23,7 +24,8 @@ bool is_stuck(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
     return deleted && deleted->status == api::ConditionStatus::False &&
            deleted->reason != reasons::kDeleting && deleted->reason != reasons::kRetained &&
-           deleted->reason != reasons::kAttemptFailed;
+           deleted->reason != reasons::kAttemptFailed && deleted->reason != reasons::kKept &&
+           deleted->reason != claim::kStopping;
 }
 
 bool was_broken(const NodeSmithClaim& claim) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "controllers/membership.hpp"
+#include "controllers/pool.hpp"
 
 namespace controllers::provisioning {
 
 using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
 
 namespace {
 
@@ -25,6 +27,15 @@ std::int64_t created_last_hour(const ClaimPointers& claims, api::Time now) {
 
 ClaimPointers claims_of(const Informers& informers, const kube::ObjectKey& pool) {
     return informers.claims.store().by_index(kClaimsByPool, pool.str());
+}
+
+// A claim that has failed counts at once: the pool's status tells of it a moment later, when another machine
+// would have been bought already.
+NodeSmithPool with_latest_failures(const NodeSmithPool& pool, const ClaimPointers& claims,
+                                   const Informers& informers) {
+    auto counted = pool;
+    count_failures({pool, claims, informers.nodes.store().all()}, counted.status);
+    return counted.status.lastScaleFailureTime > pool.status.lastScaleFailureTime ? counted : pool;
 }
 
 ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& informers,
@@ -60,12 +71,13 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
         PoolSupply supply;
         supply.pool = pool;
         supply.book = reservations.book_of_pool(*pool);
-        GateFacts facts{*pool};
+        const auto claims = claims_of(informers, key);
+        const auto judged = with_latest_failures(*pool, claims, informers);
+        GateFacts facts{judged};
         facts.manager = manager_of(key, informers.control_planes.store().all());
         const auto provider = informers.providers.store().get({key.namespace_, pool->spec.providerRef});
         facts.provider = provider.get();
         facts.label_conflict = label_conflict(*pool, pools);
-        const auto claims = claims_of(informers, key);
         facts.fleet = fleet_of(*pool, claims, informers.nodes.store().all());
         facts.unknown_until = reservations.unknown_until(*pool);
         if (facts.manager) {

@@ -26,6 +26,7 @@ std::string explain(ClusterView& view, const Request& request) {
     auto key = key_of(request);
     if (request.kind == "node") return explain_node(view, key.name);
     if (request.kind == "claim") return explain_claim(view, key);
+    if (request.kind == "pool") return explain_pool(view, key);
     if (key.namespace_.empty()) key.namespace_ = "default";
     return explain_pod(view, key);
 }
@@ -45,14 +46,15 @@ int run(const Request& request, const kube::ConfigOptions& cluster) {
 
 void add_explain_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen) {
     auto request = std::make_shared<Request>();
-    auto* command =
-        app.add_subcommand("explain", "Say why a pod waits, why a node stays, or what a claim waits for");
-    command->add_option("kind", request->kind, "pod, node or claim")
+    auto* command = app.add_subcommand(
+        "explain", "Say why a pod waits, why a node stays, or what a claim or a pool waits for");
+    command->add_option("kind", request->kind, "pod, node, claim or pool")
         ->required()
-        ->check(CLI::IsMember({"pod", "node", "claim"}));
+        ->check(CLI::IsMember({"pod", "node", "claim", "pool"}));
     command->add_option("name", request->name, "Its name, or namespace/name")->required();
-    command->add_option("-n,--namespace", request->namespace_,
-                        "Namespace; default: of a pod default, of a claim the only one that has it");
+    command->add_option(
+        "-n,--namespace", request->namespace_,
+        "Namespace; default: of a pod default, of a claim the only one that has it, of a pool all");
     command->add_option(
         "-f,--file", request->files,
         "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input");

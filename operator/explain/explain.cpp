@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/claim/boot_evidence.hpp"
 #include "controllers/claim/state.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/fleet.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 using api::ConditionStatus;
 using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
 namespace conditions = api::conditions;
 
 constexpr std::size_t kMostEvents = 5;
@@ -111,6 +113,14 @@ std::string machine_of(const NodeSmithClaim& claim) {
     return text.empty() ? "" : text + ".\n";
 }
 
+// How far the machine of a claim came that has no Node yet; a failure that is on record tells it itself.
+std::string boot_of(const NodeSmithClaim& claim) {
+    const bool is_over = api::is_true(claim.status.conditions, conditions::kRegistered) ||
+                         api::is_true(claim.status.conditions, conditions::kFailed);
+    const auto story = is_over ? std::string() : controllers::claim::boot_story(claim.status);
+    return story.empty() ? story : story + ".\n";
+}
+
 std::string purpose_of(ClusterView& view, const NodeSmithClaim& claim) {
     const auto uids = controllers::provisioning::bought_for(claim);
     if (uids.empty()) return "";
@@ -135,6 +145,37 @@ std::shared_ptr<const NodeSmithClaim> find_claim(ClusterView& view, const api::O
     if (found.size() > 1)
         throw ViewError("several namespaces have a claim " + key.name + "; give --namespace");
     return found.front();
+}
+
+// Several namespaces may have a pool of that name.
+std::vector<std::shared_ptr<const NodeSmithPool>> find_pools(ClusterView& view, const api::ObjectKey& key) {
+    std::vector<std::shared_ptr<const NodeSmithPool>> found;
+    for (const auto& [known, pool] : view.informers().pools.store().all()) {
+        const bool is_it =
+            known.name == key.name && (key.namespace_.empty() || known.namespace_ == key.namespace_);
+        if (is_it) found.push_back(pool);
+    }
+    if (found.empty()) throw ViewError("there is no pool " + key.str());
+    return found;
+}
+
+std::string failures_of(ClusterView& view, const NodeSmithPool& pool) {
+    std::string text;
+    const auto key = api::key_of(pool).str();
+    for (const auto& claim : view.informers().claims.store().by_index(controllers::kClaimsByPool, key)) {
+        const auto& failure = claim->status.lastFailure;
+        if (!failure) continue;
+        text += "Claim " + claim->metadata.name + " failed " + ago(failure->time, view.now()) + ": " +
+                failure->message + "\n";
+    }
+    return text;
+}
+
+std::string kept_by(const NodeSmithPool& pool, api::Time now) {
+    const auto& kept = pool.status.keptMachine;
+    if (!kept) return "";
+    return "Kept for a look since " + ago(kept->time, now) + ": machine " + kept->machineID + " on host " +
+           kept->host + " of claim " + kept->claim + ", until that is deleted.\n";
 }
 
 std::string ownership_of(ClusterView& view, const std::string& node) {
@@ -179,7 +220,7 @@ std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
     const auto claim = find_claim(view, key);
     const auto& status = claim->status;
     auto text = "Of pool " + claim->spec.poolRef + ": " + state_of(*claim) + ".\n" +
-                purpose_of(view, *claim) + machine_of(*claim);
+                purpose_of(view, *claim) + machine_of(*claim) + boot_of(*claim);
     if (status.lastFailure) {
         text += "Attempt " + std::to_string(status.launchAttempts) + " failed " +
                 ago(status.lastFailure->time, view.now()) + ": " + status.lastFailure->message + "\n";
@@ -190,6 +231,20 @@ std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
     if (!status.conditions.empty()) text += "Conditions:\n";
     for (const auto& condition : status.conditions) text += condition_line(condition, view.now());
     return text + events_about(view, "NodeSmithClaim", api::key_of(*claim));
+}
+
+std::string explain_pool(ClusterView& view, const api::ObjectKey& key) {
+    std::string text;
+    for (const auto& pool : find_pools(view, key)) {
+        const auto& status = pool->status;
+        text += "Pool " + api::key_of(*pool).str() + " has " + std::to_string(status.nodes) + " nodes, " +
+                std::to_string(status.readyNodes) + " of them ready; " + std::to_string(status.pendingNodes) +
+                " are on their way.\n" + kept_by(*pool, view.now()) + failures_of(view, *pool);
+        if (!status.conditions.empty()) text += "Conditions:\n";
+        for (const auto& condition : status.conditions) text += condition_line(condition, view.now());
+        text += events_about(view, "NodeSmithPool", api::key_of(*pool));
+    }
+    return text;
 }
 
 }  // namespace kubenodesmith

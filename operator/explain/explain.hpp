@@ -1,4 +1,4 @@
-// Why a pod waits, why a node stays, what a claim waits for: in sentences.
+// Why a pod waits, why a node stays, what a claim or a pool waits for: in sentences.
 #pragma once
 
 #include <string>
@@ -13,5 +13,7 @@ std::string explain_pod(ClusterView& view, const api::ObjectKey& key);
 std::string explain_node(ClusterView& view, const std::string& name);
 // An empty namespace means: the only claim of that name in any.
 std::string explain_claim(ClusterView& view, const api::ObjectKey& key);
+// An empty namespace means: all pools of that name.
+std::string explain_pool(ClusterView& view, const api::ObjectKey& key);
 
 }  // namespace kubenodesmith

@@ -227,6 +227,11 @@ Call agent_exec_status(const std::string& host, std::int64_t vmid, std::int64_t 
                 vm_path(host, vmid) + "/agent/exec-status", {{"pid", std::to_string(pid)}});
 }
 
+Call get_agent_interfaces(const std::string& host, std::int64_t vmid) {
+    return read("get_agent_interfaces", "asking the guest agent of " + vm_on(vmid, host), host,
+                vm_path(host, vmid) + "/agent/network-get-interfaces");
+}
+
 Call log_in(const std::string& username, const std::string& password) {
     return change("POST", "log_in", "logging in as " + username, "", "/access/ticket",
                   {{"username", username}, {"password", password}});

@@ -65,6 +65,8 @@ Call agent_exec(const std::string& host, std::int64_t vmid, std::vector<std::str
                 std::string input);
 // A process that has ended is told of once.
 Call agent_exec_status(const std::string& host, std::int64_t vmid, std::int64_t pid);
+// What network interfaces the guest has, as its agent says.
+Call get_agent_interfaces(const std::string& host, std::int64_t vmid);
 Call log_in(const std::string& username, const std::string& password);
 
 // Form values are percent-encoded completely: Proxmox splits at '&' and ';' and drops what follows a second

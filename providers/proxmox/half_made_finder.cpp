@@ -8,7 +8,7 @@ namespace providers::proxmox {
 
 namespace {
 
-constexpr base::Duration kListAge = std::chrono::seconds{10};
+constexpr base::Duration kGuestsAge = std::chrono::seconds{10};
 constexpr std::string_view kRunning = "RUNNING";
 // Of what was a VM until its disks were freed.
 constexpr std::string_view kDestroyedLock = "destroyed";
@@ -26,7 +26,7 @@ bool may_leave_lock(const std::string& type, const std::string& lock) {
 }  // namespace
 
 asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
-    const auto state = co_await view_.state(kListAge);
+    const auto state = co_await view_.state(kGuestsAge);
     std::vector<Leftover> found;
     for (const auto& guest : state->guests) {
         // Once it has tags, or a name of more than its ID, it also has what tells whose it is.

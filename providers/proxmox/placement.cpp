@@ -159,7 +159,7 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
             0, std::min(room.free_memory_mib, host.memory_mib - placement.hostReserved.memoryMiB));
         for (const auto& guest : state.guests) {
             if (guest.node != host.name || guest.is_template) continue;
-            const bool is_ours = std::ranges::includes(guest.tags, tag);
+            const bool is_ours = std::ranges::includes(guest.tags, tag) && !guest.tags.contains(kSetAsideTag);
             if (is_ours) ++room.machines;
             if (!guest.is_running && !is_ours && !starts_on_boot.contains(guest.vmid)) continue;
             room.free_cpus -= guest.cpus;

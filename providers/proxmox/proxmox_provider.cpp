@@ -4,6 +4,7 @@
 
 #include "providers/proxmox/adopter.hpp"
 #include "providers/proxmox/ensurer.hpp"
+#include "providers/proxmox/guest_look.hpp"
 #include "providers/proxmox/half_made_finder.hpp"
 #include "providers/proxmox/health.hpp"
 #include "providers/proxmox/power_switch.hpp"
@@ -16,7 +17,11 @@ namespace {
 
 constexpr base::Duration kListAge = std::chrono::seconds{10};
 
-class ProxmoxProvider final : public Provider, public Adopter, public LeftoverFinder {
+class ProxmoxProvider final : public Provider,
+                              public Adopter,
+                              public LeftoverFinder,
+                              public GuestObserver,
+                              public MachineStopper {
 public:
     ProxmoxProvider(ProviderConfig config, ProviderEnvironment& environment)
         : settings_(make_settings(config)),
@@ -44,6 +49,10 @@ public:
                                          InUseCheck in_use) override {
         co_return co_await remover_.remove(std::move(identity), std::move(record), std::move(in_use));
     }
+    asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record,
+                                     InUseCheck in_use) override {
+        co_return co_await remover_.stop(std::move(identity), std::move(record), std::move(in_use));
+    }
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
         co_return co_await releaser_.release(std::move(identity), std::move(record));
     }
@@ -58,6 +67,9 @@ public:
         co_return co_await adoption_.adopt(std::move(identity));
     }
     asio::awaitable<std::vector<Leftover>> leftovers() override { co_return co_await half_made_.find(); }
+    asio::awaitable<GuestSight> look_at_guest(MachineRecord record) override {
+        co_return co_await proxmox::look_at_guest(client_, std::move(record));
+    }
     asio::awaitable<std::vector<HostOffering>> offerings() override {
         co_return co_await placer_.offerings();
     }

@@ -19,6 +19,10 @@ RemoveDecision block(std::string reason, std::string message) {
     return decision;
 }
 
+const char* done_to(Aim aim) {
+    return aim == Aim::removal ? "removed" : "stopped";
+}
+
 std::string vm_of(const Look& look) {
     return "VM " + std::to_string(look.vmid) + " on " + look.host;
 }
@@ -29,7 +33,8 @@ RemoveDecision for_lock(const RemoveObservation& seen) {
     const bool is_creation = is_creation_lock(lock);
     // Destruction itself shows as a lock until it is through.
     if (lock == "destroyed" || (is_creation && !seen.lock_is_stale)) return decide(RemoveStep::wait, text);
-    if (!is_creation) return block("Locked", text + "; it is removed once the lock is gone");
+    if (!is_creation)
+        return block("Locked", text + "; it is " + done_to(seen.aim) + " once the lock is gone");
     // Unlocked, a half-made one would say as little about whose it is as before.
     if (seen.look.ownership == Ownership::half_made)
         return block("Locked", half_made_text(seen.look, seen.is_own_creation));
@@ -41,15 +46,18 @@ RemoveDecision for_our_machine(const RemoveObservation& seen) {
     const auto& config = seen.look.config;
     if (config.is_template())
         return block("IsTemplate", vm_of(seen.look) + " was made a template; remove it by hand");
-    if (config.is_protected() && seen.look.ownership == Ownership::unfinished && config.lock().empty()) {
+    const bool is_removal = seen.aim == Aim::removal;
+    if (is_removal && config.is_protected() && seen.look.ownership == Ownership::unfinished &&
+        config.lock().empty()) {
         return decide(RemoveStep::unprotect);
     }
-    if (config.is_protected()) {
+    if (is_removal && config.is_protected()) {
         return block("ProtectionEnabled",
                      vm_of(seen.look) + " is protected against removal; its option protection must be 0");
     }
     if (!config.lock().empty()) return for_lock(seen);
-    if (!seen.is_running) return decide(RemoveStep::destroy);
+    if (!seen.is_running && is_removal) return decide(RemoveStep::destroy);
+    if (!seen.is_running) return decide(is_set_aside(config) ? RemoveStep::stopped : RemoveStep::set_aside);
     const bool may_serve = seen.look.ownership == Ownership::ours;
     return decide(may_serve && !seen.was_shut_down ? RemoveStep::shut_down : RemoveStep::stop);
 }
@@ -65,8 +73,8 @@ RemoveDecision next_removal_step(const RemoveObservation& seen) {
                                                   std::to_string(seen.look.vmid) +
                                                   ", so whose it is cannot be told");
         case Presence::host_down:
-            return block("HostUnreachable",
-                         vm_of(seen.look) + ": the host is down; the VM is removed once it is back");
+            return block("HostUnreachable", vm_of(seen.look) + ": the host is down; the VM is " +
+                                                done_to(seen.aim) + " once it is back");
         case Presence::present:
             break;
     }

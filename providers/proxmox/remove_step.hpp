@@ -1,4 +1,5 @@
-// What to do next for a machine that shall be gone: decisions over what was seen, as tables. Pure.
+// What to do next for a machine that shall be gone, or just off: decisions over what was seen, as tables.
+// Pure.
 #pragma once
 
 #include <string>
@@ -15,6 +16,8 @@ enum class RemoveStep {
     shut_down,
     stop,  // what did not shut down, or never came so far
     destroy,
+    set_aside,  // off, and to stay: it does not start with its host, and a tag says that it takes no room
+    stopped,    // and set aside
     gone,
     blocked,  // a person has to act, or the host has to come back
 };
@@ -25,6 +28,8 @@ struct RemoveDecision {
     std::string message;  // for people
 };
 
+enum class Aim { removal, stop };
+
 struct RemoveObservation {
     Look look;
     std::string explanation;  // of an ownership that is not ours
@@ -33,6 +38,7 @@ struct RemoveObservation {
     bool searched_elsewhere = false;
     bool was_shut_down = false;    // it was asked to end before, and still runs
     bool is_own_creation = false;  // the task on record was ours and made it, so far as it came
+    Aim aim = Aim::removal;
 };
 RemoveDecision next_removal_step(const RemoveObservation& seen);
 

@@ -37,7 +37,7 @@ bool is_in_unknown_hands(const RemoveObservation& seen) {
     return is_half_made || seen.look.config.lock() == "destroyed";
 }
 
-RemoveResult in_progress(std::string message, std::string task, base::Duration retry_after) {
+StopResult in_progress(std::string message, std::string task, base::Duration retry_after) {
     RemovalInProgress result;
     result.message = std::move(message);
     result.task = std::move(task);
@@ -45,7 +45,7 @@ RemoveResult in_progress(std::string message, std::string task, base::Duration r
     return result;
 }
 
-RemoveResult blocked(std::string reason, std::string message) {
+StopResult blocked(std::string reason, std::string message) {
     RemovalBlocked result;
     result.reason = std::move(reason);
     result.message = std::move(message);
@@ -53,10 +53,30 @@ RemoveResult blocked(std::string reason, std::string message) {
     return result;
 }
 
+// A removal never comes to rest at a machine that is off.
+RemoveResult as_removal(StopResult result) {
+    if (auto* busy = std::get_if<RemovalInProgress>(&result)) return std::move(*busy);
+    if (auto* why = std::get_if<RemovalBlocked>(&result)) return std::move(*why);
+    if (std::holds_alternative<Gone>(result)) return Gone();
+    return RemovalInProgress();
+}
+
 }  // namespace
 
 asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineRecord record,
                                               InUseCheck in_use) {
+    Order order{Aim::removal, std::move(identity), std::move(record), std::move(in_use)};
+    auto result = co_await advance(std::move(order));
+    co_return as_removal(std::move(result));
+}
+
+asio::awaitable<StopResult> Remover::stop(MachineIdentity identity, MachineRecord record, InUseCheck in_use) {
+    Order order{Aim::stop, std::move(identity), std::move(record), std::move(in_use)};
+    co_return co_await advance(std::move(order));
+}
+
+asio::awaitable<StopResult> Remover::advance(Order order) {
+    const auto& [aim, identity, record, in_use] = order;
     if (record.machine_id.empty())
         co_return Gone();  // the choice of an ID is recorded before anything is made
     const auto uuid = identity.system_uuid;
@@ -66,7 +86,7 @@ asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineR
             co_return blocked("TaskHangs", hanging_text(record.task));
         if (!waiting.empty()) co_return in_progress(waiting, record.task, tasks_.next_poll(record.task));
         auto look = co_await machines_.find(identity, record);
-        auto seen = co_await observe(identity, std::move(look), record.task);
+        auto seen = co_await observe(order, std::move(look));
         auto decision = next_removal_step(seen);
         if (unsure_.contains(uuid) || is_in_unknown_hands(seen)) {
             const auto others = co_await tasks_.at_work(seen.look.host, seen.look.vmid);
@@ -75,14 +95,14 @@ asio::awaitable<RemoveResult> Remover::remove(MachineIdentity identity, MachineR
         }
         if (decision.step == RemoveStep::search_elsewhere) {
             look = co_await machines_.find_elsewhere(identity);
-            seen = co_await observe(identity, std::move(look), record.task);
+            seen = co_await observe(order, std::move(look));
             seen.searched_elsewhere = true;
             decision = next_removal_step(seen);
         }
         const bool ends_it = decision.step == RemoveStep::shut_down || decision.step == RemoveStep::stop;
         const bool is_used = ends_it && in_use && co_await in_use();
         if (is_used) co_return in_progress(kInUseAfterAll, "", kSoon);
-        co_return co_await act(std::move(identity), std::move(seen), std::move(decision), record.task);
+        co_return co_await act(identity, std::move(seen), std::move(decision), record.task);
     } catch (const ApiError& error) {
         if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
             unsure_.insert(uuid);
@@ -114,13 +134,14 @@ asio::awaitable<std::string> Remover::task_under_way(const MachineIdentity& iden
     co_return std::string();
 }
 
-asio::awaitable<RemoveObservation> Remover::observe(const MachineIdentity& identity, Look look,
-                                                    const std::string& task) {
+asio::awaitable<RemoveObservation> Remover::observe(const Order& order, Look look) {
+    const auto& identity = order.identity;
     RemoveObservation seen;
+    seen.aim = order.aim;
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
         seen.explanation = explain_ownership(look.config, identity, settings_.managed_tag());
-        seen.is_own_creation = began_creation(task, client_.user(), look.vmid);
+        seen.is_own_creation = began_creation(order.record.task, client_.user(), look.vmid);
         if (is_creation_lock(lock)) {
             seen.lock_is_stale = locks_.seen(look.vmid);
         } else {
@@ -136,13 +157,21 @@ asio::awaitable<RemoveObservation> Remover::observe(const MachineIdentity& ident
     co_return seen;
 }
 
-asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObservation seen,
-                                           RemoveDecision decision, std::string recorded_task) {
+asio::awaitable<StopResult> Remover::act(MachineIdentity identity, RemoveObservation seen,
+                                         RemoveDecision decision, std::string recorded_task) {
     std::string task;
     switch (decision.step) {
         case RemoveStep::gone:
             shut_down_.erase(identity.system_uuid);
             co_return Gone();
+        case RemoveStep::stopped:
+            shut_down_.erase(identity.system_uuid);
+            co_return Stopped();
+        case RemoveStep::set_aside: {
+            const auto change = set_aside_change(seen.look.config);
+            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
+            co_return in_progress("tagging the VM as set aside", "", kSoon);
+        }
         case RemoveStep::blocked:
             co_return blocked(std::move(decision.reason), std::move(decision.message));
         case RemoveStep::wait:
@@ -160,7 +189,7 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
             shut_down_.insert(identity.system_uuid);
             break;
         case RemoveStep::stop:
-            task = co_await stop(seen.look);
+            task = co_await switch_off(seen.look);
             break;
         case RemoveStep::destroy:
             task = co_await destroy(identity, seen.look);
@@ -171,7 +200,7 @@ asio::awaitable<RemoveResult> Remover::act(MachineIdentity identity, RemoveObser
     co_return in_progress(std::move(text), std::move(task), poll);
 }
 
-asio::awaitable<std::string> Remover::stop(const Look& machine) {
+asio::awaitable<std::string> Remover::switch_off(const Look& machine) {
     bool is_old = false;
     try {
         const auto upid = co_await client_.change(stop_vm(machine.host, machine.vmid));

@@ -1,9 +1,11 @@
-// Takes one machine a step nearer to gone: proves whose it is, decides by remove_step.hpp, acts once.
+// Takes one machine a step nearer to gone, or to off: proves whose it is, decides by remove_step.hpp, acts
+// once.
 #pragma once
 
 #include <set>
 #include <string>
 
+#include "providers/machine_stopper.hpp"
 #include "providers/proxmox/boot_images.hpp"
 #include "providers/proxmox/remove_step.hpp"
 #include "providers/proxmox/stale_locks.hpp"
@@ -22,17 +24,24 @@ public:
           tasks_(tasks),
           locks_(clock) {}
 
-    // Throws ApiError, FencedError.
+    // Both throw ApiError, FencedError.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
+    asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
 
 private:
+    struct Order {
+        Aim aim;
+        MachineIdentity identity;
+        MachineRecord record;
+        InUseCheck in_use;
+    };
+    asio::awaitable<StopResult> advance(Order order);
     // What the recorded task is about; empty: nothing is under way.
     asio::awaitable<std::string> task_under_way(const MachineIdentity& identity, std::string upid);
-    asio::awaitable<RemoveObservation> observe(const MachineIdentity& identity, Look look,
-                                               const std::string& task);
-    asio::awaitable<RemoveResult> act(MachineIdentity identity, RemoveObservation seen,
-                                      RemoveDecision decision, std::string recorded_task);
-    asio::awaitable<std::string> stop(const Look& machine);
+    asio::awaitable<RemoveObservation> observe(const Order& order, Look look);
+    asio::awaitable<StopResult> act(MachineIdentity identity, RemoveObservation seen, RemoveDecision decision,
+                                    std::string recorded_task);
+    asio::awaitable<std::string> switch_off(const Look& machine);
     asio::awaitable<std::string> destroy(const MachineIdentity& identity, const Look& machine);
 
     const Settings& settings_;

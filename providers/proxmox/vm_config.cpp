@@ -61,6 +61,16 @@ std::int64_t VmConfig::memory_mib() const {
     return integer_or(memory, kDefaultMemoryMiB);
 }
 
+bool is_set_aside(const VmConfig& config) {
+    return config.tags().contains(kSetAsideTag) && !config.starts_on_boot();
+}
+
+base::FormFields set_aside_change(const VmConfig& config) {
+    auto tags = config.tags();
+    tags.insert(kSetAsideTag);
+    return {{"onboot", "0"}, {"tags", join_tags(tags)}};
+}
+
 VmConfig parse_vm_config(const json::value& data) {
     VmConfig config;
     if (!data.is_object()) return config;

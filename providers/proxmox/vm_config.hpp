@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/url.hpp"
 #include "providers/proxmox/mark.hpp"
 #include "providers/proxmox/property_string.hpp"
 
@@ -24,6 +25,11 @@ struct VmConfig {
     std::int64_t cores() const;
     std::int64_t memory_mib() const;
 };
+
+// Of machines of ours that are off to stay: they take no room on their host.
+inline constexpr const char* kSetAsideTag = "kubenodesmith-kept";
+bool is_set_aside(const VmConfig& config);
+base::FormFields set_aside_change(const VmConfig& config);
 
 // Of GET /nodes/{node}/qemu/{vmid}/config.
 VmConfig parse_vm_config(const boost::json::value& data);

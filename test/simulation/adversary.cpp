@@ -250,6 +250,13 @@ void Adversary::make_peace() {
         world_.server.edit<NodeSmithPool>(
             key, [&quiet](NodeSmithPool& edited) { edited.spec.disruption = quiet; });
     }
+    if (!world_.scenario.keeps_in_peace) {
+        for (const auto& [key, pool] : std::map(world_.view.all<NodeSmithPool>())) {
+            if (pool->spec.scaleUp.keepFailed == 0) continue;
+            world_.server.edit<NodeSmithPool>(
+                key, [](NodeSmithPool& edited) { edited.spec.scaleUp.keepFailed = 0; });
+        }
+    }
     // The storages answer again. Other tasks that hang are for the operator to stop.
     for (const auto& task : world_.proxmox.cluster().tasks.all()) {
         if (task->is_running() && task->hangs_in_kernel()) task->kill();

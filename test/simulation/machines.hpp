@@ -31,6 +31,8 @@ struct Mark {
     std::int64_t attempt = 0;
 };
 std::optional<Mark> read_mark(const proxmox::Machine& machine);
+// Of a machine that is kept, stopped, for a look.
+inline constexpr const char* kKeptTag = "kubenodesmith-kept";
 // SMBIOS UUID, lower case; "" if there is none.
 std::string uuid_of(const proxmox::Machine& machine);
 

@@ -76,8 +76,9 @@ void take_promised(const World& world, const api::v1alpha1::ProxmoxSpec& spec, R
     for (const auto& [vmid, machine] : machines) {
         if (machine.node != room.host || proxmox::config_flag(machine.config, "template")) continue;
         const auto tags = proxmox::split(proxmox::config_text(machine.config, "tags"), ';');
-        const bool counts = machine.running || proxmox::config_flag(machine.config, "onboot") ||
-                            std::ranges::find(tags, spec.managedNodeTag) != tags.end();
+        const bool is_kept = std::ranges::find(tags, kKeptTag) != tags.end();
+        const bool is_ours = std::ranges::find(tags, spec.managedNodeTag) != tags.end() && !is_kept;
+        const bool counts = machine.running || proxmox::config_flag(machine.config, "onboot") || is_ours;
         if (!counts) continue;
         room.free_cpus -= proxmox::vcpus(machine.config);
         room.free_memory_mib -= static_cast<std::int64_t>(proxmox::memory_mib(machine.config));

@@ -231,6 +231,11 @@ void draw_metal(Dice& dice, Scenario& scenario) {
     scenario.pools.push_back(pool);
 }
 
+void draw_keeping(Dice& dice, Scenario& scenario) {
+    for (auto& pool : scenario.pools) pool.spec.scaleUp.keepFailed = dice.chance(0.3) ? 1 : 0;
+    scenario.keeps_in_peace = dice.chance(0.7);
+}
+
 }  // namespace
 
 Scenario draw_scenario(base::Random& random, Variety variety) {
@@ -256,6 +261,7 @@ Scenario draw_scenario(base::Random& random, Variety variety) {
     if (dice.chance(0.2)) draw_metal(dice, scenario);
     if (scenario.leader_election)
         scenario.lease_duration = dice.one_of<std::chrono::seconds>({15s, 60s, 120s});
+    draw_keeping(dice, scenario);
     return scenario;
 }
 

@@ -42,6 +42,7 @@ struct Scenario {
     bool leader_election = false;
     base::Duration lease_duration = std::chrono::seconds{15};
     double changes_per_hour = 12;  // of workloads
+    bool keeps_in_peace = true;    // pools go on keeping machines that never joined when the trouble is over
 };
 
 Scenario draw_scenario(base::Random& random, Variety variety);

@@ -166,6 +166,7 @@ bool may_have_machine(const NodeSmithClaim& claim) {
     const auto& conditions = claim.status.conditions;
     const bool ends = claim.metadata.deletionTimestamp || api::is_true(conditions, api::conditions::kFailed);
     if (ends && api::is_true(conditions, api::conditions::kMachineDeleted)) return false;
+    if (ends && claim.status.keptSince) return false;  // it is stopped, for a look
     // One that a user applied waits for its place; once it has tried, it may have a machine.
     return !claim.spec.idempotencyKey.empty() || !claim.status.machineID.empty() ||
            claim.status.launchAttempts > 0;

@@ -93,7 +93,10 @@ namespace {
 
 constexpr base::Duration kLatency = std::chrono::milliseconds{1};
 
-class FakeProvider final : public providers::Provider, public providers::LeftoverFinder {
+class FakeProvider final : public providers::Provider,
+                           public providers::LeftoverFinder,
+                           public providers::GuestObserver,
+                           public providers::MachineStopper {
 public:
     FakeProvider(Cloud& cloud, ProviderCalls* calls) : cloud_(cloud), calls_(calls) {}
 
@@ -119,6 +122,36 @@ public:
     }
 
     asio::awaitable<std::vector<providers::Leftover>> leftovers() override { co_return cloud_.leftovers; }
+
+    asio::awaitable<providers::StopResult> stop(providers::MachineIdentity identity, providers::MachineRecord,
+                                                providers::InUseCheck in_use) override {
+        using providers::MachineState;
+        co_await begin("stop");
+        auto* machine = cloud_.find(identity);
+        const bool runs = machine && machine->state == MachineState::running;
+        const bool is_used = runs && in_use && co_await in_use();
+        providers::StopResult result = providers::RemovalInProgress{providers::kInUseAfterAll, "", {}};
+        machine = cloud_.find(identity);
+        if (!machine) {
+            result = providers::Gone{};
+        } else if (!is_used && machine->state == MachineState::stopped) {
+            result = providers::Stopped{};
+        } else if (!is_used) {
+            machine->state = MachineState::stopped;
+            result = providers::RemovalInProgress{"waiting for the machine to stop", "task-stop",
+                                                  std::chrono::seconds{2}};
+        }
+        end("stop");
+        co_return result;
+    }
+
+    asio::awaitable<providers::GuestSight> look_at_guest(providers::MachineRecord record) override {
+        co_await begin("look_at_guest");
+        const auto machine = cloud_.machines.find(record.machine_id);
+        auto sight = machine == cloud_.machines.end() ? providers::GuestSight() : machine->second.guest;
+        end("look_at_guest");
+        co_return sight;
+    }
 
     asio::awaitable<bool> release(providers::MachineIdentity identity, providers::MachineRecord) override {
         co_await begin("release");

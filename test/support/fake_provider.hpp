@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "providers/guest_observer.hpp"
 #include "providers/leftover_finder.hpp"
+#include "providers/machine_stopper.hpp"
 #include "providers/provider.hpp"
 
 namespace fake {
@@ -38,6 +40,7 @@ struct CloudMachine {
     base::TimePoint busy_until{};  // of the task under way
     bool removing = false;
     bool has_boot_image = false;
+    providers::GuestSight guest;  // what its agent shows; to begin with it is silent
     std::string boot_image;
 };
 

@@ -20,7 +20,7 @@ def test_a_pool(cluster):
         "machineTemplate": {"architecture": "amd64", "systemReserved": {"cpuMillicores": 100, "memoryMiB": 256}},
         "scaleUp": {
             "stabilizationWindow": "0s", "batchSize": 0, "maxConcurrent": 0, "provisionTimeout": "10m",
-            "registrationTimeout": "15m", "initializationTimeout": "15m", "maxLaunchAttempts": 3,
+            "registrationTimeout": "15m", "initializationTimeout": "15m", "maxLaunchAttempts": 3, "keepFailed": 0,
             "retry": {"initialBackoff": "10s", "maxBackoff": "30m"},
             "headroom": {"cpuCores": 0, "memoryMiB": 0, "nodes": 0}},
         "scaleDown": {

@@ -126,6 +126,7 @@ POOL = [
     ("a window that is no duration", {"spec.scaleUp.stabilizationWindow": "2 min"}, DURATION),
     ("a timeout of nothing", {"spec.scaleUp.registrationTimeout": "0s"}, POSITIVE),
     ("no attempts", {"spec.scaleUp.maxLaunchAttempts": 0}, "should be greater than or equal to 1"),
+    ("two machines kept", {"spec.scaleUp.keepFailed": 2}, "should be less than or equal to 1"),
     ("a share above 100", {"spec.scaleDown.utilizationThresholdPercent": 150}, "should be less than or equal to 100"),
     ("nothing at a time", {"spec.scaleDown.maxConcurrent": 0}, "should be greater than or equal to 1"),
     ("an unknown policy", {"spec.scaleDown.policy": "Always"}, 'supported values: "WhenEmptyOrUnderutilized", "WhenEmpty", "Never"'),

@@ -1,9 +1,11 @@
 // Machines that join by way of their guest agent.
+#include "providers/guest_observer.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
 using namespace providers;
 using namespace test;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -90,6 +92,29 @@ TEST_CASE("A machine joins when its guest is ready, by a script on standard inpu
     CHECK(world.guests.commands[1].input ==
           "join from " + world.spec.record.host + " with abcdef.0123456789abcdef\n");
     CHECK(world.spec.record.task.empty());
+}
+
+TEST_CASE("The agent tells which addresses its guest has; why it tells nothing is told, too") {
+    World world;
+    world.lab.launch(world.spec);
+    auto& observer = dynamic_cast<GuestObserver&>(*world.lab.provider);
+    const auto look = [&](const MachineSpec& spec) {
+        return world.lab.run(observer.look_at_guest(spec.record));
+    };
+    auto sight = look(world.spec);
+    CHECK(sight.answers);
+    REQUIRE(sight.addresses.size() == 1);
+    CHECK_THAT(sight.addresses.front(), StartsWith("10.98."));
+
+    world.lab.vm(world.spec)->guest.agent_silent = true;
+    sight = look(world.spec);
+    CHECK_FALSE(sight.answers);
+    CHECK(sight.obstacle.empty());
+
+    world.lab.vm(world.spec)->config.erase("agent");
+    sight = look(world.spec);
+    CHECK_FALSE(sight.answers);
+    CHECK(sight.obstacle == "No QEMU guest agent configured");
 }
 
 TEST_CASE("A guest that is not ready yet is asked again, one that is degraded will do") {

@@ -1,4 +1,5 @@
 // Nothing is touched that is not provably ours, and nothing of ours is given up while it may exist.
+#include "providers/machine_stopper.hpp"
 #include "test/component/proxmox/lab.hpp"
 
 using namespace providers;
@@ -173,6 +174,47 @@ TEST_CASE("A machine is shut down before it is destroyed, as a person would do i
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     CHECK(lab.count("POST", ".*/status/shutdown") == 1);
     CHECK(lab.count("POST", ".*/status/stop") == 0);
+}
+
+TEST_CASE("A machine that is to be kept is shut down, set aside and takes no room; later it is removed") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.vm(spec)->config["onboot"] = "1";
+    auto& stopper = dynamic_cast<MachineStopper&>(*lab.provider);
+    const auto stop = [&](InUseCheck in_use = {}) {
+        for (int calls = 0; calls < 100; ++calls) {
+            auto result = lab.run(stopper.stop(spec.identity, spec.record, in_use));
+            const auto* busy = std::get_if<RemovalInProgress>(&result);
+            if (!busy || busy->message == kInUseAfterAll) return result;
+            spec.record.task = busy->task;
+            lab.wait(busy->retry_after);
+        }
+        throw std::runtime_error("it is never stopped");
+    };
+    stop([]() -> boost::asio::awaitable<bool> { co_return true; });
+    CHECK(lab.vm(spec)->running);
+    lab.requests();
+    CHECK(std::holds_alternative<Stopped>(stop()));
+    CHECK(lab.count("POST", ".*/status/shutdown") == 1);
+    CHECK_FALSE(lab.vm(spec)->running);
+    CHECK(lab.vm(spec)->config["onboot"] == "0");
+    CHECK_THAT(lab.vm(spec)->config["tags"], Contains("kubenodesmith-kept"));
+    CHECK(std::holds_alternative<Stopped>(stop()));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(lab.vm(spec) == nullptr);
+    CHECK(std::holds_alternative<Gone>(stop()));
+}
+
+TEST_CASE("What is not provably the machine that is to be kept is not stopped") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.vm(spec)->config["description"] = "mine";
+    auto& stopper = dynamic_cast<MachineStopper&>(*lab.provider);
+    const auto result = lab.run(stopper.stop(spec.identity, spec.record, {}));
+    CHECK(std::get<RemovalBlocked>(result).reason == "OwnershipMismatch");
+    CHECK(lab.vm(spec)->running);
 }
 
 TEST_CASE("A guest that does not end is stopped after a minute") {

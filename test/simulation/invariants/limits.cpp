@@ -146,6 +146,7 @@ private:
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             if (claim->status.machineID.empty() && !with_machine.contains(claim->metadata.uid)) continue;
             if (api::is_true(claim->status.conditions, api::conditions::kMachineDeleted)) continue;
+            if (claim->status.keptSince) continue;  // stopped, for a look
             const auto& size = claim->spec.requirements;
             for (const auto& name : {claim->spec.poolRef, std::string()}) {
                 used[name] += {1, size.cpuCores, size.memoryMiB};

@@ -86,6 +86,19 @@ TEST_CASE("an address that another operator gave to another pool meanwhile is gi
     CHECK(world.reserve("a") == "10.0.4.3");
 }
 
+TEST_CASE("a machine that is kept for a look, stopped, has no address any more") {
+    World world;
+    world.put_claim("a");
+    world.reserve("a");
+    world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [](auto& claim) {
+        objects::set_condition(claim.status.conditions, api::conditions::kFailed, api::ConditionStatus::True);
+        claim.status.keptSince = objects::at(0s);
+    });
+    world.run_for(100ms);
+    world.release_unused();
+    CHECK(world.pool().status.addresses.empty());
+}
+
 TEST_CASE("an address is free again when its claim has ended, or has failed and has no machine") {
     World world;
     for (const auto* name : {"a", "b"}) {

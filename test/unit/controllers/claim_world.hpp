@@ -104,6 +104,7 @@ public:
     ~Process();
     kube::Client& client() { return *client_; }
     base::MetricsRegistry& metrics() { return metrics_; }
+    controllers::claim::BootData& boot_data() { return boot_data_; }
 
 private:
     class Events final : public kube::EventRecorder {

@@ -218,6 +218,12 @@ TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 3
     world.fail("f1", 100s);
     CHECK(world.look(100s).nextRetryTime == objects::at(110s));
     CHECK(world.condition("Available", 105s).reason == "BackingOff");
+    CHECK(world.condition("Available", 105s).message ==
+          "1 claim failed in a row: nothing is bought before " + objects::at(110s).str());
+    world.claims[0].status.lastFailure = {"RegistrationTimeout", "no Node appeared", "", objects::at(100s)};
+    CHECK(world.condition("Available", 106s).message == "1 claim failed in a row: nothing is bought before " +
+                                                            objects::at(110s).str() +
+                                                            "; the last, f1: no Node appeared");
     CHECK(world.condition("Available", 110s).reason == "Available");
     world.fail("f2", 120s);
     CHECK(world.look(120s).nextRetryTime == objects::at(140s));
@@ -230,6 +236,26 @@ TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 3
     // A failed claim that is deleted when it was read takes nothing back.
     world.claims.clear();
     CHECK(world.look(300s).consecutiveFailures == 22);
+}
+
+TEST_CASE("the machine that a pool keeps for a look is named, the last one of them") {
+    World world;
+    CHECK_FALSE(world.look().keptMachine);
+    world.fail("older", 100s);
+    world.fail("younger", 200s);
+    for (auto& claim : world.claims) {
+        claim.status.host = "pve1";
+        claim.status.machineID = claim.metadata.name == "older" ? "101" : "102";
+        claim.status.lastFailure = {"RegistrationTimeout", "no Node appeared", "", objects::at(100s)};
+    }
+    world.claims[0].status.keptSince = objects::at(110s);
+    CHECK(world.look(111s).keptMachine->machineID == "101");
+    world.claims[1].status.keptSince = objects::at(210s);
+    const api::v1alpha1::KeptMachine last{"younger", "pve1", "102", "no Node appeared", objects::at(210s)};
+    CHECK(world.look(211s).keptMachine == last);
+    CHECK(world.pool.status.memoryMiB == 0);
+    for (auto& claim : world.claims) claim.metadata.deletionTimestamp = objects::at(220s);
+    CHECK_FALSE(world.look(221s).keptMachine);
 }
 
 TEST_CASE("a claim that became a Node after the last failure ends the series") {

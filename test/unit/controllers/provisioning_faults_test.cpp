@@ -16,7 +16,33 @@ bool creates_claim(const base::HttpRequest& request) {
     return request.method == "POST" && request.target.find("/nodesmithclaims") != std::string::npos;
 }
 
+// The pools' own reconciler is late, so their statuses are as they were.
+struct LatePools : test::Cluster {
+    ProvisioningReconciler provisioning{informers,          client, clock, events, metrics, reservations,
+                                        [] { return true; }};
+
+    LatePools() {
+        put_basics();
+        server.put(World::fixed_size_pool());
+        add("provisioning", provisioning);
+        start();
+    }
+    ~LatePools() { stop(); }
+};
+
 }  // namespace
+
+TEST_CASE("a claim that failed backs its pool off before the pool's status says so") {
+    LatePools world;
+    world.put_pending_pod("web");
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 1);
+    world.fail(world.claims().front());
+    world.run_for(9s);
+    CHECK(world.claims().size() == 1);
+    world.run_for(5s);
+    CHECK(world.claims().size() == 2);
+}
 
 TEST_CASE("a creation whose answer was lost is repeated under the same name and found done") {
     World world(World::fixed_size_pool());

@@ -77,6 +77,38 @@ TEST_CASE("a claim is explained with its phase, purpose, conditions and failures
     CHECK_THAT(text, Contains("Created: because"));
 }
 
+TEST_CASE("a claim whose machine has not joined is explained with what the machine was given and did") {
+    std::string coming = node_in_service();
+    coming = coming.substr(0, coming.find("---"));
+    coming = coming.substr(0, coming.find("  nodeName")) +
+             "  boot: {delivery: an ISO image, apiServer: \"10.0.0.10:6443\", "
+             "startedTime: 2026-03-01T11:50:00Z}\n";
+    const auto view = picture({kCluster, coming});
+    CHECK_THAT(
+        explain_claim(*view, {"", "tools-aaaaa"}),
+        Contains("It was to join 10.0.0.10:6443 by an ISO image; it runs since 2026-03-01T11:50:00Z."));
+}
+
+TEST_CASE("a pool is explained with its nodes, what failed and the machine that it keeps") {
+    std::string failed = node_in_service();
+    failed = failed.substr(0, failed.find("---"));
+    failed.replace(failed.find("status:\n"), 8,
+                   "status:\n  lastFailure: {reason: RegistrationTimeout, message: no Node appeared, time: "
+                   "2026-03-01T11:50:00Z}\n");
+    auto pool = kCluster;
+    pool.insert(pool.rfind("---"),
+                "status:\n  nodes: 2\n  readyNodes: 1\n  keptMachine: {claim: tools-zzzzz, "
+                "host: ford, machineID: \"1007\", time: 2026-03-01T11:40:00Z}\n");
+    const auto view = picture({pool, failed, event("NodeSmithPool", "ours", "tools", "ScaleUpBlocked")});
+    const auto text = explain_pool(*view, {"", "tools"});
+    CHECK_THAT(text, Contains("Pool ours/tools has 2 nodes, 1 of them ready"));
+    CHECK_THAT(text,
+               Contains("Kept for a look since 20 min ago: machine 1007 on host ford of claim tools-zzzzz"));
+    CHECK_THAT(text, Contains("Claim tools-aaaaa failed 10 min ago: no Node appeared"));
+    CHECK_THAT(text, Contains("ScaleUpBlocked: because"));
+    CHECK_THROWS_WITH(explain_pool(*view, {"", "x"}), Contains("no pool x"));
+}
+
 TEST_CASE("what is not there is said") {
     const auto view = picture({kCluster});
     CHECK_THROWS_WITH(explain_pod(*view, {"shop", "saw"}), Contains("no pod shop/saw"));

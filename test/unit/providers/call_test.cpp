@@ -1,7 +1,9 @@
 #include "providers/proxmox/call.hpp"
 
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "providers/proxmox/guest_look.hpp"
 #include "test/support/catch.hpp"
 
 using namespace providers::proxmox;
@@ -28,6 +30,21 @@ ApiError error_of(const base::HttpResponse& response) {
 }
 
 }  // namespace
+
+TEST_CASE("Only what can be an address of the guest is taken from what its agent says") {
+    const auto data = boost::json::parse(R"({"result": [
+        {"name": "lo", "ip-addresses": [{"ip-address": "127.0.0.1"}, {"ip-address": "::1"}]},
+        {"name": "eth0", "ip-addresses": [{"ip-address": "10.0.0.77"}, {"ip-address": "fe80::1"},
+                                          {"ip-address": "2001:db8::77"}, {"ip-address": "10.0.0.77"},
+                                          {"ip-address": "<script>"}, {"ip-address": 7}, "x"]},
+        {"name": "eth1"}, "x"]})");
+    CHECK(guest_addresses(data) == std::vector<std::string>{"10.0.0.77", "2001:db8::77"});
+    CHECK(guest_addresses(boost::json::parse("[]")).empty());
+    CHECK(guest_addresses(boost::json::parse(R"({"result": {"error": {}}})")).empty());
+    boost::json::array many;
+    for (int i = 0; i < 40; ++i) many.push_back({{"ip-address", "10.0.0." + std::to_string(i)}});
+    CHECK(guest_addresses({{"result", {{{"ip-addresses", many}}}}}).size() == 16);
+}
 
 TEST_CASE("Form values are encoded so that Proxmox' splitting at ; and = cannot hurt") {
     const auto request = to_request(create_vm(

@@ -58,7 +58,8 @@ const Tags kOurs = {"kubenodesmith-managed"};
 }  // namespace
 
 TEST_CASE(
-    "What runs, starts on boot, is ours or is reserved is committed; templates and idle guests are not") {
+    "What runs, starts on boot, is ours or is reserved is committed; templates, idle guests and what is kept "
+    "for a look are not") {
     World world;
     auto idle = guest(1, "a", 1000);
     idle.is_running = false;
@@ -71,7 +72,9 @@ TEST_CASE(
     of_template.is_template = true;
     auto container = guest(5, "a", 16000);
     container.is_container = true;
-    world.state.guests = {idle, boots, ours_off, of_template, container};
+    auto kept = guest(7, "a", 32000, {"kubenodesmith-managed", "kubenodesmith-kept"});
+    kept.is_running = false;
+    world.state.guests = {idle, boots, ours_off, of_template, container, kept};
     world.reservations = {{"a", "3", 2, 4000}, {"a", "6", 3, 1000}};
     world.settings.spec.vmMemOverheadMiB = 100;
     const auto room = world.all_rooms()[0];

@@ -204,6 +204,21 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
     auto inherited = seen(look(Presence::present, Ownership::unfinished));
     inherited.look.config.options["protection"] = "1";
     CHECK(next_removal_step(inherited).step == RemoveStep::unprotect);
+    // Off is enough of a machine that is kept; its protection is nothing in the way then.
+    auto off = seen(look(Presence::present));
+    off.aim = Aim::stop;
+    CHECK(next_removal_step(off).step == RemoveStep::set_aside);
+    for (const auto& [name, value] : set_aside_change(off.look.config)) off.look.config.options[name] = value;
+    CHECK(next_removal_step(off).step == RemoveStep::stopped);
+    off.look.config.options["protection"] = "1";
+    CHECK(next_removal_step(off).step == RemoveStep::stopped);
+    off.is_running = true;
+    CHECK(next_removal_step(off).step == RemoveStep::shut_down);
+    auto starting = seen(look(Presence::present));
+    starting.aim = Aim::stop;
+    starting.look.config.options["tags"] = kSetAsideTag;
+    starting.look.config.options["onboot"] = "1";
+    CHECK(next_removal_step(starting).step == RemoveStep::set_aside);
     auto made_template = seen(look(Presence::present));
     made_template.look.config.options["template"] = "1";
     CHECK(next_removal_step(made_template).step == RemoveStep::blocked);

@@ -1,0 +1,94 @@
+// A machine that never joined and is kept for a look is off, and there is at most one of a pool that asks for
+// it.
+#include <algorithm>
+#include <map>
+
+#include "test/simulation/invariants/invariant.hpp"
+#include "test/simulators/proxmox/core/machine_config.hpp"
+#include "test/simulators/proxmox/core/text.hpp"
+
+namespace simulation {
+namespace {
+
+constexpr const char* kName = "kept machines rest";
+
+class KeptMachinesRest final : public Invariant {
+public:
+    using Invariant::Invariant;
+
+    void after_change() override {
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
+            if (!keeps(*claim)) continue;
+            if (!api::is_true(claim->status.conditions, api::conditions::kFailed))
+                stage_.violate(kName, "claim " + key.name + " keeps its machine, but has not failed");
+            const auto* machine = machine_of(*claim);
+            if (machine && machine->running && !claim->metadata.deletionTimestamp)
+                stage_.violate(kName, "machine " + claim->status.machineID + " of claim " + key.name +
+                                          " is kept, but runs");
+        }
+    }
+
+    Findings at_rest() const override {
+        Findings findings;
+        std::map<std::string, std::vector<const NodeSmithClaim*>> kept;  // by pool
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>())
+            if (keeps(*claim) && !claim->metadata.deletionTimestamp)
+                kept[claim->spec.poolRef].push_back(claim.get());
+        for (const auto& [key, pool] : world_.view.all<NodeSmithPool>()) {
+            const auto& named = pool->status.keptMachine;
+            const auto& claims = kept[key.name];
+            const auto most = static_cast<std::size_t>(pool->spec.scaleUp.keepFailed);
+            if (claims.size() > most)
+                findings.push_back({kName, "pool " + key.name + " keeps " + std::to_string(claims.size()) +
+                                               " machines, and may keep " + std::to_string(most)});
+            const auto wanted = claims.empty() ? std::string() : claims.back()->metadata.name;
+            const auto name = named ? named->claim : std::string();
+            if (name != wanted && claims.size() <= 1)
+                findings.push_back({kName, "pool " + key.name + " names claim \"" + name +
+                                               "\" as the one that keeps its machine, instead of \"" +
+                                               wanted + "\""});
+            for (const auto* claim : claims) look_at(*claim, findings);
+        }
+        return findings;
+    }
+
+private:
+    static bool keeps(const NodeSmithClaim& claim) {
+        return claim.status.keptSince &&
+               !api::is_true(claim.status.conditions, api::conditions::kMachineDeleted);
+    }
+
+    // Provably the claim's, present attempt.
+    const proxmox::Machine* machine_of(const NodeSmithClaim& claim) const {
+        for (const auto vmid : world_.administrators.marked()) {
+            const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
+            if (uuid_of(machine) == claim.status.systemUUID) return &machine;
+        }
+        return nullptr;
+    }
+
+    void look_at(const NodeSmithClaim& claim, Findings& findings) const {
+        const auto* machine = machine_of(claim);
+        // Whose mark an administrator spoiled is somebody else's, and no word of ours is true of it.
+        const bool is_tampered =
+            world_.administrators.untouchable().contains(std::atoi(claim.status.machineID.c_str()));
+        if (is_tampered) return;
+        if (!machine) {
+            findings.push_back(
+                {kName, "claim " + claim.metadata.name + " keeps a machine that does not exist"});
+            return;
+        }
+        const auto tags = proxmox::split(proxmox::config_text(machine->config, "tags"), ';');
+        if (std::ranges::find(tags, kKeptTag) == tags.end())
+            findings.push_back(
+                {kName, "machine " + claim.status.machineID + " is kept without the tag that says so"});
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> kept_machines_rest(const Stage& stage) {
+    return std::make_unique<KeptMachinesRest>(stage);
+}
+
+}  // namespace simulation
