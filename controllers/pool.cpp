@@ -9,6 +9,7 @@ namespace controllers {
 
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
 
@@ -67,9 +68,17 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
             for (const auto& pool : informers_.pools.store().by_index(kPoolsByProvider, provider.str()))
                 queue.add(api::key_of(*pool));
         });
+    informers_.hosts.on_change([this, &queue](const NodeSmithHost* before, const NodeSmithHost* after) {
+        if (before && after && is_free(*before) == is_free(*after)) return;
+        const auto& host = after ? *after : *before;
+        const kube::ObjectKey provider(host.metadata.namespace_, host.spec.providerRef);
+        for (const auto& pool : informers_.pools.store().by_index(kPoolsByProvider, provider.str()))
+            queue.add_after(api::key_of(*pool), kBurst);
+    });
     informers_.control_planes.on_change(
         [this, &queue](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
             if (before && after && before->spec.pools == after->spec.pools &&
+                before->spec.mode == after->spec.mode &&
                 before->metadata.deletionTimestamp == after->metadata.deletionTimestamp)
                 return;
             const auto& namespace_ = (after ? after : before)->metadata.namespace_;
@@ -86,6 +95,8 @@ PoolFacts PoolReconciler::look(const NodeSmithPool& pool) const {
     facts.manager = manager_of(key, informers_.control_planes.store().all());
     facts.provider = provider.get();  // lives as long as the store is not written: until the next co_await
     facts.label_conflict = label_conflict(pool, informers_.pools.store().all());
+    if (provider && provider->spec.redfish)
+        facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
     return facts;
 }
 

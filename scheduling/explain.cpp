@@ -43,7 +43,9 @@ std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amou
             const auto* found = api::find(labels, key);
             return found && *found == value;
         };
-        if (!holds_somewhere(pool, has_label)) return "its nodes have no label " + key + "=" + value;
+        if (holds_somewhere(pool, has_label)) continue;
+        const auto* note = api::find(pool.notes_on_labels, key);
+        return "its nodes have no label " + key + "=" + value + (note ? " (" + *note + ")" : "");
     }
     const auto* required = required_affinity(pod);
     const auto is_wanted = [&](const api::StringMap& labels) {
