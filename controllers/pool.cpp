@@ -25,6 +25,16 @@ bool counts_alike(const api::Node& a, const api::Node& b) {
     return is_ready(a) == is_ready(b) && a.status.allocatable == b.status.allocatable;
 }
 
+// For the pools that the control planes list.
+bool means_the_same(const NodeSmithControlPlane& a, const NodeSmithControlPlane& b) {
+    const auto is_unhealthy = [](const NodeSmithControlPlane& control_plane) {
+        return api::is_false(control_plane.status.conditions, api::conditions::kClusterHealthy);
+    };
+    const bool counts = ledger::limits_of(a.spec).any() || ledger::limits_of(b.spec).any();
+    return a.spec == b.spec && a.metadata.deletionTimestamp == b.metadata.deletionTimestamp &&
+           is_unhealthy(a) == is_unhealthy(b) && (!counts || a.status.reserved == b.status.reserved);
+}
+
 }  // namespace
 
 PoolReconciler::PoolReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
@@ -77,10 +87,7 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
     });
     informers_.control_planes.on_change(
         [this, &queue](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
-            if (before && after && before->spec.pools == after->spec.pools &&
-                before->spec.mode == after->spec.mode &&
-                before->metadata.deletionTimestamp == after->metadata.deletionTimestamp)
-                return;
+            if (before && after && means_the_same(*before, *after)) return;
             const auto& namespace_ = (after ? after : before)->metadata.namespace_;
             for (const auto& [key, pool] : informers_.pools.store().all())
                 if (key.namespace_ == namespace_) queue.add(key);

@@ -16,6 +16,7 @@ namespace controllers {
 using api::ConditionStatus;
 using api::v1alpha1::LearnedOffer;
 using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
 using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::PoolStatus;
 using api::v1alpha1::Size;
@@ -106,6 +107,18 @@ std::string what_limits_leave(const ledger::Limits& limits, const ledger::Usage&
     return left.empty() ? "" : ", of at most " + left + ", as its limits leave no more";
 }
 
+// What keeps all pools of the control plane from creating a machine of the size.
+std::optional<ledger::LimitHit> held_by_manager(const NodeSmithControlPlane& manager, const Size& size) {
+    const auto name = "control plane " + manager.metadata.name + ": ";
+    const auto used = ledger::usage_of(manager.status.reserved);
+    if (auto hit = ledger::admits(ledger::limits_of(manager.spec), used, ledger::one_machine(size)))
+        return ledger::LimitHit{hit->reason, name + hit->message};
+    const auto* healthy = api::find_condition(manager.status.conditions, conditions::kClusterHealthy);
+    if (healthy && healthy->status == ConditionStatus::False)
+        return ledger::LimitHit{healthy->reason, name + healthy->message};
+    return std::nullopt;
+}
+
 // Whether one more machine of the smallest size could be created.
 Update available(const PoolFacts& facts, const PoolStatus& status, const Update& is_ready, const Fleet& fleet,
                  api::Time now) {
@@ -122,6 +135,7 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Update&
     if (const auto hit =
             ledger::admits(ledger::limits_of(facts.object.spec), used, ledger::one_machine(size)))
         return no(hit->reason, hit->message);
+    if (auto held = held_by_manager(*facts.manager, size)) return no(held->reason, held->message);
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return no(reasons::kBackingOff, scheduling::counted(status.consecutiveFailures, "claim") +
                                             " failed in a row: nothing is created before " +

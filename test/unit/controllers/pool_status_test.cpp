@@ -141,6 +141,20 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
                                                {},      "SecretKeyMissing",     "PROXMOX_SECRET is missing"};
         check("ProviderNotReady", "provider proxmox: PROXMOX_SECRET is missing");
     }
+    SECTION("limits of the control plane") {
+        world.manager.spec.limits.maxNodes = 1;
+        world.manager.status.reserved.nodes = 1;
+        check("MaxNodesReached", "control plane main: ");
+    }
+    SECTION("too many nodes are not Ready") {
+        world.manager.status.conditions = {{"ClusterHealthy",
+                                            ConditionStatus::False,
+                                            {},
+                                            {},
+                                            "TooManyUnready",
+                                            "5 of 6 nodes are not Ready"}};
+        check("TooManyUnready", "control plane main: 5 of 6 nodes are not Ready");
+    }
     SECTION("no host has room") {
         api::v1alpha1::ProviderHost full;
         full.name = "a";
