@@ -7,8 +7,8 @@ namespace controllers {
 using api::v1alpha1::NodeSmithControlPlane;
 
 ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                                               Reservations& reservations)
-    : informers_(informers), client_(client), clock_(clock), reservations_(reservations) {}
+                                               kube::EventRecorder& events, Reservations& reservations)
+    : informers_(informers), client_(client), clock_(clock), events_(events), reservations_(reservations) {}
 
 void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.control_planes.on_change([this, &queue](const auto* before, const auto* after) {
@@ -49,7 +49,14 @@ asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey 
     if (!object) co_return kube::Result();
     auto after = *object;
     after.status = next_status(look(*object), api::Time(clock_.wall_now()));
+    const auto now_ready = *api::find_condition(after.status.conditions, api::conditions::kReady);
+    const auto* old_ready = api::find_condition(object->status.conditions, api::conditions::kReady);
+    const bool is_news =
+        !old_ready || old_ready->reason != now_ready.reason || old_ready->message != now_ready.message;
     co_await write_status(client_, informers_.control_planes, *object, std::move(after));
+    if (is_news && now_ready.status == api::ConditionStatus::False)
+        events_.event(kube::target_of(*object), kube::EventType::warning, now_ready.reason,
+                      now_ready.message);
     kube::Result result;
     result.requeue_after = settle_again;
     co_return result;

@@ -10,6 +10,7 @@
 #include "controllers/membership.hpp"
 #include "controllers/reservations.hpp"
 #include "kube/controller.hpp"
+#include "kube/event_recorder.hpp"
 
 namespace controllers {
 
@@ -38,7 +39,7 @@ class ControlPlaneReconciler final : public kube::Reconciler {
 public:
     // All must outlive this.
     ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                           Reservations& reservations);
+                           kube::EventRecorder& events, Reservations& reservations);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
@@ -49,6 +50,7 @@ private:
     Informers& informers_;
     kube::Client& client_;
     base::Clock& clock_;
+    kube::EventRecorder& events_;
     Reservations& reservations_;
 };
 

@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "controllers/condition_update.hpp"
 #include "controllers/control_plane.hpp"
+#include "controllers/course.hpp"
 #include "scheduling/text.hpp"
 
 namespace controllers {
@@ -55,15 +58,28 @@ std::vector<const NodeSmithPool*> listed_pools(const ControlPlaneFacts& facts,
     return found;
 }
 
+// " (there are workers, gpu)".
+std::string pools_there(const ControlPlaneFacts& facts) {
+    constexpr std::size_t kMostNamed = 5;
+    std::string names;
+    std::size_t count = 0;
+    for (const auto& [key, pool] : facts.pools) {
+        if (key.namespace_ != facts.object.metadata.namespace_) continue;
+        if (++count <= kMostNamed) names += (names.empty() ? "" : ", ") + key.name;
+    }
+    if (count > kMostNamed) names += ", ...";
+    return count == 0 ? "" : " (there " + std::string(count == 1 ? "is " : "are ") + names + ")";
+}
+
 }  // namespace
 
 ConditionUpdate resolve_pools(const ControlPlaneFacts& facts) {
     std::vector<std::string> missing;
     const auto listed = listed_pools(facts, missing);
     if (!missing.empty())
-        return not_ready(reasons::kPoolMissing, "pool " + missing.front() +
-                                                    " is listed but not in namespace " +
-                                                    facts.object.metadata.namespace_);
+        return not_ready(reasons::kPoolMissing,
+                         "pool " + missing.front() + " is listed but not in namespace " +
+                             facts.object.metadata.namespace_ + ": correct spec.pools" + pools_there(facts));
     for (const auto* pool : listed) {
         const auto* manager = manager_of(api::key_of(*pool), facts.control_planes);
         if (manager && api::key_of(*manager) != api::key_of(facts.object)) continue;
@@ -91,6 +107,22 @@ bool is_unhealthy(const NodeSmithControlPlane& control_plane, const Fleet& fleet
     return judge_health(control_plane.spec.health, fleet).status == ConditionStatus::False;
 }
 
+namespace {
+
+// A provider of its pools is away, and may be back without anybody's doing.
+bool waits_for_provider(const ControlPlaneFacts& facts) {
+    std::vector<std::string> missing;
+    const auto listed = listed_pools(facts, missing);
+    return std::any_of(listed.begin(), listed.end(), [&](const NodeSmithPool* pool) {
+        const auto found = facts.providers.find({pool->metadata.namespace_, pool->spec.providerRef});
+        if (found == facts.providers.end()) return false;
+        const auto& all = found->second->status.conditions;
+        return !api::is_true(all, api::conditions::kReady) && !is_stalled(all);
+    });
+}
+
+}  // namespace
+
 ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now) {
     auto status = facts.object.status;
     status.observedGeneration = facts.object.metadata.generation;
@@ -103,8 +135,11 @@ ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now) {
     status.readyNodes = facts.fleet.ready_nodes;
     status.pendingNodes = facts.fleet.pending_nodes;
     status.claims = facts.fleet.all_claims();
-    if (status != facts.object.status) status.lastSyncTime = now;
-    return status;
+    auto after = facts.object;
+    after.status = std::move(status);
+    conclude(after, waits_for_provider(facts), now);
+    if (after.status != facts.object.status) after.status.lastSyncTime = now;
+    return after.status;
 }
 
 }  // namespace controllers

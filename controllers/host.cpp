@@ -230,7 +230,7 @@ asio::awaitable<void> HostReconciler::end_sessions() {
 
 void HostReconciler::count(const NodeSmithHost& host) {
     ready_.with({host.metadata.namespace_, host.metadata.name})
-        .set(api::is_true(host.status.conditions, conditions::kReady) ? 1 : 0);
+        .set(api::is_true(host.status.conditions, conditions::kReady) && !host.status.claimRef ? 1 : 0);
 }
 
 void HostReconciler::forget(const kube::ObjectKey& key) {

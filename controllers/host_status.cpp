@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/uuid.hpp"
+#include "controllers/course.hpp"
 #include "controllers/host.hpp"
 
 namespace controllers {
@@ -255,9 +256,14 @@ HostStatus next_host_status(const HostFacts& facts) {
         status.nextRetryTime.reset();
     }
     status.phase = verdict.phase;
-    set(status, conditions::kReady, verdict.reason.empty() ? ConditionStatus::True : ConditionStatus::False,
+    // One that serves is as it should be, like one that can.
+    const bool is_well = verdict.reason.empty() || verdict.phase == HostPhase::InUse;
+    set(status, conditions::kReady, is_well ? ConditionStatus::True : ConditionStatus::False,
         verdict.reason.empty() ? std::string(reasons::kReady) : verdict.reason, verdict.message, facts);
-    return status;
+    auto after = facts.host;
+    after.status = std::move(status);
+    conclude(after, facts.now);
+    return after.status;
 }
 
 }  // namespace controllers

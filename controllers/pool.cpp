@@ -9,6 +9,7 @@ namespace controllers {
 
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
 
@@ -22,6 +23,16 @@ std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optio
 // What a Node's change can alter in a pool's status.
 bool counts_alike(const api::Node& a, const api::Node& b) {
     return is_ready(a) == is_ready(b) && a.status.allocatable == b.status.allocatable;
+}
+
+// For the pools that the control planes list.
+bool means_the_same(const NodeSmithControlPlane& a, const NodeSmithControlPlane& b) {
+    const auto is_unhealthy = [](const NodeSmithControlPlane& control_plane) {
+        return api::is_false(control_plane.status.conditions, api::conditions::kClusterHealthy);
+    };
+    const bool counts = ledger::limits_of(a.spec).any() || ledger::limits_of(b.spec).any();
+    return a.spec == b.spec && a.metadata.deletionTimestamp == b.metadata.deletionTimestamp &&
+           is_unhealthy(a) == is_unhealthy(b) && (!counts || a.status.reserved == b.status.reserved);
 }
 
 }  // namespace
@@ -67,11 +78,16 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
             for (const auto& pool : informers_.pools.store().by_index(kPoolsByProvider, provider.str()))
                 queue.add(api::key_of(*pool));
         });
+    informers_.hosts.on_change([this, &queue](const NodeSmithHost* before, const NodeSmithHost* after) {
+        if (before && after && is_free(*before) == is_free(*after)) return;
+        const auto& host = after ? *after : *before;
+        const kube::ObjectKey provider(host.metadata.namespace_, host.spec.providerRef);
+        for (const auto& pool : informers_.pools.store().by_index(kPoolsByProvider, provider.str()))
+            queue.add_after(api::key_of(*pool), kBurst);
+    });
     informers_.control_planes.on_change(
         [this, &queue](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
-            if (before && after && before->spec.pools == after->spec.pools &&
-                before->metadata.deletionTimestamp == after->metadata.deletionTimestamp)
-                return;
+            if (before && after && means_the_same(*before, *after)) return;
             const auto& namespace_ = (after ? after : before)->metadata.namespace_;
             for (const auto& [key, pool] : informers_.pools.store().all())
                 if (key.namespace_ == namespace_) queue.add(key);
@@ -86,6 +102,8 @@ PoolFacts PoolReconciler::look(const NodeSmithPool& pool) const {
     facts.manager = manager_of(key, informers_.control_planes.store().all());
     facts.provider = provider.get();  // lives as long as the store is not written: until the next co_await
     facts.label_conflict = label_conflict(pool, informers_.pools.store().all());
+    if (provider && provider->spec.redfish)
+        facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
     return facts;
 }
 

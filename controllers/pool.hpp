@@ -22,7 +22,11 @@ struct PoolFacts {
     const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: not managed
     const api::v1alpha1::NodeSmithProvider* provider = nullptr;     // null: not there
     const api::v1alpha1::NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
+    std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithHost>> bare_metal;  // of its provider
 };
+
+// No claim has the bare-metal host, and one can.
+bool is_free(const api::v1alpha1::NodeSmithHost& host);
 
 // The status as it should be now. Pure.
 api::v1alpha1::PoolStatus next_status(const PoolFacts& facts, api::Time now);

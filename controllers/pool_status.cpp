@@ -2,17 +2,24 @@
 #include <tuple>
 
 #include "base/backoff.hpp"
+#include "controllers/claim/node_changes.hpp"
+#include "controllers/claim/state.hpp"
 #include "controllers/claim/template_hash.hpp"
 #include "controllers/condition_update.hpp"
+#include "controllers/course.hpp"
 #include "controllers/pool.hpp"
 #include "controllers/provisioning/room.hpp"
+#include "scheduling/text.hpp"
 
 namespace controllers {
 
 using api::ConditionStatus;
 using api::v1alpha1::LearnedOffer;
 using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::PoolStatus;
+using api::v1alpha1::Size;
 using api::v1alpha1::SystemReserved;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
@@ -21,6 +28,8 @@ namespace {
 
 using Update = api::ConditionUpdate;
 
+constexpr std::size_t kMostHostsTold = 5;
+
 Update managed(const PoolFacts& facts) {
     if (facts.manager)
         return update(conditions::kManaged, ConditionStatus::True, reasons::kSelected,
@@ -28,7 +37,7 @@ Update managed(const PoolFacts& facts) {
     return update(
         conditions::kManaged, ConditionStatus::False, reasons::kNotSelected,
         "no NodeSmithControlPlane of this namespace lists the pool in spec.pools (nor \"*\"): nothing "
-        "is bought or removed");
+        "is created or removed; add it there");
 }
 
 Update provider_ready(const PoolFacts& facts) {
@@ -65,29 +74,106 @@ std::string last_failure(const PoolFacts& facts) {
     return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
 }
 
-// Whether one more machine of the smallest size could be bought, as far as this pool decides.
-Update available(const PoolFacts& facts, const PoolStatus& status, const Fleet& fleet, api::Time now) {
-    const auto smallest = ledger::one_machine(ledger::smallest_size(facts.object.spec.machineTemplate));
+// Why no host can take a machine of the size, as the provider last saw them; empty: one can, or none is
+// known.
+std::string why_no_room(const PoolFacts& facts, const Size& size) {
+    if (!facts.provider) return {};
+    if (facts.provider->spec.redfish) {
+        if (facts.bare_metal.empty() ||
+            std::ranges::any_of(facts.bare_metal, [](const auto& host) { return is_free(*host); }))
+            return {};
+        return "no NodeSmithHost of provider " + facts.provider->metadata.name +
+               " is free: wait, or add hosts (kubectl get nshost says what each is at)";
+    }
+    std::string text;
+    std::size_t named = 0;
+    for (const auto& host : facts.provider->status.hosts) {
+        const bool is_large = !host.largestMachine || (host.largestMachine->cpuCores >= size.cpuCores &&
+                                                       host.largestMachine->memoryMiB >= size.memoryMiB);
+        const bool has_room = host.freeCPUCores >= size.cpuCores && host.freeMemoryMiB >= size.memoryMiB;
+        if (host.online && is_large && has_room) return {};
+        if (++named > kMostHostsTold) continue;
+        // Figures would change with every machine that comes or goes.
+        text += (named > 1 ? "; " : "") + host.name + ": " +
+                (!host.online ? host.message
+                 : is_large   ? std::string("is full")
+                              : std::string("is too small for it"));
+    }
+    if (named == 0) return {};
+    if (named > kMostHostsTold)
+        text +=
+            "; and " + scheduling::counted(static_cast<std::int64_t>(named - kMostHostsTold), "more host");
+    return "no host has room for its smallest machine (" + claim::size_text(size) + "): " + text;
+}
+
+// A claim that the API server lets us do nothing for: the next one would fare no better.
+const NodeSmithClaim* refused_claim(const ClaimPointers& claims) {
+    const auto found = std::ranges::find_if(claims, [](const auto& claim) {
+        const auto* launched = api::find_condition(claim->status.conditions, conditions::kLaunched);
+        return launched && launched->status != ConditionStatus::True &&
+               launched->reason == reasons::kRequestRefused;
+    });
+    return found == claims.end() ? nullptr : found->get();
+}
+
+// ", of at most 2 CPUs, as its limits leave no more".
+std::string what_limits_leave(const ledger::Limits& limits, const ledger::Usage& used) {
+    std::string left;
+    if (limits.cpuCores > 0) left = scheduling::counted(limits.cpuCores - used.cpuCores, "CPU");
+    if (limits.memoryMiB > 0)
+        left += (left.empty() ? "" : " and ") + std::to_string(limits.memoryMiB - used.memoryMiB) + " MiB";
+    return left.empty() ? "" : ", of at most " + left + ", as its limits leave no more";
+}
+
+// What keeps all pools of the control plane from creating a machine of the size.
+std::optional<ledger::LimitHit> held_by_manager(const NodeSmithControlPlane& manager, const Size& size) {
+    const auto name = "control plane " + manager.metadata.name + ": ";
+    const auto used = ledger::usage_of(manager.status.reserved);
+    if (auto hit = ledger::admits(ledger::limits_of(manager.spec), used, ledger::one_machine(size)))
+        return ledger::LimitHit{hit->reason, name + hit->message};
+    const auto* healthy = api::find_condition(manager.status.conditions, conditions::kClusterHealthy);
+    if (healthy && healthy->status == ConditionStatus::False)
+        return ledger::LimitHit{healthy->reason, name + healthy->message};
+    return std::nullopt;
+}
+
+// Whether one more machine of the smallest size could be created.
+Update available(const PoolFacts& facts, const PoolStatus& status, const Update& is_ready, const Fleet& fleet,
+                 api::Time now) {
+    const auto no = [](std::string_view reason, std::string message) {
+        return update(conditions::kAvailable, ConditionStatus::False, reason, std::move(message));
+    };
+    if (is_ready.status != ConditionStatus::True) return no(is_ready.reason, is_ready.message);
+    if (const auto* claim = refused_claim(facts.claims))
+        return no(reasons::kRequestRefused,
+                  "claim " + claim->metadata.name + ": " +
+                      api::find_condition(claim->status.conditions, conditions::kLaunched)->message);
+    const auto size = ledger::smallest_size(facts.object.spec.machineTemplate);
     const auto used = ledger::at_least(fleet.usage, ledger::usage_of(status.reserved));
-    if (const auto hit = ledger::admits(ledger::limits_of(facts.object.spec), used, smallest))
-        return update(conditions::kAvailable, ConditionStatus::False, hit->reason, hit->message);
+    if (const auto hit =
+            ledger::admits(ledger::limits_of(facts.object.spec), used, ledger::one_machine(size)))
+        return no(hit->reason, hit->message);
+    if (auto held = held_by_manager(*facts.manager, size)) return no(held->reason, held->message);
     if (status.nextRetryTime && now < *status.nextRetryTime)
-        return update(conditions::kAvailable, ConditionStatus::False, reasons::kBackingOff,
-                      std::to_string(status.consecutiveFailures) +
-                          (status.consecutiveFailures == 1 ? " claim" : " claims") +
-                          " failed in a row: nothing is bought before " + status.nextRetryTime->str() +
-                          last_failure(facts));
-    return update(conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
-                  "another machine can be bought");
+        return no(reasons::kBackingOff, scheduling::counted(status.consecutiveFailures, "claim") +
+                                            " failed in a row: nothing is created before " +
+                                            status.nextRetryTime->str() + last_failure(facts));
+    if (auto full = why_no_room(facts, size); !full.empty())
+        return no(reasons::kInsufficientCapacity, std::move(full));
+    return update(
+        conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
+        "another machine can be created" + what_limits_leave(ledger::limits_of(facts.object.spec), used));
 }
 
 Update progressing(const Fleet& fleet) {
     if (fleet.pending_nodes > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
-                      std::to_string(fleet.pending_nodes) + " nodes are on their way");
+                      scheduling::counted(fleet.pending_nodes, "node") +
+                          (fleet.pending_nodes == 1 ? " is on its way" : " are on their way"));
     if (fleet.claims.deleting > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
-                      std::to_string(fleet.claims.deleting) + " nodes are leaving");
+                      scheduling::counted(fleet.claims.deleting, "node") +
+                          (fleet.claims.deleting == 1 ? " is leaving" : " are leaving"));
     return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
                   "no node comes or leaves");
 }
@@ -104,13 +190,19 @@ Update ready(const PoolFacts& facts, const Update& is_managed, const Update& pro
             "pool " + api::key_of(*facts.label_conflict).str() + " is older and has the same name and " +
                 "spec.poolLabelKey, so their Nodes could not be told apart: rename one or change its key");
     if (is_managed.status != ConditionStatus::True) return no(is_managed.reason, is_managed.message);
+    if (const auto mode = facts.manager->spec.mode; mode != api::v1alpha1::Mode::Active) {
+        const auto name = mode == api::v1alpha1::Mode::Paused ? reasons::kPaused : reasons::kObserve;
+        return no(name, "control plane " + facts.manager->metadata.name + " has spec.mode " +
+                            std::string(name) + ": nothing is created or removed; set it to Active");
+    }
     if (provider.status != ConditionStatus::True) {
         auto result = provider;
         result.type = conditions::kReady;
         return result;
     }
+    const auto note = claim::note_on_zone_label(facts.object, facts.provider);
     return update(conditions::kReady, ConditionStatus::True, reasons::kReady,
-                  "machines can be bought and removed");
+                  "machines can be created and removed" + (note.empty() ? "" : "; but " + note));
 }
 
 // The machine that never joined and is kept for a look.
@@ -144,6 +236,10 @@ std::string youngest_host(const ClaimPointers& claims) {
 }
 
 }  // namespace
+
+bool is_free(const NodeSmithHost& host) {
+    return api::is_true(host.status.conditions, conditions::kReady) && !host.status.claimRef;
+}
 
 std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
     auto learned = facts.object.status.learnedReserved;
@@ -230,12 +326,16 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
 
     const auto is_managed = managed(facts);
     const auto provider = provider_ready(facts);
-    for (auto next : {ready(facts, is_managed, provider), available(facts, status, fleet, now),
-                      progressing(fleet), is_managed, provider}) {
+    const auto is_ready = ready(facts, is_managed, provider);
+    for (auto next : {is_ready, available(facts, status, is_ready, fleet, now), progressing(fleet),
+                      is_managed, provider}) {
         next.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, next, now);
     }
-    return status;
+    auto after = facts.object;
+    after.status = std::move(status);
+    conclude(after, facts.provider, now);
+    return after.status;
 }
 
 }  // namespace controllers

@@ -92,8 +92,9 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
     warn_of_ineffective_settings(*provider);
 
     auto examination = co_await examine(key);
-    const bool good = examination.good();
-    ready_.with({key.namespace_, key.name}).set(good ? 1 : 0);
+    const auto fault = configuration_fault(examination);
+    const bool good = examination.good() && fault.message.empty();
+    ready_.with({key.namespace_, key.name}).set(examination.good() && !fault.everywhere ? 1 : 0);
     failures_[key] = good ? 0 : failures_[key] + 1;
     const auto current = informers_.providers.store().get(key);
     if (current) co_await write(current, std::move(examination));

@@ -27,6 +27,13 @@ struct ProviderExamination {
     }
 };
 
+// What of the configuration cannot work although the backend answers, with what would be right.
+struct ConfigurationFault {
+    std::string message;      // empty: nothing
+    bool everywhere = false;  // no machine can be made at all
+};
+ConfigurationFault configuration_fault(const ProviderExamination& examination);
+
 // Pure: the status after an examination, hosts by name.
 api::v1alpha1::ProviderStatus next_status(const api::v1alpha1::NodeSmithProvider& provider,
                                           const ProviderExamination& examination, api::Time now);

@@ -53,7 +53,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         co_return unavailable(reasons::kProviderMissing, "there is no NodeSmithProvider " + key.str());
     }
     if (cluster_id().empty()) {
-        co_return unavailable(reasons::kProviderInitializationFailed,
+        co_return unavailable(reasons::kNotReconciled,
                               "namespace kube-system is not known yet; its UID marks our machines");
     }
     std::map<std::string, std::string> credentials;

@@ -1,8 +1,10 @@
 #include <algorithm>
 
 #include "controllers/condition_update.hpp"
+#include "controllers/course.hpp"
 #include "controllers/provider.hpp"
 #include "providers/all_hosts.hpp"
+#include "scheduling/text.hpp"
 
 namespace controllers {
 
@@ -20,6 +22,11 @@ using Update = api::ConditionUpdate;
 
 // As the CRD allows; a longer one would have the whole status refused.
 constexpr std::size_t kLongestHostMessage = 1024;
+constexpr std::size_t kMostHostsNamed = 5;
+
+std::string message_of(const providers::HostOffering& host) {
+    return host.why_not + (host.remedy.empty() ? "" : " (" + host.remedy + ")");
+}
 
 bool is_about_credentials(const std::string& reason) {
     return reason.starts_with("Secret") || reason.starts_with("Credentials");
@@ -63,6 +70,37 @@ Update template_resolved(const ProviderExamination& examination) {
                   "the template is there");
 }
 
+// "pve1, pve2: has no bridge vmbr1 (create it there, ...)", one for each cause.
+std::string faults_of_hosts(const std::vector<providers::HostOffering>& hosts) {
+    std::map<std::string, std::vector<std::string>> hosts_by_cause;
+    for (const auto& host : hosts)
+        if (!host.remedy.empty()) hosts_by_cause[message_of(host)].push_back(host.name);
+    std::string text;
+    for (const auto& [cause, names] : hosts_by_cause) {
+        text += text.empty() ? "" : "; ";
+        for (std::size_t i = 0; i < names.size() && i < kMostHostsNamed; ++i)
+            text += (i > 0 ? ", " : "") + names[i];
+        if (names.size() > kMostHostsNamed)
+            text += " and " + scheduling::counted(static_cast<std::int64_t>(names.size() - kMostHostsNamed),
+                                                  "more host");
+        text += ": " + cause;
+    }
+    return text;
+}
+
+Update configuration_valid(const ProviderExamination& examination) {
+    const auto& type = conditions::kConfigurationValid;
+    if (!examination.good())
+        return update(type, ConditionStatus::Unknown, reasons::kNotReconciled, "not examined");
+    const auto fault = configuration_fault(examination);
+    if (!fault.message.empty())
+        return update(type, ConditionStatus::False, reasons::kConfigurationInvalid, fault.message);
+    const auto& unseen = examination.health.not_visible;
+    return update(type, ConditionStatus::True, reasons::kConfigurationValid,
+                  "every host that may be used has what the configuration names" +
+                      (unseen.empty() ? "" : "; " + unseen));
+}
+
 Update ready(const NodeSmithProvider& provider, const ProviderExamination& examination) {
     if (provider.metadata.deletionTimestamp)
         return update(conditions::kReady, ConditionStatus::False, reasons::kDeleting,
@@ -75,7 +113,13 @@ Update ready(const NodeSmithProvider& provider, const ProviderExamination& exami
                       health.template_message);
     if (!examination.good())
         return update(conditions::kReady, ConditionStatus::False, health.reason, health.message);
-    return update(conditions::kReady, ConditionStatus::True, reasons::kReady, "machines can be made");
+    const auto fault = configuration_fault(examination);
+    if (fault.everywhere)
+        return update(conditions::kReady, ConditionStatus::False, reasons::kConfigurationInvalid,
+                      fault.message);
+    return update(conditions::kReady, ConditionStatus::True, reasons::kReady,
+                  fault.message.empty() ? "machines can be created"
+                                        : "machines can be created, but not on every host: " + fault.message);
 }
 
 std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& offerings) {
@@ -91,7 +135,7 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
         host.freeMemoryMiB = offering.free_memory_mib;
         host.largestMachine = offering.largest;
         host.machines = offering.machines;
-        host.message = offering.why_not.substr(0, kLongestHostMessage);
+        host.message = message_of(offering).substr(0, kLongestHostMessage);
         hosts.push_back(std::move(host));
     }
     std::sort(hosts.begin(), hosts.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -113,12 +157,24 @@ void note_templates(ProviderStatus& status, const std::map<std::string, std::str
 
 }  // namespace
 
+ConfigurationFault configuration_fault(const ProviderExamination& examination) {
+    if (!examination.good()) return {};
+    const auto& general = examination.health.configuration_fault;
+    if (!general.empty()) return {general, true};
+    auto of_hosts = faults_of_hosts(examination.hosts);
+    const bool any_usable = std::any_of(examination.hosts.begin(), examination.hosts.end(),
+                                        [](const auto& host) { return host.usable; });
+    const bool everywhere = !any_usable && !of_hosts.empty();
+    return {std::move(of_hosts), everywhere};
+}
+
 ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExamination& examination,
                            api::Time now) {
     auto status = provider.status;
     status.observedGeneration = provider.metadata.generation;
     std::vector<Update> updates{ready(provider, examination), credentials_resolved(examination),
                                 reachable(examination)};
+    if (provider.spec.proxmox) updates.push_back(configuration_valid(examination));
     if (provider.spec.proxmox && provider.spec.proxmox->template_) {
         updates.push_back(template_resolved(examination));
         note_templates(status, examination.health.template_revisions);
@@ -143,7 +199,10 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
         if (provider.spec.redfish) status.endpoint = std::to_string(examination.hosts.size()) + " hosts";
     }
     if (provider.spec.proxmox) status.endpoint = provider.spec.proxmox->endpoint;
-    return status;
+    auto after = provider;
+    after.status = std::move(status);
+    conclude(after, now);
+    return after.status;
 }
 
 }  // namespace controllers

@@ -56,7 +56,7 @@ struct Wiring::Objects {
           drainer(informers, client, clock()),
           boot_data(informers, client, clock(), random(), settings.boot_data_url),
           seeds(informers, boot_data, clock()),
-          control_planes(informers, client, clock(), reservations),
+          control_planes(informers, client, clock(), decisions, reservations),
           providers(informers, client, clock(), decisions, metrics, instances),
           pools(informers, client, clock(), decisions, metrics, reservations),
           provisioning(informers, client, clock(), decisions, metrics, reservations,

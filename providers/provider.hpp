@@ -188,6 +188,7 @@ struct HostOffering {
     std::string zone;
     bool usable = false;         // online, allowed by the configuration, not in maintenance
     std::string why_not;         // if not usable
+    std::string remedy;          // if the configuration is to blame for that: what would be right
     bool evacuate = false;       // nodes on it shall leave
     std::int64_t cpu_cores = 0;  // physical
     std::int64_t memory_mib = 0;
@@ -214,6 +215,10 @@ struct Health {
     // content.
     std::map<std::string, std::string> template_revisions;
     std::int64_t boot_disk_gib = 0;  // of the machines that are made; 0: not known
+    // What of the configuration can work on no host (a storage that does not exist), with what would be
+    // right. Empty: nothing that is visible.
+    std::string configuration_fault;
+    std::string not_visible;  // what of it could not be checked, and what that would take; empty: nothing
 };
 
 // Failure of the backend that is no expected outcome; `what()` says what was tried, on what, what came back.

@@ -43,7 +43,9 @@ std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amou
             const auto* found = api::find(labels, key);
             return found && *found == value;
         };
-        if (!holds_somewhere(pool, has_label)) return "its nodes have no label " + key + "=" + value;
+        if (holds_somewhere(pool, has_label)) continue;
+        const auto* note = api::find(pool.notes_on_labels, key);
+        return "its nodes have no label " + key + "=" + value + (note ? " (" + *note + ")" : "");
     }
     const auto* required = required_affinity(pod);
     const auto is_wanted = [&](const api::StringMap& labels) {
@@ -123,6 +125,13 @@ std::string topology_obstacle(Placer& placer, ClassId id, BitSet& places, std::s
     return {};
 }
 
+std::string remedy_for_size(const Snapshot& snapshot, const Pool& pool, bool hosts_decide) {
+    if (hosts_decide || snapshot.places[pool.places.front().place].is_whole)
+        return ": ask for less, or add a larger host";
+    return pool.shapes.empty() ? ": ask for less, or raise the max of machineTemplate.flexible"
+                               : ": ask for less, or add a larger one to machineTemplate.sizes";
+}
+
 std::string size_text(const Size& size) {
     return cpus(size.cpu_cores * kMilli) + " and " + memory(size.memory_mib * kMiB);
 }
@@ -172,8 +181,11 @@ Explanation explain(const Snapshot& snapshot, Placer& placer, PodClasses& classe
     if (!size) {
         const auto largest = purchases.largest(index, places);
         const bool hosts_decide = machines.smallest(total).has_value();
-        return say(too_large(wanted, largest, overhead, names) +
-                   (hosts_decide ? ", as no host can give one machine more" : ""));
+        std::string remedy = hosts_decide ? ", as no host can give one machine more" : "";
+        const bool lacks_size =
+            total.base[kCpu] > largest.base[kCpu] || total.base[kMemory] > largest.base[kMemory];
+        if (lacks_size) remedy += remedy_for_size(snapshot, pool, hosts_decide);
+        return say(too_large(wanted, largest, overhead, names) + remedy);
     }
     const Take take{1, size->cpu_cores, size->memory_mib};
     const auto& market = purchases.market();

@@ -81,6 +81,7 @@ struct Pool {
     // Everything that a Node of the pool carries when it is Initialized, without kubernetes.io/hostname and
     // kubenodesmith.io/nodeclaim, which differ for each Node. Startup taints are no concern of the solve.
     api::StringMap labels;
+    api::StringMap notes_on_labels;  // what is said to those who want another value of a label, by its key
     std::vector<api::Taint> taints;
 
     std::vector<Shape> shapes;                          // empty: machines are sized to their pods

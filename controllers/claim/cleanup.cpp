@@ -155,13 +155,7 @@ Decision decide_removal(const Situation& s) {
         return {Step::nothing, claim.status, {}};
     if (is_unadopted(claim.status) && !stated_gone(s)) return {Step::adopt, claim.status, std::nullopt};
     if (is_retained(claim)) return decide_release(s);
-    auto decision = decide_cleanup(s, {Step::drop_finalizer, claim.status, std::nullopt});
-    if (decision.step != Step::drop_finalizer &&
-        api::find_condition(decision.status.conditions, conditions::kReady)) {
-        set(decision.status, conditions::kReady, ConditionStatus::False, reasons::kDeleting,
-            "the claim is being deleted", s.now);
-    }
-    return decision;
+    return decide_cleanup(s, {Step::drop_finalizer, claim.status, std::nullopt});
 }
 
 DrainRequest drain_request(const Situation& s) {

@@ -49,6 +49,17 @@ std::string zone_label(const api::v1alpha1::NodeSmithProvider* provider) {
     return std::string(labels::kZone);
 }
 
+std::string note_on_zone_label(const NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider) {
+    const auto key = provider ? zone_label(provider) : std::string();
+    const auto* wanted = key.empty() ? nullptr : api::find(pool.spec.machineTemplate.labels, key);
+    if (!wanted || wanted->find("{{") != std::string::npos) return {};
+    return "label " + key + "=" + *wanted + " of machineTemplate.labels has no effect, as provider " +
+           provider->metadata.name +
+           " sets it to the name of the Proxmox host: give its spec.proxmox.placement.zoneLabel another "
+           "label, "
+           "or \"\"";
+}
+
 std::string render(const std::string& text, const NodeSmithClaim& claim) {
     const std::pair<const char*, const std::string&> values[] = {{".Host", claim.status.host},
                                                                  {".Pool", claim.spec.poolRef},

@@ -22,6 +22,9 @@ struct NodeOrigin {
 // The key of the label that gets a machine's zone. Bare-metal hosts bring their own labels.
 std::string zone_label(const api::v1alpha1::NodeSmithProvider* provider);
 
+// A label of the pool's template that the zone's name overrides, said with what to do; empty: there is none.
+std::string note_on_zone_label(const NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider);
+
 // Replaces {{ .Host }} {{ .Pool }} {{ .Provider }} {{ .Claim }} {{ .Zone }}; anything else stays as it is.
 std::string render(const std::string& text, const NodeSmithClaim& claim);
 

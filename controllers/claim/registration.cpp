@@ -76,7 +76,7 @@ std::optional<Hold> uninitialized(const Situation& s) {
     return std::nullopt;
 }
 
-// Initialized is for ever; Ready follows the Node.
+// Initialized is for ever.
 void follow_node(ClaimStatus& status, const Situation& s) {
     auto hold = uninitialized(s);
     if (!api::is_true(status.conditions, conditions::kInitialized)) {
@@ -86,15 +86,6 @@ void follow_node(ClaimStatus& status, const Situation& s) {
             set(status, conditions::kInitialized, ConditionStatus::True, reasons::kInitialized,
                 "the Node is Ready with all its resources", s.now);
         }
-    }
-    bool node_ready = api::is_true(s.node->status.conditions, conditions::kReady);
-    if (!api::is_true(status.conditions, conditions::kInitialized)) {
-        set(status, conditions::kReady, ConditionStatus::False, hold->reason, hold->message, s.now);
-    } else if (node_ready) {
-        set(status, conditions::kReady, ConditionStatus::True, reasons::kReady, "the Node serves", s.now);
-    } else {
-        set(status, conditions::kReady, ConditionStatus::False, reasons::kNodeNotReady,
-            "the Node is not Ready", s.now);
     }
     status.nodeName = s.node->metadata.name;
     status.capacity = s.node->status.capacity;

@@ -83,9 +83,6 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
                    std::to_string(max_attempts) + " failed: " + failure.message;
     status.lastFailure = {failure.reason, failure.message, failure.host, now};
     set(status, conditions::kLaunched, ConditionStatus::False, failure.reason, attempt, now);
-    if (api::find_condition(status.conditions, conditions::kReady)) {
-        set(status, conditions::kReady, ConditionStatus::False, failure.reason, attempt, now);
-    }
     if (status.launchAttempts >= max_attempts) {
         bool unregistered = failure.reason == reasons::kRegistrationTimeout;
         set(status, conditions::kFailed, ConditionStatus::True,
@@ -99,8 +96,6 @@ void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_
 void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now) {
     status.lastFailure = {std::string(reason), message, "", now};
     set(status, conditions::kLaunched, ConditionStatus::False, reason, message, now);
-    if (api::find_condition(status.conditions, conditions::kReady))
-        set(status, conditions::kReady, ConditionStatus::False, reason, message, now);
     set(status, conditions::kFailed, ConditionStatus::True, reason, message, now);
     if (!status.machineID.empty())
         set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kAttemptFailed,

@@ -4,7 +4,9 @@
 
 #include "base/log.hpp"
 #include "controllers/claim/keeping.hpp"
+#include "controllers/course.hpp"
 #include "controllers/drain.hpp"
+#include "controllers/fleet.hpp"
 #include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/writes.hpp"
 
@@ -38,6 +40,9 @@ double seconds_between(std::optional<api::Time> from, api::Time to) {
 }  // namespace
 
 std::optional<kube::EventType> event_type(const api::Condition& condition) {
+    // They repeat what another condition says.
+    if (condition.type == conditions::kReconciling || condition.type == conditions::kStalled)
+        return std::nullopt;
     const bool problem = condition.type == conditions::kFailed || condition.type == conditions::kDisrupted;
     if (condition.status == ConditionStatus::True)
         return problem ? kube::EventType::warning : kube::EventType::normal;
@@ -64,8 +69,15 @@ Writer::Writer(Informers& informers, kube::Client& client, base::Clock& clock, k
 
 asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatus status) {
     const auto claim = observation.stored;
+    // It may be gone already, and nobody waits for what would be said of it.
+    const bool is_over =
+        claim->metadata.deletionTimestamp && !api::has_finalizer(claim->metadata, api::finalizers::kClaim);
+    if (is_over) co_return claim;
     auto after = *claim;
     after.status = std::move(status);
+    const auto node_ready =
+        observation.node ? std::optional(controllers::is_ready(*observation.node)) : std::nullopt;
+    conclude(after, node_ready, api::Time(clock_.wall_now()));
     after.status.phase = phase_of(after);
     if (after.status == claim->status) co_return claim;
     auto patch = kube::difference(*claim, after, kube::Lock::resource_version);

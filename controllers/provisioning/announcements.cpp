@@ -28,6 +28,17 @@ void ProvisioningReconciler::say_what_is_missing(const Decision& decision) {
                        "no node can be bought for the pod: " + joined(refused.reasons));
     }
     metrics_.unplaced.with({}).set(static_cast<double>(talked_of.size()));
+    for (const auto& order : decision.orders) {
+        if (order.observed_by.empty()) continue;
+        for (const auto claim : order.claims)
+            for (const auto* pod : decision.result.claims[claim].pods) {
+                talked_of.insert(pod->metadata.uid);
+                announcer_.say(kube::target_of(*pod), kube::EventType::normal, "ObserveOnly",
+                               "a machine of pool " + decision.world.pools[order.pool].pool->metadata.name +
+                                   " would be created for the pod, if spec.mode of control plane " +
+                                   order.observed_by + " were Active");
+            }
+    }
     for (const auto& supply : decision.world.pools) talked_of.insert(supply.pool->metadata.uid);
     for (const auto& [key, control_plane] : informers_.control_planes.store().all())
         talked_of.insert(control_plane->metadata.uid);

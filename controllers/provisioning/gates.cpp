@@ -30,9 +30,13 @@ std::optional<Gate> closed_by_wish(const GateFacts& facts) {
     if (facts.label_conflict)
         return closed(reasons::kLabelConflict,
                       "has the same label value as " + api::key_of(*facts.label_conflict).str());
-    if (!facts.manager) return closed(reasons::kNotSelected, "is listed by no NodeSmithControlPlane");
+    if (!facts.manager)
+        return closed(reasons::kNotSelected, "is listed by no NodeSmithControlPlane of namespace " +
+                                                 facts.pool.metadata.namespace_ +
+                                                 ": add it to spec.pools of one");
     if (facts.manager->spec.mode == Mode::Paused)
-        return closed("Paused", "control plane " + facts.manager->metadata.name + " is paused");
+        return closed(reasons::kPaused, "control plane " + facts.manager->metadata.name +
+                                            " is paused: set its spec.mode to Active");
     return std::nullopt;
 }
 
@@ -42,10 +46,11 @@ std::optional<Gate> closed_by_state(const GateFacts& facts) {
     if (!facts.provider)
         return closed(reasons::kProviderNotFound,
                       "its provider " + facts.pool.spec.providerRef + " is missing");
-    const auto& conditions = facts.provider->status.conditions;
-    if (!api::is_true(conditions, api::conditions::kReady))
+    const auto* ready = api::find_condition(facts.provider->status.conditions, api::conditions::kReady);
+    if (!ready || ready->status != api::ConditionStatus::True)
         return closed(reasons::kProviderNotReady,
-                      "its provider " + facts.pool.spec.providerRef + " is not Ready");
+                      "its provider " + facts.pool.spec.providerRef + " is not Ready: " +
+                          (ready ? ready->message : std::string("it was not examined yet")));
     return std::nullopt;
 }
 

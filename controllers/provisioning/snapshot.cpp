@@ -51,6 +51,8 @@ public:
         entry.closed_for_a_while = supply.gate.for_a_while;
         describe_machines(entry, pool, provider);
         entry.labels = labels_at(pool, nullptr, nullptr);
+        if (auto note = claim::note_on_zone_label(pool, provider); !note.empty())
+            entry.notes_on_labels.emplace(claim::zone_label(provider), std::move(note));
         if (provider && provider->spec.redfish)
             add_hosts(entry, pool, *provider);
         else

@@ -37,10 +37,15 @@ bool same_pool(const NodeSmithPool& a, const NodeSmithPool& b) {
            ledger::usage_of(a.status.reserved) == ledger::usage_of(b.status.reserved);
 }
 
+// While it is not Ready, pods that wait are told why.
+std::string why_not_ready(const NodeSmithProvider& provider) {
+    const auto* ready = api::find_condition(provider.status.conditions, conditions::kReady);
+    if (!ready) return "not examined";
+    return ready->status == api::ConditionStatus::True ? "" : "not ready: " + ready->message;
+}
+
 bool same_provider(const NodeSmithProvider& a, const NodeSmithProvider& b) {
-    return a.spec == b.spec && a.status.hosts == b.status.hosts &&
-           api::is_true(a.status.conditions, conditions::kReady) ==
-               api::is_true(b.status.conditions, conditions::kReady);
+    return a.spec == b.spec && a.status.hosts == b.status.hosts && why_not_ready(a) == why_not_ready(b);
 }
 
 bool same_control_plane(const NodeSmithControlPlane& a, const NodeSmithControlPlane& b) {

@@ -70,16 +70,34 @@ private:
         for (const auto& placement : decision.result.placements) {
             if (!placement.node || !decision.demand.waiting.contains(placement.pod->metadata.uid)) continue;
             const auto& node = decision.world.snapshot.nodes[*placement.node];
-            const auto outlook = node.availability != Availability::ready ? WaitingPod::Outlook::coming_node
-                                 : decision.freed.nodes.contains(*placement.node)
-                                     ? WaitingPod::Outlook::freed_node
-                                     : WaitingPod::Outlook::node;
-            plan_.pods.push_back({api::key_of(*placement.pod), outlook, node.node->metadata.name, {}, {}});
+            const auto& name = node.node->metadata.name;
+            WaitingPod waiting{api::key_of(*placement.pod), WaitingPod::Outlook::node, name, {}, {}};
+            if (node.availability != Availability::ready) {
+                const auto held = why_held(name);
+                waiting.outlook = held ? WaitingPod::Outlook::held_node : WaitingPod::Outlook::coming_node;
+                if (held) waiting.reasons.push_back(*held);
+            } else if (decision.freed.nodes.contains(*placement.node)) {
+                waiting.outlook = WaitingPod::Outlook::freed_node;
+            }
+            plan_.pods.push_back(std::move(waiting));
         }
         for (const auto& pod : decision.refused)
             plan_.pods.push_back({api::key_of(*pod.pod), WaitingPod::Outlook::nothing, "", pod.reasons, {}});
         std::sort(plan_.pods.begin(), plan_.pods.end(),
                   [](const auto& a, const auto& b) { return a.pod < b.pod; });
+    }
+
+    // Why the machine of the claim with that name is not on its way, although it is still tried.
+    std::optional<std::string> why_held(const std::string& name) const {
+        for (const auto& claim : informers_.claims.store().by_index(kClaimsByName, name)) {
+            const auto* launched = api::find_condition(claim->status.conditions, api::conditions::kLaunched);
+            if (!launched || launched->status != api::ConditionStatus::False) continue;
+            const bool is_progress =
+                launched->reason == api::reasons::kWaiting || launched->reason == api::reasons::kLaunching;
+            if (!is_progress) return launched->message;
+            if (claim->status.lastFailure) return claim->status.lastFailure->message;
+        }
+        return std::nullopt;
     }
 
     // Each node alone: what stands against its going.

@@ -23,12 +23,13 @@ struct PlannedPurchase {
 
 // A pod that waits for the scheduler.
 struct WaitingPod {
-    enum class Outlook { purchase, node, freed_node, coming_node, nothing };
+    enum class Outlook { purchase, node, freed_node, coming_node, held_node, nothing };
     api::ObjectKey pod;
     Outlook outlook = Outlook::nothing;
-    std::string node;  // where it fits, for node, freed_node and coming_node; the pool's name for purchase
-    std::vector<std::string> reasons;  // why not, for nothing
-    std::string observed_by;           // for purchase, as there
+    std::string node;  // where it fits; the pool's name for purchase
+    std::vector<std::string>
+        reasons;              // why not, for nothing and for held_node, whose machine has failed so far
+    std::string observed_by;  // for purchase, as there
 };
 
 struct PlannedRemoval {

@@ -35,6 +35,8 @@ const char* word_of(Outlook outlook) {
             return "FreedNode";
         case Outlook::coming_node:
             return "ComingNode";
+        case Outlook::held_node:
+            return "HeldNode";
         case Outlook::nothing:
             return "Nothing";
     }
@@ -82,6 +84,9 @@ std::string sentence_of(const WaitingPod& pod) {
             return name + " waits for room on node " + pod.node + ", where pods are ending";
         case Outlook::coming_node:
             return name + " waits for node " + pod.node + ", which is coming";
+        case Outlook::held_node:
+            return name + " waits for node " + pod.node +
+                   ", whose machine could not be created so far: " + joined(pod.reasons);
         case Outlook::nothing:
             return name + " waits, and nothing would be bought: " + joined(pod.reasons);
     }

@@ -82,6 +82,7 @@ ClusterState parse_cluster_state(const json::value& data) {
         if (type == "node") state.hosts.push_back(parse_host(*entry));
         if (type == "qemu" || type == "lxc") state.guests.push_back(parse_guest(*entry));
         if (type == "storage") state.storages.push_back(parse_storage(*entry));
+        if (type == "pool") state.pools.insert(text_of(*entry, "pool"));
     }
     std::ranges::sort(state.hosts, {}, &HostState::name);
     std::ranges::sort(state.guests, {}, &Guest::vmid);

@@ -4,6 +4,7 @@
 
 #include <boost/json/value.hpp>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct ClusterState {
     std::vector<HostState> hosts;  // by name
     std::vector<Guest> guests;     // by VMID
     std::vector<StorageState> storages;
+    std::set<std::string> pools;  // resource pools that the token may see (Pool.Audit)
 
     const HostState* find_host(const std::string& name) const;
     const Guest* find_guest(std::int64_t vmid) const;

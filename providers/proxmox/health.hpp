@@ -5,7 +5,7 @@
 
 namespace providers::proxmox {
 
-// Two requests, and now and then one for each template. Never throws ApiError: what is wrong is the answer.
+// Three requests, and now and then one for each template. Never throws ApiError: what is wrong is the answer.
 asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
                                      Templates& templates);
 

@@ -16,26 +16,13 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::ranges::find(names, name) != names.end();
 }
 
-// The storages that disks of machines and boot images are made on.
-std::set<std::string> storages_needed(const Settings& settings) {
-    std::set<std::string> names;
-    for (const auto& [name, value] : settings.vm_options) {
-        const bool is_cdrom = PropertyString::parse(value).find("media") == "cdrom";
-        if (is_drive(name) && !is_cdrom) names.insert(storage_of_drive(value));
-    }
-    if (settings.spec.template_) names.insert(settings.spec.template_->storage);
-    if (settings.spec.cloudInit) names.insert(settings.spec.cloudInit->isoStorage);
-    names.erase("");
-    return names;
-}
-
-std::string missing_storage(const Settings& settings, const ClusterState& state, const std::string& host) {
-    for (const auto& name : storages_needed(settings)) {
+Obstacle missing_storage(const Settings& settings, const ClusterState& state, const std::string& host) {
+    for (const auto& [name, field] : storages_needed(settings)) {
         // One that no host shows may just be hidden from the token.
         if (!state.find_storage(name)) continue;
         const auto* here = state.find_storage(name, host);
-        if (!here) return "has no storage " + name;
-        if (!here->is_available) return "storage " + name + " is not available there";
+        if (!here) return {"has no storage " + name, "let it have that storage, or name another in " + field};
+        if (!here->is_available) return {"storage " + name + " is not available there", ""};
     }
     return {};
 }
@@ -136,6 +123,21 @@ auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand
 
 }  // namespace
 
+std::map<std::string, std::string> storages_needed(const Settings& settings) {
+    std::map<std::string, std::string> fields;
+    for (const auto& [name, value] : settings.vm_options) {
+        const bool is_cdrom = PropertyString::parse(value).find("media") == "cdrom";
+        if (is_drive(name) && !is_cdrom)
+            fields.emplace(storage_of_drive(value), "spec.proxmox.vmOptions (" + name + ")");
+    }
+    if (settings.spec.template_)
+        fields.emplace(settings.spec.template_->storage, "spec.proxmox.template.storage");
+    if (settings.spec.cloudInit)
+        fields.emplace(settings.spec.cloudInit->isoStorage, "spec.proxmox.cloudInit.isoStorage");
+    fields.erase("");
+    return fields;
+}
+
 std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
                             const StartsOnBoot& starts_on_boot, const std::vector<Reservation>& reservations,
                             const HostObstacles& obstacles) {
@@ -146,9 +148,14 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
         HostRoom room;
         room.host = &host;
         room.why_not = refusal(settings, host);
-        if (room.why_not.empty()) room.why_not = missing_storage(settings, state, host.name);
-        const auto obstacle = obstacles.find(host.name);
-        if (room.why_not.empty() && obstacle != obstacles.end()) room.why_not = obstacle->second;
+        const auto hinder = [&room](const Obstacle& obstacle) {
+            if (!room.why_not.empty()) return;
+            room.why_not = obstacle.text;
+            room.remedy = obstacle.remedy;
+        };
+        hinder(missing_storage(settings, state, host.name));
+        const auto known = obstacles.find(host.name);
+        if (known != obstacles.end()) hinder(known->second);
         room.evacuate = host.in_maintenance || contains(placement.evacuateNodes, host.name);
         room.free_cpus = host.cpus * placement.cpuAllocationPercent / 100 - placement.hostReserved.cpuCores;
         room.free_memory_mib =
@@ -186,6 +193,7 @@ std::variant<std::string, InsufficientCapacity> choose_host(const Settings& sett
     for (const auto& room : rooms) {
         if (const auto why_not = obstacle(room, demand); !why_not.empty()) {
             obstacles += (obstacles.empty() ? "" : "; ") + room.host->name + ": " + why_not;
+            if (!room.remedy.empty()) obstacles += " (" + room.remedy + ")";
         } else if (!best || rank(strategy, room, demand) < rank(strategy, *best, demand)) {
             best = &room;
         }

@@ -16,6 +16,7 @@ namespace providers::proxmox {
 struct HostRoom {
     const HostState* host = nullptr;
     std::string why_not;  // empty: machines may be placed here
+    std::string remedy;   // if the configuration is to blame for that: what would be right
     bool evacuate = false;
     std::int64_t free_cpus = 0;  // by committed sizes and the allocation percentages; may be negative
     std::int64_t free_memory_mib = 0;
@@ -26,8 +27,16 @@ struct HostRoom {
     std::int64_t machines = 0;  // ours, with those that are not visible yet
 };
 
-// What else makes a host unfit for machines, by its name: no template there, no such bridge.
-using HostObstacles = std::map<std::string, std::string>;
+// What makes a host unfit for machines of any size.
+struct Obstacle {
+    std::string text;    // empty: nothing
+    std::string remedy;  // what of the configuration would have to be changed; empty: it is not to blame
+};
+// By the host's name: no template there, no such bridge.
+using HostObstacles = std::map<std::string, Obstacle>;
+
+// The storages that disks of machines and boot images are made on, with the field that names each.
+std::map<std::string, std::string> storages_needed(const Settings& settings);
 
 // Guests that count although they are off: those that start on boot, as far as that is known.
 using StartsOnBoot = std::set<std::int64_t>;

@@ -14,12 +14,28 @@ namespace {
 constexpr base::Duration kPlacementAge = std::chrono::seconds{5};
 constexpr base::Duration kOfferingsAge = std::chrono::seconds{10};
 constexpr base::Duration kBridgesAge = std::chrono::minutes{10};
+constexpr base::Duration kMissingBridgeAge = std::chrono::seconds{30};  // somebody may just be making it
 constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
 constexpr int kBootFlagsPerCall = 4;
 
 std::string all_taken(const IDRange& range) {
     return "all VMIDs from " + std::to_string(range.lower) + " to " + std::to_string(range.upper) +
-           " are taken; widen vmIDRange";
+           " are taken";
+}
+
+const char* widen_range(const Settings& settings) {
+    return settings.ids ? "widen spec.proxmox.vmIDRange"
+                        : "widen the datacenter's option next-id, or set spec.proxmox.vmIDRange";
+}
+
+// The first bridge of the configured interfaces that is not among the names; empty: none is missing.
+std::string first_missing(const Settings& settings, const std::set<std::string>& names) {
+    for (const auto& interface : settings.spec.networkInterfaces) {
+        // Networks of the SDN have other names and are not in every list; no bridge at all: none is visible.
+        const bool is_plain = interface.bridge.starts_with("vmbr");
+        if (is_plain && !names.empty() && !names.contains(interface.bridge)) return interface.bridge;
+    }
+    return {};
 }
 
 }  // namespace
@@ -45,7 +61,7 @@ asio::awaitable<EnsureResult> Placer::place(MachineSpec spec) {
         if (auto* none = std::get_if<InsufficientCapacity>(&chosen)) co_return std::move(*none);
         const auto host = std::get<std::string>(chosen);
         auto obstacle = co_await network_obstacle(host);
-        if (obstacle.empty()) {
+        if (obstacle.text.empty()) {
             spec.record.host = host;
         } else {
             obstacles[host] = std::move(obstacle);
@@ -55,14 +71,17 @@ asio::awaitable<EnsureResult> Placer::place(MachineSpec spec) {
 }
 
 // One host that does not answer must not keep machines off the others.
-asio::awaitable<std::string> Placer::network_obstacle(std::string host) {
-    std::string obstacle;
+asio::awaitable<Obstacle> Placer::network_obstacle(std::string host) {
+    Obstacle obstacle;
     try {
         const auto bridge = co_await missing_bridge(host);
-        if (!bridge.empty()) obstacle = "has no bridge " + bridge;
+        if (!bridge.empty()) {
+            obstacle.text = "has no bridge " + bridge;
+            obstacle.remedy = "create it there, or name another in spec.proxmox.networkInterfaces";
+        }
     } catch (const ApiError& error) {
         if (!is_passing(error.kind)) throw;
-        obstacle = std::string("its network could not be read: ") + error.what();
+        obstacle.text = std::string("its network could not be read: ") + error.what();
     }
     co_return obstacle;
 }
@@ -70,20 +89,18 @@ asio::awaitable<std::string> Placer::network_obstacle(std::string host) {
 // The first bridge of the configured interfaces that the host lacks; empty: it has all, as far as is visible.
 asio::awaitable<std::string> Placer::missing_bridge(std::string host) {
     auto known = bridges_.find(host);
-    if (known == bridges_.end() || clock_.now() - known->second.read_at > kBridgesAge) {
+    const auto is_old = [&](const Bridges& bridges) {
+        const bool lacks_one = !first_missing(settings_, bridges.names).empty();
+        return clock_.now() - bridges.read_at > (lacks_one ? kMissingBridgeAge : kBridgesAge);
+    };
+    if (known == bridges_.end() || is_old(known->second)) {
         Bridges bridges;
         bridges.read_at = clock_.now();
         const auto data = co_await client_.read(get_bridges(host));
         for (const auto* entry : objects_of(data)) bridges.names.insert(text_of(*entry, "iface"));
         known = bridges_.insert_or_assign(host, std::move(bridges)).first;
     }
-    const auto& names = known->second.names;
-    for (const auto& interface : settings_.spec.networkInterfaces) {
-        // Networks of the SDN have other names and are not in every list; no bridge at all: none is visible.
-        const bool is_plain = interface.bridge.starts_with("vmbr");
-        if (is_plain && !names.empty() && !names.contains(interface.bridge)) co_return interface.bridge;
-    }
-    co_return std::string();
+    co_return first_missing(settings_, known->second.names);
 }
 
 asio::awaitable<EnsureResult> Placer::place_under_another_id(MachineSpec spec, std::string why) {
@@ -101,7 +118,7 @@ asio::awaitable<EnsureResult> Placer::with_id(MachineSpec spec, ClusterView::Sta
     auto taken = taken_ids(*state);
     for (const auto& reservation : spec.reservations) taken.insert(vmid_of(reservation.machine_id));
     const auto id = choose_id(range, taken, spec.identity.system_uuid, settings_.ids.has_value());
-    if (!id) co_return InsufficientCapacity{all_taken(range)};
+    if (!id) co_return InsufficientCapacity{all_taken(range) + "; " + widen_range(settings_)};
     Machine machine;
     machine.state = MachineState::placed;
     machine.identity = spec.identity;
@@ -121,6 +138,18 @@ std::set<std::int64_t> Placer::taken_ids(const ClusterState& state) const {
     auto taken = refused_ids_;
     for (const auto& guest : state.guests) taken.insert(guest.vmid);
     return taken;
+}
+
+// A range that is full of our own machines is no mistake, just full.
+Obstacle Placer::id_obstacle(const IDRange& range, const ClusterState& state) const {
+    if (choose_id(range, taken_ids(state), "", settings_.ids.has_value())) return {};
+    const auto tag = parse_tags(settings_.managed_tag());
+    const bool is_all_ours = std::ranges::all_of(state.guests, [&](const Guest& guest) {
+        const bool is_in_range = guest.vmid >= range.lower && guest.vmid <= range.upper;
+        return !is_in_range || std::ranges::includes(guest.tags, tag);
+    });
+    if (is_all_ours) return {all_taken(range) + "; " + widen_range(settings_), ""};
+    return {all_taken(range), widen_range(settings_)};
 }
 
 asio::awaitable<StartsOnBoot> Placer::starts_on_boot(ClusterView::StatePointer state) {
@@ -161,15 +190,17 @@ asio::awaitable<std::vector<HostOffering>> Placer::offerings() {
     std::vector<HostOffering> result;
     const auto obstacles = co_await templates_.obstacles(state);
     const auto range = co_await view_.id_range();
-    const bool has_id = choose_id(range, taken_ids(*state), "", settings_.ids.has_value()).has_value();
+    const auto no_id = id_obstacle(range, *state);
     for (const auto& room : rooms(settings_, *state, boot, {}, obstacles)) {
         HostOffering offering;
         offering.name = room.host->name;
         if (settings_.has_zones()) offering.zone = room.host->name;
-        offering.why_not = room.why_not;
-        if (offering.why_not.empty() && !has_id) offering.why_not = all_taken(range);
-        if (offering.why_not.empty()) offering.why_not = co_await network_obstacle(room.host->name);
-        offering.usable = offering.why_not.empty();
+        Obstacle obstacle{room.why_not, room.remedy};
+        if (obstacle.text.empty()) obstacle = no_id;
+        if (obstacle.text.empty()) obstacle = co_await network_obstacle(room.host->name);
+        offering.usable = obstacle.text.empty();
+        offering.why_not = std::move(obstacle.text);
+        offering.remedy = std::move(obstacle.remedy);
         const auto& overhead = settings_.spec.vmMemOverheadMiB;
         offering.largest = {room.largest_cpus, std::max<std::int64_t>(room.largest_memory_mib - overhead, 0)};
         offering.evacuate = room.evacuate;

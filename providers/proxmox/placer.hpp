@@ -33,9 +33,11 @@ private:
     asio::awaitable<StartsOnBoot> starts_on_boot(ClusterView::StatePointer state);
 
     asio::awaitable<std::string> missing_bridge(std::string host);
-    // What of its network keeps machines off the host; empty: nothing, as far as is visible.
-    asio::awaitable<std::string> network_obstacle(std::string host);
+    // What of its network keeps machines off the host; nothing, as far as is visible, if its text is empty.
+    asio::awaitable<Obstacle> network_obstacle(std::string host);
     std::set<std::int64_t> taken_ids(const ClusterState& state) const;
+    // Why there is no ID for another machine; nothing if there is one.
+    Obstacle id_obstacle(const IDRange& range, const ClusterState& state) const;
 
     struct Bridges {
         std::set<std::string> names;

@@ -87,13 +87,15 @@ asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer st
     const auto& wish = *settings_.spec.template_;
     const auto found = find_templates(wish, *state);
     if (!found.reason.empty()) {
-        for (const auto& host : state->hosts) obstacles[host.name] = found.message;
+        for (const auto& host : state->hosts) obstacles[host.name] = {found.message, ""};
         co_return obstacles;
     }
     if (wish.localStorage) {
         for (const auto& host : state->hosts) {
             if (!template_on(found.templates, host.name))
-                obstacles[host.name] = "has no template with " + described(wish);
+                obstacles[host.name] = {"has no template with " + described(wish),
+                                        "make one there, or list the hosts that have one in "
+                                        "spec.proxmox.nodeWhitelist"};
         }
         co_return obstacles;
     }
@@ -104,15 +106,15 @@ asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer st
     if (!wish.storage.empty()) storages.insert(wish.storage);
     for (const auto& host : state->hosts) {
         if (!home || !home->is_online) {
-            obstacles[host.name] = where + ", which is offline";
+            obstacles[host.name] = {where + ", which is offline", ""};
             continue;
         }
         if (host.name == source.node) continue;
         for (const auto& name : storages) {
             const auto* storage = state->find_storage(name);
             if (storage && !storage->is_shared)
-                obstacles[host.name] = where + " and storage " + name +
-                                       " is local; set template.localStorage and give each host a template";
+                obstacles[host.name] = {where + " and storage " + name + " is local",
+                                        "set template.localStorage and give each host a template"};
         }
     }
     co_return obstacles;

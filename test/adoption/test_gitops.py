@@ -29,25 +29,33 @@ def health_of(thing):
     return run(optional_tool("lua5.3"), "-", input=program).strip()
 
 
-def pool(*conditions, kind="NodeSmithPool", observed=3, **metadata):
-    keys = ("type", "status", "reason", "message")
-    return {"kind": kind, "metadata": {"generation": 3, **metadata},
-            "status": {"observedGeneration": observed, "conditions": [dict(zip(keys, (*c, "text"))) for c in conditions]}}
+def kstatus_of(thing):
+    """As kstatus (Flux, cli-utils) decides without knowing the kind."""
+    metadata, status = thing["metadata"], thing.get("status", {})
+    if "deletionTimestamp" in metadata:
+        return "Terminating"
+    if status.get("observedGeneration", metadata["generation"]) != metadata["generation"]:
+        return "InProgress"
+    conditions = status.get("conditions", [])
+    for condition in conditions:
+        if condition["status"] == "True" and condition["type"] in ("Reconciling", "Stalled"):
+            return {"Reconciling": "InProgress", "Stalled": "Failed"}[condition["type"]]
+    ready = [condition["status"] for condition in conditions if condition["type"] == "Ready"]
+    return "Current" if ready in ([], ["True"]) else "InProgress"
 
 
-@pytest.mark.parametrize("thing,health", [
-    (pool(("Ready", "True", "Ready")), "Healthy"),
-    (pool(("Ready", "False", "ProviderMissing")), "Degraded"),
-    (pool(("Ready", "False", "NotSelected")), "Suspended"),
-    (pool(("Ready", "Unknown", "Waiting")), "Progressing"),
-    (pool(("Ready", "True", "Ready"), observed=2), "Progressing"),
-    (pool(("Ready", "True", "Ready"), deletionTimestamp="2026-01-01T00:00:00Z"), "Progressing"),
-    (pool(("Ready", "False", "Waiting"), kind="NodeSmithClaim"), "Progressing"),
-    (pool(("Failed", "True", "LaunchAttemptsExceeded"), ("Ready", "False", "x"), kind="NodeSmithClaim"), "Degraded"),
-    ({"kind": "NodeSmithPool", "metadata": {"generation": 1}}, "Progressing"),
-])
-def test_health(thing, health):
-    assert health_of(thing) == health
+COURSES = objects((ROOT / "test/adoption/courses.yaml").read_text())
+
+
+@pytest.mark.parametrize("thing", COURSES, ids=[f"{thing['kind']} {thing['metadata']['name']}" for thing in COURSES])
+def test_argo_cd_and_kstatus_agree_with_what_the_operator_says(thing):
+    expected = thing["metadata"]["annotations"]
+    assert kstatus_of(thing) == expected["kstatus"]
+    assert health_of(thing) == expected["argo"]
+
+
+def test_what_the_operator_has_not_seen_yet_is_progressing():
+    assert health_of({"kind": "NodeSmithPool", "metadata": {"generation": 1}}) == "Progressing"
 
 
 def test_the_application_deploys_what_this_repository_holds():

@@ -118,7 +118,8 @@ def requests_of(events):
 
 def test_before_anything_is_bought_the_plan_says_what_would_be(stack):
     stack.apply(*manifests.everything(stack.proxmox), manifests.control_plane(mode="Observe"))
-    stack.cluster.kubectl("wait", "--for=condition=Ready", "nsprovider/proxmox", "nspool/workers", "-n", manifests.NAMESPACE, "--timeout=30s")
+    stack.cluster.kubectl("wait", "--for=condition=Ready", "nsprovider/proxmox", "-n", manifests.NAMESPACE, "--timeout=30s")
+    stack.cluster.kubectl("wait", "--for=condition=ProviderReady", "nspool/workers", "-n", manifests.NAMESPACE, "--timeout=30s")
     assert program(stack, "plan").returncode == 0
     stack.apply(manifests.deployment("shop", 2))
     wait_for("the scheduler's verdict", lambda: "Unschedulable" in json.dumps(stack.pods()))

@@ -47,11 +47,12 @@ def test_an_unknown_flag_and_a_wrong_address_end_with_the_flag():
 @pytest.mark.parametrize("changes, kind, words", [
     ({"secret": None}, "CredentialsResolved", ["proxmox", "Secret"]),
     ({"secret": {"PROXMOX_SECRET": None}}, "CredentialsResolved", ["PROXMOX_SECRET"]),
-    ({"secret": {"PROXMOX_SECRET": "00000000-0000-0000-0000-000000000000"}}, "Reachable", ["token"]),
-    ({"provider": {"endpoint": "https://127.0.0.1:1/api2/json"}}, "Reachable", ["127.0.0.1:1"]),
-    ({"provider": {"tls": {"fingerprintSHA256": ":".join(["00"] * 32)}}}, "Reachable", ["fingerprint"]),
-    ({"provider": {"tls": {}}}, "Reachable", ["certificate"]),
-], ids=["no secret", "no key", "wrong token", "wrong endpoint", "wrong fingerprint", "unknown authority"])
+    ({"secret": {"PROXMOX_SECRET": "00000000-0000-0000-0000-000000000000"}}, "CredentialsResolved", ["token"]),
+    ({"provider": {"endpoint": "https://127.0.0.1:1/api2/json"}}, "Reachable", ["127.0.0.1:1", "spec.proxmox.endpoint"]),
+    ({"provider": {"tls": {"fingerprintSHA256": ":".join(["00"] * 32)}}}, "Reachable", ["set spec.proxmox.tls.fingerprintSHA256 to"]),
+    ({"provider": {"tls": {}}}, "Reachable", ["certificate", "set spec.proxmox.tls.fingerprintSHA256 to"]),
+    ({"provider": {"resourcePool": "k8s"}}, "ConfigurationValid", ["resource pool k8s does not exist", "create it"]),
+], ids=["no secret", "no key", "wrong token", "wrong endpoint", "wrong fingerprint", "unknown authority", "no pool"])
 def test_a_provider_that_cannot_work_says_why(clean, changes, kind, words):
     stack = clean
     secret = changes.get("secret", {})

@@ -27,7 +27,8 @@ TEST_CASE("A wrong token is named without its secret, and the server is not hamm
     lab.config.credentials["PROXMOX_SECRET"] = "0badc0de-0000-0000-0000-000000000000";
     lab.restart();
     const auto health = check(lab);
-    CHECK_FALSE(health.reachable);
+    CHECK(health.reachable);  // it was Proxmox that refused
+    CHECK_FALSE(health.credentials_ok);
     CHECK(health.reason == "AuthenticationFailed");
     CHECK_THAT(health.message, Contains("API token automation@pve!kubenodesmith") &&
                                    Contains("PROXMOX_SECRET") && !Contains("0badc0de"));
@@ -49,6 +50,91 @@ TEST_CASE("A missing privilege is named with its path") {
     CHECK(health.reason == "MissingPrivileges");
     CHECK_THAT(health.message,
                Contains("VM.PowerMgmt on /vms") && Contains("SDN.Use on /sdn/zones/localnetwork/vmbr0"));
+}
+
+TEST_CASE("A configuration that can work on no host is named with the remedy before anything is made") {
+    Lab lab;
+    auto& spec = *lab.config.spec.proxmox;
+    std::string fault;
+    SECTION("a resource pool that does not exist") {
+        spec.resourcePool = "k8s";
+        fault =
+            "resource pool k8s does not exist: create it (pveum pool add k8s), or name another in "
+            "spec.proxmox.resourcePool";
+    }
+    SECTION("a storage that does not exist") {
+        spec.vmOptions = {{"scsi0", "local-zfs:8"}};
+        fault =
+            "storage local-zfs does not exist or is disabled: name another in spec.proxmox.vmOptions (scsi0)";
+    }
+    SECTION("hosts that do not exist") {
+        spec.nodeWhitelist = {"alfa"};
+        fault = "no host that spec.proxmox.nodeWhitelist names exists: there are alfaromeo, porsche, zagato";
+    }
+    SECTION("nothing") {
+        spec.resourcePool = "kubernetes";
+    }
+    lab.restart();
+    const auto health = check(lab);
+    CHECK(health.reachable);
+    CHECK(health.configuration_fault == fault);
+    CHECK(health.not_visible.empty());
+    CHECK(lab.count("POST", ".*") == 0);
+}
+
+TEST_CASE("What the token may not see of the configuration is said, not called missing") {
+    auto world = proxmox_simulator::default_world();
+    world.custom_roles["KubeNodeSmith"].erase("Pool.Audit");
+    Lab lab(world);
+    lab.config.spec.proxmox->resourcePool = "kubernetes";
+    lab.restart();
+    const auto health = check(lab);
+    CHECK(health.configuration_fault.empty());
+    CHECK(health.not_visible ==
+          "whether resource pool kubernetes exists is not visible without Pool.Audit on /pool/kubernetes");
+}
+
+TEST_CASE("What one host lacks of the configuration is said of that host, with the remedy") {
+    auto world = proxmox_simulator::default_world();
+    world.hosts[0].bridges.push_back({"vmbr1", "10.9.0.1/24", "eno2"});
+    Lab lab(world);
+    lab.config.spec.proxmox->networkInterfaces[0].bridge = "vmbr1";
+    lab.restart();
+    const auto offerings = lab.run(lab.provider->offerings());
+    REQUIRE(offerings.size() == 3);
+    CHECK(offerings[0].usable);
+    CHECK(offerings[0].remedy.empty());
+    for (const auto i : {1u, 2u}) {
+        CHECK(offerings[i].why_not == "has no bridge vmbr1");
+        CHECK(offerings[i].remedy == "create it there, or name another in spec.proxmox.networkInterfaces");
+    }
+    // Who makes the bridge does not wait long.
+    lab.simulator.cluster().world.hosts[1].bridges.push_back({"vmbr1", "", "eno2"});
+    lab.wait(std::chrono::seconds{45});
+    CHECK(lab.run(lab.provider->offerings())[1].usable);
+}
+
+TEST_CASE("A VMID range that others have used up is a mistake, one that is full of our machines is not") {
+    Lab lab;
+    lab.config.spec.proxmox->vmIDRange = api::v1alpha1::VMIDRange{5000, 5000};
+    lab.restart();
+    const auto check_hosts = [&](const std::string& why_not, const std::string& remedy) {
+        lab.wait(std::chrono::seconds{15});
+        for (const auto& host : lab.run(lab.provider->offerings())) {
+            CHECK_FALSE(host.usable);
+            CHECK(host.why_not == why_not);
+            CHECK(host.remedy == remedy);
+        }
+    };
+    SECTION("others") {
+        lab.plant(5000, "porsche", {{"name", "somebody"}});
+        check_hosts("all VMIDs from 5000 to 5000 are taken", "widen spec.proxmox.vmIDRange");
+    }
+    SECTION("ours") {
+        auto spec = lab.machine(1);
+        lab.launch(spec);
+        check_hosts("all VMIDs from 5000 to 5000 are taken; widen spec.proxmox.vmIDRange", "");
+    }
 }
 
 TEST_CASE("A token that may act in its pool only makes its machines in the pool") {
@@ -108,6 +194,7 @@ TEST_CASE("When no endpoint answers the provider is unreachable, and says which 
     const auto health = check(lab);
     CHECK_FALSE(health.reachable);
     CHECK(health.reason == "Unreachable");
+    CHECK_THAT(health.message, Contains("check host and port of spec.proxmox.endpoint"));
     auto spec = lab.machine(1);
     CHECK(std::holds_alternative<NotReady>(lab.ensure(spec)));
 }

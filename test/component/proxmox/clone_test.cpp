@@ -170,7 +170,8 @@ TEST_CASE("A template on local storage is cloned on its own host only, unless ea
     }
     const auto offerings = lab.run(lab.provider->offerings());
     CHECK(offerings[0].usable);
-    CHECK_THAT(offerings[1].why_not, Contains("storage local is local") && Contains("template.localStorage"));
+    CHECK_THAT(offerings[1].why_not, Contains("storage local is local"));
+    CHECK_THAT(offerings[1].remedy, Contains("template.localStorage"));
 }
 
 TEST_CASE("With local templates each host's machines come from its own, and hosts without one get none") {

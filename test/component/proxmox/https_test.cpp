@@ -78,7 +78,10 @@ TEST_CASE("The server is trusted by its CA, by its fingerprint or not at all, as
         const auto untrusted = co_await fixture.check();
         CHECK_FALSE(untrusted.reachable);
         CHECK(untrusted.reason == "TLSVerificationFailed");
-        CHECK_THAT(untrusted.message, Contains("certificate"));
+        CHECK_THAT(untrusted.message,
+                   Contains("certificate") && Contains("set spec.proxmox.tls.fingerprintSHA256 to " +
+                                                           fixture.pair.fingerprint_sha256,
+                                                       Catch::CaseSensitive::No));
 
         fixture.config.spec.proxmox->tls.caBundle = fixture.authority.certificate_pem();
         const auto by_ca = co_await fixture.check();
@@ -92,7 +95,9 @@ TEST_CASE("The server is trusted by its CA, by its fingerprint or not at all, as
         fixture.config.spec.proxmox->tls.fingerprintSHA256 = std::string(64, '0');
         const auto wrong_fingerprint = co_await fixture.check();
         CHECK(wrong_fingerprint.reason == "TLSVerificationFailed");
-        CHECK_THAT(wrong_fingerprint.message, Contains("fingerprint"));
+        CHECK_THAT(wrong_fingerprint.message,
+                   Contains("set spec.proxmox.tls.fingerprintSHA256 to " + fixture.pair.fingerprint_sha256,
+                            Catch::CaseSensitive::No));
 
         fixture.config.spec.proxmox->tls = {};
         fixture.config.credentials["PROXMOX_SKIP_TLS_VERIFY"] = "true";

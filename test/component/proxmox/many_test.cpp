@@ -95,7 +95,8 @@ TEST_CASE("IDs come from the datacenter's range when none is configured") {
     CHECK_THAT(std::get<InsufficientCapacity>(result).message, Contains("5000 to 5001"));
     // Nor is any host offered for more.
     const auto offerings = lab.run(lab.provider->offerings());
-    for (const auto& host : offerings) CHECK_THAT(host.why_not, Contains("widen vmIDRange"));
+    for (const auto& host : offerings)
+        CHECK_THAT(host.why_not, Contains("widen the datacenter's option next-id"));
 }
 
 TEST_CASE("A machine larger by the overhead is reported with what its node was to offer") {

@@ -20,10 +20,32 @@ public:
         Findings findings;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) check_pod(*pod, findings);
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) check_claim(*claim, findings);
+        check_course<NodeSmithClaim>(findings);
+        check_course<NodeSmithPool>(findings);
+        check_course<NodeSmithHost>(findings);
+        check_course<api::v1alpha1::NodeSmithProvider>(findings);
+        check_course<api::v1alpha1::NodeSmithControlPlane>(findings);
         return findings;
     }
 
 private:
+    // What tools read that know no kind of ours: Ready, or else what goes on, or that nothing does.
+    template <class T>
+    void check_course(Findings& findings) const {
+        for (const auto& [key, object] : world_.view.all<T>()) {
+            if (object->metadata.deletionTimestamp) continue;
+            const auto& all = object->status.conditions;
+            const auto* ready = api::find_condition(all, api::conditions::kReady);
+            const bool goes_on = api::is_true(all, api::conditions::kReconciling);
+            const bool is_stalled = api::is_true(all, api::conditions::kStalled);
+            const bool is_told = ready && !ready->reason.empty() && !(goes_on && is_stalled) &&
+                                 (ready->status == api::ConditionStatus::True || goes_on || is_stalled);
+            if (is_told && object->status.observedGeneration == object->metadata.generation) continue;
+            findings.push_back({"every object says how far it is",
+                                std::string(T::kResource.kind) + " " + key.str() + " does not"});
+        }
+    }
+
     void check_pod(const api::Pod& pod, Findings& findings) const {
         if (!is_alive(pod) || !pod.spec.nodeName.empty() || belongs_to_node(pod)) return;
         if (!api::is_false(pod.status.conditions, api::conditions::kPodScheduled)) return;

@@ -266,7 +266,6 @@ TEST_CASE("a registered Node is initialized when it is Ready, untainted and has 
     CHECK(scene.decide().look_again == at(900s));
     scene.node->status.allocatable["example.com/gpu"] = api::Quantity::of(1);
     CHECK(reason() == reasons::kInitialized);
-    CHECK(condition(scene.decide().status, conditions::kReady).status == ConditionStatus::True);
     CHECK(scene.decide().status.allocatable.contains("example.com/gpu"));
 
     scene.node->spec.taints = {{"cni", "", "NoSchedule", std::nullopt}};
@@ -274,7 +273,7 @@ TEST_CASE("a registered Node is initialized when it is Ready, untainted and has 
     CHECK(scene.decide().status.lastFailure->reason == reasons::kInitializationTimeout);
 }
 
-TEST_CASE("in service: Ready follows the Node, lost labels come back, boot data goes") {
+TEST_CASE("in service: lost labels come back, boot data goes") {
     Scene scene;
     scene.in_service();
     scene.claim.status.bootstrapTokenID = "abcdef";
@@ -284,7 +283,6 @@ TEST_CASE("in service: Ready follows the Node, lost labels come back, boot data 
     scene.node->metadata.labels->erase(std::string(api::labels::kClaim));
     CHECK(scene.decide().step == Step::register_node);
     scene.node->status.conditions.clear();
-    CHECK(condition(scene.decide().status, conditions::kReady).reason == reasons::kNodeNotReady);
     CHECK(condition(scene.decide().status, conditions::kInitialized).status == ConditionStatus::True);
 }
 

@@ -10,7 +10,7 @@ using objects::NodeSmithControlPlane;
 namespace {
 
 struct World : test::Cluster {
-    controllers::ControlPlaneReconciler control_planes{informers, client, clock, reservations};
+    controllers::ControlPlaneReconciler control_planes{informers, client, clock, events, reservations};
 
     World() {
         put_basics();
@@ -29,6 +29,15 @@ struct World : test::Cluster {
 };
 
 }  // namespace
+
+TEST_CASE("a pool that a control plane lists and that is not there is told once, with those that are") {
+    World world;
+    world.server.edit<NodeSmithControlPlane>({"default", "main"}, [](auto& c) { c.spec.pools = {"smal"}; });
+    world.run_for(10min);
+    CHECK(
+        world.events.count("NodeSmithControlPlane main PoolMissing: pool smal is listed but not in namespace "
+                           "default: correct spec.pools (there is small)") == 1);
+}
 
 TEST_CASE("a control plane counts what its pools have and is quiet when nothing changes") {
     World world;

@@ -8,6 +8,8 @@
 using namespace controllers;
 using namespace std::chrono_literals;
 using api::ConditionStatus;
+using api::v1alpha1::NodeSmithHost;
+using Catch::Contains;
 
 namespace {
 
@@ -17,6 +19,7 @@ struct World {
     objects::NodeSmithProvider provider = objects::provider("proxmox");
     std::vector<objects::NodeSmithClaim> claims;
     std::vector<api::Node> nodes;
+    std::vector<NodeSmithHost> bare_metal;
     bool is_managed = true;
     const objects::NodeSmithPool* conflict = nullptr;
 
@@ -24,6 +27,7 @@ struct World {
     api::v1alpha1::PoolStatus look(std::chrono::seconds now = 0s) {
         const auto known_nodes = objects::store_of<api::Node>(nodes);
         PoolFacts facts{pool, objects::pointers(claims), known_nodes};
+        for (const auto& host : bare_metal) facts.bare_metal.push_back(std::make_shared<NodeSmithHost>(host));
         facts.manager = is_managed ? &manager : nullptr;
         facts.provider = &provider;
         facts.label_conflict = conflict;
@@ -112,7 +116,105 @@ TEST_CASE("why a pool is not Ready is said with what to do") {
     }
 }
 
-TEST_CASE("R10: Available follows from limits and backoff alone, so it never flips between two writers") {
+TEST_CASE("a pool is not Available while nothing can be created, and says why and what to do") {
+    World world;
+    const auto check = [&](const std::string& reason, const std::string& words) {
+        const auto condition = world.condition("Available");
+        CHECK(condition.status == ConditionStatus::False);
+        CHECK(condition.reason == reason);
+        CHECK_THAT(condition.message, Contains(words));
+    };
+    SECTION("not listed") {
+        world.is_managed = false;
+        check("NotSelected", "add it there");
+    }
+    SECTION("the mode") {
+        world.manager.spec.mode = api::v1alpha1::Mode::Observe;
+        check("Observe",
+              "control plane main has spec.mode Observe: nothing is created or removed; set it to Active");
+        CHECK(world.condition("Ready").reason == "Observe");
+        world.manager.spec.mode = api::v1alpha1::Mode::Paused;
+        check("Paused", "has spec.mode Paused");
+    }
+    SECTION("the provider, in its own words") {
+        world.provider.status.conditions[0] = {"Ready", ConditionStatus::False, {},
+                                               {},      "SecretKeyMissing",     "PROXMOX_SECRET is missing"};
+        check("ProviderNotReady", "provider proxmox: PROXMOX_SECRET is missing");
+    }
+    SECTION("limits of the control plane") {
+        world.manager.spec.limits.maxNodes = 1;
+        world.manager.status.reserved.nodes = 1;
+        check("MaxNodesReached", "control plane main: ");
+    }
+    SECTION("too many nodes are not Ready") {
+        world.manager.status.conditions = {{"ClusterHealthy",
+                                            ConditionStatus::False,
+                                            {},
+                                            {},
+                                            "TooManyUnready",
+                                            "5 of 6 nodes are not Ready"}};
+        check("TooManyUnready", "control plane main: 5 of 6 nodes are not Ready");
+    }
+    SECTION("no host has room") {
+        api::v1alpha1::ProviderHost full;
+        full.name = "a";
+        full.online = true;
+        auto off = full;
+        off.name = "b";
+        off.online = false;
+        off.message = "offline";
+        world.provider.status.hosts = {full, off};
+        check("InsufficientCapacity",
+              "no host has room for its smallest machine (1c/1Gi): a: is full; b: offline");
+        world.provider.status.hosts[0].freeCPUCores = 4;
+        world.provider.status.hosts[0].freeMemoryMiB = 8192;
+        CHECK(world.condition("Available").status == ConditionStatus::True);
+        world.provider.status.hosts[0].largestMachine = api::v1alpha1::Size{0, 8192};
+        check("InsufficientCapacity", "a: is too small for it");
+    }
+    SECTION("no bare-metal host is free") {
+        world.provider.spec.proxmox.reset();
+        world.provider.spec.redfish.emplace();
+        world.bare_metal.emplace_back();
+        check("InsufficientCapacity", "no NodeSmithHost of provider proxmox is free");
+        objects::set_condition(world.bare_metal[0].status.conditions, "Ready", ConditionStatus::True);
+        CHECK(world.condition("Available").status == ConditionStatus::True);
+        world.bare_metal[0].status.claimRef.emplace();
+        CHECK(world.condition("Available").status == ConditionStatus::False);
+    }
+    SECTION("the API server refuses what a claim needs") {
+        auto claim = objects::bought_claim("small-1", world.pool, 1);
+        claim.status.conditions = {{"Launched",
+                                    ConditionStatus::False,
+                                    {},
+                                    {},
+                                    "RequestRefused",
+                                    "cannot create resource secrets in kube-system"}};
+        world.claims.push_back(claim);
+        check("RequestRefused", "claim small-1: cannot create resource secrets in kube-system");
+        CHECK(world.condition("Stalled").reason == "RequestRefused");
+    }
+}
+
+TEST_CASE("what limits leave is said while there is still something left") {
+    World world;
+    world.pool.spec.limits.cpuCores = 4;
+    world.claims.push_back(objects::bought_claim("a", world.pool, 1, 2, 4096));
+    CHECK(world.condition("Available").message ==
+          "another machine can be created, of at most 2 CPUs, as its limits leave no more");
+}
+
+TEST_CASE("a zone label of the pool's own that has no effect is told") {
+    World world;
+    world.pool.spec.machineTemplate.labels["topology.kubernetes.io/zone"] = "a";
+    CHECK_THAT(world.condition("Ready").message,
+               Contains("label topology.kubernetes.io/zone=a of machineTemplate.labels has no effect") &&
+                   Contains("spec.proxmox.placement.zoneLabel"));
+    world.pool.spec.machineTemplate.labels["topology.kubernetes.io/zone"] = "{{ .Zone }}";
+    CHECK(world.condition("Ready").message == "machines can be created and removed");
+}
+
+TEST_CASE("R10: Available is one writer's, from what is known, so it never flips between two writers") {
     World world;
     world.pool.spec.limits.maxNodes = 2;
     world.claims.push_back(objects::bought_claim("a", world.pool, 1));

@@ -147,6 +147,67 @@ TEST_CASE("a healthy provider is examined every five minutes and nothing is writ
     CHECK(world.script.made == 1);
 }
 
+TEST_CASE(
+    "a configuration that no host can serve makes the provider not Ready, with the hosts and the remedy") {
+    World world;
+    world.script.hosts.push_back(world.script.hosts[0]);
+    world.script.hosts[1].name = "pve2";
+    const auto lacks_bridge = [&](std::size_t host, bool lacks) {
+        world.script.hosts[host].usable = !lacks;
+        world.script.hosts[host].why_not = lacks ? "has no bridge vmbr1" : "";
+        world.script.hosts[host].remedy = lacks ? "create it there" : "";
+    };
+    lacks_bridge(0, true);
+    lacks_bridge(1, true);
+    world.start();
+    world.run_for(10s);
+    CHECK(world.condition("Ready") == "False ConfigurationInvalid");
+    CHECK(world.condition("ConfigurationValid") == "False ConfigurationInvalid");
+    CHECK(world.condition("Stalled") == "True ConfigurationInvalid");
+    CHECK(world.message("Ready") == "pve1, pve2: has no bridge vmbr1 (create it there)");
+    CHECK(world.provider().status.hosts[0].message == "has no bridge vmbr1 (create it there)");
+    CHECK(world.events.count("ConfigurationInvalid: pve1, pve2: has no bridge vmbr1") == 1);
+
+    SECTION("with one host that can, it is Ready and says which cannot") {
+        lacks_bridge(1, false);
+        world.run_for(6min);
+        CHECK(world.condition("Ready") == "True Ready");
+        CHECK(world.condition("Stalled").empty());
+        CHECK(world.message("Ready") ==
+              "machines can be created, but not on every host: pve1: has no bridge vmbr1 (create it there)");
+        CHECK(world.condition("ConfigurationValid") == "False ConfigurationInvalid");
+    }
+    SECTION("what is mended is noticed soon") {
+        lacks_bridge(0, false);
+        lacks_bridge(1, false);
+        world.run_for(1min);
+        CHECK(world.condition("Ready") == "True Ready");
+        CHECK(world.message("Ready") == "machines can be created");
+        CHECK(world.condition("ConfigurationValid") == "True ConfigurationValid");
+    }
+    SECTION("nothing is written while nothing changes") {
+        const auto writes = world.writes();
+        world.run_for(1h);
+        CHECK(world.writes() == writes);
+    }
+}
+
+TEST_CASE("hosts that are full or off are no fault of the configuration, a storage that is nowhere is") {
+    World world;
+    world.script.hosts[0].usable = false;
+    world.script.hosts[0].why_not = "offline";
+    world.script.health.not_visible = "whether resource pool k8s exists is not visible";
+    world.start();
+    world.run_for(10s);
+    CHECK(world.condition("Ready") == "True Ready");
+    CHECK(world.condition("ConfigurationValid") == "True ConfigurationValid");
+    CHECK(world.message("ConfigurationValid").find("resource pool k8s") != std::string::npos);
+    world.script.health.configuration_fault = "storage local-zfs does not exist";
+    world.run_for(6min);
+    CHECK(world.condition("Ready") == "False ConfigurationInvalid");
+    CHECK(world.message("Ready") == "storage local-zfs does not exist");
+}
+
 TEST_CASE("templates are on record as they were last seen, also while they cannot be seen") {
     using Templates = std::vector<api::v1alpha1::ProviderTemplate>;
     World world;

@@ -146,7 +146,9 @@ TEST_CASE(
     CHECK(world.gate().open);
     CHECK(observes_only(world.manager));
     world.provider = objects::provider("proxmox", api::ConditionStatus::False);
+    world.provider.status.conditions[0].message = "PROXMOX_SECRET is missing";
     CHECK(world.gate().reason == "ProviderNotReady");
+    CHECK(world.gate().message == "its provider proxmox is not Ready: PROXMOX_SECRET is missing");
     world.manager_fleet.in_service = 8;
     world.manager_fleet.unready = 4;
     CHECK(world.gate().reason == "TooManyUnready");

@@ -313,6 +313,27 @@ TEST_CASE("with mode Observe it is said what would be bought, and nothing is wri
     CHECK(world.claims().empty());
     CHECK(world.writes() == writes);
     CHECK(world.events.count("WouldBuy: would create 2 claims") == 1);
+    CHECK(
+        world.events.count("ObserveOnly: a machine of pool small would be created for the pod, if spec.mode "
+                           "of control plane main were Active") == 2);
+}
+
+TEST_CASE("a pod is told why the provider is not Ready, also when that becomes known later") {
+    World world;
+    const auto say = [&](const std::string& reason, const std::string& message) {
+        world.server.edit<objects::NodeSmithProvider>({"default", "proxmox"}, [&](auto& provider) {
+            provider.status.conditions = {
+                {"Ready", api::ConditionStatus::False, std::nullopt, objects::kStart, reason, message}};
+        });
+    };
+    say("NotReconciled", "not asked yet");
+    world.run_for(3s);
+    world.put_pending_pod("web");
+    world.run_for(10s);
+    say("AuthenticationFailed", "check PROXMOX_SECRET");
+    world.run_for(10s);
+    CHECK(world.events.count("its provider proxmox is not Ready: not asked yet") == 1);
+    CHECK(world.events.count("its provider proxmox is not Ready: check PROXMOX_SECRET") == 1);
 }
 
 TEST_CASE("a pool that no control plane lists buys nothing, and the pod is told") {

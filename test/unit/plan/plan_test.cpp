@@ -52,6 +52,53 @@ TEST_CASE("a pod that no machine helps is told why, and nothing changes") {
                Catch::Contains("pod shop/saw waits, and nothing would be bought: pool tools"));
 }
 
+TEST_CASE("a pod is told why the provider creates nothing, in the provider's own words") {
+    std::string broken(kCluster);
+    broken.replace(broken.find("status: \"True\", reason: Ready"), 29,
+                   "status: \"False\", reason: SecretKeyMissing, message: PROXMOX_SECRET is missing");
+    CHECK_THAT(
+        table_of(plan_of({broken, std::string(kPendingPod)})),
+        Catch::Contains("pod shop/saw waits, and nothing would be bought: pool tools: its provider shed "
+                        "is not Ready: PROXMOX_SECRET is missing"));
+}
+
+TEST_CASE("a claim that only fails is no node that is coming") {
+    const auto claim = [](const std::string& rest) {
+        auto text = node_in_service();
+        text = text.substr(0, text.find("status:\n"));
+        return text + "status:\n  providerRef: shed\n  launchAttempts: 2\n" + rest;
+    };
+    const auto refused = claim(
+        "  conditions: [{type: Launched, status: \"False\", reason: RequestRefused, message: no right on "
+        "secrets}]\n");
+    const auto plan = plan_of({kCluster, std::string(kPendingPod), refused});
+    REQUIRE(plan.pods.size() == 1);
+    CHECK(plan.pods.front().outlook == WaitingPod::Outlook::held_node);
+    CHECK_THAT(table_of(plan),
+               Catch::Contains("pod shop/saw waits for node tools-aaaaa, whose machine could not "
+                               "be created so far: no right on secrets"));
+    const auto again = claim(
+        "  lastFailure: {reason: CreateFailed, message: storage full}\n"
+        "  conditions: [{type: Launched, status: \"False\", reason: Waiting, message: attempt 2}]\n");
+    CHECK_THAT(table_of(plan_of({kCluster, std::string(kPendingPod), again})),
+               Catch::Contains("could not be created so far: storage full"));
+    const auto first = claim(
+        "  conditions: [{type: Launched, status: \"False\", reason: Launching, message: is about to be "
+        "made}]\n");
+    CHECK_THAT(table_of(plan_of({kCluster, std::string(kPendingPod), first})),
+               Catch::Contains("which is coming"));
+}
+
+TEST_CASE("a pod that wants a zone that the pool's label names in vain is told what overrides it") {
+    std::string labelled(kCluster);
+    labelled.replace(labelled.find("example.org/kind: tool}"), 23, "topology.kubernetes.io/zone: a}");
+    std::string pod(kPendingPod);
+    pod.replace(pod.find("spec:\n"), 6, "spec:\n  nodeSelector: {topology.kubernetes.io/zone: a}\n");
+    CHECK_THAT(table_of(plan_of({labelled, pod})),
+               Catch::Contains("its nodes have no label topology.kubernetes.io/zone=a (label "
+                               "topology.kubernetes.io/zone=a of machineTemplate.labels has no effect"));
+}
+
 TEST_CASE("a pool that may not buy is named with the reason") {
     std::string paused(kCluster);
     paused.replace(paused.find("pools: [\"*\"]"), 12, "pools: [\"*\"], mode: Paused");

@@ -58,7 +58,8 @@ TEST_CASE("a pod that fits no host is told the largest machine, and all others g
     CHECK(result.unplaced[0].pod->metadata.name == "huge");
     CHECK(result.unplaced[0].reasons ==
           std::vector<std::string>{"pool small: needs 20 CPUs, largest machine offers 14.9 after system "
-                                   "reserve, as no host can give one machine more"});
+                                   "reserve, as no host can give one machine more: ask for less, or add a "
+                                   "larger host"});
 }
 
 TEST_CASE("of fixed sizes those are bought that a host can give") {
@@ -73,7 +74,7 @@ TEST_CASE("of fixed sizes those are bought that a host can give") {
     CHECK(
         solve(cluster).unplaced[0].reasons[0] ==
         "pool small: needs 6 CPUs, largest machine offers 3.9 after system reserve, as no host can give one "
-        "machine more");
+        "machine more: ask for less, or add a larger host");
 }
 
 TEST_CASE("a size that found no room is not asked for again, what is smaller or elsewhere is") {

@@ -27,10 +27,16 @@ TEST_CASE("a pod too large for any machine is told the difference") {
     cluster.pools[0].flexible.cpuCores.max = 4;
     cluster.pools[0].reserved = {100, 256};
     CHECK(reason_for(cluster, PodBuilder("a", "6")) ==
-          "pool small: needs 6 CPUs, largest machine offers 3.9 after system reserve");
+          "pool small: needs 6 CPUs, largest machine offers 3.9 after system reserve: ask for less, or raise "
+          "the max of machineTemplate.flexible");
     cluster.pools[0].flexible.memoryMiB.max = 8192;
     CHECK(reason_for(cluster, PodBuilder("a", "1", "10Gi")) ==
-          "pool small: needs 10 GiB, largest machine offers 7.75 GiB after system reserve");
+          "pool small: needs 10 GiB, largest machine offers 7.75 GiB after system reserve: ask for less, or "
+          "raise the max of machineTemplate.flexible");
+    cluster.pools[0].shapes = {{"small", 2, 4096, 110}};
+    CHECK(reason_for(cluster, PodBuilder("a", "6")) ==
+          "pool small: needs 6 CPUs, largest machine offers 1.9 after system reserve: ask for less, or add a "
+          "larger one to machineTemplate.sizes");
 }
 
 TEST_CASE("each pool has its own reason, in the order in which they were tried") {
@@ -52,7 +58,8 @@ TEST_CASE("each pool has its own reason, in the order in which they were tried")
     for (const auto& unplaced : result.unplaced)
         CHECK(unplaced.reasons ==
               std::vector<std::string>{
-                  "pool small: needs 3 CPUs, largest machine offers 2 after system reserve",
+                  "pool small: needs 3 CPUs, largest machine offers 2 after system reserve: ask for less, or "
+                  "raise the max of machineTemplate.flexible",
                   "pool tainted: has taint dedicated:NoSchedule, which the pod does not tolerate",
                   "pool limited: limits.maxNodes of pool limited: 0 nodes left", "pool paused: is paused",
                   "pool unlike: its nodes have no label disk=ssd"});

@@ -1,0 +1,32 @@
+// What tools read that know none of our kinds (kubectl wait, Flux, Argo CD): the conditions Ready,
+// Reconciling and Stalled of every kind, as kstatus understands them (sigs.k8s.io/cli-utils/pkg/kstatus). At
+// most one of the latter two is there, and only while it is True. Pure; nothing else writes them.
+#pragma once
+
+#include <optional>
+
+#include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/host.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+
+namespace controllers {
+
+// Nothing goes on with the object before somebody changes something.
+bool is_stalled(const api::Conditions& conditions);
+
+// ---- Each follows from the other conditions of the object, which is as it is about to be written.
+
+// Also Ready: of a claim it is the first stage that is not reached, or why it ends. `node_ready`: of its
+// Node; nullopt: none is known.
+void conclude(api::v1alpha1::NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now);
+void conclude(api::v1alpha1::NodeSmithProvider& provider, api::Time now);
+// `provider`: the pool's; null: there is none.
+void conclude(api::v1alpha1::NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider,
+              api::Time now);
+// `waits_for_provider`: what its pools lack may come without anybody's doing.
+void conclude(api::v1alpha1::NodeSmithControlPlane& control_plane, bool waits_for_provider, api::Time now);
+void conclude(api::v1alpha1::NodeSmithHost& host, api::Time now);
+
+}  // namespace controllers
