@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/writes.hpp"
 
@@ -132,7 +133,7 @@ void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const Nod
     provisioning::describe_machines(new_picture, after, provider.get());
     std::string text;
     if (new_picture.pods_per_node != old_picture.pods_per_node)
-        text = "take " + std::to_string(new_picture.pods_per_node) + " pods";
+        text = "take " + base::counted(new_picture.pods_per_node, "pod");
     const auto storage = new_picture.ephemeral_storage_mib;
     if (storage && storage != old_picture.ephemeral_storage_mib)
         text += (text.empty() ? "" : " and ") + std::string("offer ") + std::to_string(*storage) +

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "base/backoff.hpp"
+#include "base/text.hpp"
 #include "controllers/claim/template_hash.hpp"
 #include "controllers/condition_update.hpp"
 #include "controllers/pool.hpp"
@@ -28,7 +29,7 @@ Update managed(const PoolFacts& facts) {
     return update(
         conditions::kManaged, ConditionStatus::False, reasons::kNotSelected,
         "no NodeSmithControlPlane of this namespace lists the pool in spec.pools (nor \"*\"): nothing "
-        "is bought or removed");
+        "is created or removed");
 }
 
 Update provider_ready(const PoolFacts& facts) {
@@ -47,7 +48,7 @@ Update provider_ready(const PoolFacts& facts) {
                   "provider " + name + ": " + ready->message);
 }
 
-// Whether one more machine of the smallest size could be bought, as far as this pool decides.
+// Whether one more machine of the smallest size could be created, as far as this pool decides.
 Update available(const PoolFacts& facts, const PoolStatus& status, const Fleet& fleet, api::Time now) {
     const auto smallest = ledger::one_machine(ledger::smallest_size(facts.object.spec.machineTemplate));
     const auto used = ledger::at_least(fleet.usage, ledger::usage_of(status.reserved));
@@ -55,19 +56,21 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Fleet& 
         return update(conditions::kAvailable, ConditionStatus::False, hit->reason, hit->message);
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return update(conditions::kAvailable, ConditionStatus::False, reasons::kBackingOff,
-                      std::to_string(status.consecutiveFailures) +
-                          " claims failed in a row: nothing is bought before " + status.nextRetryTime->str());
+                      base::counted(status.consecutiveFailures, "claim") +
+                          " failed in a row: nothing is created before " + status.nextRetryTime->str());
     return update(conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
-                  "another machine can be bought");
+                  "another machine can be created");
 }
 
 Update progressing(const Fleet& fleet) {
     if (fleet.pending_nodes > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
-                      std::to_string(fleet.pending_nodes) + " nodes are on their way");
+                      base::counted(fleet.pending_nodes, "node") +
+                          (fleet.pending_nodes == 1 ? " is on its way" : " are on their way"));
     if (fleet.claims.deleting > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
-                      std::to_string(fleet.claims.deleting) + " nodes are leaving");
+                      base::counted(fleet.claims.deleting, "node") +
+                          (fleet.claims.deleting == 1 ? " is leaving" : " are leaving"));
     return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
                   "no node comes or leaves");
 }
@@ -90,7 +93,7 @@ Update ready(const PoolFacts& facts, const Update& is_managed, const Update& pro
         return result;
     }
     return update(conditions::kReady, ConditionStatus::True, reasons::kReady,
-                  "machines can be bought and removed");
+                  "machines can be created and removed");
 }
 
 std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {

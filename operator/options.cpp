@@ -142,7 +142,7 @@ void check(const Options& options) {
 CommandLine parse_command_line(int argc, const char* const* argv) {
     CommandLine result;
     CLI::App app{
-        "KubeNodeSmith: buys, follows and removes machines so that Kubernetes pods have nodes to run on"};
+        "KubeNodeSmith: creates, follows and removes machines so that Kubernetes pods have nodes to run on"};
     app.name("kubenodesmith");
     app.set_version_flag("--version", version());
     add_options(app, result.options);

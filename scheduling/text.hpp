@@ -9,8 +9,6 @@ namespace scheduling {
 std::string cpus(std::int64_t millicores);
 // "512 MiB", "7.75 GiB".
 std::string memory(std::int64_t bytes);
-// "1 node", "2 nodes".
-std::string counted(std::int64_t count, const std::string& noun);
 // Up to three digits behind the point, none that say nothing: "3.9".
 std::string decimal(std::int64_t thousandths);
 
