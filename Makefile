@@ -96,7 +96,7 @@ dev-down: ## End what dev-up started
 
 .PHONY: run
 run: build ## Run the operator against the current kubeconfig (ARGS="--log-level debug ...")
-	$(BUILD)/bin/kubenodesmith $(ARGS)
+	$(BUILD)/bin/kubenodesmith run $(ARGS)
 
 ##@ Install into a cluster (the one that kubectl talks to)
 
