@@ -71,6 +71,7 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.control_planes.on_change(
         [this, &queue](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
             if (before && after && before->spec.pools == after->spec.pools &&
+                before->spec.bootstrap == after->spec.bootstrap &&
                 before->metadata.deletionTimestamp == after->metadata.deletionTimestamp)
                 return;
             const auto& namespace_ = (after ? after : before)->metadata.namespace_;
@@ -108,6 +109,7 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     after.status = next_status(look(*pool), now);
     const auto retry = after.status.nextRetryTime;
     say_what_was_learned(*pool, after);
+    say_what_cannot_boot(*pool, after);
     co_await write_status(client_, informers_.pools, *pool, std::move(after));
 
     pool = informers_.pools.store().get(key);
@@ -120,6 +122,14 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     if (retry && now < *retry)
         result.requeue_after = sooner(result.requeue_after, retry->at - now.at + std::chrono::seconds{1});
     co_return result;
+}
+
+void PoolReconciler::say_what_cannot_boot(const NodeSmithPool& before, const NodeSmithPool& after) {
+    const auto type = api::conditions::kConfigurationValid;
+    const auto* now = api::find_condition(after.status.conditions, type);
+    const auto* then = api::find_condition(before.status.conditions, type);
+    if (now && (!then || then->message != now->message))
+        events_.event(kube::target_of(before), kube::EventType::warning, now->reason, now->message);
 }
 
 // What its machines are made for changes by it.
