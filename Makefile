@@ -62,6 +62,13 @@ lint: packages python ## Check format, clang-tidy, layers, coroutines, mutations
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
 	@echo clang-tidy; printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/debug --quiet
 
+.PHONY: manifests
+manifests: python ## Check that CRDs, structs and the API reference agree (the CRDs are written by hand, not generated)
+	@[[ -f $(BUILD)/build.ninja ]] || cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --parallel $(JOBS) --target unit-api
+	$(BUILD)/bin/unit-api "*struct and CRD agree*"
+	$(PYTHON) hack/api_reference.py --check
+
 .PHONY: docs
 docs: python ## Write docs/api.md anew from the CRDs
 	$(PYTHON) hack/api_reference.py

@@ -7,7 +7,7 @@ from stack import Operator, Stack, running_pods, wait_for
 def test_without_crds_the_operator_waits_and_says_what_to_install(tmp_path):
     with Stack(tmp_path) as stack:
         stack.operator.start()
-        wait_for("a log line about the CRDs", lambda: "crds/" in stack.operator.log_tail(), 20)
+        wait_for("a log line about the CRDs", lambda: "make install" in stack.operator.log_tail(), 20)
         assert not stack.operator.ready()
         stack.install_crds()
         stack.operator.wait_ready(60)
