@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "api/names.hpp"
-#include "base/text.hpp"
 #include "scheduling/text.hpp"
 #include "scheduling/tolerations.hpp"
 
@@ -133,7 +132,7 @@ std::string size_text(const Size& size) {
 std::string describe(const Budget& budget, const Take& take) {
     std::string left;
     if (budget.nodes && take.machines > *budget.nodes)
-        left = base::counted(std::max<std::int64_t>(0, *budget.nodes), "node") + " left";
+        left = counted(std::max<std::int64_t>(0, *budget.nodes), "node") + " left";
     else if (budget.cpu_cores && take.cpu_cores > *budget.cpu_cores)
         left = cpus(std::max<std::int64_t>(0, *budget.cpu_cores) * 1000) + " left, " +
                decimal(take.cpu_cores * 1000) + " needed";

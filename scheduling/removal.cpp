@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.hpp"
 #include "scheduling/solve.hpp"
+#include "scheduling/text.hpp"
 
 namespace scheduling {
 
@@ -15,7 +15,7 @@ std::string name_of(const api::Pod& pod) {
 }
 
 std::string new_machines(std::size_t count) {
-    return count == 1 ? "a new machine" : base::counted(static_cast<std::int64_t>(count), "new machine");
+    return count == 1 ? "a new machine" : counted(static_cast<std::int64_t>(count), "new machine");
 }
 
 class RemovalCheck {

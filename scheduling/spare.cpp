@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "scheduling/explain.hpp"
 #include "scheduling/text.hpp"
 
@@ -50,7 +49,7 @@ private:
     void fill_minimum(std::size_t pool) {
         const auto wanted = snapshot_.pools[pool].min_nodes;
         buy_nodes(pool, wanted - static_cast<std::int64_t>(slots_of(pool).size()),
-                  "to have at least " + base::counted(wanted, "node"));
+                  "to have at least " + counted(wanted, "node"));
     }
 
     void fill_spare_nodes(std::size_t pool) {
@@ -59,7 +58,7 @@ private:
         const auto slots = slots_of(pool);
         const auto empty =
             std::count_if(slots.begin(), slots.end(), [&](std::size_t slot) { return pods_on_[slot] == 0; });
-        buy_nodes(pool, wanted - empty, "to keep " + base::counted(wanted, "node") + " spare");
+        buy_nodes(pool, wanted - empty, "to keep " + counted(wanted, "node") + " spare");
     }
 
     // Whole cores only: what is less serves nobody. The rest of what is wanted.

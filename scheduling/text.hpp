@@ -3,7 +3,11 @@
 #include <cstdint>
 #include <string>
 
+#include "base/text.hpp"
+
 namespace scheduling {
+
+using base::counted;
 
 // "1 CPU", "3.9 CPUs".
 std::string cpus(std::int64_t millicores);

@@ -12,7 +12,7 @@ HOSTS = ("alfaromeo", "porsche", "zagato")
 SHARED_TEMPLATE, LOCAL_TEMPLATE = "debian", "debian-local"
 
 
-def _template(vmid, node, name, storage):
+def template(vmid, node, name, storage):
     return {"vmid": vmid, "node": node, "config": {
         "name": name, "template": 1, "memory": 1024, "cores": 1, "agent": 1, "boot": "order=scsi0",
         "scsi0": f"{storage}:8", "ide2": f"{storage}:cloudinit", "net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0"}}
@@ -20,8 +20,8 @@ def _template(vmid, node, name, storage):
 
 def world(**durations):
     """Three hosts; template 9000 on shared storage, 9001 to 9003 on the local storage of each host."""
-    machines = [_template(9000, HOSTS[0], SHARED_TEMPLATE, "shared")]
-    machines += [_template(9001 + i, host, LOCAL_TEMPLATE, "local") for i, host in enumerate(HOSTS)]
+    machines = [template(9000, HOSTS[0], SHARED_TEMPLATE, "shared")]
+    machines += [template(9001 + i, host, LOCAL_TEMPLATE, "local") for i, host in enumerate(HOSTS)]
     return {"machines": machines, "durations": {"boot": 1, **durations}}
 
 
@@ -77,6 +77,6 @@ def documented_world(page):
         "roles": {role: rights.split() for role, rights in lines(r'^pveum role add (\S+) -privs "([^"]+)"')},
         "acl": [{"path": path, "user": who, "role": role}
                 for path, who, role in lines(r"^pveum acl modify (\S+) --users (\S+) --roles (\S+)")],
-        "machines": [_template(int(vmid), "pve1", name, "local-lvm")],
+        "machines": [template(int(vmid), "pve1", name, "local-lvm")],
         "durations": {"boot": 1},
     }

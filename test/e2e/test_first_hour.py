@@ -11,7 +11,7 @@ import pytest
 
 import documented
 from cluster import Cluster, free_ports
-from stack import BIN, ROOT, running_pods
+from stack import ROOT, running_pods
 
 
 class Place:
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def programs(self):
-        return self.cluster.program("kubectl").parent, BIN
+        return (self.cluster.program("kubectl").parent,)
 
     def pods(self):
         return running_pods(json.loads(self.cluster.kubectl("get", "pods", "-o", "json"))["items"])
