@@ -27,8 +27,9 @@ struct PoolFacts {
 // The status as it should be now. Pure.
 api::v1alpha1::PoolStatus next_status(const PoolFacts& facts, api::Time now);
 
-// Why no machine of this pool would join, whatever is given to it; empty: it may.
-std::string why_nothing_boots(const PoolFacts& facts);
+// Whether machines of this pool have anything that would make them join: the condition ConfigurationValid,
+// which is there only while they have not.
+void judge_boot(const PoolFacts& facts, api::v1alpha1::PoolStatus& status, api::Time now);
 
 // The most that a machine of this pool ever had less to offer than it was bought for: kernel and firmware
 // (size - capacity) plus what the kubelet keeps (capacity - allocatable). nullopt: never seen a Node.

@@ -1,6 +1,6 @@
-// Whether machines of a pool have anything that would make them join.
 #include <algorithm>
 
+#include "controllers/condition_update.hpp"
 #include "controllers/pool.hpp"
 
 namespace controllers {
@@ -23,8 +23,6 @@ bool boots_something(const api::v1alpha1::VMOption& option) {
            text->find("media=cdrom") != text->npos;
 }
 
-}  // namespace
-
 std::string why_nothing_boots(const PoolFacts& facts) {
     const auto method = bootstrap_of(facts).method;
     if (method == BootstrapMethod::None || !facts.provider || !facts.provider->spec.proxmox) return {};
@@ -39,6 +37,20 @@ std::string why_nothing_boots(const PoolFacts& facts) {
            (by_cloud_init ? "cloud-init" : "the agent") +
            ", or add {name: boot, value: order=net0} to spec.proxmox.vmOptions if your network boots such an "
            "image";
+}
+
+}  // namespace
+
+void judge_boot(const PoolFacts& facts, api::v1alpha1::PoolStatus& status, api::Time now) {
+    const auto type = api::conditions::kConfigurationValid;
+    auto problem = why_nothing_boots(facts);
+    if (problem.empty()) {
+        api::remove_condition(status.conditions, type);
+        return;
+    }
+    auto next = update(type, api::ConditionStatus::False, "NothingToBoot", std::move(problem));
+    next.observedGeneration = facts.object.metadata.generation;
+    api::set_condition(status.conditions, next, now);
 }
 
 }  // namespace controllers

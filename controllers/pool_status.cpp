@@ -206,15 +206,7 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
         next.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, next, now);
     }
-    // There only while it says something.
-    if (auto problem = why_nothing_boots(facts); problem.empty()) {
-        api::remove_condition(status.conditions, conditions::kConfigurationValid);
-    } else {
-        auto next = update(conditions::kConfigurationValid, ConditionStatus::False, "NothingToBoot",
-                           std::move(problem));
-        next.observedGeneration = facts.object.metadata.generation;
-        api::set_condition(status.conditions, next, now);
-    }
+    judge_boot(facts, status, now);
     return status;
 }
 
