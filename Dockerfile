@@ -17,3 +17,4 @@ LABEL org.opencontainers.image.title=kubenodesmith \
 COPY --from=build /image/ /
 USER 65532:65532
 ENTRYPOINT ["/usr/bin/kubenodesmith"]
+CMD ["run"]

@@ -62,6 +62,13 @@ lint: packages python ## Check format, clang-tidy, layers, coroutines, mutations
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
 	@echo clang-tidy; printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/debug --quiet
 
+.PHONY: manifests
+manifests: python ## Check that CRDs, structs and the API reference agree (the CRDs are written by hand, not generated)
+	@[[ -f $(BUILD)/build.ninja ]] || cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --parallel $(JOBS) --target unit-api
+	$(BUILD)/bin/unit-api "*struct and CRD agree*"
+	$(PYTHON) hack/api_reference.py --check
+
 .PHONY: docs
 docs: python ## Write docs/api.md anew from the CRDs
 	$(PYTHON) hack/api_reference.py
@@ -87,7 +94,7 @@ demo: programs ## Show the main job on a real control plane and a simulated Prox
 	$(PYTHON) test/e2e/demo.py $(if $(KEEP),--keep)
 
 .PHONY: dev-up
-dev-up: programs ## Start a control plane, a simulated Proxmox and the CRDs; the last line is the KUBECONFIG to export
+dev-up: programs ## Start a control plane, a simulated Proxmox, BMCs and the CRDs; the last line is the KUBECONFIG to export
 	@$(PYTHON) hack/dev.py up
 
 .PHONY: dev-down
@@ -95,14 +102,17 @@ dev-down: ## End what dev-up started
 	@python3 hack/dev.py down
 
 .PHONY: run
-run: build ## Run the operator against the current kubeconfig (ARGS="--log-level debug ...")
-	$(BUILD)/bin/kubenodesmith $(ARGS)
+run: ## Build the operator and run it against the current kubeconfig (ARGS="--log-level debug ...")
+	@[[ -f $(BUILD)/build.ninja ]] || cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --parallel $(JOBS) --target kubenodesmith
+	$(BUILD)/bin/kubenodesmith run $(ARGS)
 
 ##@ Install into a cluster (the one that kubectl talks to)
 
 .PHONY: install
 install: ## Install the CRDs
-	$(KUBECTL) apply --server-side -k crds
+	$(KUBECTL) apply --server-side --force-conflicts -k crds
+	$(KUBECTL) wait --for=condition=Established --timeout=60s $$($(KUBECTL) get -k crds -o name)
 
 .PHONY: uninstall
 uninstall: ## Remove the CRDs and with them all our objects; refuses while claims exist unless FORCE=1

@@ -24,7 +24,7 @@ PROGRAM = ROOT / "build/release/bin/kubenodesmith"
 def run_once(kubeconfig):
     """Seconds to leading, CPU seconds, KiB of resident memory."""
     begin = time.monotonic()
-    process = subprocess.Popen([PROGRAM, "--kubeconfig", kubeconfig, "--leader-elect", "--leader-election-namespace=default",
+    process = subprocess.Popen([PROGRAM, "run", "--kubeconfig", kubeconfig, "--leader-elect", "--leader-election-namespace=default",
                                 "--health-probe-bind-address=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         synced = False

@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include <charconv>
 #include <stdexcept>
 
 #include "api/yaml.hpp"
@@ -55,6 +56,14 @@ std::string ClusterInfo::endpoint() const {
     if (url.scheme != "https")
         throw std::invalid_argument("the API server's address " + server + " is not https://");
     return url.authority();
+}
+
+int minor_version(const json::value& version) {
+    // Some distributions say "31+".
+    const auto minor = text(member(version, "minor"));
+    int number = 0;
+    std::from_chars(minor.data(), minor.data() + minor.size(), number);
+    return number;
 }
 
 ClusterInfo parse_cluster_info(const api::ConfigMap& cluster_info) {

@@ -1,6 +1,7 @@
 // Where a joining machine finds the cluster and how it knows that it is the right one.
 #pragma once
 
+#include <boost/json/value.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@ namespace bootstrap {
 struct ClusterInfo {
     std::string server;  // https://host:port
     std::string ca_pem;  // certificates that the API server's own is signed by
+    int minor = 0;       // of its Kubernetes version 1.x; 0: not known
 
     // "host:port", as kubeadm takes it. Throws std::invalid_argument if `server` is no https URL.
     std::string endpoint() const;
@@ -21,6 +23,9 @@ struct ClusterInfo {
 // Of the ConfigMap kube-public/cluster-info, which kubeadm makes: a kubeconfig with one cluster.
 // Throws std::invalid_argument that says what is missing.
 ClusterInfo parse_cluster_info(const api::ConfigMap& cluster_info);
+
+// Of what an API server answers to GET /version; 0: it does not say.
+int minor_version(const boost::json::value& version);
 
 // The same with another address: "host:port" or "https://host:port"; empty: unchanged.
 ClusterInfo with_endpoint(ClusterInfo info, std::string_view endpoint);

@@ -28,14 +28,25 @@ std::string joined_labels(const api::StringMap& labels) {
     return result;
 }
 
-json::array kubelet_arguments(const JoinRequest& request) {
-    json::array arguments;
+bool takes_v1beta4(const ClusterInfo& cluster) {
+    constexpr int kFirstMinor = 31;
+    return cluster.minor == 0 || cluster.minor >= kFirstMinor;
+}
+
+// A list in v1beta4, a map before; null: none.
+json::value kubelet_arguments(const JoinRequest& request) {
+    json::array list;
+    json::object map;
     const auto add = [&](std::string_view name, const std::string& value) {
-        if (!value.empty()) arguments.push_back({{"name", name}, {"value", value}});
+        if (value.empty()) return;
+        list.push_back({{"name", name}, {"value", value}});
+        map[name] = value;
     };
     add("node-labels", joined_labels(request.labels));
     add("provider-id", request.provider_id);
-    return arguments;
+    if (list.empty()) return nullptr;
+    if (takes_v1beta4(request.cluster)) return list;
+    return map;
 }
 
 json::array taint_list(const std::vector<api::Taint>& taints) {
@@ -94,10 +105,12 @@ std::string kubeadm_join_configuration(const JoinRequest& request) {
     json::array hashes;
     for (const auto& hash : ca_cert_hashes(request.cluster.ca_pem)) hashes.push_back(json::string(hash));
     json::object registration{{"name", request.node_name}, {"taints", taint_list(request.taints)}};
-    if (auto arguments = kubelet_arguments(request); !arguments.empty()) {
+    if (auto arguments = kubelet_arguments(request); !arguments.is_null()) {
         registration["kubeletExtraArgs"] = std::move(arguments);
     }
-    return to_yaml({{"apiVersion", "kubeadm.k8s.io/v1beta4"},
+    const auto* version =
+        takes_v1beta4(request.cluster) ? "kubeadm.k8s.io/v1beta4" : "kubeadm.k8s.io/v1beta3";
+    return to_yaml({{"apiVersion", version},
                     {"kind", "JoinConfiguration"},
                     {"discovery",
                      {{"bootstrapToken",

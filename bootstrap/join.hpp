@@ -40,8 +40,9 @@ struct JoinPlan {
 // Holds the token. Throws std::invalid_argument that says what the request lacks.
 JoinPlan plan_join(const JoinRequest& request);
 
-// A JoinConfiguration in kubeadm.k8s.io/v1beta4 (kubeadm 1.31 or newer) as YAML. Holds the token.
-// https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4/
+// A JoinConfiguration as YAML, for kubeadm of the cluster's version: in kubeadm.k8s.io/v1beta4, before 1.31
+// in v1beta3. Holds the token. https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4/
+// https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta3/
 std::string kubeadm_join_configuration(const JoinRequest& request);
 
 // The taints that a machine registers with: those of its template, and kubenodesmith.io/unregistered, so that

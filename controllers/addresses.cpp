@@ -19,9 +19,9 @@ bool share_addresses(const NodeSmithPool& a, const NodeSmithPool& b) {
 }
 
 Addresses::Refusal exhausted(const api::v1alpha1::MachineNetwork& network) {
-    return {kAddressesExhausted,
-            "all " + std::to_string(count_addresses(network.addresses)) +
-                " addresses of network.addresses are in use: add some, or lower maxNodes"};
+    return {kAddressesExhausted, "no address of network.addresses is free (of " +
+                                     std::to_string(count_addresses(network.addresses)) +
+                                     "): add some, or lower maxNodes"};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/condition_update.hpp"
 #include "controllers/control_plane.hpp"
 #include "controllers/course.hpp"
@@ -86,7 +87,7 @@ ConditionUpdate resolve_pools(const ControlPlaneFacts& facts) {
         if (auto problem = problem_of(*pool, facts.providers)) return std::move(*problem);
     }
     const auto message = listed.empty() ? std::string("no pools are listed in spec.pools")
-                                        : "managing " + scheduling::counted(facts.managed_pools, "pool");
+                                        : "managing " + base::counted(facts.managed_pools, "pool");
     return update(api::conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
 }
 
@@ -97,9 +98,10 @@ ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const F
         return update(api::conditions::kClusterHealthy, ConditionStatus::True, reasons::kHealthy,
                       "enough nodes are Ready");
     return update(api::conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
-                  std::to_string(fleet.unready) + " of " + std::to_string(fleet.in_service) +
-                      " nodes are not Ready: nothing is bought or removed until it is no more than " +
-                      std::to_string(bounds.okUnreadyCount) + " nodes or " +
+                  std::to_string(fleet.unready) + " of " + base::counted(fleet.in_service, "node") + " " +
+                      base::is_or_are(fleet.unready) +
+                      " not Ready: nothing is created or removed until it is no more than " +
+                      base::counted(bounds.okUnreadyCount, "node") + " or " +
                       std::to_string(bounds.maxUnreadyPercent) + " percent");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "scheduling/amounts.hpp"
 
 namespace controllers {
@@ -148,7 +149,8 @@ DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time no
 
 std::string DrainProgress::message() const {
     if (done) return "no pod is left that has to move";
-    std::string text = "waiting for " + std::to_string(waiting.size() + blocked.size()) + " pods: ";
+    std::string text =
+        "waiting for " + base::counted(std::ssize(waiting) + std::ssize(blocked), "pod") + ": ";
     if (blocked.empty()) return text + listed(waiting);
     return text + "blocked " + listed(blocked) + (waiting.empty() ? "" : "; ending " + listed(waiting));
 }

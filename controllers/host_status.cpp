@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "controllers/course.hpp"
 #include "controllers/host.hpp"
@@ -209,8 +210,8 @@ Verdict judge_free(const HostFacts& facts, const HostStatus& status) {
         return {HostPhase::Discovering, "Discovering", "its identity is being compared with other hosts'"};
     if (status.nextRetryTime && facts.now < *status.nextRetryTime)
         return {HostPhase::Quarantined, "BackingOff",
-                "did not become a Node " + std::to_string(status.failures) +
-                    " times in a row; it is tried again at " + status.nextRetryTime->str()};
+                "did not become a Node " + base::counted(status.failures, "time") +
+                    " in a row; it is tried again at " + status.nextRetryTime->str()};
     if (status.powerState == "On" && !is_adoptable(host)) {
         const auto whose = facts.node.empty() ? "somebody else uses it" : "it runs Node " + facts.node;
         return {HostPhase::Foreign, "Foreign",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.hpp"
+
 namespace controllers::ledger {
 
 using api::v1alpha1::NodeSmithClaim;
@@ -16,11 +18,12 @@ bool bearable(std::int64_t limit, std::int64_t used, std::int64_t wanted) {
 }
 
 std::string in_use(std::int64_t used, std::int64_t limit, const char* what) {
-    return std::to_string(used) + " of " + std::to_string(limit) + " " + what + " are in use";
+    return std::to_string(used) + " of " + std::to_string(limit) + " " + what + " " + base::is_or_are(used) +
+           " in use";
 }
 
 std::string and_wanted(std::int64_t wanted) {
-    return ", " + std::to_string(wanted) + " more are needed";
+    return ", " + std::to_string(wanted) + " more " + base::is_or_are(wanted) + " needed";
 }
 
 }  // namespace

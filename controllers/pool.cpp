@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/writes.hpp"
 
@@ -125,6 +126,7 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     after.status = next_status(look(*pool), now);
     const auto retry = after.status.nextRetryTime;
     say_what_was_learned(*pool, after);
+    say_what_cannot_boot(*pool, after);
     co_await write_status(client_, informers_.pools, *pool, std::move(after));
 
     pool = informers_.pools.store().get(key);
@@ -139,6 +141,14 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     co_return result;
 }
 
+void PoolReconciler::say_what_cannot_boot(const NodeSmithPool& before, const NodeSmithPool& after) {
+    const auto type = api::conditions::kConfigurationValid;
+    const auto* now = api::find_condition(after.status.conditions, type);
+    const auto* then = api::find_condition(before.status.conditions, type);
+    if (now && (!then || then->message != now->message))
+        events_.event(kube::target_of(before), kube::EventType::warning, now->reason, now->message);
+}
+
 // What its machines are made for changes by it.
 void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const NodeSmithPool& after) {
     if (after.status.learnedOffer == before.status.learnedOffer) return;
@@ -150,7 +160,7 @@ void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const Nod
     provisioning::describe_machines(new_picture, after, provider.get());
     std::string text;
     if (new_picture.pods_per_node != old_picture.pods_per_node)
-        text = "take " + std::to_string(new_picture.pods_per_node) + " pods";
+        text = "take " + base::counted(new_picture.pods_per_node, "pod");
     const auto storage = new_picture.ephemeral_storage_mib;
     if (storage && storage != old_picture.ephemeral_storage_mib)
         text += (text.empty() ? "" : " and ") + std::string("offer ") + std::to_string(*storage) +

@@ -31,6 +31,10 @@ bool is_free(const api::v1alpha1::NodeSmithHost& host);
 // The status as it should be now. Pure.
 api::v1alpha1::PoolStatus next_status(const PoolFacts& facts, api::Time now);
 
+// Whether machines of this pool have anything that would make them join: the condition ConfigurationValid,
+// which is there only while they have not.
+void judge_boot(const PoolFacts& facts, api::v1alpha1::PoolStatus& status, api::Time now);
+
 // The most that a machine of this pool ever had less to offer than it was bought for: kernel and firmware
 // (size - capacity) plus what the kubelet keeps (capacity - allocatable). nullopt: never seen a Node.
 std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolFacts& facts);
@@ -56,6 +60,8 @@ private:
     PoolFacts look(const api::v1alpha1::NodeSmithPool& pool) const;
     // Deletes the pool's claims and lets the pool go when the last one is gone.
     asio::awaitable<kube::Result> finalize(Pointer pool);
+    void say_what_cannot_boot(const api::v1alpha1::NodeSmithPool& before,
+                              const api::v1alpha1::NodeSmithPool& after);
     void say_what_was_learned(const api::v1alpha1::NodeSmithPool& before,
                               const api::v1alpha1::NodeSmithPool& after);
     void publish(const api::v1alpha1::NodeSmithPool& pool);

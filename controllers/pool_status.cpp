@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "base/backoff.hpp"
+#include "base/text.hpp"
 #include "controllers/claim/node_changes.hpp"
 #include "controllers/claim/state.hpp"
 #include "controllers/claim/template_hash.hpp"
@@ -101,8 +102,7 @@ std::string why_no_room(const PoolFacts& facts, const Size& size) {
     }
     if (named == 0) return {};
     if (named > kMostHostsTold)
-        text +=
-            "; and " + scheduling::counted(static_cast<std::int64_t>(named - kMostHostsTold), "more host");
+        text += "; and " + base::counted(static_cast<std::int64_t>(named - kMostHostsTold), "more host");
     return "no host has room for its smallest machine (" + claim::size_text(size) + "): " + text;
 }
 
@@ -119,7 +119,7 @@ const NodeSmithClaim* refused_claim(const ClaimPointers& claims) {
 // ", of at most 2 CPUs, as its limits leave no more".
 std::string what_limits_leave(const ledger::Limits& limits, const ledger::Usage& used) {
     std::string left;
-    if (limits.cpuCores > 0) left = scheduling::counted(limits.cpuCores - used.cpuCores, "CPU");
+    if (limits.cpuCores > 0) left = base::counted(limits.cpuCores - used.cpuCores, "CPU");
     if (limits.memoryMiB > 0)
         left += (left.empty() ? "" : " and ") + std::to_string(limits.memoryMiB - used.memoryMiB) + " MiB";
     return left.empty() ? "" : ", of at most " + left + ", as its limits leave no more";
@@ -155,7 +155,7 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Update&
         return no(hit->reason, hit->message);
     if (auto held = held_by_manager(*facts.manager, size)) return no(held->reason, held->message);
     if (status.nextRetryTime && now < *status.nextRetryTime)
-        return no(reasons::kBackingOff, scheduling::counted(status.consecutiveFailures, "claim") +
+        return no(reasons::kBackingOff, base::counted(status.consecutiveFailures, "claim") +
                                             " failed in a row: nothing is created before " +
                                             status.nextRetryTime->str() + last_failure(facts));
     if (auto full = why_no_room(facts, size); !full.empty())
@@ -168,11 +168,11 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Update&
 Update progressing(const Fleet& fleet) {
     if (fleet.pending_nodes > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
-                      scheduling::counted(fleet.pending_nodes, "node") +
+                      base::counted(fleet.pending_nodes, "node") +
                           (fleet.pending_nodes == 1 ? " is on its way" : " are on their way"));
     if (fleet.claims.deleting > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
-                      scheduling::counted(fleet.claims.deleting, "node") +
+                      base::counted(fleet.claims.deleting, "node") +
                           (fleet.claims.deleting == 1 ? " is leaving" : " are leaving"));
     return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
                   "no node comes or leaves");
@@ -332,6 +332,7 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
         next.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, next, now);
     }
+    judge_boot(facts, status, now);
     auto after = facts.object;
     after.status = std::move(status);
     conclude(after, facts.provider, now);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/condition_update.hpp"
 #include "controllers/course.hpp"
 #include "controllers/provider.hpp"
@@ -196,7 +197,7 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
         for (const auto& host : examination.hosts) status.machines += host.machines;
         // Bare-metal hosts have objects of their own; a thousand of them would make this one unwieldy.
         status.hosts = provider.spec.redfish ? std::vector<ProviderHost>() : hosts_of(examination.hosts);
-        if (provider.spec.redfish) status.endpoint = std::to_string(examination.hosts.size()) + " hosts";
+        if (provider.spec.redfish) status.endpoint = base::counted(std::ssize(examination.hosts), "host");
     }
     if (provider.spec.proxmox) status.endpoint = provider.spec.proxmox->endpoint;
     auto after = provider;

@@ -12,7 +12,7 @@ ALLOWED = {
     "api": {"base"},
     "kube": {"api", "base"},
     "bootstrap": {"api", "base"},
-    "scheduling": {"api"},
+    "scheduling": {"api", "base"},
     "providers": {"api", "base"},
     "controllers": {"kube", "scheduling", "bootstrap", "providers", "api", "base"},
     "operator": {"controllers", "kube", "scheduling", "bootstrap", "providers", "api", "base"},

@@ -1,30 +1,57 @@
 #!/usr/bin/env python3
-"""A place to try things: `up` starts a control plane, a simulated Proxmox cluster and installs the CRDs; `down` ends all.
+"""A place to try things: `up` starts a control plane, a simulated Proxmox host and two simulated BMCs, and installs the CRDs;
+`down` ends all.
 
-State: build/dev. Started twice it keeps what runs.
+State: build/dev, or the folder KUBENODESMITH_DEV. Started twice it keeps what runs.
 """
 
+import json
+import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "test/e2e"), str(ROOT / "test/controlplane")]
-from cluster import Cluster  # noqa: E402
+from cluster import Cluster, wait_for  # noqa: E402
 from processes import Processes  # noqa: E402
 
-STATE = ROOT / "build/dev"
+STATE = Path(os.environ.get("KUBENODESMITH_DEV") or ROOT / "build/dev").resolve()
 BIN = ROOT / "build/release/bin"
+HOSTS = STATE / "bare-metal.yaml"
 
 
 def start_proxmox(cluster):
-    """The simulator, if it is built; says how to reach it."""
+    """The simulator, if it is built, as docs/proxmox.md leaves a host; says how to reach it."""
     if not (BIN / "proxmox-simulator").is_file():
         print("No Proxmox simulator: build/release/bin/proxmox-simulator is not built.")
         return
     from proxmox import ProxmoxSimulator
-    simulator = ProxmoxSimulator(STATE / "proxmox", BIN, cluster).start()
-    print(f"Proxmox (simulated): {simulator.url}/api2/json  fingerprint {simulator.fingerprint}\n"
-          f"  token {simulator.token_id}={simulator.token_secret}  control interface {simulator.facts['control']}")
+    from proxmox_world import documented_world
+    world = STATE / "world.json"
+    world.write_text(json.dumps(documented_world(ROOT / "docs/proxmox.md")))
+    simulator = ProxmoxSimulator(STATE / "proxmox", BIN, cluster, world).start()
+    (STATE / "token.txt").write_text(simulator.token_secret)
+    print(f"Proxmox (simulated): use {simulator.url.removeprefix('https://')} instead of pve1.example.com:8006\n"
+          f"  certificate {simulator.fingerprint}\n"
+          f"  token {simulator.token_id}, its secret is in {STATE}/token.txt\n"
+          f"  control interface {simulator.facts['control']}")
+
+
+def start_rack():
+    """Two BMCs, where `make setup` has installed their emulator; says where the objects for them are."""
+    if not Path(sys.executable).with_name("sushy-emulator").is_file():
+        print("No BMCs: sushy-tools is not installed (make setup).")
+        return
+    made = STATE / "rack/objects.yaml"
+    processes = Processes(STATE / "rack")
+    processes.start("rack", [sys.executable, ROOT / "test/e2e/redfish.py", STATE / "rack", STATE / "cluster"], False)
+
+    def started():
+        processes.check()
+        return made.exists()
+    wait_for("the BMCs' start", started, 60)
+    made.replace(HOSTS)
+    print(f"Bare metal (simulated): two hosts, switched off, and a pool; kubectl apply -f {HOSTS}")
 
 
 def up():
@@ -37,12 +64,13 @@ def up():
         if (ROOT / "crds/kustomization.yaml").exists():
             cluster.kubectl("apply", "--server-side", "-k", ROOT / "crds")
         start_proxmox(cluster)
+        start_rack()
     print(f"Logs: {STATE}/*/logs. End it with `make dev-down`; run the operator with `make run`.")
     print(f"export KUBECONFIG={cluster.kubeconfig}")
 
 
 def down():
-    for folder in ("proxmox", "cluster"):
+    for folder in ("rack", "proxmox", "cluster"):
         Processes(STATE / folder).stop()
 
 

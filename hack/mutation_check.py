@@ -109,7 +109,7 @@ MUTATIONS = [
     Mutation("say nothing about pods that get no node", "users cannot tell why a pod waits",
              "controllers/provisioning/announcements.cpp",
              "        announcer_.say(kube::target_of(*refused.pod), kube::EventType::warning, \"NoNodeForPod\",\n"
-             "                       \"no node can be bought for the pod: \" + joined(refused.reasons));",
+             "                       \"no node can be created for the pod: \" + joined(refused.reasons));",
              "        static_cast<void>(joined(refused.reasons));"),
     Mutation("wait for ever for a machine that never joins", "a paid machine stands idle, pods wait",
              "controllers/claim/registration.cpp",

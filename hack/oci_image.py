@@ -44,7 +44,7 @@ def config_of(layer, version):
               "org.opencontainers.image.licenses": "MIT",
               "org.opencontainers.image.description": "A node autoscaler for Kubernetes on your own hardware"}
     return {"created": EPOCH, "architecture": ARCHITECTURES[os.uname().machine], "os": "linux",
-            "config": {"User": "65532:65532", "Entrypoint": ["/usr/bin/kubenodesmith"], "Labels": labels},
+            "config": {"User": "65532:65532", "Entrypoint": ["/usr/bin/kubenodesmith"], "Cmd": ["run"], "Labels": labels},
             "rootfs": {"type": "layers", "diff_ids": [digest(layer)]},
             "history": [{"created": EPOCH, "created_by": "hack/oci_image.py"}]}
 

@@ -36,7 +36,7 @@ std::string without_line_end(std::string text) {
 // https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/
 ClusterConfig in_cluster(const std::string& host, const std::string& port, const std::string& directory) {
     ClusterConfig config;
-    config.source = "in-cluster";
+    config.source = ClusterConfig::kInCluster;
     const bool is_ipv6 = host.find(':') != std::string::npos;
     config.http.url = "https://" + (is_ipv6 ? '[' + host + ']' : host) + ':' + port;
     config.token_file = directory + "/token";

@@ -50,6 +50,9 @@ struct ClusterConfig {
     std::string client_certificate_file;
     std::string client_key_file;
     std::optional<ExecCredential> exec;
+
+    bool is_in_cluster() const { return source == kInCluster; }
+    static constexpr const char* kInCluster = "in-cluster";
 };
 
 // What load_config looks at outside of files that are named by flag; tests put their own in place.

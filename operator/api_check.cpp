@@ -14,7 +14,9 @@
 namespace kubenodesmith {
 namespace {
 
-const std::string kInstall = "install them: kubectl apply --server-side -f crds/ (make install)";
+const std::string kInstall =
+    "install them: make install, or helm show crds CHART | kubectl apply --server-side --force-conflicts -f "
+    "-";
 
 std::string joined(const std::vector<std::string>& names) {
     std::string text;

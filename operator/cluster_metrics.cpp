@@ -27,7 +27,7 @@ ClusterMetrics::ClusterMetrics(controllers::Informers& informers, base::Clock& c
                   .with({})),
       pool_nodes_(
           registry.gauge("kubenodesmith_pool_nodes",
-                         "Nodes of the pool by state: ready, unready, or pending (bought, not joined)",
+                         "Nodes of the pool by state: ready, unready, or pending (created, not joined)",
                          {"namespace", "pool", "state"})),
       host_free_(registry.gauge("kubenodesmith_provider_host_free",
                                 "Room left on a host by what is committed: cpu_cores or memory_mib",

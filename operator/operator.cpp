@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "operator/api_check.hpp"
+#include "operator/lease_namespace.hpp"
 #include "operator/wiring.hpp"
 
 namespace kubenodesmith {
@@ -72,10 +73,20 @@ struct Operator::Parts {
 
     asio::awaitable<void> lead() {
         if (settings.leader_elect) {
+            auto& lease = settings.election.lease;
+            if (lease.namespace_.empty()) {
+                lease.namespace_ = co_await find_lease_namespace(wiring.client(), clock, lease.name);
+                wiring.elect_by(settings.election);
+            }
             base::log::info("Waiting for the lease", {{"lease", settings.election.lease.str()}});
             co_await wiring.elector().acquire();
             background.spawn(hold_lease());
             co_await catch_up();
+        } else {
+            base::log::warning(
+                "Leader election is off (--leader-elect=false): another operator would create machines "
+                "beside "
+                "this one");
         }
         leads = true;
         wiring.set_leading();

@@ -23,7 +23,7 @@ namespace asio = boost::asio;
 
 struct OperatorSettings {
     bool leader_elect = false;
-    kube::LeaderElectionOptions election;
+    kube::LeaderElectionOptions election;  // without a namespace: see lease_namespace.hpp
     int concurrent_claims = 16;
     bool kproximate_metrics = false;
     // Where machines reach what boot_data_handler() answers, without a slash at the end; empty: nowhere.

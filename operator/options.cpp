@@ -1,8 +1,10 @@
 #include "operator/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -29,9 +31,13 @@ void add_duration(CLI::App& app, const std::string& name, base::Duration& target
 }
 
 void add_leader_election(CLI::App& app, Options& options) {
-    app.add_flag("--leader-elect", options.leader_elect, "Only one of several replicas acts, by a Lease");
-    app.add_option("--leader-election-namespace", options.leader_election_namespace,
-                   "Namespace of the Lease; default: this pod's, else kubenodesmith-system");
+    app.add_flag(
+           "--leader-elect", options.leader_elect,
+           "Only one of several operators acts, by a Lease; =false: nothing keeps two from acting at once")
+        ->default_str("true");
+    app.add_option(
+        "--leader-election-namespace", options.leader_election_namespace,
+        "Namespace of the Lease; default: this pod's, else where there is one, else kubenodesmith-system");
     app.add_option("--leader-election-id", options.leader_election_id, "Name of the Lease")
         ->capture_default_str();
     add_duration(app, "--leader-elect-lease-duration", options.lease_duration,
@@ -137,18 +143,32 @@ void check(const Options& options) {
     }
 }
 
+// As whose plugin it was called: kubectl finds kubectl-nodesmith in the PATH.
+std::string name_of(int argc, const char* const* argv) {
+    const std::string path = argc > 0 ? argv[0] : "";
+    return path.substr(path.rfind('/') + 1) == "kubectl-nodesmith" ? "kubectl nodesmith" : "kubenodesmith";
+}
+
+// Deployments that were made before `run` existed give flags only; these say nothing of what is wanted.
+bool is_asked_to_run(const CLI::App& app) {
+    static const std::set<std::string> says_nothing{"--help", "--version", "--kubeconfig", "--context"};
+    return std::ranges::any_of(app.get_options(), [](const CLI::Option* option) {
+        return option->count() > 0 && !says_nothing.contains(option->get_name());
+    });
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
     CommandLine result;
     CLI::App app{
-        "KubeNodeSmith: buys, follows and removes machines so that Kubernetes pods have nodes to run on"};
-    app.name("kubenodesmith");
+        "KubeNodeSmith: creates, follows and removes machines so that Kubernetes pods have nodes to run on"};
+    app.name(name_of(argc, argv));
     app.set_version_flag("--version", version());
     add_options(app, result.options);
     app.require_subcommand(0, 1);
     app.fallthrough();
-    app.add_subcommand("run", "Run the operator (the default)");
+    app.add_subcommand("run", "Run the operator");
     migrate::add_command(app, result.command);
     add_plan_command(app, result.command);
     add_explain_command(app, result.command);
@@ -157,6 +177,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
         app.parse(argc, argv);
         check(result.options);
         if (show_version->parsed()) result.exit = Exit{0, version() + "\n"};
+        if (app.get_subcommands().empty() && !is_asked_to_run(app)) result.exit = Exit{0, app.help()};
     } catch (const CLI::ParseError& error) {
         std::ostringstream out;
         int code = app.exit(error, out, out);

@@ -15,9 +15,8 @@ namespace kubenodesmith {
 
 struct Options {
     kube::ConfigOptions cluster;
-    bool leader_elect = false;
-    std::string
-        leader_election_namespace;  // empty: the kubeconfig's or service account's, else kubenodesmith-system
+    bool leader_elect = true;
+    std::string leader_election_namespace;  // empty: this pod's, else see lease_namespace.hpp
     std::string leader_election_id = "12c57729.kubenodesmith.parawell.cloud";
     base::Duration lease_duration = std::chrono::seconds{15};
     base::Duration renew_deadline = std::chrono::seconds{10};

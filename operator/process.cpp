@@ -34,7 +34,8 @@ std::string host_name() {
     return gethostname(buffer, sizeof buffer - 1) == 0 ? buffer : "kubenodesmith";
 }
 
-OperatorSettings settings_of(const Options& options, const std::string& own_namespace, base::Random& random) {
+OperatorSettings settings_of(const Options& options, const kube::ClusterConfig& config,
+                             base::Random& random) {
     OperatorSettings settings;
     settings.leader_elect = options.leader_elect;
     settings.concurrent_claims = options.concurrent_claims;
@@ -48,8 +49,8 @@ OperatorSettings settings_of(const Options& options, const std::string& own_name
     auto& lease = settings.election.lease;
     lease.name = options.leader_election_id;
     lease.namespace_ = options.leader_election_namespace;
-    if (lease.namespace_.empty()) lease.namespace_ = own_namespace;
-    if (lease.namespace_.empty()) lease.namespace_ = "kubenodesmith-system";
+    // That of a kubeconfig's context says nothing of where the operator runs.
+    if (lease.namespace_.empty() && config.is_in_cluster()) lease.namespace_ = config.namespace_;
     return settings;
 }
 
@@ -61,7 +62,7 @@ public:
           random_(base::make_system_random()),
           servers_(loop_.get_executor()),
           signals_(loop_, SIGTERM, SIGINT),
-          operator_(environment(config), settings_of(options, config.namespace_, *random_)) {
+          operator_(environment(config), settings_of(options, config, *random_)) {
         serve("--health-probe-bind-address", options.health_address,
               make_probe_handler([this] { return operator_.readiness(); }));
         serve_metrics(options);

@@ -144,6 +144,10 @@ kube::EventWriter& Wiring::events() {
 kube::LeaderElector& Wiring::elector() {
     return *objects_->elector;
 }
+void Wiring::elect_by(kube::LeaderElectionOptions election) {
+    objects_->elector =
+        kube::make_leader_elector(client(), objects_->clock(), objects_->random(), std::move(election));
+}
 bootstrap::SeedSource& Wiring::seeds() {
     return objects_->seeds;
 }

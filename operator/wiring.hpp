@@ -26,6 +26,8 @@ public:
     controllers::Informers& informers();
     kube::EventWriter& events();
     kube::LeaderElector& elector();
+    // Before the elector is used.
+    void elect_by(kube::LeaderElectionOptions election);
     bootstrap::SeedSource& seeds();
     // Their queues fill from the start; their workers run only while this process leads.
     std::vector<kube::Controller*> controllers();

@@ -111,14 +111,14 @@ void retain(BitSet& places, const Placer& placer, const Rules& rules, std::size_
 std::string topology_obstacle(Placer& placer, ClassId id, BitSet& places, std::size_t pool) {
     const auto& rules = placer.required(id).rules;
     retain(places, placer, {{}, {}, rules.empty}, pool);
-    if (places.empty()) return "pods that anti-affinity keeps apart are wherever it could buy a machine";
+    if (places.empty()) return "pods that anti-affinity keeps apart are wherever it could create a machine";
     retain(places, placer, {{}, rules.affinities, {}}, pool);
     if (places.empty()) return "a new machine would be apart from the pods that pod affinity asks for";
     retain(places, placer, {rules.spreads, {}, {}}, pool);
-    if (places.empty()) return "a machine that it can buy would break a topology spread constraint";
+    if (places.empty()) return "a machine that it can create would break a topology spread constraint";
     places = placer.open_places(pool, std::move(places));
     if (places.empty())
-        return "a machine bought now would break the topology spread of pods placed without it";
+        return "a machine created now would break the topology spread of pods placed without it";
     if (!placer.has_free_ports(id, places, pool)) return "its DaemonSets use a host port that the pod needs";
     if (!placer.has_free_volumes(id, places, pool))
         return "other pods that wait get the volumes that the pod could use there";

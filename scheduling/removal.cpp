@@ -14,6 +14,10 @@ std::string name_of(const api::Pod& pod) {
     return pod.metadata.namespace_ + "/" + pod.metadata.name;
 }
 
+std::string new_machines(std::size_t count) {
+    return count == 1 ? "a new machine" : counted(static_cast<std::int64_t>(count), "new machine");
+}
+
 class RemovalCheck {
 public:
     // `after` is the snapshot with the nodes leaving, `base` what is solved without that.
@@ -61,15 +65,18 @@ private:
 
     void check_demand() {
         if (result_.demand_unmet > base_.demand_unmet)
-            deny("it is needed for minimal nodes or spare room, and no other machine can be bought");
+            deny("it is needed for minimal nodes or spare room, and no other machine can be created");
     }
 
     void check_replacements() {
         const auto before = std::min(base_.claims.size(), result_.claims.size());
         const auto more = result_.claims.size() - before;
         if (more > request_.most_replacements)
-            deny(counted(static_cast<std::int64_t>(more), "machine") + " would have to be bought instead, " +
-                 std::to_string(request_.most_replacements) + " may be");
+            deny("its pods fit nowhere else without " + new_machines(more) + " (a removal may " +
+                 (request_.most_replacements == 0
+                      ? std::string("not create one")
+                      : "create " + std::to_string(request_.most_replacements) + " at most") +
+                 ")");
         removal_.replacements = std::move(result_.claims);
     }
 
@@ -85,8 +92,8 @@ private:
                        use.allocatable.base[resource] / kPercent * request_.headroom_percent;
             };
             if (is_short(kCpu) || is_short(kMemory))
-                deny("less than " + std::to_string(request_.headroom_percent) + " % of pool " +
-                     snapshot.pools[pool].name + " would be left free");
+                deny("pool " + snapshot.pools[pool].name + " would drop below its " +
+                     std::to_string(request_.headroom_percent) + " % headroom");
         }
     }
 

@@ -119,7 +119,7 @@ void Solve::refuse(const Demand& demand) {
         if (why.budget != kNone) cuts_.emplace(why.budget, why.cut);
         unplaced.reasons.push_back(std::move(why.text));
     }
-    if (unplaced.reasons.empty()) unplaced.reasons.emplace_back("there is no pool that could buy a node");
+    if (unplaced.reasons.empty()) unplaced.reasons.emplace_back("there is no pool that could create a node");
     result_.unplaced.push_back(std::move(unplaced));
 }
 

@@ -28,8 +28,4 @@ std::string memory(std::int64_t bytes) {
     return decimal(mebibytes / 1024 * kThousand + mebibytes % 1024 * kThousand / 1024 / 10 * 10) + " GiB";
 }
 
-std::string counted(std::int64_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 }  // namespace scheduling

@@ -47,6 +47,11 @@ asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client,
     }
 }
 
+asio::awaitable<int> kubernetes_minor(kube::Client& client) {
+    const auto version = co_await client.get_json("/version");
+    co_return version ? bootstrap::minor_version(*version) : 0;
+}
+
 }  // namespace
 
 BootData::BootData(const Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random,
@@ -224,6 +229,7 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster(Bootstrap wanted) {
         info = co_await cluster_of_root_ca(client_, wanted.apiServerEndpoint);
     } else {
         info = co_await cluster_info(wanted.apiServerEndpoint);
+        info.minor = co_await kubernetes_minor(client_);
     }
     clusters_[key] = {info, clock_.now()};
     co_return info;

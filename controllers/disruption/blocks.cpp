@@ -1,5 +1,6 @@
 #include "controllers/disruption/blocks.hpp"
 
+#include "base/text.hpp"
 #include "controllers/control_plane.hpp"
 
 namespace controllers::disruption {
@@ -94,7 +95,7 @@ MaybeBlocker within_a_delay(const PoolFacts& facts, Kind kind, Time now) {
                            " ago (scaleDown.stabilizationWindow)",
                        end);
     if (const auto end = end_of_flapping(facts.pool, now))
-        return blocker("Flapping", "the pool bought a node shortly after it had removed one", end);
+        return blocker("Flapping", "the pool created a node shortly after it had removed one", end);
     if (const auto end = end_of(status.lastScaleDownTime, scale_down.delayAfterDelete, now))
         return blocker("DelayAfterDelete",
                        "the pool removed a node less than " + scale_down.delayAfterDelete.str() +
@@ -145,7 +146,7 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
     const auto most = facts.pool.spec.scaleDown.maxConcurrent;
     if (most > 0 && leaving >= most) {
         const auto bound =
-            std::to_string(most) + " nodes of the pool may leave at a time (scaleDown.maxConcurrent)";
+            base::counted(most, "node") + " of the pool may leave at a time (scaleDown.maxConcurrent)";
         if (is_broken || facts.stuck < most) return blocker("MaxConcurrent", bound);
         return blocker("RemovalStuck", bound + ", and those that leave cannot end: see their claims");
     }
@@ -156,7 +157,7 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
     if (rate > 0 && facts.removals_last_hour >= rate)
         return blocker(
             "RateLimited",
-            std::to_string(rate) + " nodes may be removed in an hour (rateLimits.maxRemovalsPerHour)",
+            base::counted(rate, "node") + " may be removed in an hour (rateLimits.maxRemovalsPerHour)",
             Time(now.at + std::chrono::minutes{1}));
     return std::nullopt;
 }
@@ -177,8 +178,8 @@ MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind ki
                        "its machine would be kept (deletionPolicy: Retain), so nothing is gained");
     if (kind == Kind::Empty && pool.staying <= facts.pool.spec.limits.minNodes)
         return blocker("MinNodes", "the pool keeps at least " +
-                                       std::to_string(facts.pool.spec.limits.minNodes) +
-                                       " nodes (limits.minNodes)");
+                                       base::counted(facts.pool.spec.limits.minNodes, "node") +
+                                       " (limits.minNodes)");
     return std::nullopt;
 }
 

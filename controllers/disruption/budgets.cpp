@@ -37,7 +37,9 @@ std::int64_t allowed(const DisruptionBudget& budget, std::int64_t nodes) {
 }
 
 std::string described(const DisruptionBudget& budget) {
-    auto text = "disruption.budgets allows " + budget.nodes.str() + " nodes";
+    const auto nodes = budget.nodes.str();
+    const auto unit = nodes.ends_with('%') ? " of the nodes" : nodes == "1" ? " node" : " nodes";
+    auto text = "disruption.budgets allows " + nodes + unit;
     if (!budget.schedule.empty()) text += " during \"" + budget.schedule + "\"";
     return text;
 }

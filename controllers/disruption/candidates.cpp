@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "controllers/claim/state.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/fleet.hpp"
@@ -153,7 +154,8 @@ std::string drift_of(const NodeSmithPool& pool, const std::string& template_hash
     const auto& wanted = claim.spec.requirements.cpuCores;
     const auto has = node.status.capacity.find("cpu");
     if (wanted > 0 && has != node.status.capacity.end() && has->second.value() < wanted)
-        return "the machine has " + has->second.str() + " CPUs instead of " + std::to_string(wanted);
+        return "the machine has " + base::counted(has->second.value(), "CPU") + " instead of " +
+               std::to_string(wanted);
     return {};
 }
 

@@ -108,16 +108,16 @@ private:
     std::string why_not_bought(const std::vector<std::size_t>& nodes,
                                const scheduling::Removal& removal) const {
         if (!saves_enough(capacity_of(snapshot_, nodes), bought(removal)))
-            return "a machine bought instead would save less than " + std::to_string(kLeastSavingPercent) +
+            return "a machine created instead would save less than " + std::to_string(kLeastSavingPercent) +
                    " %";
         if (!goes_to_what_is_bought(removal))
-            return "a machine bought instead would hold some of its pods only, and others could take its "
+            return "a machine created instead would hold some of its pods only, and others could take its "
                    "place";
         for (const auto& machine : removal.replacements)
             for (const auto& pod : snapshot_.pods)
                 if (has_room_for(machine, *pod))
                     return "pod " + api::key_of(*pod).str() +
-                           " waits, and could take the place of those for which a machine is bought instead";
+                           " waits, and could take the place of those for which a machine is created instead";
         return {};
     }
 

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "api/v1alpha1/machine_cost.hpp"
+#include "base/text.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/disruption/waits.hpp"
@@ -234,7 +235,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
         stays_.erase(choice.member.node->metadata.name);
         choice.plan = bought == 0 ? "its pods fit on other nodes"
                                   : "a smaller machine takes the pods of " +
-                                        std::to_string(found.nodes.size()) + " nodes";
+                                        base::counted(std::ssize(found.nodes), "node");
         going.push_back(std::move(choice));
     }
     return going;

@@ -40,10 +40,10 @@ void give_back(scheduling::Snapshot& snapshot, const std::vector<std::size_t>& n
     }
 }
 
-std::string to_be_bought(std::size_t machines) {
+std::string to_be_created(std::size_t machines) {
     if (machines == 0) return "a machine that is on its way takes its pods";
-    return machines == 1 ? "a machine is bought first that takes its pods"
-                         : std::to_string(machines) + " machines are bought first that take its pods";
+    return machines == 1 ? "a machine that takes its pods is created first"
+                         : std::to_string(machines) + " machines that take its pods are created first";
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapsho
         // What was bought for them already, and is still coming, need not be bought again.
         request.may_wait = true;
         const auto with_purchase = removals.simulate(request);
-        if (with_purchase.possible) return {Outlook::wait, to_be_bought(with_purchase.replacements.size())};
+        if (with_purchase.possible) return {Outlook::wait, to_be_created(with_purchase.replacements.size())};
         if (kind == Kind::Underutilized) return {Outlook::impossible, with_purchase.reasons.front()};
     }
     give_back(snapshot, departure.nodes);

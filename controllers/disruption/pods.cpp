@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/drain.hpp"
 
 namespace controllers::disruption {
@@ -73,7 +74,7 @@ std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPoi
                        "no limit has room for one more machine, and PodDisruptionBudget " +
                            api::key_of(*budget).str() + " lets only " +
                            std::to_string(budget->status.disruptionsAllowed) + " of its " +
-                           std::to_string(leaving) + " pods here go before they have another place",
+                           base::counted(leaving, "pod") + " here go before they have another place",
                        std::nullopt};
     }
     return std::nullopt;

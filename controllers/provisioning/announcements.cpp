@@ -25,7 +25,7 @@ void ProvisioningReconciler::say_what_is_missing(const Decision& decision) {
     for (const auto& refused : decision.refused) {
         talked_of.insert(refused.pod->metadata.uid);
         announcer_.say(kube::target_of(*refused.pod), kube::EventType::warning, "NoNodeForPod",
-                       "no node can be bought for the pod: " + joined(refused.reasons));
+                       "no node can be created for the pod: " + joined(refused.reasons));
     }
     metrics_.unplaced.with({}).set(static_cast<double>(talked_of.size()));
     for (const auto& order : decision.orders) {

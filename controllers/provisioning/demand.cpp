@@ -32,14 +32,14 @@ public:
         }
     }
 
-    // Why nothing is bought for the pod; nullopt: it is demand.
+    // Why nothing is created for the pod; nullopt: it is demand.
     std::optional<HeldBack> judge(const std::shared_ptr<const api::Pod>& pod) {
         const auto& uid = pod->metadata.uid;
         if (is_expendable(*pod, rules_))
             return HeldBack{pod,
                             "its priority " + std::to_string(pod->spec.priority.value_or(0)) +
                                 " is below ignorePodsBelowPriority (" +
-                                std::to_string(rules_.expendable_below) + "), so nothing is bought for it",
+                                std::to_string(rules_.expendable_below) + "), so nothing is created for it",
                             std::nullopt};
         const auto kind = doubtful_kind(*pod);
         const auto verdict = verdict_on(uid, kind, pools_);
@@ -47,7 +47,7 @@ public:
         const auto bought = purchases_.find(uid);
         if (bought != purchases_.end() && bought->second >= kMostPurchasesPerHour)
             return exhausted(
-                pod, std::to_string(kMostPurchasesPerHour) + " machines were bought for it within an hour");
+                pod, std::to_string(kMostPurchasesPerHour) + " machines were created for it within an hour");
         return kind.empty() ? std::nullopt : judge_kind(pod, kind, verdict);
     }
 
@@ -62,8 +62,8 @@ private:
     HeldBack paused(const std::shared_ptr<const api::Pod>& pod, const Verdict& verdict) const {
         const auto for_whom = verdict.is_of_kind ? "pod " + verdict.pod + ", which is like it," : "it";
         return {pod,
-                "a node bought for " + for_whom +
-                    " is in service, but the scheduler did not use it; nothing is bought for it before " +
+                "a node created for " + for_whom +
+                    " is in service, but the scheduler did not use it; nothing is created for it before " +
                     verdict.retry_at->str(),
                 verdict.retry_at};
     }
@@ -78,14 +78,15 @@ private:
         const auto history = rules_.kinds.find(kind);
         if (history != rules_.kinds.end() && history->second.in_vain >= kMostPurchasesPerHour)
             return exhausted(pod, std::to_string(history->second.in_vain) +
-                                      " machines were bought in vain for pods like it within an hour");
+                                      " machines were created in vain for pods like it within an hour");
         if (verdict.wrong == 0) return std::nullopt;
         const auto [probe, is_first] = probes_.try_emplace(kind, api::key_of(*pod).str());
         if (is_first) return std::nullopt;
-        return HeldBack{pod,
-                        "machines bought for pods like it did not help them; it waits for what one for pod " +
-                            probe->second + " will show",
-                        std::nullopt};
+        return HeldBack{
+            pod,
+            "machines created for pods like it did not help them; it waits for what one for pod " +
+                probe->second + " will show",
+            std::nullopt};
     }
 
     const std::map<std::string, int>& purchases_;

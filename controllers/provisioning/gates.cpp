@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/control_plane.hpp"
 
 namespace controllers::provisioning {
@@ -61,7 +62,7 @@ std::optional<Gate> closed_by_time(const GateFacts& facts, api::Time now) {
     const auto& status = facts.pool.status;
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return closed(reasons::kBackingOff,
-                      std::to_string(status.consecutiveFailures) + " claims failed in a row",
+                      base::counted(status.consecutiveFailures, "claim") + " failed in a row",
                       status.nextRetryTime);
     const auto window =
         std::chrono::ceil<std::chrono::seconds>(facts.pool.spec.scaleUp.stabilizationWindow.value);
@@ -86,17 +87,18 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
     if (scale_up.maxConcurrent > 0) {
         gate.most_claims = std::min(gate.most_claims, scale_up.maxConcurrent - facts.fleet.pending_nodes);
         if (gate.most_claims <= 0)
-            return for_a_while(
-                closed("MaxConcurrent", std::to_string(facts.fleet.pending_nodes) +
-                                            " nodes are already on their way (scaleUp.maxConcurrent)"));
+            return for_a_while(closed("MaxConcurrent", base::counted(facts.fleet.pending_nodes, "node") +
+                                                           " " + base::is_or_are(facts.fleet.pending_nodes) +
+                                                           " already on the way (scaleUp.maxConcurrent)"));
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {
         gate.most_claims = std::min(gate.most_claims, most - facts.creations_last_hour);
         if (gate.most_claims <= 0)
             // Looked at again each minute: when the oldest creation is an hour old is not worth remembering.
-            return for_a_while(closed("RateLimited",
-                                      std::to_string(most) + " claims were created in the last hour",
-                                      api::Time(now.at + std::chrono::minutes{1})));
+            return for_a_while(closed(
+                "RateLimited",
+                base::counted(most, "claim") + (most == 1 ? " was" : " were") + " created in the last hour",
+                api::Time(now.at + std::chrono::minutes{1})));
     }
     return gate;
 }

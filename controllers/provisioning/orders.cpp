@@ -5,6 +5,7 @@
 
 #include "api/v1alpha1/machine_cost.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 
 namespace controllers::provisioning {
 
@@ -13,7 +14,7 @@ using api::v1alpha1::NodeSmithClaim;
 namespace {
 
 std::string size_of(const Purchase& purchase) {
-    return std::to_string(purchase.size.cpuCores) + " CPUs and " + std::to_string(purchase.size.memoryMiB) +
+    return base::counted(purchase.size.cpuCores, "CPU") + " and " + std::to_string(purchase.size.memoryMiB) +
            " MiB";
 }
 
@@ -88,7 +89,7 @@ asio::awaitable<void> Orders::create(PoolPointer pool, Line line) {
     // An earlier try of ours whose answer was lost, or, very rarely, another claim of that name.
     if (is_taken) made = co_await client_.get<NodeSmithClaim>(api::key_of(wanted));
     if (!made || made->spec.idempotencyKey != wanted.spec.idempotencyKey) {
-        base::log::warning("Skipped a purchase: its name belongs to another claim",
+        base::log::warning("Skipped a claim: its name belongs to another claim",
                            {{"claim", api::key_of(wanted).str()}});
         co_return;
     }
@@ -96,7 +97,7 @@ asio::awaitable<void> Orders::create(PoolPointer pool, Line line) {
     created_(*made, line.purchase);
     informers_.claims.observe(std::move(*made));
     events_.event(about, kube::EventType::normal, "Created",
-                  "a machine with " + size_of(line.purchase) + " is bought " + explain(line.purchase));
+                  "a machine with " + size_of(line.purchase) + " is created " + explain(line.purchase));
 }
 
 }  // namespace controllers::provisioning

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/room.hpp"
 #include "controllers/writes.hpp"
@@ -70,7 +71,7 @@ ClaimPointers all_claims(const Informers& informers) {
 }  // namespace
 
 ProvisioningReconciler::Metrics::Metrics(base::MetricsRegistry& registry)
-    : created(registry.counter("kubenodesmith_claims_created_total", "Claims that were bought",
+    : created(registry.counter("kubenodesmith_claims_created_total", "Claims that were created for pools",
                                {"namespace", "pool"})),
       pod_to_claim(registry.histogram("kubenodesmith_pod_to_claim_seconds",
                                       "From a pod seen as unschedulable to the creation of the claim for it",
@@ -80,7 +81,7 @@ ProvisioningReconciler::Metrics::Metrics(base::MetricsRegistry& registry)
       decisions(registry.counter("kubenodesmith_scheduling_decisions_total",
                                  "Scheduling decisions by what came of them", {"result"})),
       unplaced(registry.gauge("kubenodesmith_pods_unplaced",
-                              "Pods that fit no node and that no purchase can help now")) {}
+                              "Pods that fit no node and that no new machine can help now")) {}
 
 ProvisioningReconciler::ProvisioningReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
                                                kube::EventRecorder& events, base::MetricsRegistry& metrics,
@@ -207,9 +208,9 @@ asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::st
     const auto about = kube::target_of(*supply.pool);
     if (!observed_by.empty()) {
         announcer_.say(about, kube::EventType::normal, "WouldBuy",
-                       "would create " + std::to_string(purchases.size()) + " claims, the first " +
-                           explain(purchases.front()) + ", if the mode of control plane " + observed_by +
-                           " were Active");
+                       "would create " + base::counted(std::ssize(purchases), "claim") +
+                           (purchases.size() == 1 ? " " : ", the first ") + explain(purchases.front()) +
+                           ", if the mode of control plane " + observed_by + " were Active");
         co_return;
     }
     const auto hit = co_await orders_.place(supply.pool, std::move(purchases));
@@ -264,7 +265,7 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
             const auto* scheduled =
                 api::find_condition(pod->status.conditions, api::conditions::kPodScheduled);
             events_.event(kube::target_of(*pod), kube::EventType::warning, "PredictionFailed",
-                          "a node that was bought for the pod did not help it, the scheduler says: " +
+                          "a node that was created for the pod did not help it, the scheduler says: " +
                               (scheduled ? scheduled->message : std::string("nothing")));
         }
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/claim/boot_evidence.hpp"
 #include "controllers/claim/state.hpp"
 #include "controllers/drain.hpp"
@@ -90,7 +91,7 @@ std::string purchases_for(ClusterView& view, const api::Pod& pod) {
     for (const auto& [key, claim] : view.informers().claims.store().all()) {
         const auto uids = controllers::provisioning::bought_for(*claim);
         if (std::find(uids.begin(), uids.end(), pod.metadata.uid) == uids.end()) continue;
-        text += "Bought for it: " + state_of(*claim) + ".\n";
+        text += "Created for it: " + state_of(*claim) + ".\n";
     }
     return text;
 }
@@ -129,9 +130,8 @@ std::string purpose_of(ClusterView& view, const NodeSmithClaim& claim) {
         if (std::find(uids.begin(), uids.end(), pod->metadata.uid) == uids.end()) continue;
         names += (names.empty() ? "" : ", ") + key.str();
     }
-    const auto count = std::to_string(uids.size());
-    return "Bought for " + count + (uids.size() == 1 ? " pod" : " pods") +
-           (names.empty() ? ", of which none is left" : ", of which are left: " + names) + ".\n";
+    return "Created for " + base::counted(std::ssize(uids), "pod") +
+           (names.empty() ? ", none of which is left" : "; still there: " + names) + ".\n";
 }
 
 std::shared_ptr<const NodeSmithClaim> find_claim(ClusterView& view, const api::ObjectKey& key) {
@@ -204,12 +204,12 @@ std::string explain_node(ClusterView& view, const std::string& name) {
     const auto node = view.informers().nodes.store().get({"", name});
     if (!node) throw ViewError("there is no node " + name);
     auto text = "Node " + name + (controllers::is_ready(*node) ? " is ready" : " is not ready");
-    std::size_t movable = 0;
+    std::int64_t movable = 0;
     for (const auto& pod : view.informers().pods.store().by_index(controllers::kPodsByNode, name)) {
         if (controllers::is_drainable(*pod)) ++movable;
     }
-    text += " and carries " + std::to_string(movable) + (movable == 1 ? " pod" : " pods") +
-            " that would have to move.\n" + ownership_of(view, name);
+    text += " and carries " + base::counted(movable, "pod") + " that would have to move.\n" +
+            ownership_of(view, name);
     for (const auto& removal : make_plan(view).nodes) {
         if (removal.node == name) text += "By what is known now: " + sentence_of(removal) + ".\n";
     }

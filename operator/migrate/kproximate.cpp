@@ -18,7 +18,7 @@ constexpr auto kNone = Outcome::none;
 constexpr std::string_view kNoQueue = "there is no message queue: claims are the queue";
 constexpr std::string_view kInManifests = "how the operator itself runs is set in its chart or in config/";
 constexpr std::string_view kOnlyPending =
-    "machines are bought for pods that the scheduler could not place, not for pressure";
+    "machines are created for pods that the scheduler could not place, not for pressure";
 constexpr auto kCredentials = "proxmox";
 constexpr auto kJoin = "kproximate-join";
 
@@ -305,7 +305,7 @@ Migration migrate_kproximate(std::string_view text, const Names& names) {
     report.notes.emplace_back(
         "Machines of kproximate have no claim and are never touched. Stop it, apply these resources, then "
         "drain its "
-        "nodes and remove its machines one by one: what they carried is bought anew.");
+        "nodes and remove its machines one by one: KubeNodeSmith creates new nodes for the evicted pods.");
     return migration;
 }
 

@@ -114,7 +114,7 @@ const Rule kRules[] = {
     {"nodePools.*.poolLabelKey", kMapped, "spec.poolLabelKey", "",
      [](Draft& d, Setting& s) { pool_of(d, s).spec.poolLabelKey = s.text(); }},
     {"nodePools.*.limits.minNodes", kDifferent, "spec.limits.minNodes",
-     "so many nodes are bought without demand",
+     "so many nodes are created without demand",
      [](Draft& d, Setting& s) { pool_of(d, s).spec.limits.minNodes = s.integer(); }},
     {"nodePools.*.limits.maxNodes", kMapped, "spec.limits.maxNodes", "0 is unlimited",
      [](Draft& d, Setting& s) { pool_of(d, s).spec.limits.maxNodes = s.integer(); }},
@@ -133,7 +133,7 @@ const Rule kRules[] = {
          pool_of(d, s).spec.scaleUp.batchSize = static_cast<std::int32_t>(s.integer());
      }},
     {"nodePools.*.scaleUp.stabilizationWindow", kMapped, "spec.scaleUp.stabilizationWindow",
-     "the least time between two purchases of the pool",
+     "the least time between two scale-ups of the pool",
      [](Draft& d, Setting& s) { pool_of(d, s).spec.scaleUp.stabilizationWindow = duration(s); }},
     {"nodePools.*.scaleDown.stabilizationWindow", kDifferent, "spec.scaleDown.stabilizationWindow",
      "counts from the pool's last scale-up",
@@ -202,7 +202,8 @@ Migration migrate_kubenodesmith(std::string_view text, const Names& names) {
     report.notes.emplace_back(
         "Machines of the old operator have no claim and are never touched. Stop it, apply these resources, "
         "then "
-        "drain its Nodes and remove its machines one by one: what they carried is bought anew.");
+        "drain its Nodes and remove its machines one by one: KubeNodeSmith creates new nodes for the evicted "
+        "pods.");
     return migration;
 }
 

@@ -91,7 +91,7 @@ const Rule kRules[] = {
      "only machines that carry the mark of this cluster, never by name",
      [](Draft& d, Setting& s) { d.provider().spec.orphanGracePeriod = seconds(s); }},
     {"scale_up_delay_after_add", kDifferent, "spec.scaleUp.stabilizationWindow",
-     "between two decisions, each of which buys all that its pods need",
+     "between two decisions, each of which creates all that its pods need",
      [](Draft& d, Setting& s) { d.pool().spec.scaleUp.stabilizationWindow = seconds(s); }},
     {"scale_down_unneeded_time", kDifferent, "spec.scaleDown.unneededDuration", "per node, not for the group",
      [](Draft& d, Setting& s) { d.pool().spec.scaleDown.unneededDuration = seconds(s); }},
@@ -156,13 +156,14 @@ Migration migrate_proxmox_autoscaler(std::string_view text, const Names& names) 
     report.notes.emplace_back(
         "Give the user the rights of docs/proxmox.md; a token is better than a password.");
     report.notes.emplace_back(
-        "Machines had the template's size there; here they are sized to the pods they are bought for. For "
+        "Machines had the template's size there; here they are sized to the pods they are created for. For "
         "machines of "
         "one size give it in spec.machineTemplate.sizes of the pool.");
     report.notes.emplace_back(
         "Machines of proxmox-autoscaler have no claim and are never touched. Stop it, apply these resources, "
         "then "
-        "drain its nodes and remove its machines one by one: what they carried is bought anew.");
+        "drain its nodes and remove its machines one by one: KubeNodeSmith creates new nodes for the evicted "
+        "pods.");
     return migration;
 }
 

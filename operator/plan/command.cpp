@@ -35,7 +35,7 @@ int run(const Request& request, const kube::ConfigOptions& cluster) {
 
 void add_plan_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen) {
     auto request = std::make_shared<Request>();
-    auto* command = app.add_subcommand("plan", "Say what would be bought and removed now, without doing it");
+    auto* command = app.add_subcommand("plan", "Say what would be created and removed now, without doing it");
     command->add_option(
         "-f,--file", request->files,
         "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input");

@@ -1,5 +1,6 @@
 #include <boost/json/array.hpp>
 
+#include "base/text.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {
@@ -10,9 +11,9 @@ using Outlook = WaitingPod::Outlook;
 
 constexpr std::size_t kMostPodsNamed = 5;
 
-std::string joined(const std::vector<std::string>& parts) {
+std::string joined(const std::vector<std::string>& parts, const std::string& between) {
     std::string text;
-    for (const auto& part : parts) text += (text.empty() ? "" : "; ") + part;
+    for (const auto& part : parts) text += (text.empty() ? "" : between) + part;
     return text;
 }
 
@@ -65,8 +66,8 @@ std::string condition_of(const std::string& observed_by) {
 }  // namespace
 
 std::string sentence_of(const PlannedPurchase& purchase) {
-    auto text = "buy in pool " + purchase.pool.str() + ": " + std::to_string(purchase.cpuCores) + " CPUs, " +
-                std::to_string(purchase.memoryMiB) + " MiB";
+    auto text = "create a machine in pool " + purchase.pool.str() + ": " +
+                base::counted(purchase.cpuCores, "CPU") + ", " + std::to_string(purchase.memoryMiB) + " MiB";
     if (!purchase.zone.empty()) text += " in zone " + purchase.zone;
     text += purchase.pods.empty() ? " " + purchase.reason : " for " + names_of(purchase.pods);
     return text + condition_of(purchase.observed_by);
@@ -76,7 +77,7 @@ std::string sentence_of(const WaitingPod& pod) {
     const auto name = "pod " + pod.pod.str();
     switch (pod.outlook) {
         case Outlook::purchase:
-            return name + " waits: a machine of pool " + pod.node + " would be bought" +
+            return name + " waits: a machine of pool " + pod.node + " would be created" +
                    condition_of(pod.observed_by);
         case Outlook::node:
             return name + " waits, and fits node " + pod.node + ": the scheduler has to place it";
@@ -88,7 +89,7 @@ std::string sentence_of(const WaitingPod& pod) {
             return name + " waits for node " + pod.node +
                    ", whose machine could not be created so far: " + joined(pod.reasons);
         case Outlook::nothing:
-            return name + " waits, and nothing would be bought: " + joined(pod.reasons);
+            return name + " waits, and nothing would be created: " + joined(pod.reasons, "; ");
     }
     return name;
 }
@@ -97,19 +98,19 @@ std::string sentence_of(const PlannedRemoval& node) {
     const auto name = "node " + node.node;
     if (node.empty && node.possible) return "remove " + name + ": empty, and nothing needs it";
     if (node.possible) return name + " is in use; its pods would fit elsewhere";
-    return "keep " + name + ": " + joined(node.reasons);
+    return "keep " + name + ": " + joined(node.reasons, ", and ");
 }
 
 std::string table_of(const Plan& plan) {
     std::string text;
     for (const auto& purchase : plan.purchases) text += sentence_of(purchase) + "\n";
-    for (const auto& cut : plan.cuts) text += "less is bought than is needed: " + cut + "\n";
+    for (const auto& cut : plan.cuts) text += "less is created than is needed: " + cut + "\n";
     for (const auto& pod : plan.pods) text += sentence_of(pod) + "\n";
     for (const auto& node : plan.nodes) text += sentence_of(node) + "\n";
     for (const auto& pool : plan.closed_pools) {
-        text += "pool " + pool.pool.str() + " buys nothing now: " + pool.message + "\n";
+        text += "pool " + pool.pool.str() + " creates nothing now: " + pool.message + "\n";
     }
-    if (!plan.changes_something()) text += "nothing would be bought or removed\n";
+    if (!plan.changes_something()) text += "nothing would be created or removed\n";
     return text;
 }
 

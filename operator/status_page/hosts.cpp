@@ -4,6 +4,7 @@
 #include <boost/json/value.hpp>
 
 #include "api/json.hpp"
+#include "base/text.hpp"
 #include "operator/status_page/sections.hpp"
 
 namespace kubenodesmith::status_page {
@@ -71,9 +72,8 @@ Html row(const std::string& provider, const api::v1alpha1::ProviderHost& host,
             "<span class=\"soft\">memory: "_html + memory(host.freeMemoryMiB) +
             " to give, the host has "_html + memory(host.memoryMiB) + "</span>"_html;
     html += bar(claims, host.cpuCores, host.freeCPUCores, &Size::cpuCores) +
-            "<span class=\"soft\">CPU: "_html + number(host.freeCPUCores) +
-            " cores to give, the host has "_html + number(host.cpuCores) +
-            "</span></td><td class=\"free\">"_html;
+            "<span class=\"soft\">CPU: "_html + number(host.freeCPUCores) + " to give, the host has "_html +
+            text(base::counted(host.cpuCores, "core")) + "</span></td><td class=\"free\">"_html;
     for (std::size_t i = 0; i < claims.size() && i < kMostMachines; ++i) {
         html += (i > 0 ? ", "_html : ""_html) + text(claims[i]->metadata.name);
     }
@@ -90,7 +90,8 @@ Html row(const api::v1alpha1::NodeSmithHost& host) {
     html += text(phase ? phase->get_string() : "") + "</td><td>"_html + text(status.powerState);
     html += "</td><td>"_html;
     if (status.capacity) {
-        html += number(status.capacity->cpuCores) + " cores, "_html + memory(status.capacity->memoryMiB);
+        html += text(base::counted(status.capacity->cpuCores, "core")) + ", "_html +
+                memory(status.capacity->memoryMiB);
     }
     return html + "</td><td>"_html + text(status.claimRef ? status.claimRef->name : "") + "</td></tr>\n"_html;
 }

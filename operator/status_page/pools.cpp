@@ -46,7 +46,8 @@ Html row(const api::v1alpha1::NodeSmithPool& pool, api::Time now) {
     if (status.lastScaleDownTime) html += "shrank "_html + ago(status.lastScaleDownTime, now) + "<br>"_html;
     if (status.nextRetryTime && *status.nextRetryTime > now) {
         html += "<span class=\"bad\">"_html + number(status.consecutiveFailures) +
-                " failures; buys again in "_html + duration(status.nextRetryTime->at - now.at) +
+                (status.consecutiveFailures == 1 ? " failure"_html : " failures"_html) +
+                "; creates machines again in "_html + duration(status.nextRetryTime->at - now.at) +
                 "</span>"_html;
     }
     return html + "</td></tr>\n"_html;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/vmid.hpp"
 #include "providers/served_boot_data.hpp"
@@ -13,8 +14,8 @@ asio::awaitable<Cloner::Started> Cloner::clone(MachineSpec spec) {
     Started started;
     if (!slots_.take(source.node, spec.identity.system_uuid)) {
         started.message = "waiting for one of the " +
-                          std::to_string(settings_.spec.placement.maxConcurrentClonesPerNode) +
-                          " clone slots of host " + source.node;
+                          base::counted(settings_.spec.placement.maxConcurrentClonesPerNode, "clone slot") +
+                          " of host " + source.node;
         co_return started;
     }
     try {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "providers/proxmox/vm_config.hpp"
 #include "providers/proxmox/vmid.hpp"
 
@@ -59,15 +60,15 @@ std::string obstacle(const HostRoom& room, const Demand& demand) {
     if (!demand.zone.empty() && demand.zone != room.host->name) return "not zone " + demand.zone;
     if (demand.cpus > room.largest_cpus) {
         return "can give one machine at most " + std::to_string(room.largest_cpus) + " of its " +
-               std::to_string(room.host->cpus) + " CPUs, needed " + std::to_string(demand.cpus);
+               base::counted(room.host->cpus, "CPU") + ", needed " + std::to_string(demand.cpus);
     }
     if (demand.memory_mib > room.largest_memory_mib) {
         return "can give one machine at most " + std::to_string(room.largest_memory_mib) + " of its " +
                std::to_string(room.host->memory_mib) + " MiB, needed " + std::to_string(demand.memory_mib);
     }
     if (demand.cpus > room.free_cpus) {
-        return std::to_string(std::max<std::int64_t>(room.free_cpus, 0)) + " CPUs not promised yet, needed " +
-               std::to_string(demand.cpus);
+        return base::counted(std::max<std::int64_t>(room.free_cpus, 0), "CPU") +
+               " not promised yet, needed " + std::to_string(demand.cpus);
     }
     if (demand.memory_mib > room.free_memory_mib) {
         return std::to_string(std::max<std::int64_t>(room.free_memory_mib, 0)) +

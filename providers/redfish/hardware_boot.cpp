@@ -235,8 +235,8 @@ asio::awaitable<std::string> Hardware::insert_boot_image(System system, std::str
     if (candidates.empty()) throw not_taken(tried, "the BMC has no slot for a CD image");
     const auto slot = co_await insert_into_any(candidates, std::move(url));
     if (slot.empty())
-        throw not_taken(tried, "none of its " + std::to_string(candidates.size()) +
-                                   " slots for CD images takes the image");
+        throw not_taken(
+            tried, "no slot for CD images takes the image (of " + std::to_string(candidates.size()) + ")");
     co_return slot;
 }
 
@@ -253,8 +253,9 @@ asio::awaitable<void> Hardware::insert_boot_data(System system, std::string wher
             "and an image that joins by itself");
     const auto slot = co_await insert_into_any(candidates, where + "seed.iso");
     if (slot.empty())
-        throw not_taken(tried, "none of its " + std::to_string(candidates.size()) +
-                                   " slots beside that of the boot image takes them; the BMC must reach the "
+        throw not_taken(tried, "no slot beside that of the boot image takes them (of " +
+                                   std::to_string(candidates.size()) +
+                                   "); the BMC must reach the "
                                    "operator's --bootstrap-advertise-url");
 }
 

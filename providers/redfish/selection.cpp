@@ -6,6 +6,7 @@
 
 #include "api/names.hpp"
 #include "api/v1alpha1/machine_cost.hpp"
+#include "base/text.hpp"
 
 namespace providers::redfish {
 
@@ -39,7 +40,7 @@ std::optional<std::string> why_too_small(const NodeSmithHost& host, const Machin
     const auto& capacity = *host.status.capacity;
     if (capacity.cpuCores >= machine.cpu_cores && capacity.memoryMiB >= machine.memory_mib)
         return std::nullopt;
-    return "offers " + std::to_string(capacity.cpuCores) + " cores and " +
+    return "offers " + base::counted(capacity.cpuCores, "core") + " and " +
            std::to_string(capacity.memoryMiB) + " MiB, " + std::to_string(machine.cpu_cores) + " and " +
            std::to_string(machine.memory_mib) + " are needed";
 }

@@ -1,6 +1,7 @@
 #include "providers/redfish/waker.hpp"
 
 #include "api/names.hpp"
+#include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "providers/redfish/selection.hpp"
 #include "providers/served_boot_data.hpp"
@@ -186,10 +187,11 @@ std::optional<std::string> Waker::why_not_now(const NodeSmithHost& host) const {
         if (!limits.groupLabel.empty() && label_of(*other, limits.groupLabel) == group) ++in_group;
     }
     if (all >= limits.powerOns)
-        return std::to_string(all) + " hosts are being turned on (spec.redfish.concurrency.powerOns)";
+        return base::counted(all, "host") + " " + base::is_or_are(all) +
+               " being turned on (spec.redfish.concurrency.powerOns)";
     if (limits.powerOnsPerGroup && in_group >= *limits.powerOnsPerGroup)
-        return std::to_string(in_group) + " hosts of " + limits.groupLabel + "=" + group +
-               " are being turned on (spec.redfish.concurrency.powerOnsPerGroup)";
+        return base::counted(in_group, "host") + " of " + limits.groupLabel + "=" + group + " " +
+               base::is_or_are(in_group) + " being turned on (spec.redfish.concurrency.powerOnsPerGroup)";
     return std::nullopt;
 }
 

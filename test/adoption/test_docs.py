@@ -42,7 +42,7 @@ def test_every_command_says_how_it_is_tried(block):
 def test_every_group_of_commands_is_run_by_a_test():
     groups = {block.group for block in documented.blocks() if block.how == "run"}
     tests = "".join(file.read_text() for file in (ROOT / "test/e2e").glob("test_*.py"))
-    assert groups <= set(re.findall(r'run(?:_documented)?\((?:stack, )?"([a-z-]+)"', tests))
+    assert groups <= set(re.findall(r'(?:run|run_documented|followed)\((?:stack, )?"([a-z-]+)"', tests))
 
 
 def test_troubleshooting_knows_every_reason_of_a_condition():

@@ -43,7 +43,7 @@ def test_it_runs_from_its_own_root(root):
     version = run(*in_root, "/usr/bin/kubenodesmith", "version").strip()
     assert version.startswith("kubenodesmith ")
     # It finds its certificates and its configuration, and says what is missing: a cluster.
-    done = subprocess.run([*in_root, "/usr/bin/kubenodesmith"], capture_output=True, text=True, check=False, env={"HOME": "/", "PATH": os.environ["PATH"]})
+    done = subprocess.run([*in_root, "/usr/bin/kubenodesmith", "run"], capture_output=True, text=True, check=False, env={"HOME": "/", "PATH": os.environ["PATH"]})
     assert done.returncode == 2 and "Wrong cluster configuration" in done.stderr
 
 

@@ -6,7 +6,7 @@ import shutil
 
 import yaml
 
-from conftest import ROOT, optional_tool, run
+from conftest import ROOT, kustomize, objects, optional_tool, run, tool
 
 RULES = ROOT / "config/prometheus/rules.yaml"
 DASHBOARD = ROOT / "config/grafana/kubenodesmith.json"
@@ -43,6 +43,29 @@ def test_alerts_and_dashboard_use_metrics_that_exist():
     expressions = [rule["expr"] for rule in rules] + expressions_of(json.loads(DASHBOARD.read_text())["panels"])
     names = set().union(*(used(expression) for expression in expressions))
     assert names and names <= made()
+
+
+def test_alerts_and_dashboard_look_at_no_other_operator():
+    """Of what every operator serves only the series of our job, or of our Lease."""
+    common = made() - {name for name in made() if name.startswith("kubenodesmith_")}
+    rules = [rule for group in yaml.safe_load(RULES.read_text())["spec"]["groups"] for rule in group["rules"]]
+    expressions = [rule["expr"] for rule in rules] + expressions_of(json.loads(DASHBOARD.read_text())["panels"])
+    uses = [found for expression in expressions for found in re.findall(r"\b([a-z_]+)(_bucket|_sum|_count)?\b(\{[^}]*\})?", expression)
+            if found[0] in common]
+    assert uses
+    lease = re.search(r'leader_election_id = "([^"]+)"', (ROOT / "operator/options.hpp").read_text())[1]
+    assert [name for name, _, labels in uses if 'job="kubenodesmith"' not in labels and f'name="{lease}"' not in labels] == []
+
+
+def test_the_series_are_scraped_under_the_job_that_alerts_and_dashboard_know():
+    (monitor,) = [o for o in kustomize("config/prometheus") if o["kind"] == "ServiceMonitor"]
+    (service,) = [o for o in kustomize("config/default") if o["kind"] == "Service"]
+    chart = objects(run(tool("helm"), "template", "a-release", ROOT / "charts/kubenodesmith", "--kube-version=v1.36.0",
+                        "--set", "metrics.serviceMonitor.enabled=true"))
+    (from_chart,) = [o for o in chart if o["kind"] == "ServiceMonitor"]
+    (of_chart,) = [o for o in chart if o["kind"] == "Service"]
+    for scraped, by in ((service, monitor), (of_chart, from_chart)):
+        assert scraped["metadata"]["labels"][by["spec"]["jobLabel"]] == "kubenodesmith"
 
 
 def test_the_alerts_fire_when_they_should(tmp_path):

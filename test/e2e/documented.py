@@ -1,27 +1,30 @@
 """The commands that the documentation shows. The comment before a block says how they are tried:
 
-<!-- run: GROUP [exit=0,1] -->  executed by the end-to-end test of that group
+<!-- run: GROUP [exit=0,1] [background] -->  executed by the end-to-end test of that group, which goes on while it runs
+<!-- save: GROUP NAME -->       what the reader writes into a file of that name
 <!-- run by: FILE, ... -->      executed in CI by that file of this repository
 <!-- not run: REASON -->
 """
 
 import os
 import re
+import signal
 import subprocess
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELLS = ("", "sh", "console", "bash")
-FENCE = re.compile(r"(?:<!-- (run|run by|not run): (.+?) -->\n+)?```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"(?:<!-- (run|run by|not run|save): (.+?) -->\n+)?```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass
 class Block:
     page: str
     line: int
-    how: str  # run, run by, not run; empty: nobody said
+    how: str  # run, run by, not run, save; empty: nobody said
     what: str
     text: str
 
@@ -43,7 +46,7 @@ def blocks():
         text = page.read_text()
         for found in FENCE.finditer(text):
             how, what, language, commands = found.groups()
-            if language in SHELLS:
+            if language in SHELLS or how == "save":
                 line = text[:found.start(4)].count("\n") + 1
                 yield Block(page.relative_to(ROOT).as_posix(), line, how or "", what or "", commands)
 
@@ -63,13 +66,42 @@ def run(group, folder, programs, kubeconfig, **words):
         execute(block, folder, programs, kubeconfig, **words)
 
 
+def environment_of(folder, programs, kubeconfig):
+    path = os.pathsep.join([*map(str, programs), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "KUBECONFIG": str(kubeconfig), "HELM_CACHE_HOME": str(folder / "helm-cache")}
+
+
+@contextmanager
+def followed(group, folder, programs, kubeconfig, site):
+    """Does what a page says from its first step to its last, in order; `site`: what its reader has in place of what it shows.
+    What runs beside the other steps ends with this."""
+    environment = environment_of(folder, programs, kubeconfig)
+    beside = []
+    try:
+        for block in (b for b in blocks() if b.how in ("run", "save") and b.group == group):
+            for shown, own in site.items():
+                block.text = block.text.replace(shown, own)
+            if block.how == "save":
+                (folder / block.what.split()[1]).write_text(block.text)
+            elif "background" in block.what.split():
+                with open(folder / f"{group}.log", "ab") as log:
+                    beside.append(subprocess.Popen(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, env=environment,
+                                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
+            else:
+                print(f"$ {block.text}{execute(block, folder, programs, kubeconfig)}")
+        yield
+    finally:
+        for process in beside:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(60)
+
+
 def execute(block, folder, programs, kubeconfig, **words):
     """Runs the commands as they stand, with words such as NAME replaced by what they stand for."""
     text = block.text
     for word, meaning in words.items():
         text = re.sub(rf"\b{word}\b", meaning, text)
-    path = os.pathsep.join([*map(str, programs), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "KUBECONFIG": str(kubeconfig), "HELM_CACHE_HOME": str(folder / "helm-cache")}
+    environment = environment_of(folder, programs, kubeconfig)
     done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode in block.exits, f"{block}\n{text}\nended with {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout

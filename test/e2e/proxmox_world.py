@@ -12,7 +12,7 @@ HOSTS = ("alfaromeo", "porsche", "zagato")
 SHARED_TEMPLATE, LOCAL_TEMPLATE = "debian", "debian-local"
 
 
-def _template(vmid, node, name, storage):
+def template(vmid, node, name, storage):
     return {"vmid": vmid, "node": node, "config": {
         "name": name, "template": 1, "memory": 1024, "cores": 1, "agent": 1, "boot": "order=scsi0",
         "scsi0": f"{storage}:8", "ide2": f"{storage}:cloudinit", "net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0"}}
@@ -20,8 +20,8 @@ def _template(vmid, node, name, storage):
 
 def world(**durations):
     """Three hosts; template 9000 on shared storage, 9001 to 9003 on the local storage of each host."""
-    machines = [_template(9000, HOSTS[0], SHARED_TEMPLATE, "shared")]
-    machines += [_template(9001 + i, host, LOCAL_TEMPLATE, "local") for i, host in enumerate(HOSTS)]
+    machines = [template(9000, HOSTS[0], SHARED_TEMPLATE, "shared")]
+    machines += [template(9001 + i, host, LOCAL_TEMPLATE, "local") for i, host in enumerate(HOSTS)]
     return {"machines": machines, "durations": {"boot": 1, **durations}}
 
 
@@ -56,3 +56,27 @@ def destroy_by_hand(proxmox, machine):
     api(proxmox, "POST", f"{path}/status/stop")
     wait_for("its end", lambda: machine_named(proxmox, machine["name"])["status"] == "stopped", 20)
     api(proxmox, "DELETE", f"{path}?purge=1")
+
+
+def documented_world(page):
+    """What an administrator has who did what docs/proxmox.md shows, on one host: the pool, the token with just the rights that
+    the page grants, and the template."""
+    text = page.read_text().replace("\\\n", "")
+
+    def lines(pattern):
+        return [tuple(part.strip() for part in found) for found in re.findall(pattern, text, re.MULTILINE)]
+    user, token = lines(r"^pveum user token add (\S+) (\S+) ")[0]
+    vmid, name = lines(r"^qm create (\d+) --name (\S+)")[0]
+    return {
+        "hosts": [{"name": "pve1", "cpus": 32, "memoryMiB": 131072}],
+        "storages": [{"id": "local", "content": ["iso", "snippets"]},
+                     {"id": "local-lvm", "type": "lvmthin", "content": ["images"], "totalGiB": 1000}],
+        "pools": [{"id": pool} for pool in re.findall(r"^pveum pool add (\S+)", text, re.MULTILINE)],
+        "users": [{"id": user}],
+        "tokens": [{"user": user, "id": token, "secret": "00000000-1111-4222-8333-444444444444", "separated": False}],
+        "roles": {role: rights.split() for role, rights in lines(r'^pveum role add (\S+) -privs "([^"]+)"')},
+        "acl": [{"path": path, "user": who, "role": role}
+                for path, who, role in lines(r"^pveum acl modify (\S+) --users (\S+) --roles (\S+)")],
+        "machines": [template(int(vmid), "pve1", name, "local-lvm")],
+        "durations": {"boot": 1},
+    }

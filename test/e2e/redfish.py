@@ -1,6 +1,9 @@
-"""Bare metal for end-to-end tests: sushy-tools' emulator as the BMC, and testnode as what boots when power is on."""
+"""Bare metal for end-to-end tests: sushy-tools' emulator as the BMC, and testnode as what boots when power is on.
+
+As a program (redfish.py FOLDER CLUSTER): such a rack until it is ended, with the objects of its hosts in FOLDER/objects.yaml."""
 
 import json
+import signal
 import sys
 import threading
 import urllib.request
@@ -10,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "component/redfish"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "controlplane"))
+from cluster import Cluster  # noqa: E402
 from guests import Guest, join_configuration, user_data  # noqa: E402
 import iso  # noqa: E402
 from sushy import Sushy, system  # noqa: E402
@@ -162,3 +166,24 @@ class Rack:
             "scaleDown": {"stabilizationWindow": "1s", "emptyGracePeriod": "2s", "minNodeAge": "1s"}})
         yield thing("NodeSmithControlPlane", "kubenodesmith", {
             "pools": ["*"], "batching": {"idleDuration": "200ms", "maxDuration": "1s"}})
+
+
+def main(folder, state):
+    rack = Rack(folder, Cluster(state)).start()
+    try:
+        # The control plane is the reader's own, and the windows are the defaults.
+        objects = [o for o in rack.manifests() if o["kind"] != "NodeSmithControlPlane"]
+        for pool in (o["spec"] for o in objects if o["kind"] == "NodeSmithPool"):
+            del pool["scaleDown"]
+        draft = rack.folder / "objects.tmp"
+        draft.write_text("\n---\n".join(json.dumps(o, indent=2) for o in objects) + "\n")
+        draft.replace(rack.folder / "objects.yaml")
+        signal.sigwait({signal.SIGTERM, signal.SIGINT})
+    finally:
+        rack.stop()
+
+
+if __name__ == "__main__":
+    # Before any thread begins, so that none of them takes the signal.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
+    main(*sys.argv[1:])

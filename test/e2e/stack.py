@@ -42,7 +42,10 @@ class Operator:
         self.token = None  # if set, metrics are served over HTTPS, and asked for with this token
 
     def start(self, *flags):
-        argv = [*self.command, "--kubeconfig", self.kubeconfig,
+        """Without leader election unless the flags ask for it: who comes after a killed one would wait for its lease."""
+        if not any(flag.startswith("--leader-elect") for flag in flags):
+            flags = ("--leader-elect=false", *flags)
+        argv = [*self.command, "run", "--kubeconfig", self.kubeconfig,
                 f"--health-probe-bind-address=127.0.0.1:{self.health_port}",
                 f"--metrics-bind-address=127.0.0.1:{self.metrics_port}", f"--metrics-secure={json.dumps(self.token is not None)}", *flags]
         with open(self.log, "ab") as log:

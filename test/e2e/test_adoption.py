@@ -136,7 +136,7 @@ def test_a_pod_that_waits_is_explained(stack):
     name = stack.pods()[0]["metadata"]["name"]
     done = program(stack, "explain", "pod", name)
     assert done.returncode == 0, done.stderr
-    assert "The scheduler says" in done.stdout and "a machine of pool workers would be bought" in done.stdout
+    assert "The scheduler says" in done.stdout and "a machine of pool workers would be created" in done.stdout
     missing = program(stack, "explain", "claim", "nobody")
     assert missing.returncode == 2 and "there is no claim nobody" in missing.stderr
 
@@ -147,7 +147,7 @@ def test_it_buys_and_explains_what_it_bought(stack):
     claim = stack.claims()[0]["metadata"]["name"]
     stack.cluster.kubectl("wait", "--for=condition=Ready", f"nsclaim/{claim}", "-n", manifests.NAMESPACE, "--timeout=30s")
     about_claim = program(stack, "explain", "claim", claim).stdout
-    assert "is Ready" in about_claim and "Bought for" in about_claim
+    assert "is Ready" in about_claim and "Created for" in about_claim
     about_node = program(stack, "explain", "node", claim).stdout
     assert f"claim kubenodesmith/{claim}" in about_node and "By what is known now" in about_node
 

@@ -9,7 +9,7 @@ from stack import BIN, condition, wait_for
 
 
 def run_operator(*flags, **environment):
-    return subprocess.run([BIN / "kubenodesmith", *flags], capture_output=True, text=True, timeout=20, check=False,
+    return subprocess.run([BIN / "kubenodesmith", "run", *flags], capture_output=True, text=True, timeout=20, check=False,
                           env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment})
 
 

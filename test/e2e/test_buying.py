@@ -6,6 +6,7 @@ import manifests
 import pytest
 import yaml
 from documented import ROOT
+from proxmox_world import template
 from stack import Stack, condition, running_pods, wait_for
 
 NAMES = ("alfaromeo", "porsche", "zagato")
@@ -14,12 +15,12 @@ CLUSTERS = {"three-of-16": (16, 16, 16), "three-of-4": (4, 4, 4), "unequal": (4,
 
 def world(cpus):
     hosts = [{"name": name, "cpus": count, "memoryMiB": 4096 * count} for name, count in zip(NAMES, cpus)]
-    return {"hosts": hosts, "durations": {"boot": 1}}
+    return {"hosts": hosts, "machines": [template(9000, NAMES[0], "k8s-debian", "shared")], "durations": {"boot": 1}}
 
 
 @pytest.fixture(scope="module", params=CLUSTERS.values(), ids=CLUSTERS.keys())
 def stack(request, tmp_path_factory):
-    with Stack(tmp_path_factory.mktemp("stack"), world(request.param), netboot=True) as running:
+    with Stack(tmp_path_factory.mktemp("stack"), world(request.param)) as running:
         running.install_crds()
         running.operator.start().wait_ready()
         yield running
@@ -27,8 +28,8 @@ def stack(request, tmp_path_factory):
 
 def readme_objects(proxmox):
     """What README says to apply, with this cluster's address and token."""
-    block = re.search(r"```yaml\n(apiVersion: v1\nkind: Secret\n.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
-    _, provider, pool, control_plane = yaml.safe_load_all(block)
+    block = re.search(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+    provider, pool, control_plane = yaml.safe_load_all(block)
     provider["spec"]["proxmox"].update(endpoint=f"{proxmox.url}/api2/json",
                                        tls={"fingerprintSHA256": proxmox.fingerprint})
     return manifests.secret(proxmox), provider, pool, control_plane

@@ -89,7 +89,7 @@ def test_each_thing_that_holds_a_node_is_said_on_it(clean):
         let_go = release
     patch_pool(stack, limits={"minNodes": 1})
     stack.cluster.kubectl("delete", "deployment", "web")
-    blocked(stack, node, "the pool keeps at least 1 nodes")
+    blocked(stack, node, "the pool keeps at least 1 node ")
     patch_pool(stack, limits={"minNodes": 0})
     wait_for("the removal of the node", lambda: not stack.claims(), 60)
 
@@ -117,7 +117,7 @@ def test_what_its_pool_has_just_done_holds_a_node(clean):
     blocked(stack, node, "the pool removed a node less than 1h")
     patch(stack, "nscp", "kubenodesmith", {"spec": {"rateLimits": {"maxRemovalsPerHour": 1}}}, NAMESPACE)
     patch_pool(stack, scaleDown={"delayAfterDelete": "0s"})
-    blocked(stack, node, "1 nodes may be removed in an hour")
+    blocked(stack, node, "1 node may be removed in an hour")
 
     patch_pool(stack, scaleDown={"stabilizationWindow": "30s"})
     scale(stack, 3)
@@ -125,7 +125,7 @@ def test_what_its_pool_has_just_done_holds_a_node(clean):
     all_ready(stack, 3)
     scale(stack, 2)
     node = wait_for("an empty node", lambda: empty_node(stack), 20)
-    blocked(stack, node, "the pool bought a node shortly after it had removed one", 60)
+    blocked(stack, node, "the pool created a node shortly after it had removed one", 60)
     patch_pool(stack, scaleDown={"stabilizationWindow": "0s"})
     patch(stack, "nscp", "kubenodesmith", {"spec": {"rateLimits": {"maxRemovalsPerHour": 0}}}, NAMESPACE)
     wait_for("the removal of the empty node", lambda: node not in claim_names(stack), 60)

@@ -1,6 +1,7 @@
 """Installed and removed as docs/operations.md says: with kustomize, with Helm, from one file."""
 
 import json
+import shutil
 import subprocess
 import time
 
@@ -15,6 +16,7 @@ NAMESPACE = "kubenodesmith-system"
 OTHER_PROJECTS = {"ServiceMonitor", "PrometheusRule"}
 EVERYTHING = ("networkPolicy.enabled=true,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true,"
               "metrics.certificateSecret=certificate,metrics.statusPage=true")
+POOLS = "nodesmithpools.kubenodesmith.parawell.cloud"
 
 
 def validate(cluster, documents):
@@ -24,9 +26,13 @@ def validate(cluster, documents):
     cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin="\n---\n".join(map(json.dumps, known)))
 
 
+def uninstall_release(folder, programs, cluster):
+    documented.execute(documented.Block("this test", 0, "run", "", "helm uninstall kubenodesmith --namespace " + NAMESPACE),
+                       folder, programs, cluster.kubeconfig)
+
+
 def test_every_documented_way_of_installing_works(tmp_path):
     folder = documented.workspace(tmp_path / "clone")
-    (folder / "token.txt").write_text("00000000-1111-4222-8333-444444444444")
     with Cluster(tmp_path / "cluster") as cluster:
         programs = (cluster.program("kubectl").parent, BIN)
 
@@ -51,13 +57,56 @@ def test_every_documented_way_of_installing_works(tmp_path):
         validate(cluster, yaml.safe_load_all(subprocess.run(helm, check=True, capture_output=True, text=True).stdout))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/network-policy")))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/grafana")))
-        run("first-steps")
         run("remove")
         assert not kinds() and not cluster.kubectl("get", "deployments", "-n", NAMESPACE, "-o", "name")
         run("install-helm")
         assert image() == "registry.example.com/kubenodesmith:0.1.0" and len(kinds()) == 5
-        documented.execute(documented.Block("this test", 0, "run", "", "helm uninstall kubenodesmith --namespace " + NAMESPACE),
-                           folder, programs, cluster.kubeconfig)
+        uninstall_release(folder, programs, cluster)
         assert len(kinds()) == 5, "removing a release removes no object of a user"
         run("install-file")
         assert image() == "registry.example.com/kubenodesmith:0.1.0"
+
+
+def release(folder, field):
+    """The next version in the reader's clone: its pools have one field more, and say something else of themselves."""
+    for name in ("crds", "charts"):
+        if (folder / name).is_symlink():
+            (folder / name).unlink()
+            shutil.copytree(ROOT / name, folder / name, symlinks=True)
+    file = folder / "crds/nodesmithpools.yaml"
+    crd = yaml.safe_load(file.read_text())
+    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"][field] = {"type": "string", "description": "New."}
+    spec["description"] = f"What you want, with {field}."
+    file.write_text(yaml.safe_dump(crd, explicit_start=True))
+
+
+def test_crds_are_upgraded_as_documented_however_they_were_installed(tmp_path):
+    folder = documented.workspace(tmp_path / "clone")
+    with Cluster(tmp_path / "cluster") as cluster:
+        programs = (cluster.program("kubectl").parent, BIN)
+
+        def run(group):
+            documented.run(group, folder, programs, cluster.kubeconfig)
+
+        def served(field):
+            crd = json.loads(cluster.kubectl("get", "crd", POOLS, "-o", "json"))
+            spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+            return field in spec["properties"] and field in spec["description"]
+
+        run("install-helm")
+        release(folder, "first")
+        run("upgrade-helm")
+        assert served("first")
+        release(folder, "second")
+        run("upgrade-kustomize")
+        assert served("second")
+        uninstall_release(folder, programs, cluster)
+        cluster.kubectl("delete", "-k", ROOT / "crds")
+        run("install-file")
+        release(folder, "third")
+        run("upgrade-helm")
+        assert served("third")
+        release(folder, "fourth")
+        run("upgrade-kustomize")
+        assert served("fourth")

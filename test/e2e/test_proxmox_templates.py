@@ -95,7 +95,7 @@ def test_machines_with_static_addresses_join_by_the_guest_agent(clean):
     claims = ready(stack, 2)
     waiting = wait_for("a claim that waits for an address", lambda: next(
         (c for c in stack.claims() if condition(c, "Launched").get("reason") == "AddressesExhausted"), None), 30)
-    assert "all 2 addresses" in condition(waiting, "Launched")["message"]
+    assert "no address of network.addresses is free (of 2)" in condition(waiting, "Launched")["message"]
     addresses = {c["metadata"]["name"]: c["status"]["addresses"][0] for c in claims}
     assert set(addresses.values()) == {"10.0.4.50", "10.0.4.51"}
     for name, address in addresses.items():

@@ -41,6 +41,16 @@ def all_ready(stack, count):
     return len(found) == count and all(is_true(h, "Ready") for h in found.values())
 
 
+def test_a_host_without_its_secret_says_so_at_first_sight(stack, rack):
+    stack.apply(*(each for each in rack.manifests() if each["kind"] not in ("Secret", "NodeSmithPool")))
+
+    def first_status():
+        lines = stack.cluster.kubectl("get", "nshost", "-n", NAMESPACE, "--no-headers").splitlines()
+        return [line.split()[2] for line in lines]
+    wait_for("the reason in the first column after name and provider", lambda: first_status() == ["SecretMissing"] * 2, 30)
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithhosts,nodesmithproviders", "--all", "--timeout=30s")
+
+
 def test_pods_wake_a_server_and_an_idle_server_powers_off(stack, rack):
     stack.apply(*rack.manifests())
     wait_for("two examined hosts", lambda: all_ready(stack, 2), 40)

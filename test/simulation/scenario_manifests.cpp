@@ -35,9 +35,9 @@ Source draw_source(Dice& dice) {
                     {"pve1", "pve2", "pve3"},
                     Disks::blank};
         case 3:
-            return {{"docs/user-guide.md"}, draw_host_names(dice)};
+            return {{"docs/user-guide.md"}, draw_host_names(dice), Disks::from_template};
         default:
-            return {{"README.md"}, draw_host_names(dice)};
+            return {{"README.md"}, draw_host_names(dice), Disks::from_template};
     }
 }
 

@@ -63,6 +63,9 @@ TEST_CASE("kubeadm accepts the join configurations that we render") {
         bootstrap::registration_taints({{"gpu", "yes", "NoSchedule", {}}}, {{"cni", "", "NoExecute", {}}});
     full.provider_id = "proxmox://pve/vms/100";
     CHECK(validate(bootstrap::kubeadm_join_configuration(full)) == 0);
+
+    full.cluster.minor = 30;
+    CHECK(validate(bootstrap::kubeadm_join_configuration(full)) == 0);
 }
 
 TEST_CASE("kubeadm refuses what is wrong, so its consent means something") {

@@ -31,6 +31,12 @@ def test_a_claim_by_hand_and_the_workloads_apply(clean):
     clean.kubectl("apply", "--validate=strict", "--dry-run=server", "-f", SAMPLES / "workloads")
 
 
+def test_the_commands_of_the_go_project_apply_our_samples(clean):
+    clean.kubectl("apply", "--validate=strict", "-k", ROOT / "config/samples")
+    assert clean.kubectl("get", "nsprovider,nspool,nscp", "-n", NAMESPACE, "-o", "name").split()
+    clean.kubectl("apply", "--validate=strict", "--dry-run=server", "-f", ROOT / "config/samples/test-workloads/echoserver.yaml")
+
+
 def test_every_sample_is_covered_by_these_tests():
     covered = {"homelab", "netboot", "bare-metal", "demo", "workloads", "claim.yaml"}
     assert {path.name for path in SAMPLES.iterdir()} == covered
@@ -81,7 +87,7 @@ def test_crds_may_be_applied_client_side_and_the_annotation_fits(cluster):
 
 COLUMNS = {
     "NodeSmithProvider": ("TYPE ENDPOINT READY MACHINES AGE", "VERSION REASON"),
-    "NodeSmithHost": ("PROVIDER PHASE POWER HEALTH CLAIM CPU MEMORY AGE", "ADDRESS UUID REASON"),
+    "NodeSmithHost": ("PROVIDER STATUS POWER HEALTH CLAIM CPU MEMORY AGE", "ADDRESS UUID PHASE"),
     "NodeSmithPool": ("PROVIDER NODES READY PENDING MIN MAX CPU MEMORY AVAILABLE AGE", "WEIGHT FAILED REASON"),
     "NodeSmithClaim": ("POOL SIZE HOST NODE PHASE READY AGE", "PROVIDERID ATTEMPTS REASON"),
     "NodeSmithControlPlane": ("POOLS NODES PENDING READY MODE AGE", "CLAIMS REASON LAST SYNC"),

@@ -41,7 +41,7 @@ def simulator(cluster, tmp_path_factory):
 @pytest.fixture(scope="module")
 def api(simulator):
     return ProxmoxAPI("127.0.0.1", port=simulator.port, user="automation@pve", token_name="kubenodesmith",
-                      token_value="00000000-1111-4222-8333-444444444444", verify_ssl=simulator.ready["certificate"])
+                      token_value="00000000-1111-4222-8333-444444444444", verify_ssl=simulator.ready["authority"])
 
 
 def finish(api, upid):

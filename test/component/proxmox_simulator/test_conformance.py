@@ -36,7 +36,7 @@ def admin(simulator, method, path, **parameters):
         url += "?" + urllib.parse.urlencode(parameters)
     request = urllib.request.Request(url, data, method=method, headers={
         "Authorization": "PVEAPIToken=root2@pve!admin=" + worlds.ADMIN_SECRET})
-    context = ssl.create_default_context(cafile=simulator.ready["certificate"])
+    context = ssl.create_default_context(cafile=simulator.ready["authority"])
     with urllib.request.urlopen(request, context=context, timeout=30) as response:
         return json.load(response)["data"]
 

@@ -18,7 +18,7 @@ class Client:
 
     def __init__(self, simulator, host="alfaromeo"):
         self.address = simulator.ready["endpoints"][host].removeprefix("https://")
-        self.context = ssl.create_default_context(cafile=simulator.ready["certificate"])
+        self.context = ssl.create_default_context(cafile=simulator.ready["authority"])
 
     def __call__(self, method, path, token=TOKEN, **parameters):
         """Status, reason and data."""

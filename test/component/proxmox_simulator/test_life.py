@@ -21,7 +21,7 @@ def simulator(tmp_path_factory):
 @pytest.fixture(scope="module")
 def api(simulator):
     return ProxmoxAPI("127.0.0.1", port=simulator.port, user="automation@pve", token_name="kubenodesmith", token_value=TOKEN,
-                      verify_ssl=simulator.ready["certificate"], timeout=30)
+                      verify_ssl=simulator.ready["authority"], timeout=30)
 
 
 def finish(api, upid):
@@ -110,7 +110,7 @@ def wait_for_exit(machine, pid):
 
 def test_tickets_work_as_well(simulator):
     api = ProxmoxAPI("127.0.0.1", port=simulator.port, user="automation@pve", password="automation",
-                     verify_ssl=simulator.ready["certificate"])
+                     verify_ssl=simulator.ready["authority"])
     api.nodes(HOST).qemu.create(vmid=300, name="by-ticket")
     assert api.cluster.nextid.get() == "100"
 

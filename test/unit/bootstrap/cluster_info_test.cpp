@@ -1,6 +1,8 @@
 #include "bootstrap/cluster_info.hpp"
-#include "bootstrap/root_ca.hpp"
 
+#include <boost/json/parse.hpp>
+
+#include "bootstrap/root_ca.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 
@@ -67,4 +69,11 @@ TEST_CASE("A cluster that kubeadm did not make is known by its root CA and the a
     root_ca.data.clear();
     CHECK_THROWS_WITH(bootstrap::cluster_info_of_root_ca(root_ca, "10.0.0.9:6443"),
                       Catch::Contains("ca.crt"));
+}
+
+TEST_CASE("The API server's version is read as distributions write it") {
+    using boost::json::parse;
+    CHECK(bootstrap::minor_version(parse(R"({"major": "1", "minor": "30"})")) == 30);
+    CHECK(bootstrap::minor_version(parse(R"({"major": "1", "minor": "31+"})")) == 31);
+    CHECK(bootstrap::minor_version(parse(R"({"gitVersion": "v1.30.2"})")) == 0);
 }

@@ -57,6 +57,18 @@ TEST_CASE("The join configuration says where, with what proof, and as whom") {
     CHECK(document == expected);
 }
 
+TEST_CASE("A cluster before 1.31 gets the configuration that its kubeadm reads") {
+    auto old = request();
+    old.cluster.minor = 30;
+    const auto before = json_of(bootstrap::kubeadm_join_configuration(old));
+    CHECK(before.at("apiVersion") == "kubeadm.k8s.io/v1beta3");
+    CHECK(before.at("nodeRegistration").at("kubeletExtraArgs") ==
+          boost::json::parse(R"({"node-labels": "topology.kubenodesmith.io/pool=workers",
+                                 "provider-id": "proxmox://pve/vms/100"})"));
+    old.cluster.minor = 31;
+    CHECK(json_of(bootstrap::kubeadm_join_configuration(old)).at("apiVersion") == "kubeadm.k8s.io/v1beta4");
+}
+
 TEST_CASE("Names that look like numbers or booleans stay strings") {
     auto odd = request();
     odd.node_name = "1e3";

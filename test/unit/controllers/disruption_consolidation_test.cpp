@@ -75,7 +75,7 @@ TEST_CASE("headroom keeps a node that is hardly used") {
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.headroomPercent = 20; });
     world.live(10min);
     CHECK(world.find("a"));
-    CHECK(world.events.count("less than 20 % of pool small would be left free") == 1);
+    CHECK(world.events.count("pool small would drop below its 20 % headroom") == 1);
 }
 
 TEST_CASE("a node stays whose pods would take the place of a spare node, which then were bought again") {

@@ -70,8 +70,9 @@ TEST_CASE("nothing is bought for expendable pods, and they are told so") {
     world.server.put(pod);
     world.run_for(1min);
     CHECK(world.claims().empty());
-    CHECK(world.events.count("Pod batch NoNodeForPod: no node can be bought for the pod: its priority -11 is "
-                             "below ignorePodsBelowPriority (-10)") == 1);
+    CHECK(
+        world.events.count("Pod batch NoNodeForPod: no node can be created for the pod: its priority -11 is "
+                           "below ignorePodsBelowPriority (-10)") == 1);
     pod = world.put_pending_pod("balloon");
     pod.spec.priority = -10;
     world.server.put(pod);
@@ -99,7 +100,7 @@ TEST_CASE("nothing is bought for a pod with a ResourceClaim") {
     world.run_for(1min);
     CHECK(world.claims().empty());
     CHECK(
-        world.events.count("Pod trains NoNodeForPod: no node can be bought for the pod: it asks for devices "
+        world.events.count("Pod trains NoNodeForPod: no node can be created for the pod: it asks for devices "
                            "through ResourceClaim one-gpu") == 1);
 }
 
@@ -220,7 +221,7 @@ TEST_CASE("a pod that replaces one for which a machine was bought in vain is not
     put_replica(world, 2);
     world.run_for(8min);
     CHECK(world.claims().empty());
-    CHECK(world.events.count("Pod web-2 NoNodeForPod: no node can be bought for the pod: a node bought for "
+    CHECK(world.events.count("Pod web-2 NoNodeForPod: no node can be created for the pod: a node created for "
                              "pod default/web-1, which is like it, is in "
                              "service, but the scheduler did not use it") == 1);
     // What differs is bought for.

@@ -246,7 +246,7 @@ TEST_CASE("claims that fail back their pool off, up to three for the same pod wi
             }
     }
     CHECK(failed == 3);
-    CHECK(world.events.count("3 machines were bought for it within an hour") == 1);
+    CHECK(world.events.count("3 machines were created for it within an hour") == 1);
 }
 
 TEST_CASE("a pod of a leaving node for which enough was bought costs nobody else a machine") {

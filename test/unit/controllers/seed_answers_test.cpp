@@ -16,10 +16,15 @@ class CountSecrets final : public fake::Interference {
 public:
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
         read += request.target.find("/secrets/") != std::string::npos;
-        return std::nullopt;
+        if (request.target != "/version" || version.empty()) return std::nullopt;
+        base::HttpResponse answer;
+        answer.status = 200;
+        answer.body = version;
+        return answer;
     }
     void after(const base::HttpRequest&, base::HttpResponse&) override {}
     int read = 0;
+    std::string version;  // what the API server says of itself
 };
 
 // A claim whose machine was told where to ask, and a process that does not lead.
@@ -86,6 +91,14 @@ TEST_CASE("a machine that has not joined is given its own boot data") {
     const auto& token_id = serving.world.claim()->status.bootstrapTokenID;
     CHECK(serving.boot_data.fetched(token_id) == api::Time(serving.world.clock.wall_now()));
     CHECK_FALSE(serving.boot_data.fetched("zzzzzz"));
+}
+
+TEST_CASE("a machine is given a configuration that kubeadm of the cluster's version reads") {
+    Serving serving;
+    serving.secrets.version = R"({"major": "1", "minor": "30", "gitVersion": "v1.30.4"})";
+    const auto seed = serving.ask(serving.key);
+    REQUIRE(seed);
+    CHECK(seed->user_data.find("kubeadm.k8s.io/v1beta3") != std::string::npos);
 }
 
 TEST_CASE(

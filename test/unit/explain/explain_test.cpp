@@ -27,7 +27,7 @@ TEST_CASE("a pod that waits is explained with what the scheduler says and what w
                  event("Pod", "shop", "other", "SomethingElse")});
     const auto text = explain_pod(*view, {"shop", "saw"});
     CHECK_THAT(text, Contains("Pod shop/saw waits. The scheduler says: 0/1 nodes are available"));
-    CHECK_THAT(text, Contains("a machine of pool tools would be bought"));
+    CHECK_THAT(text, Contains("a machine of pool tools would be created"));
     CHECK_THAT(text, Contains("30 s ago: NoNodeForPod: because"));
     CHECK_THAT(text, !Contains("SomethingElse"));
 }
@@ -42,7 +42,7 @@ TEST_CASE("a pod that waits names the claim that was bought for it, and what tha
              "machine to join}\n";
     const auto view = picture({kCluster, std::string(kPendingPod), coming});
     const auto text = explain_pod(*view, {"shop", "saw"});
-    CHECK_THAT(text, Contains("Bought for it: claim ours/tools-aaaaa (4c/8Gi) is Registering: "
+    CHECK_THAT(text, Contains("Created for it: claim ours/tools-aaaaa (4c/8Gi) is Registering: "
                               "waiting for the machine to join"));
     CHECK_THAT(text, Contains("waits for node tools-aaaaa, which is coming"));
 }
@@ -70,7 +70,7 @@ TEST_CASE("a claim is explained with its phase, purpose, conditions and failures
                                event("NodeSmithClaim", "ours", "tools-aaaaa", "Created")});
     const auto text = explain_claim(*view, {"", "tools-aaaaa"});
     CHECK_THAT(text, Contains("Of pool tools: claim ours/tools-aaaaa"));
-    CHECK_THAT(text, Contains("Bought for 1 pod, of which are left: shop/saw"));
+    CHECK_THAT(text, Contains("Created for 1 pod; still there: shop/saw"));
     CHECK_THAT(text, Contains("Attempt 2 failed 10 min ago: no space left"));
     CHECK_THAT(text, Contains("The next attempt is not before 2026-03-01T12:05:00Z"));
     CHECK_THAT(text, Contains("Initialized=True"));

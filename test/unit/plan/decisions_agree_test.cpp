@@ -93,7 +93,7 @@ Outcome done(test::Cluster& cluster) {
         const auto& size = claim.spec.requirements;
         outcome.insert(machine(claim.spec.poolRef, size.cpuCores, size.memoryMiB, claim.spec.zone, pods));
     }
-    const std::string refusal = " NoNodeForPod: no node can be bought for the pod: ";
+    const std::string refusal = " NoNodeForPod: no node can be created for the pod: ";
     const std::string wish = " WouldBuy: would create ";
     for (const auto& line : cluster.events.lines) {
         if (const auto at = line.find(refusal); at != std::string::npos)

@@ -27,8 +27,8 @@ TEST_CASE("for a pod that waits a machine is planned, sized to the pod") {
     REQUIRE(plan.pods.size() == 1);
     CHECK(plan.pods.front().outlook == WaitingPod::Outlook::purchase);
     CHECK(plan.changes_something());
-    CHECK_THAT(table_of(plan),
-               Catch::Contains("buy in pool ours/tools: 3 CPUs") && Catch::Contains("for shop/saw"));
+    CHECK_THAT(table_of(plan), Catch::Contains("create a machine in pool ours/tools: 3 CPUs") &&
+                                   Catch::Contains("for shop/saw"));
 }
 
 TEST_CASE("a pod that is not applied yet is planned for like one that waits") {
@@ -49,7 +49,7 @@ TEST_CASE("a pod that no machine helps is told why, and nothing changes") {
     REQUIRE(plan.pods.size() == 1);
     CHECK(plan.pods.front().outlook == WaitingPod::Outlook::nothing);
     CHECK_THAT(table_of(plan),
-               Catch::Contains("pod shop/saw waits, and nothing would be bought: pool tools"));
+               Catch::Contains("pod shop/saw waits, and nothing would be created: pool tools"));
 }
 
 TEST_CASE("a pod is told why the provider creates nothing, in the provider's own words") {
@@ -121,7 +121,8 @@ TEST_CASE("an empty node would go, one with pods that fit nowhere else would sta
     CHECK_FALSE(used.nodes.front().empty);
     CHECK_FALSE(used.nodes.front().possible);
     CHECK_FALSE(used.changes_something());
-    CHECK_THAT(table_of(used), Catch::Contains("keep node tools-aaaaa: 1 machine would have to be bought"));
+    CHECK_THAT(table_of(used),
+               Catch::Contains("keep node tools-aaaaa: its pods fit nowhere else without a new machine"));
 }
 
 TEST_CASE("minNodes and pods that must not be disrupted keep a node") {
@@ -178,7 +179,7 @@ TEST_CASE("machines bought within the hour and pauses stop a purchase in the pla
     const auto plan = plan_of({exhausted, std::string(kPendingPod)});
     CHECK(plan.purchases.empty());
     CHECK_FALSE(plan.changes_something());
-    CHECK_THAT(table_of(plan), Catch::Contains("3 machines were bought for it within an hour"));
+    CHECK_THAT(table_of(plan), Catch::Contains("3 machines were created for it within an hour"));
 
     std::string later(exhausted);
     later.replace(later.find("11:30"), 5, "10:30");
@@ -193,6 +194,6 @@ TEST_CASE("what a control plane that only observes would buy is planned as such"
     CHECK(plan.purchases.front().observed_by == "main");
     const auto text = table_of(plan);
     CHECK_THAT(text, Catch::Contains("for shop/saw, if the mode of control plane main were Active"));
-    CHECK_THAT(text, Catch::Contains("would be bought, if the mode of control plane main were Active"));
+    CHECK_THAT(text, Catch::Contains("would be created, if the mode of control plane main were Active"));
     CHECK(json_of(plan).at("purchases").as_array().front().at("observedBy").as_string() == "main");
 }

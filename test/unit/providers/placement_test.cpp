@@ -139,7 +139,7 @@ TEST_CASE("Hosts that must not be used never are, and each says why") {
              w.settings.spec.placement.minAvailable.memoryMiB = 1024;
              w.state.hosts[0].memory_used_mib = 65000;
          }},
-        {"at most 0 of its 1 CPUs", [](World& w) { w.state.hosts[0].cpus = 1; }},
+        {"at most 0 of its 1 CPU,", [](World& w) { w.state.hosts[0].cpus = 1; }},
         {"at most 2048 of its 4096 MiB", [](World& w) { w.state.hosts[0].memory_mib = 4096; }},
         {"not zone b", [](World& w) { w.demand.zone = "b"; }},
         {"MiB not promised", [](World& w) { w.state.guests = {guest(1, "a", 60000)}; }},

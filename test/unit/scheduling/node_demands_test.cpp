@@ -68,7 +68,7 @@ TEST_CASE("each pool has its own reason, in the order in which they were tried")
 TEST_CASE("without a pool the reason says so") {
     auto cluster = snapshot();
     cluster.pools.clear();
-    CHECK(reason_for(cluster, PodBuilder("a")) == "there is no pool that could buy a node");
+    CHECK(reason_for(cluster, PodBuilder("a")) == "there is no pool that could create a node");
 }
 
 TEST_CASE("a node selector is met by the labels of pool and place") {

@@ -298,7 +298,7 @@ TEST_CASE("no machine is bought that would upset a spread which had to do withou
     REQUIRE(result.unplaced.size() == 1);
     CHECK(result.unplaced[0].reasons ==
           std::vector<std::string>{
-              "pool small: a machine bought now would break the topology spread of pods placed without it"});
+              "pool small: a machine created now would break the topology spread of pods placed without it"});
     cluster.pods = {on_ssd("second"), follower};
     CHECK(solve(cluster).claims.size() == 1);
 }

@@ -1,4 +1,5 @@
-// A self-signed server certificate, made anew at each start.
+// A server certificate of the kind that Proxmox VE makes for itself: signed by an authority that only its
+// cluster knows, and sent without that. Made anew at each start.
 #pragma once
 
 #include <string>
@@ -9,6 +10,7 @@ namespace proxmox_simulator {
 
 struct Certificate : base::KeyPair {
     std::string fingerprint_sha256;  // as Proxmox shows it: AB:CD:...
+    std::string authority_pem;       // /etc/pve/pve-root-ca.pem there
 };
 
 // For 127.0.0.1, localhost and `common_name`; valid for a year. Throws std::runtime_error if OpenSSL fails.

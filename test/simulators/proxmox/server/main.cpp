@@ -99,7 +99,8 @@ int serve(const Options& options) {
     std::filesystem::create_directories(state);
     auto certificate = make_certificate(world.hosts.front().name);
     for (auto& host : world.hosts) host.certificate_fingerprint = certificate.fingerprint_sha256;
-    write_file(state / "certificate.pem", certificate.certificate_pem);
+    write_file(state / "pve-ssl.pem", certificate.certificate_pem);
+    write_file(state / "pve-root-ca.pem", certificate.authority_pem);
     write_file(state / "fingerprint", certificate.fingerprint_sha256 + "\n");
 
     asio::io_context context(1);
@@ -133,7 +134,8 @@ int serve(const Options& options) {
         {"url", endpoints.begin()->value()},
         {"endpoints", endpoints},
         {"control", "http://" + control_address.ip + ":" + std::to_string(servers.back()->port())},
-        {"certificate", (state / "certificate.pem").string()},
+        {"certificate", (state / "pve-ssl.pem").string()},
+        {"authority", (state / "pve-root-ca.pem").string()},
         {"fingerprint", certificate.fingerprint_sha256}};
     for (auto& server : servers) asio::co_spawn(context, server->run(), stop_on_failure(context));
     asio::signal_set signals(context, SIGINT, SIGTERM);

@@ -1,0 +1,58 @@
+#include "operator/lease_namespace.hpp"
+
+#include <algorithm>
+#include <boost/system/system_error.hpp>
+
+#include "api/core.hpp"
+#include "base/backoff.hpp"
+#include "base/log.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+constexpr base::Backoff kBackoff{std::chrono::seconds{2}, std::chrono::seconds{30}};
+
+bool renewed_before(const api::Lease& a, const api::Lease& b) {
+    return a.spec.renewTime < b.spec.renewTime;
+}
+
+kube::asio::awaitable<std::string> look(kube::Client& client, const std::string& name) {
+    kube::ListOptions options;
+    options.field_selector = "metadata.name=" + name;
+    const auto leases = co_await client.list<api::Lease>(std::move(options));
+    const auto last = std::max_element(leases.begin(), leases.end(), renewed_before);
+    if (last != leases.end()) co_return last->metadata.namespace_;
+    const kube::ObjectKey key{"", kSystemNamespace};
+    const auto there = co_await client.get<api::Namespace>(key);
+    if (!there) {
+        api::Namespace made;
+        made.metadata.name = kSystemNamespace;
+        co_await client.create<api::Namespace>(std::move(made));
+        base::log::info("Made a namespace for the Lease", {{"namespace", kSystemNamespace}});
+    }
+    co_return kSystemNamespace;
+}
+
+}  // namespace
+
+kube::asio::awaitable<std::string> find_lease_namespace(kube::Client& client, base::Clock& clock,
+                                                        std::string name) {
+    std::string said;
+    for (int failures = 1;; ++failures) {
+        std::string failure;
+        try {
+            co_return co_await look(client, name);
+        } catch (const boost::system::system_error&) {
+            throw;  // this process is being cancelled itself
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        if (failure != said)
+            base::log::warning("Cannot find out where the Lease is; --leader-election-namespace says it",
+                               {{"lease", name}, {"error", failure}});
+        said = failure;
+        co_await clock.sleep_for(kBackoff.after(failures));
+    }
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,78 @@
+#include "operator/lease_namespace.hpp"
+
+#include "api/core.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/fake_api_server.hpp"
+#include "test/support/run_coroutine.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto* kLease = "operator";
+
+class Refusal final : public fake::Interference {
+public:
+    int left = 0;
+    std::optional<base::HttpResponse> before(const base::HttpRequest&) override {
+        if (left-- <= 0) return std::nullopt;
+        return fake::status_response(403, "Forbidden", "leases is forbidden");
+    }
+};
+
+struct World {
+    boost::asio::io_context context{1};
+    base::VirtualClock clock;
+    fake::ApiServer server{context.get_executor(), clock};
+    base::MetricsRegistry metrics;
+    Refusal refusal;
+    kube::Client client{server.connect(&refusal), clock, metrics};
+
+    void put_lease(const std::string& namespace_, base::Duration renewed, const std::string& name = kLease) {
+        api::Lease lease;
+        lease.metadata.namespace_ = namespace_;
+        lease.metadata.name = name;
+        lease.spec.renewTime = api::MicroTime(clock.wall_now() + renewed);
+        server.put(lease);
+    }
+    std::string found() {
+        return test::run(context, clock, kubenodesmith::find_lease_namespace(client, clock, kLease));
+    }
+    bool has_namespace() {
+        const auto there =
+            test::run(context, clock, client.get<api::Namespace>({"", kubenodesmith::kSystemNamespace}));
+        return there.has_value();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("who is started by hand looks where the operator of the cluster has its Lease") {
+    World world;
+    world.put_lease("autoscaling", 0s);
+    world.put_lease("elsewhere", 1h, "of-somebody-else");
+    CHECK(world.found() == "autoscaling");
+    CHECK_FALSE(world.has_namespace());
+}
+
+TEST_CASE("of several Leases the one that was renewed last counts") {
+    World world;
+    world.put_lease("a-trial-of-last-year", -1h);
+    world.put_lease("tools", 0s);
+    world.put_lease("another-trial", -2h);
+    CHECK(world.found() == "tools");
+}
+
+TEST_CASE("without a Lease it is put where the manifests put the operator") {
+    World world;
+    CHECK(world.found() == kubenodesmith::kSystemNamespace);
+    CHECK(world.has_namespace());
+    CHECK(world.found() == kubenodesmith::kSystemNamespace);
+}
+
+TEST_CASE("where the Lease is is asked again until the API server says it") {
+    World world;
+    world.put_lease("tools", 0s);
+    world.refusal.left = 3;
+    CHECK(world.found() == "tools");
+}

@@ -1,0 +1,62 @@
+#include "operator/options.hpp"
+
+#include <vector>
+
+#include "test/support/catch.hpp"
+
+using namespace kubenodesmith;
+
+namespace {
+
+CommandLine parsed(std::vector<const char*> arguments) {
+    return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+bool runs(const CommandLine& line) {
+    return !line.exit && !line.command;
+}
+
+}  // namespace
+
+TEST_CASE("without arguments the program says what it can do") {
+    const auto line = parsed({"/usr/bin/kubenodesmith"});
+    REQUIRE(line.exit);
+    CHECK(line.exit->code == 0);
+    for (const auto* command : {"run", "plan", "explain", "migrate", "version"})
+        CHECK_THAT(line.exit->text, Catch::Contains(command));
+}
+
+TEST_CASE("as a plugin of kubectl it names itself as it is called") {
+    CHECK_THAT(parsed({"/home/ops/bin/kubectl-nodesmith"}).exit->text, Catch::Contains("kubectl nodesmith"));
+    CHECK_THAT(parsed({"kubenodesmith"}).exit->text, !Catch::Contains("kubectl nodesmith"));
+}
+
+TEST_CASE("which cluster is no order to run the operator there") {
+    const auto line = parsed({"kubectl-nodesmith", "--kubeconfig", "/home/ops/config", "--context", "home"});
+    REQUIRE(line.exit);
+    CHECK(line.exit->code == 0);
+}
+
+TEST_CASE("run starts the operator") {
+    CHECK(runs(parsed({"kubenodesmith", "run"})));
+    const auto line = parsed({"kubenodesmith", "run", "--context", "home", "--log-format=json"});
+    CHECK(runs(line));
+    CHECK(line.options.cluster.context == "home");
+    CHECK(line.options.log_format == base::log::Format::json);
+}
+
+TEST_CASE("deployments that give flags only start the operator as before") {
+    CHECK(runs(parsed({"kubenodesmith", "--leader-elect", "--health-probe-bind-address=:8081"})));
+    CHECK(runs(parsed({"kubenodesmith", "--zap-log-level=debug"})));
+}
+
+TEST_CASE("leader election is on unless it is switched off") {
+    CHECK(parsed({"kubenodesmith", "run"}).options.leader_elect);
+    CHECK(parsed({"kubenodesmith", "run", "--leader-elect"}).options.leader_elect);
+    CHECK_FALSE(parsed({"kubenodesmith", "run", "--leader-elect=false"}).options.leader_elect);
+}
+
+TEST_CASE("an unknown flag or command is refused") {
+    CHECK(parsed({"kubenodesmith", "run", "--leader-elct"}).exit->code == 2);
+    CHECK(parsed({"kubenodesmith", "walk"}).exit->code == 2);
+}
