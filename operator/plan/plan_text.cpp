@@ -87,7 +87,7 @@ std::string sentence_of(const WaitingPod& pod) {
             return name + " waits for node " + pod.node + ", which is coming";
         case Outlook::held_node:
             return name + " waits for node " + pod.node +
-                   ", whose machine could not be created so far: " + joined(pod.reasons);
+                   ", whose machine could not be created so far: " + joined(pod.reasons, "; ");
         case Outlook::nothing:
             return name + " waits, and nothing would be created: " + joined(pod.reasons, "; ");
     }

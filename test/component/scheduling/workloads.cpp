@@ -28,7 +28,6 @@ struct Planned {
 
 random_cluster::Options options_for(std::uint64_t seed) {
     random_cluster::Options options;
-    options.has_bounds = false;  // the nodes made here have no disk
     options.most_pods = 14;
     options.most_nodes = 4;
     options.prefix = "w" + std::to_string(seed) + "-";
@@ -49,6 +48,8 @@ Planned plan(std::uint64_t seed, const random_cluster::Options& options) {
         metadata.name = options.prefix + metadata.name;
         metadata.creationTimestamp.reset();
         metadata.labels[std::string(api::labels::kHostname)] = metadata.name;
+        // What is not known to be bounded is enough.
+        builders::edit(node).status.allocatable.try_emplace("ephemeral-storage", builders::quantity("1Ti"));
         planned.nodes.push_back(std::move(node));
     }
     return planned;

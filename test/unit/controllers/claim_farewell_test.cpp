@@ -1,0 +1,88 @@
+// How claims end whose Node, machine or host others took, keep or lost.
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/claim_world.hpp"
+
+namespace {
+
+using namespace claims;
+using namespace std::chrono_literals;
+namespace conditions = api::conditions;
+
+TEST_CASE("a claim whose Node somebody deleted is replaced") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.remove<api::Node>({"", "c"});
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK(world.clean());
+    CHECK(std::any_of(world.events.begin(), world.events.end(),
+                      [](auto& e) { return e.starts_with("NodeDeleted:"); }));
+}
+
+TEST_CASE(
+    "with deletionPolicy Retain machine and Node stay with their user, and nobody collects them later") {
+    World world;
+    Process process(world);
+    world.buy();
+    world.server.edit<NodeSmithClaim>(
+        kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    world.cloud.on_gone = nullptr;
+    CHECK_FALSE(
+        world.server.get<api::Node>({"", "c"})->metadata.labels->contains("kubenodesmith.io/nodeclaim"));
+    world.server.remove<api::Node>({"", "c"});
+    world.run(1h);
+    CHECK(world.cloud.machines.size() == 1);
+}
+
+// Found by the simulation.
+TEST_CASE("a machine that cannot be released is tried with growing pauses and nothing is written meanwhile") {
+    struct Down : fake::ProviderCalls {
+        void before(const std::string& method) override {
+            if (method == "release") throw providers::ProviderError("the host is down");
+        }
+        void after(const std::string&) override {}
+    };
+    World world;
+    {
+        Down down;
+        Process process(world, nullptr, &down);
+        world.buy();
+        world.server.edit<NodeSmithClaim>(
+            kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
+        REQUIRE(world.run_until([&] { return world.ready(); }));
+        world.server.remove<NodeSmithClaim>(kClaim);
+        world.run(1min);
+        CHECK(world.reason(conditions::kMachineDeleted) == "ProviderError");
+        const auto writes = world.server.writes().size();
+        world.run(1h);
+        CHECK(world.server.writes().size() == writes);
+    }
+    Process next(world);
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+}
+
+TEST_CASE("a dead host keeps its claim until the user states that the machine is gone") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.cloud.hosts["host-a"].reachable = false;
+    world.server.remove<NodeSmithClaim>(kClaim);
+    world.run(30min);
+    CHECK(world.reason(conditions::kMachineDeleted) == "HostUnreachable");
+    const auto writes = world.server.writes().size();
+    world.run(30min);
+    CHECK(world.server.writes().size() == writes);
+    world.server.edit<api::Node>({"", "c"}, [](api::Node& node) {
+        node.spec.taints.push_back(
+            {"node.kubernetes.io/out-of-service", "nodeshutdown", "NoExecute", std::nullopt});
+    });
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK_FALSE(world.server.get<api::Node>({"", "c"}));
+}
+
+}  // namespace
