@@ -160,6 +160,11 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
             findings.stuck.push_back(described(machine) + ", because " + obstacle);
         }
     }
+    // It cannot be proven to be ours, so it is left to people.
+    for (const auto& machine : never_finished(machines, informers_)) {
+        const auto what = "never-finished/" + machine.record.host + "/" + machine.record.machine_id;
+        if (is_seen_again(object, what)) findings.unfinished.push_back(described(machine));
+    }
     co_return findings;
 }
 
@@ -204,13 +209,17 @@ std::string GarbageCollector::summary_of(const Findings& findings, bool reports_
     add("with a Node, left alone: ", findings.alive);
     add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
     add("cannot be removed: ", findings.stuck);
+    add("cloned for a claim that is gone and never configured, so that nothing proves it ours (destroy it if "
+        "it "
+        "is not yours, or rename it): ",
+        findings.unfinished);
     add("half made, left behind by a creation that died: ", findings.half_made);
     return message.empty() ? "every machine of ours belongs to a claim" : message;
 }
 
 asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings findings) {
-    const auto count =
-        findings.removable.size() + findings.alive.size() + findings.stuck.size() + findings.half_made.size();
+    const auto count = findings.removable.size() + findings.alive.size() + findings.stuck.size() +
+                       findings.unfinished.size() + findings.half_made.size();
     orphans_.with({object->metadata.namespace_, object->metadata.name}).set(static_cast<double>(count));
     const auto current = informers_.providers.store().get(api::key_of(*object));
     if (!current) co_return;

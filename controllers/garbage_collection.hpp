@@ -28,10 +28,11 @@ private:
     using Backend = std::shared_ptr<providers::Provider>;
 
     struct Findings {
-        std::vector<std::string> removable;  // orphans that are or will be removed
-        std::vector<std::string> alive;      // orphans whose Node may serve
-        std::vector<std::string> stuck;      // orphans that the provider cannot remove, and why
-        std::vector<std::string> half_made;  // what died on its way to become a machine, and what to do
+        std::vector<std::string> removable;   // orphans that are or will be removed
+        std::vector<std::string> alive;       // orphans whose Node may serve
+        std::vector<std::string> stuck;       // orphans that the provider cannot remove, and why
+        std::vector<std::string> unfinished;  // what looks like a clone that was never configured
+        std::vector<std::string> half_made;   // what died on its way to become a machine, and what to do
     };
     static std::string summary_of(const Findings& findings, bool reports_only);
     // Asks the API server whether the machine has an owner after all.

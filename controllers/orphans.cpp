@@ -79,6 +79,18 @@ std::vector<Machine> unclaimed(const std::vector<Machine>& machines, const Infor
     return result;
 }
 
+std::vector<Machine> never_finished(const std::vector<Machine>& machines, const Informers& informers) {
+    std::vector<Machine> result;
+    for (const auto& machine : machines) {
+        const auto& identity = machine.identity;
+        const bool looks_so = !is_proven(machine) && machine.name == identity.claim_name &&
+                              machine.state == providers::MachineState::stopped;
+        const auto claim = informers.claims.store().get({identity.claim_namespace, identity.claim_name});
+        if (looks_so && (!claim || claim->metadata.uid != identity.claim_uid)) result.push_back(machine);
+    }
+    return result;
+}
+
 bool may_serve(const api::Node& node, const Machine& machine) {
     const bool is_dead = machine.state == providers::MachineState::stopped &&
                          !api::is_true(node.status.conditions, conditions::kReady);

@@ -20,6 +20,12 @@ bool belongs_to(const providers::Machine& machine, const api::v1alpha1::NodeSmit
 std::vector<providers::Machine> unclaimed(const std::vector<providers::Machine>& machines,
                                           const Informers& informers);
 
+// Machines that bear the name and the mark of a claim that is not there, were never started, and have another
+// UUID than their mark: cloned, and never configured, as a user took the claim's finalizers meanwhile. A
+// clone that somebody else made has a name of its own, or runs.
+std::vector<providers::Machine> never_finished(const std::vector<providers::Machine>& machines,
+                                               const Informers& informers);
+
 // The Node is that of the machine and pods may run on it: not if it is not Ready and the machine is off.
 bool may_serve(const api::Node& node, const providers::Machine& machine);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/claim/state.hpp"
+#include "controllers/course.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/disruption/waits.hpp"
 #include "controllers/writes.hpp"
@@ -201,6 +202,8 @@ asio::awaitable<void> DisruptionReconciler::set_disrupted(ClaimPointer claim, ap
     // Back in service: nothing of the drain remains.
     if (status == api::ConditionStatus::False)
         api::remove_condition(after.status.conditions, conditions::kDrained);
+    // Or the claim's reconciler would have to write once more. Whether the Node is Ready is for it to say.
+    conclude(after, std::nullopt, api::Time(clock_.wall_now()));
     co_await write_claim(std::move(claim), std::move(after));
 }
 

@@ -69,8 +69,8 @@ def changes_since(stack):
 
 
 def test_what_is_proven_is_adopted_and_what_is_not_says_why(stack):
-    wait_for("the adoption", lambda: is_true(claim_named(stack, PROVEN), "Adopted"), 60)
-    refused = wait_for("the refusal", lambda: condition(claim_named(stack, UNTAGGED), "Adopted").get("message"), 60)
+    wait_for("the adoption", lambda: is_true(claim_named(stack, PROVEN), "Adopted"), 150)
+    refused = wait_for("the refusal", lambda: condition(claim_named(stack, UNTAGGED), "Adopted").get("message"), 150)
     assert f"it has no tag {GO_TAG}" in refused
     adopted = claim_named(stack, PROVEN)
     assert adopted["status"]["machineID"] == "1000" and adopted["status"]["host"] == "alfaromeo"

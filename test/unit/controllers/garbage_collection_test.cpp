@@ -97,6 +97,20 @@ TEST_CASE("a clone of one of our machines, with its mark but a UUID of its own, 
     CHECK(orphans_found(world)->status == api::ConditionStatus::False);
 }
 
+// Found by the simulation: a user took the finalizers of a claim while its machine was cloned.
+TEST_CASE("a clone for a claim that is gone, which was never configured, is reported and left alone") {
+    World world;
+    auto clone = lost_machine();
+    clone.identity.system_uuid = "0d9f1b7a-31c5-4b0c-9d3f-2f1d1c0b9a87";
+    clone.state = providers::MachineState::stopped;
+    world.cloud.plant(clone);
+    Process process(world);
+    world.run(2h);
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(orphans_found(world)->status == api::ConditionStatus::True);
+    CHECK_THAT(orphans_found(world)->message, Catch::Contains("lost (900 on host-a)"));
+}
+
 // Every other question after a single machine fails.
 class HalfBlind final : public fake::ProviderCalls {
     void before(const std::string& method) override {

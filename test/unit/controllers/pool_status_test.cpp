@@ -321,9 +321,9 @@ TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 3
     CHECK(world.look(100s).nextRetryTime == objects::at(110s));
     CHECK(world.condition("Available", 105s).reason == "BackingOff");
     CHECK(world.condition("Available", 105s).message ==
-          "1 claim failed in a row: nothing is bought before " + objects::at(110s).str());
+          "1 claim failed in a row: nothing is created before " + objects::at(110s).str());
     world.claims[0].status.lastFailure = {"RegistrationTimeout", "no Node appeared", "", objects::at(100s)};
-    CHECK(world.condition("Available", 106s).message == "1 claim failed in a row: nothing is bought before " +
+    CHECK(world.condition("Available", 106s).message == "1 claim failed in a row: nothing is created before " +
                                                             objects::at(110s).str() +
                                                             "; the last, f1: no Node appeared");
     CHECK(world.condition("Available", 110s).reason == "Available");

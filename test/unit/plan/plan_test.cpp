@@ -58,7 +58,7 @@ TEST_CASE("a pod is told why the provider creates nothing, in the provider's own
                    "status: \"False\", reason: SecretKeyMissing, message: PROXMOX_SECRET is missing");
     CHECK_THAT(
         table_of(plan_of({broken, std::string(kPendingPod)})),
-        Catch::Contains("pod shop/saw waits, and nothing would be bought: pool tools: its provider shed "
+        Catch::Contains("pod shop/saw waits, and nothing would be created: pool tools: its provider shed "
                         "is not Ready: PROXMOX_SECRET is missing"));
 }
 
