@@ -88,7 +88,7 @@ TEST_CASE("a machine that has not joined is given its own boot data") {
     CHECK(seed->user_data.find("kubeadm") != std::string::npos);
     CHECK(seed->user_data.find("cloud-init.disabled") != std::string::npos);
     CHECK(seed->meta_data.find("local-hostname") != std::string::npos);
-    const auto& token_id = serving.world.claim()->status.bootstrapTokenID;
+    const auto token_id = serving.world.claim()->status.bootstrapTokenID;
     CHECK(serving.boot_data.fetched(token_id) == api::Time(serving.world.clock.wall_now()));
     CHECK_FALSE(serving.boot_data.fetched("zzzzzz"));
 }
