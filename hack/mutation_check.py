@@ -188,12 +188,16 @@ def build():
 
 
 def violation(program, seed):
-    """The first invariant that this seed violates, or None."""
+    """The first invariant that this seed violates, in either variety of worlds, or None."""
+    return violation_in(program, seed) or violation_in(program, seed, "--of-users")
+
+
+def violation_in(program, seed, *variety):
 
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
 
-    ended = run([program, "--seeds", 1, "--start", seed, "--violations", 2], preexec_fn=limit)
+    ended = run([program, "--seeds", 1, "--start", seed, "--violations", 2, *variety], preexec_fn=limit)
     if ended.returncode == 0:
         return None
     found = re.search(r"^seed \d+: ([^:]+):", ended.stdout, re.M)

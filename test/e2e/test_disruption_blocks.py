@@ -73,6 +73,8 @@ HOLDS = {
                       on_pods(metadata={"annotations": {DO_NOT_DISRUPT: None}})),
     "local storage": (on_pods(spec={"volumes": [{"name": "data", "emptyDir": {}}]}), "has data in an emptyDir or hostPath",
                       on_pods(spec={"volumes": []})),
+    "slow end": (on_pods(spec={"terminationGracePeriodSeconds": 600}), "pods may take their terminationGracePeriodSeconds to end",
+                 on_pods(spec={"terminationGracePeriodSeconds": 1})),
 }
 
 
@@ -183,6 +185,25 @@ def test_a_removal_that_cannot_end_holds_the_nodes_after_it(clean):
     assert "is protected against removal" in describe(stack, "nsclaim", leaving, NAMESPACE)
     protect(0)
     wait_for("the removal of both", lambda: not stack.claims(), 90)
+
+
+def test_who_deletes_a_claim_is_told_which_protected_pods_are_evicted(clean):
+    stack = clean
+    apply_all(stack, scale_down={"policy": "Never"})
+    stack.apply(manifests.deployment("web", 1, cpu="500m"))
+    wait_running(stack, 1)
+    (node,) = all_ready(stack, 1)
+    make_bare_pod(stack, node)
+    wait_running(stack, 2)
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nsclaim", node, "--wait=false")
+
+    def warning(namespace, name):
+        return next((e["message"] for e in stack.events(namespace) if e["reason"] == "EvictingProtectedPod"
+                     and e["involvedObject"]["name"] == name), None)
+    assert "has no controller" in wait_for("the warning on the pod", lambda: warning("default", "bare"), 40)
+    assert "default/bare" in wait_for("the warning on the claim", lambda: warning(NAMESPACE, node), 20)
+    wait_for("the end of the bare pod and of its node", lambda: node not in claim_names(stack) and "bare" not in {
+        p["metadata"]["name"] for p in stack.pods()}, 90)
 
 
 def test_a_machine_that_a_user_asked_for_or_keeps_is_not_taken_for_being_empty(clean):
