@@ -46,7 +46,7 @@ def test_a_machine_that_never_joins_leaves_evidence(clean):
                  "/var/log/cloud-init-output.log", f"{NOWHERE} is a loopback address", "set bootstrap.apiServerEndpoint", "keepFailed: 1"):
         assert part in told, told
     assert told in condition(claim, "Failed")["message"]
-    assert any(e["reason"] == "RegistrationTimeout" and told in e["message"] for e in stack.events())
+    wait_for("an Event that says it too", lambda: any(e["reason"] == "RegistrationTimeout" and told in e["message"] for e in stack.events()), 20)
     assert told in explained(stack, "claim", name)
     assert claim["status"]["boot"]["addresses"]
 
