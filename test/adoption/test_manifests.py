@@ -55,6 +55,28 @@ def test_chart_and_kustomize_have_the_same_roles_for_people():
     assert roles(template()) == roles(kustomize("config/default")) and "kubenodesmith-metrics-reader" in roles(template())
 
 
+def aggregations(documents):
+    return {key[2]: labels for key, role in by_kind(documents, "ClusterRole").items()
+            if (labels := [label for label in role["metadata"].get("labels", {}) if "aggregate-to" in label])}
+
+
+def test_the_clusters_own_roles_take_in_those_for_people_only_if_asked():
+    assert aggregations(template()) == aggregations(kustomize("config/default")) == {}
+    wanted = {f"kubenodesmith-{role}": [f"rbac.authorization.k8s.io/aggregate-to-{into}"] for role, into in (("admin", "admin"), ("editor", "edit"), ("viewer", "view"))}
+    assert aggregations(template("--set", "rbac.aggregateUserRoles=true")) == aggregations(kustomize("config/aggregated-roles")) == wanted
+
+
+def test_no_role_for_people_writes_what_is_the_operators():
+    kinds = {d["spec"]["names"]["plural"] for d in kustomize("crds")}
+    roles = {key[2]: role for key, role in by_kind(kustomize("config/default"), "ClusterRole").items() if key[2] != "kubenodesmith"}
+    assert {"kubenodesmith-admin", "kubenodesmith-editor", "kubenodesmith-viewer"} <= set(roles)
+    for name, role in roles.items():
+        for rule in role["rules"]:
+            assert set(rule.get("resources", [])) <= kinds and "*" not in rule["verbs"], f"{name}: {rule}"
+    (admin,) = roles["kubenodesmith-admin"]["rules"]
+    assert set(admin["resources"]) == kinds
+
+
 def test_chart_and_kustomize_run_the_same_deployment():
     chart = by_kind(template(), "Deployment")
     config = by_kind(kustomize("config/default"), "Deployment")
