@@ -1,0 +1,148 @@
+#include "bootstrap/approval.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "bootstrap/signing_request.hpp"
+
+namespace bootstrap {
+
+namespace {
+
+constexpr std::string_view kTokenUser = "system:bootstrap:";
+constexpr std::string_view kNodeUser = "system:node:";
+constexpr std::string_view kNodesGroup = "system:nodes";
+
+bool contains(const std::vector<std::string>& list, std::string_view wanted) {
+    return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+std::optional<std::string> after(const std::string& text, std::string_view prefix) {
+    if (!text.starts_with(prefix) || text.size() == prefix.size()) return std::nullopt;
+    return text.substr(prefix.size());
+}
+
+// RSA keys are asked for with key encipherment, others without.
+bool usages_are(const std::vector<std::string>& usages, const std::string& purpose) {
+    std::set<std::string> given(usages.begin(), usages.end());
+    given.erase("key encipherment");
+    return given == std::set<std::string>{purpose, "digital signature"};
+}
+
+Approval deny(std::string reason, std::string message) {
+    return {Verdict::Deny, std::move(reason), std::move(message), {}};
+}
+
+Approval wait(std::string reason, std::string message) {
+    return {Verdict::Wait, std::move(reason), std::move(message), {}};
+}
+
+// Why this is no request for that Node's name; empty: it is one. The name asked for is not repeated: its
+// author chose it.
+std::string identity_fault(const SigningRequest& asked, const std::string& node_name) {
+    if (asked.organization != kNodesGroup) return "the subject's O is not system:nodes";
+    if (asked.common_name != std::string(kNodeUser) + node_name)
+        return "the subject's CN is not system:node:" + node_name;
+    return {};
+}
+
+// What is wrong with what is asked for, whoever asks.
+std::string client_fault(const api::CertificateSigningRequestSpec& spec, const SigningRequest& asked,
+                         const std::string& node_name) {
+    if (auto fault = identity_fault(asked, node_name); !fault.empty()) return fault;
+    if (!asked.dns_names.empty() || !asked.ip_addresses.empty())
+        return "a client certificate has no alternative names";
+    if (!usages_are(spec.usages, "client auth"))
+        return "the usages of a kubelet's client certificate are client auth, digital signature and, for RSA "
+               "keys, "
+               "key encipherment";
+    return {};
+}
+
+// The first name or address that is not known to be the machine's; nullopt: all are.
+std::optional<std::string> unknown_name(const SigningRequest& asked, const Machine& machine) {
+    for (const auto& name : asked.dns_names)
+        if (name != machine.node_name && !contains(machine.addresses, name)) return name;
+    for (const auto& address : asked.ip_addresses)
+        if (!contains(machine.addresses, address)) return address;
+    return std::nullopt;
+}
+
+// Others chose the name, and it goes into an Event: bounded, and nothing but what names are made of.
+std::string printable(std::string name) {
+    constexpr std::size_t kLongestName = 253;
+    if (name.size() > kLongestName) name.resize(kLongestName);
+    for (auto& c : name)
+        if (c <= ' ' || c > '~') c = '?';
+    return name;
+}
+
+}  // namespace
+
+bool decided(const api::CertificateSigningRequest& request) {
+    return !request.status.conditions.empty();
+}
+
+std::optional<std::string> token_of_requester(const api::CertificateSigningRequest& request) {
+    if (!contains(request.spec.groups, kTokenGroup)) return std::nullopt;
+    return after(request.spec.username, kTokenUser);
+}
+
+std::optional<std::string> node_of_requester(const api::CertificateSigningRequest& request) {
+    if (!contains(request.spec.groups, kNodesGroup)) return std::nullopt;
+    return after(request.spec.username, kNodeUser);
+}
+
+Approval judge_client(const api::CertificateSigningRequest& request, const Joiner* joiner) {
+    const auto token = token_of_requester(request);
+    if (!token || decided(request)) return {};
+    const auto& spec = request.spec;
+    if (spec.signerName != kClientSigner)
+        return deny("OtherSigner", "a bootstrap token asks for a certificate of signer " +
+                                       std::string(kClientSigner) + " and of no other");
+    if (!joiner || joiner->token_id != *token)
+        return deny("TokenOfNoClaim", "no claim's current attempt has the token of the requester");
+    if (!joiner->may_join)
+        return deny("NotJoining", "the claim's machine has joined already, was not launched, or is leaving");
+    SigningRequest asked;
+    try {
+        asked = parse_signing_request(spec.request.value);
+    } catch (const std::invalid_argument& error) {
+        return deny("NotAKubeletsRequest", error.what());
+    }
+    if (auto fault = client_fault(spec, asked, joiner->node_name); !fault.empty())
+        return deny("NotThisNode", std::move(fault));
+    if (!joiner->key_sha256.empty() && joiner->key_sha256 != asked.key_sha256)
+        return deny("SecondKey", "this attempt of the claim was granted a certificate for another key");
+    return {Verdict::Approve, "TokenOfThisNode", "the token is that of the claim with this Node's name",
+            asked.key_sha256};
+}
+
+Approval judge_serving(const api::CertificateSigningRequest& request, const Machine* machine) {
+    const auto& spec = request.spec;
+    const auto node = node_of_requester(request);
+    if (spec.signerName != kServingSigner || !node || decided(request)) return {};
+    if (!machine || machine->node_name != *node) return {};
+    SigningRequest asked;
+    try {
+        asked = parse_signing_request(spec.request.value);
+    } catch (const std::invalid_argument& error) {
+        return wait("NotAKubeletsRequest", error.what());
+    }
+    if (auto fault = identity_fault(asked, *node); !fault.empty())
+        return wait("NotThisNode", std::move(fault));
+    if (!usages_are(spec.usages, "server auth"))
+        return wait("OtherUsages",
+                    "the usages of a kubelet's serving certificate are server auth, digital signature "
+                    "and, for RSA keys, key encipherment");
+    if (asked.dns_names.empty() && asked.ip_addresses.empty())
+        return wait("NoNames", "a serving certificate needs a DNS name or an IP address");
+    if (const auto name = unknown_name(asked, *machine))
+        return wait("UnknownAddress",
+                    printable(*name) + " is not known to be a name or address of this machine");
+    return {Verdict::Approve, "NamesOfThisMachine", "every name and address is known to be this machine's",
+            asked.key_sha256};
+}
+
+}  // namespace bootstrap
