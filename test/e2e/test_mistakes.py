@@ -146,8 +146,8 @@ def test_a_mistake_is_answered_with_cause_and_remedy(clean, without_policies, mi
             for say in SPEAKERS[speaker]:
                 wait_for(f"{speaker} to say: {words}", lambda say=say, words=words: words in say(stack), 40)
     # The columns READY and REASON of kubectl get nsclaim -o wide.
-    assert all(condition(claim, "Ready").get("reason") for claim in stack.claims())
+    wait_for("a reason in each claim's columns", lambda: all(condition(claim, "Ready").get("reason") for claim in stack.claims()), 20)
     # What keeps the pool from creating anything keeps it from being AVAILABLE.
     speakers = {speaker for names, _ in TOLD[mistake] for speaker in names}
     if "pool" in speakers and mistake not in STILL_AVAILABLE:
-        assert condition(stack.objects("nodesmithpools")[0], "Available")["status"] == "False"
+        wait_for("the pool not to be AVAILABLE", lambda: condition(stack.objects("nodesmithpools")[0], "Available")["status"] == "False", 20)

@@ -15,7 +15,7 @@ def reason(claim, kind):
 
 def unreachable(stack, **scale_up):
     """A pool whose machines are told to join where nobody listens."""
-    wishes = {"registrationTimeout": "8s", "maxLaunchAttempts": 1, "retry": {"initialBackoff": "10m"}, **scale_up}
+    wishes = {"registrationTimeout": "12s", "maxLaunchAttempts": 1, "retry": {"initialBackoff": "10m"}, **scale_up}
     provider = manifests.provider(stack.proxmox, vmOptions=[{"name": "agent", "value": "1"}])
     pool = manifests.pool(bootstrap={"method": "CloudInit", "apiServerEndpoint": NOWHERE}, scaleUp=wishes)
     return manifests.secret(stack.proxmox), provider, pool, manifests.control_plane()
@@ -46,7 +46,7 @@ def test_a_machine_that_never_joins_leaves_evidence(clean):
                  "/var/log/cloud-init-output.log", f"{NOWHERE} is a loopback address", "set bootstrap.apiServerEndpoint", "keepFailed: 1"):
         assert part in told, told
     assert told in condition(claim, "Failed")["message"]
-    assert any(e["reason"] == "RegistrationTimeout" and told in e["message"] for e in stack.events())
+    wait_for("the Event", lambda: any(e["reason"] == "RegistrationTimeout" and told in e["message"] for e in stack.events()), 20)
     assert told in explained(stack, "claim", name)
     assert claim["status"]["boot"]["addresses"]
 

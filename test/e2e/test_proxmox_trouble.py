@@ -84,8 +84,8 @@ def test_a_host_that_dies_while_it_clones_costs_the_pods_nothing_but_time(clean)
         mine = lambda: next(c for c in stack.claims() if c["metadata"]["name"] == name)
         assert mine()["status"]["lastFailure"]["reason"] == "HostDown" and dead in mine()["status"]["lastFailure"]["message"]
         wait_for("what is left there to be told", lambda: reason(mine(), "MachineDeleted") == "HostUnreachable", 60)
-        assert any("HostDown" in text for text in events_about(stack, name))
-        others = [c for c in stack.claims() if is_true(c, "Ready")]
+        wait_for("the Event", lambda: any("HostDown" in text for text in events_about(stack, name)), 20)
+        others = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 30)
         assert [c["status"]["host"] for c in others] == [h for h in proxmox_world.HOSTS if h not in (ANSWERING, dead)]
     finally:
         stack.proxmox.control("POST", f"/hosts/{dead}/power-on")
@@ -109,7 +109,7 @@ def test_a_storage_that_is_full_sends_the_machine_to_another_host(clean):
     failed = [c for c in ready if c["status"].get("lastFailure")]
     assert failed and all(c["status"]["lastFailure"]["reason"] == "CloneFailed" for c in failed)
     assert "No space left" in failed[0]["status"]["lastFailure"]["message"]
-    assert any("CloneFailed" in text for text in events_about(stack, failed[0]["metadata"]["name"]))
+    wait_for("the Event", lambda: any("CloneFailed" in text for text in events_about(stack, failed[0]["metadata"]["name"])), 20)
     assert len(stack.proxmox.machines()) == 2, "nothing is left of the attempts that failed"
     disks = [v for v in proxmox_world.volumes(stack.proxmox) if "disk" in v]
     assert len(disks) == 2
