@@ -84,6 +84,18 @@ def test_chart_and_kustomize_run_the_same_deployment():
     assert without_identity(ours) == without_identity(theirs)
 
 
+def managed_namespaces(documents):
+    (deployment,) = (d for d in documents if d["kind"] == "Deployment")
+    (flag,) = (a for a in deployment["spec"]["template"]["spec"]["containers"][0]["args"] if a.startswith("--namespaces="))
+    return set(flag.removeprefix("--namespaces=").split(","))
+
+
+def test_objects_do_something_where_the_documentation_puts_them_and_nowhere_else():
+    assert managed_namespaces(template()) == managed_namespaces(kustomize("config/default")) == {"kubenodesmith", NAMESPACE}
+    assert managed_namespaces(template("--set", "managedNamespaces={lab,kubenodesmith-system}")) == {"lab", NAMESPACE}
+    assert "*" in managed_namespaces(template("--set", "managedNamespaces={*}"))
+
+
 def test_the_values_of_the_chart_do_what_they_say():
     on = template("--set", "metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true,"
                   "networkPolicy.enabled=true,image.tag=v9,replicas=3,nameOverride=smith,serviceAccount.create=false,"
