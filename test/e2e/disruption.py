@@ -89,11 +89,7 @@ def wait_disrupted(stack, name, reason, timeout=40):
         claim = next((c for c in stack.claims() if c["metadata"]["name"] == name), None)
         return claim and condition(claim, "Disrupted").get("reason") == reason
     wait_for(f"the decision {reason}", found, timeout)
-<<<<<<< HEAD
     wait_for("the Event on the Node", lambda: "Disrupting" in (shown := describe(stack, "node", name)) and reason in shown, 20)
-=======
-    wait_for("the Event of it", lambda: (events := describe(stack, "node", name)) and "Disrupting" in events and reason in events, 20)
->>>>>>> f97d399a8df208a990dcc8260ae1894932e68441
     assert "kubenodesmith.io/disrupted:NoSchedule" in wait_for(
         "the taint", lambda: (text := describe(stack, "node", name)) and "disrupted:NoSchedule" in text and text, 10)
     shown = describe(stack, "nsclaim", name, NAMESPACE)

@@ -26,13 +26,8 @@ def test_a_hardly_used_node_goes_when_its_pods_fit_elsewhere(clean):
     assert len(stack.proxmox.machines()) == 1
     assert claim_names(stack) < bought
     assert_bound_soon(stack)
-<<<<<<< HEAD
     wait_for("the Event", lambda: any(e["reason"] == "Disrupting" and e["message"].startswith("Underutilized")
                                       for e in stack.events("default")), 20)
-=======
-    wait_for("the Event of it", lambda: any(e["reason"] == "Disrupting" and e["message"].startswith("Underutilized")
-                                            for e in stack.events("default")), 20)
->>>>>>> f97d399a8df208a990dcc8260ae1894932e68441
 
 
 def test_a_large_node_is_replaced_by_a_small_one(clean):
