@@ -1,8 +1,10 @@
 """Bare metal as a user sees it: pods wake servers, idle servers drain and power off."""
 
 import json
+import time
 import urllib.error
 import urllib.request
+from datetime import datetime
 
 import pytest
 
@@ -92,6 +94,8 @@ def test_a_host_listed_twice_is_refused(stack, rack):
     stack.apply(*rack.manifests())
     wait_for("two examined hosts", lambda: all_ready(stack, 2), 40)
     twin = hosts(stack)["host-1"]
+    # Ages are told in whole seconds.
+    wait_for("the next second", lambda: time.time() >= datetime.fromisoformat(twin["metadata"]["creationTimestamp"]).timestamp() + 1, 5)
     twin = {"apiVersion": twin["apiVersion"], "kind": twin["kind"], "spec": twin["spec"],
             "metadata": {"name": "host-1-again", "namespace": NAMESPACE}}
     stack.apply(twin)
