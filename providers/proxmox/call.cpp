@@ -1,6 +1,7 @@
 #include "providers/proxmox/call.hpp"
 
 #include <boost/json/object.hpp>
+
 #include "providers/foreign/json.hpp"
 #include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"

@@ -5,19 +5,13 @@
 
 #include "providers/proxmox/guest_look.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/providers/answer.hpp"
 
 using namespace providers::proxmox;
 using Catch::Contains;
+using test::answer;
 
 namespace {
-
-base::HttpResponse answer(int status, std::string reason, std::string body) {
-    base::HttpResponse response;
-    response.status = status;
-    response.reason = std::move(reason);
-    response.body = std::move(body);
-    return response;
-}
 
 ApiError error_of(const base::HttpResponse& response) {
     try {

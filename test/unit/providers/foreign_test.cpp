@@ -3,20 +3,14 @@
 #include "providers/foreign/text.hpp"
 #include "providers/proxmox/call.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/providers/answer.hpp"
 
 using namespace providers;
 using Catch::Contains;
 using proxmox::ApiError;
+using test::answer;
 
 namespace {
-
-base::HttpResponse answer(int status, std::string reason, std::string body) {
-    base::HttpResponse response;
-    response.status = status;
-    response.reason = std::move(reason);
-    response.body = std::move(body);
-    return response;
-}
 
 std::string error_of(const base::HttpResponse& response) {
     try {
