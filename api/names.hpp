@@ -160,6 +160,7 @@ inline constexpr std::string_view kKept = "Kept";        // MachineDeleted: stop
 inline constexpr std::string_view kPaused = "Paused";    // Launched: ControlPlane.mode
 inline constexpr std::string_view kObserve = "Observe";  // Launched: ControlPlane.mode
 inline constexpr std::string_view kNotReconciled = "NotReconciled";
+inline constexpr std::string_view kNamespaceNotManaged = "NamespaceNotManaged";  // Ready, of every kind
 // Disrupted; also the reasons of disruption budgets
 inline constexpr std::string_view kEmpty = "Empty";
 inline constexpr std::string_view kUnderutilized = "Underutilized";

@@ -1,17 +1,20 @@
 #include "api/yaml.hpp"
 
 #include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/yaml.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/locale/utf.hpp>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <sstream>
+#include <unordered_map>
+#include <utility>
 
 namespace api {
 
@@ -82,8 +85,6 @@ json::value resolve_plain(const std::string& text) {
     return json::value(text);
 }
 
-json::value convert(const YAML::Node& node);
-
 bool is_utf8(std::string_view text) {
     namespace utf = boost::locale::utf;
     for (auto at = text.begin(); at != text.end();)
@@ -91,111 +92,243 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
-// yaml-cpp passes on any bytes.
-const std::string& text_of(const YAML::Node& scalar) {
-    if (!is_utf8(scalar.Scalar())) fail(scalar.Mark(), "the text is not UTF-8");
-    return scalar.Scalar();
-}
-
-json::value convert_scalar(const YAML::Node& node) {
-    const std::string& tag = node.Tag();
-    const std::string& text = text_of(node);
+json::value resolve(const YAML::Mark& mark, const std::string& tag, const std::string& text) {
     if (tag == "?" || tag.empty()) return resolve_plain(text);
     if (tag == "!" || tag == "tag:yaml.org,2002:str" || tag == "tag:yaml.org,2002:binary")
         return json::value(text);
     if (tag.starts_with("tag:yaml.org,2002:")) return resolve_plain(text);
-    fail(node.Mark(), "tag " + tag + " is not supported");
+    fail(mark, "tag " + tag + " is not supported");
 }
 
-std::string key_text(const YAML::Node& key) {
-    if (!key.IsScalar()) fail(key.Mark(), "a key must be a scalar");
-    return text_of(key);
-}
-
-bool is_merge(const YAML::Node& key) {
-    return key.IsScalar() && key.Tag() != "!" && key.Scalar() == "<<";
-}
-
-void merge_into(json::object& target, const YAML::Node& source) {
-    if (source.IsSequence()) {
-        for (const YAML::Node& each : source) merge_into(target, each);
-        return;
-    }
-    const json::value merged = convert(source);
-    if (!merged.is_object()) fail(source.Mark(), "'<<' needs a mapping");
-    for (const auto& [key, value] : merged.get_object())
-        if (!target.contains(key)) target.emplace(key, value);
-}
-
-json::value convert_map(const YAML::Node& node) {
-    json::object object;
-    for (const auto& entry : node) {
-        if (is_merge(entry.first)) continue;
-        const std::string name = key_text(entry.first);
-        if (!object.emplace(name, convert(entry.second)).second)
-            fail(entry.first.Mark(), "key \"" + name + "\" is there twice");
-    }
-    for (const auto& entry : node)
-        if (is_merge(entry.first)) merge_into(object, entry.second);
-    return object;
-}
-
-json::value convert(const YAML::Node& node) {
-    switch (node.Type()) {
-        case YAML::NodeType::Scalar:
-            return convert_scalar(node);
-        case YAML::NodeType::Sequence: {
-            json::array array;
-            for (const YAML::Node& element : node) array.push_back(convert(element));
-            return array;
-        }
-        case YAML::NodeType::Map:
-            return convert_map(node);
-        case YAML::NodeType::Null:
-        case YAML::NodeType::Undefined:
-            return nullptr;
-    }
-    return nullptr;
-}
-
-// Where the last document began.
-class DocumentStart final : public YAML::EventHandler {
-public:
-    YAML::Mark at = YAML::Mark::null_mark();
-
-    void OnDocumentStart(const YAML::Mark& mark) override { at = mark; }
-    void OnDocumentEnd() override {}
-    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
-    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                         YAML::EmitterStyle::value) override {}
-    void OnSequenceEnd() override {}
-    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                    YAML::EmitterStyle::value) override {}
-    void OnMapEnd() override {}
+// What a value costs once its aliases are expanded.
+struct Size {
+    std::size_t nodes = 1;
+    std::size_t bytes = 0;
+    std::size_t depth = 0;
 };
 
-// yaml-cpp would read empty documents for ever where it does not get past what can begin none, such as a
-// comma.
-void check_that_it_ends(const std::string& text) {
-    std::istringstream stream(text);
-    YAML::Parser parser(stream);
-    DocumentStart document;
-    for (auto before = document.at; parser.HandleNextDocument(document); before = document.at)
-        if (document.at.pos == before.pos) fail(document.at, "this is not the beginning of a value");
+// A value while it is read. `text` is what it says as a key; only scalars can be keys.
+struct Item {
+    YAML::Mark mark;
+    json::value value;
+    std::optional<std::string> text;
+    bool is_merge = false;
+    Size size;
+};
+
+// A list or mapping whose end was not read yet.
+struct Open {
+    YAML::Mark mark;
+    YAML::anchor_t anchor = YAML::NullAnchor;
+    bool is_map = false;
+    json::array array;
+    json::object object;
+    std::optional<Item> key;
+    std::vector<std::pair<YAML::Mark, json::value>> merges;
+    Size size;
+
+    Open(const YAML::Mark& at, YAML::anchor_t name, bool map) : mark(at), anchor(name), is_map(map) {}
+};
+
+void merge_into(json::object& target, const YAML::Mark& mark, json::value& source) {
+    if (auto* several = source.if_array()) {
+        for (json::value& each : *several) merge_into(target, mark, each);
+        return;
+    }
+    auto* object = source.if_object();
+    if (!object) fail(mark, "'<<' needs a mapping");
+    for (auto& [key, value] : *object)
+        if (!target.contains(key)) target.emplace(key, std::move(value));
+}
+
+void add_entry(Open& map, const Item& key, Item&& item) {
+    if (key.is_merge) {
+        map.merges.emplace_back(item.mark, std::move(item.value));
+        return;
+    }
+    if (!map.object.emplace(*key.text, std::move(item.value)).second)
+        fail(key.mark, "key \"" + *key.text + "\" is there twice");
+}
+
+// Builds values from yaml-cpp's events, without its graph of nodes: whatever would exceed a bound is refused
+// before it takes memory.
+class Builder final : public YAML::EventHandler {
+public:
+    explicit Builder(const YamlBounds& bounds) : bounds_(bounds) {}
+
+    // Where the last document began.
+    const YAML::Mark& began() const { return began_; }
+    json::value take() { return std::exchange(document_, nullptr); }
+
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        began_ = mark;
+        anchors_.clear();
+        names_.clear();
+        count(mark, {});
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        Item item;
+        item.mark = mark;
+        add_leaf(anchor, std::move(item));
+    }
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& text) override {
+        // yaml-cpp passes on any bytes.
+        if (!is_utf8(text)) fail(mark, "the text is not UTF-8");
+        Item item;
+        item.mark = mark;
+        item.is_merge = tag != "!" && text == "<<" && expects_key();
+        if (!expects_key() || anchor != YAML::NullAnchor) item.value = resolve(mark, tag, text);
+        item.text = text;
+        item.size.bytes = text.size();
+        add_leaf(anchor, std::move(item));
+    }
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        const auto found = anchors_.find(anchor);
+        if (found == anchors_.end()) fail(mark, "the alias stands in what it stands for");
+        count(mark, found->second.size);
+        Item item = found->second;
+        item.mark = mark;
+        add(std::move(item));
+    }
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value /*style*/) override {
+        open(mark, anchor, false);
+    }
+    void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value /*style*/) override {
+        open(mark, anchor, true);
+    }
+    void OnSequenceEnd() override {
+        Open ended = close();
+        finish(ended, std::move(ended.array));
+    }
+    void OnMapEnd() override {
+        Open ended = close();
+        for (auto& [mark, source] : ended.merges) merge_into(ended.object, mark, source);
+        finish(ended, std::move(ended.object));
+    }
+    void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
+        if (!names_.insert(name).second) fail(mark, "anchor &" + name + " is there twice");
+    }
+
+private:
+    bool expects_key() const { return !open_.empty() && open_.back().is_map && !open_.back().key; }
+
+    void count(const YAML::Mark& mark, const Size& more) {
+        nodes_ += more.nodes;
+        bytes_ += more.bytes;
+        if (nodes_ > bounds_.nodes)
+            fail(mark, "more than " + std::to_string(bounds_.nodes) +
+                           " values, those of aliases counted each time");
+        if (bytes_ > bounds_.bytes)
+            fail(mark,
+                 "more than " + std::to_string(bounds_.bytes) + " bytes, those of aliases counted each time");
+        if (open_.size() + more.depth > bounds_.depth)
+            fail(mark, "lists and mappings are nested more than " + std::to_string(bounds_.depth) + " deep");
+    }
+
+    void open(const YAML::Mark& mark, YAML::anchor_t anchor, bool is_map) {
+        if (expects_key()) fail(mark, "a key must be a scalar");
+        Size size;
+        size.depth = 1;
+        count(mark, size);
+        open_.emplace_back(mark, anchor, is_map).size = size;
+    }
+
+    Open close() {
+        Open ended = std::move(open_.back());
+        open_.pop_back();
+        return ended;
+    }
+
+    void finish(const Open& ended, json::value value) {
+        Item item;
+        item.mark = ended.mark;
+        item.value = std::move(value);
+        item.size = ended.size;
+        remember(ended.anchor, item);
+        add(std::move(item));
+    }
+
+    void add_leaf(YAML::anchor_t anchor, Item item) {
+        count(item.mark, item.size);
+        remember(anchor, item);
+        add(std::move(item));
+    }
+
+    // The copy counts like one more alias, as anchors may stand in one another.
+    void remember(YAML::anchor_t anchor, const Item& item) {
+        if (anchor == YAML::NullAnchor) return;
+        count(item.mark, item.size);
+        anchors_.emplace(anchor, item);
+    }
+
+    void add(Item item) {
+        if (open_.empty()) {
+            document_ = std::move(item.value);
+            return;
+        }
+        Open& parent = open_.back();
+        if (expects_key() && !item.text) fail(item.mark, "a key must be a scalar");
+        parent.size.nodes += item.size.nodes;
+        parent.size.bytes += item.size.bytes;
+        parent.size.depth = std::max(parent.size.depth, item.size.depth + 1);
+        if (!parent.is_map)
+            parent.array.push_back(std::move(item.value));
+        else if (!parent.key)
+            parent.key = std::move(item);
+        else
+            add_entry(parent, *std::exchange(parent.key, std::nullopt), std::move(item));
+    }
+
+    const YamlBounds bounds_;
+    YAML::Mark began_ = YAML::Mark::null_mark();
+    json::value document_;
+    std::vector<Open> open_;
+    std::unordered_map<YAML::anchor_t, Item> anchors_;
+    std::set<std::string> names_;
+    std::size_t nodes_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+YAML::Mark place_of(std::string_view text, std::size_t offset) {
+    const auto before = text.substr(0, offset);
+    YAML::Mark mark;
+    mark.pos = static_cast<int>(offset);
+    mark.line = static_cast<int>(std::ranges::count(before, '\n'));
+    mark.column = static_cast<int>(before.size() - (before.rfind('\n') + 1));
+    return mark;
+}
+
+// What has to be known before yaml-cpp reads: within brackets it holds hundreds of bytes for each token until
+// the outermost bracket is closed.
+void check_text(std::string_view text, const YamlBounds& bounds) {
+    if (text.size() > bounds.bytes)
+        fail(place_of(text, bounds.bytes), "more than " + std::to_string(bounds.bytes) + " bytes");
+    std::size_t brackets = 0;
+    for (std::size_t at = text.find_first_of("[{,"); at != std::string_view::npos;
+         at = text.find_first_of("[{,", at + 1))
+        if (++brackets > bounds.nodes)
+            fail(place_of(text, at), "more than " + std::to_string(bounds.nodes) + " of '[', '{' and ','");
 }
 
 }  // namespace
 
-std::vector<json::value> parse_yaml_documents(std::string_view text) {
+std::vector<json::value> parse_yaml_documents(std::string_view text, const YamlBounds& bounds) {
+    check_text(text, bounds);
     std::vector<json::value> documents;
     try {
-        const std::string all(text);
-        check_that_it_ends(all);
-        for (const YAML::Node& node : YAML::LoadAll(all)) {
-            json::value document = convert(node);
-            if (!document.is_null()) documents.push_back(std::move(document));
+        std::istringstream stream{std::string(text)};
+        YAML::Parser parser(stream);
+        Builder builder(bounds);
+        for (auto before = builder.began(); parser.HandleNextDocument(builder); before = builder.began()) {
+            // yaml-cpp would read empty documents for ever where it does not get past what can begin none,
+            // such as a comma.
+            if (builder.began().pos == before.pos) fail(before, "this is not the beginning of a value");
+            if (json::value document = builder.take(); !document.is_null())
+                documents.push_back(std::move(document));
         }
     } catch (const YAML::Exception& error) {
         fail(error.mark, error.msg);
@@ -203,8 +336,8 @@ std::vector<json::value> parse_yaml_documents(std::string_view text) {
     return documents;
 }
 
-json::value parse_yaml(std::string_view text) {
-    std::vector<json::value> documents = parse_yaml_documents(text);
+json::value parse_yaml(std::string_view text, const YamlBounds& bounds) {
+    std::vector<json::value> documents = parse_yaml_documents(text, bounds);
     if (documents.size() > 1) throw YamlError("expected one document, found several");
     return documents.empty() ? json::value() : std::move(documents.front());
 }

@@ -26,7 +26,6 @@ std::string describe(const boost::system::error_code& error) {
         error == asio::error::eof || error == asio::ssl::error::stream_truncated) {
         return "the server closed the connection before the response was complete";
     }
-    if (error == http::error::body_limit) return "the response is longer than allowed";
     return error.message();
 }
 
@@ -177,7 +176,9 @@ private:
     }
 
     [[noreturn]] void fail(const Deadline& limit, const boost::system::error_code& error) const {
-        const auto reason = limit.expired() ? "timed out" : describe(error);
+        auto reason = limit.expired() ? "timed out" : describe(error);
+        if (error == boost::beast::http::error::body_limit && body_limit_)
+            reason = "the response is longer than the " + std::to_string(*body_limit_) + " bytes allowed";
         throw TransportError(subject() + ": " + reason, exchange_->bytes_written() > 0);
     }
     std::string subject() const { return describe(request_, pool_->connector.url()); }

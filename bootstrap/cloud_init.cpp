@@ -25,16 +25,16 @@ json::array strings(const std::vector<std::string>& values) {
 json::object parse_own(const std::string& text) {
     if (text.empty()) return {};
     if (!text.starts_with("#cloud-config")) {
-        throw std::invalid_argument("own user-data must begin with the line #cloud-config");
+        throw OwnUserDataError("own user-data must begin with the line #cloud-config");
     }
     json::value document;
     try {
-        document = api::parse_yaml(text);
+        document = api::parse_yaml(text, api::kObjectBounds);
     } catch (const api::YamlError& error) {
-        throw std::invalid_argument(std::string("own user-data: ") + error.what());
+        throw OwnUserDataError(std::string("own user-data: ") + error.what());
     }
     if (document.is_null()) return {};
-    if (!document.is_object()) throw std::invalid_argument("own user-data is not a mapping");
+    if (!document.is_object()) throw OwnUserDataError("own user-data is not a mapping");
     return document.as_object();
 }
 
@@ -43,7 +43,7 @@ void append(json::object& document, std::string_view key, const json::array& mor
     auto& value = document[key];
     if (value.is_null()) value = json::array();
     if (!value.is_array()) {
-        throw std::invalid_argument("own user-data: " + std::string(key) + " must be a list");
+        throw OwnUserDataError("own user-data: " + std::string(key) + " must be a list");
     }
     auto& list = value.as_array();
     list.insert(list.end(), more.begin(), more.end());

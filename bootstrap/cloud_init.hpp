@@ -2,6 +2,7 @@
 // https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +20,14 @@ struct GuestSettings {
     std::string own_user_data;  // a #cloud-config of the user, merged with ours; empty: none
 };
 
+// What the user's own document lacks, without its text, which may hold secrets.
+struct OwnUserDataError : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
 // Everything of the user's own document is kept; its lists stand before ours, so its commands prepare the
 // machine before it joins. The host name is always ours. Holds what the plan holds.
-// Throws std::invalid_argument if the user's own document is no #cloud-config, or contradicts ours in kind.
+// Throws OwnUserDataError if the user's own document is no #cloud-config, or contradicts ours in kind.
 std::string user_data(const GuestSettings& settings, const JoinPlan& plan);
 
 // Adds the end of cloud-init to what a machine does once: later boots are none of its business. For boot data

@@ -34,7 +34,7 @@ std::string text(const json::value* value) {
 
 json::value parse_kubeconfig(const std::string& yaml) {
     try {
-        return api::parse_yaml(yaml);
+        return api::parse_yaml(yaml, api::kObjectBounds);
     } catch (const api::YamlError& error) {
         refuse(std::string("its kubeconfig is no YAML: ") + error.what());
     }

@@ -231,4 +231,12 @@ void conclude(NodeSmithHost& host, api::Time now) {
     set_course(host, course_of(host), *ready_in(host.status.conditions), now);
 }
 
+void conclude_unmanaged(Conditions& all, std::optional<std::int64_t> generation, const std::string& message,
+                        api::Time now) {
+    const auto reason = reasons::kNamespaceNotManaged;
+    write(all, unready(reason, message), generation, now);
+    write(all, update(conditions::kStalled, ConditionStatus::True, reason, message), generation, now);
+    api::remove_condition(all, conditions::kReconciling);
+}
+
 }  // namespace controllers

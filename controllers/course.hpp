@@ -28,5 +28,8 @@ void conclude(api::v1alpha1::NodeSmithPool& pool, const api::v1alpha1::NodeSmith
 // `waits_for_provider`: what its pools lack may come without anybody's doing.
 void conclude(api::v1alpha1::NodeSmithControlPlane& control_plane, bool waits_for_provider, api::Time now);
 void conclude(api::v1alpha1::NodeSmithHost& host, api::Time now);
+// Of any kind, in a namespace that is not managed.
+void conclude_unmanaged(api::Conditions& conditions, std::optional<std::int64_t> generation,
+                        const std::string& message, api::Time now);
 
 }  // namespace controllers

@@ -141,6 +141,17 @@ asio::awaitable<bool> GarbageCollector::is_in_use_after_all(providers::Machine m
                           [&machine](const api::Node& node) { return may_serve(node, machine); });
 }
 
+// Claims of namespaces that are managed no more are in no cache. One that only has the right name, which
+// anybody may give it, is not meant.
+asio::awaitable<bool> GarbageCollector::is_of_unmanaged_claim(std::shared_ptr<const api::Node> node) {
+    kube::ListOptions of_that_name;
+    of_that_name.field_selector = "metadata.name=" + *api::find(node->metadata.labels, api::labels::kClaim);
+    const auto claims = co_await client_.list<NodeSmithClaim>(std::move(of_that_name));
+    co_return std::any_of(claims.begin(), claims.end(), [&node](const NodeSmithClaim& claim) {
+        return claim.status.nodeName == node->metadata.name;
+    });
+}
+
 asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
     ProviderObject object, Backend backend, std::vector<providers::Machine> machines) {
     Findings findings;
@@ -313,6 +324,8 @@ asio::awaitable<void> GarbageCollector::collect_nodes(ProviderObject object, Bac
     const auto hosts = co_await backend->offerings();
     for (const auto& node : ghosts(machines, hosts, api::key_of(*object), informers_)) {
         if (!is_overdue(object, "node/" + node->metadata.uid)) continue;
+        const bool is_needed = co_await is_of_unmanaged_claim(node);
+        if (is_needed) continue;
         events_.event(kube::target_of(*node), kube::EventType::normal, "RemovingNode",
                       "its machine and its claim are gone");
         kube::Preconditions same;

@@ -37,6 +37,7 @@ private:
     static std::string summary_of(const Findings& findings, bool reports_only);
     // Asks the API server whether the machine has an owner after all.
     asio::awaitable<bool> is_claimed(providers::Machine machine);
+    asio::awaitable<bool> is_of_unmanaged_claim(std::shared_ptr<const api::Node> node);
     // Asks the API server for a Node that may serve on the machine.
     asio::awaitable<bool> is_in_use_after_all(providers::Machine machine);
     asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,

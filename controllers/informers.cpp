@@ -71,6 +71,20 @@ void index_ours(Informers& informers) {
     });
 }
 
+template <class Informer>
+void admit_managed_to(Informer& informer, const ManagedNamespaces& managed) {
+    informer.admit_only(
+        [&managed](const auto& object) { return managed.contains(object.metadata.namespace_); });
+}
+
+void admit_managed(Informers& informers) {
+    admit_managed_to(informers.providers, informers.managed);
+    admit_managed_to(informers.pools, informers.managed);
+    admit_managed_to(informers.claims, informers.managed);
+    admit_managed_to(informers.control_planes, informers.managed);
+    admit_managed_to(informers.hosts, informers.managed);
+}
+
 // Calls `each` with every informer.
 template <class MaybeConst, class Function>
 void for_all(MaybeConst& i, Function each) {
@@ -97,8 +111,9 @@ void for_all(MaybeConst& i, Function each) {
 }  // namespace
 
 Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& random,
-                     asio::any_io_executor executor)
-    : pods(client, clock, random, executor, unfinished_pods(),
+                     asio::any_io_executor executor, ManagedNamespaces managed_namespaces)
+    : managed(std::move(managed_namespaces)),
+      pods(client, clock, random, executor, unfinished_pods(),
            [this](api::Pod& pod) {
                forget_unread(pod);
                parts_.share(pod);
@@ -122,6 +137,7 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
       hosts(client, clock, random, executor) {
     index_core(*this);
     index_ours(*this);
+    admit_managed(*this);
 }
 
 Informers::~Informers() = default;

@@ -13,6 +13,7 @@
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "base/task_group.hpp"
+#include "controllers/managed_namespaces.hpp"
 #include "kube/informer.hpp"
 
 namespace controllers {
@@ -38,9 +39,12 @@ class Informers {
     api::SharedParts parts_;  // of pods
 
 public:
-    Informers(kube::Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor);
+    // Objects of our kinds in other namespaces than `managed` are in no store; see unmanaged.hpp.
+    Informers(kube::Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
+              ManagedNamespaces managed = {});
     ~Informers();  // not inline: whoever has one would compile the informers of all kinds anew
 
+    const ManagedNamespaces managed;
     kube::Informer<api::Pod> pods;  // not Succeeded or Failed; see forget_unread()
     kube::Informer<api::Node> nodes;
     kube::Informer<api::DaemonSet> daemon_sets;

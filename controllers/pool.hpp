@@ -46,6 +46,9 @@ std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolFacts& facts);
 // Counts each failure once, by its time.
 void count_failures(const PoolFacts& facts, api::v1alpha1::PoolStatus& status);
 
+// Why the last claim of the series failed, to be added to a sentence; empty: none of them is still there.
+std::string last_failure(const ClaimPointers& claims);
+
 class PoolReconciler final : public kube::Reconciler {
 public:
     // All must outlive this.

@@ -63,18 +63,6 @@ std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_vi
     return condition->lastTransitionTime;
 }
 
-// Why the last claim of the series failed, as far as it is still there.
-std::string last_failure(const PoolFacts& facts) {
-    const NodeSmithClaim* last = nullptr;
-    for (const auto& claim : facts.claims) {
-        const bool counts = became_true(*claim, conditions::kFailed) && claim->status.lastFailure &&
-                            !provisioning::failed_for_room(*claim);
-        if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
-            last = claim.get();
-    }
-    return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
-}
-
 // Why no host can take a machine of the size, as the provider last saw them; empty: one can, or none is
 // known.
 std::string why_no_room(const PoolFacts& facts, const Size& size) {
@@ -157,7 +145,7 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Update&
     if (status.nextRetryTime && now < *status.nextRetryTime)
         return no(reasons::kBackingOff, base::counted(status.consecutiveFailures, "claim") +
                                             " failed in a row: nothing is created before " +
-                                            status.nextRetryTime->str() + last_failure(facts));
+                                            status.nextRetryTime->str() + last_failure(facts.claims));
     if (auto full = why_no_room(facts, size); !full.empty())
         return no(reasons::kInsufficientCapacity, std::move(full));
     return update(
@@ -306,6 +294,17 @@ void count_failures(const PoolFacts& facts, PoolStatus& status) {
                                 std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
     const auto wait = std::chrono::ceil<std::chrono::seconds>(backoff.after(status.consecutiveFailures));
     status.nextRetryTime = api::Time(status.lastScaleFailureTime->at + wait);
+}
+
+std::string last_failure(const ClaimPointers& claims) {
+    const NodeSmithClaim* last = nullptr;
+    for (const auto& claim : claims) {
+        const bool counts = became_true(*claim, conditions::kFailed) && claim->status.lastFailure &&
+                            !provisioning::failed_for_room(*claim);
+        if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
+            last = claim.get();
+    }
+    return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
 }
 
 PoolStatus next_status(const PoolFacts& facts, api::Time now) {

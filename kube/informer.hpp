@@ -31,6 +31,14 @@ using Transform = std::function<void(T& object)>;
 // what is no number is not surely newer than anything.
 bool is_newer(const std::string& version, const std::string& than);
 
+// Whether an object belongs into the local copy, by what never changes of it (its namespace, say). Must not
+// throw.
+template <api::Kind T>
+using Admission = std::function<bool(const T& object)>;
+// Told of each version of an object that is not admitted; nothing of it is kept. Must not throw.
+template <api::Kind T>
+using RefusalHandler = std::function<void(const T& object)>;
+
 template <api::Kind T>
 class Informer : private ReflectorTarget {
 public:
@@ -47,6 +55,9 @@ public:
     void on_change(ChangeHandler<T> handler) {
         handlers_.push_back(std::move(handler));
     }  // only before run()
+    // What is not admitted is in no store and no change, as if it did not exist; only before run().
+    void admit_only(Admission<T> admission) { admission_ = std::move(admission); }
+    void on_refusal(RefusalHandler<T> handler) { refusal_ = std::move(handler); }  // only before run()
     bool synced() const { return synced_; }
     asio::awaitable<void> wait_synced() {
         while (!synced_) co_await changed_.wait();
@@ -57,6 +68,7 @@ public:
     // Read-your-writes: puts what the API server returned for our own write into the store at once,
     // unless the store already has a newer resourceVersion. Later watch events older than it are ignored.
     void observe(T written) {
+        if (!admits(written)) return;
         // The watch has passed that version: what the store holds, or holds no more, is at least as new.
         if (!heard_.empty() && !is_newer(written.metadata.resourceVersion, heard_)) return;
         if (!is_known(written)) apply(kept(std::move(written)));
@@ -65,6 +77,11 @@ public:
 private:
     using Pointer = typename Store<T>::Pointer;
     using Sorted = typename Store<T>::Sorted;
+
+    bool admits(const T& object) const { return !admission_ || admission_(object); }
+    void refuse(const T& object) const {
+        if (refusal_) refusal_(object);
+    }
 
     Pointer kept(T&& object) const {
         if (transform_) transform_(object);
@@ -76,14 +93,17 @@ private:
     class Page final : public PageReader {
     public:
         explicit Page(Informer& informer)
-            : decoder_([&informer](T&& item) { informer.gathered_.insert(informer.kept(std::move(item))); }) {
-        }
+            : decoder_([&informer](T&& item) { informer.gather(std::move(item)); }) {}
         void consume(std::string_view bytes) override { decoder_.write(bytes); }
         api::ListMeta finish() override { return decoder_.finish(); }
 
     private:
         api::ListDecoder<T> decoder_;
     };
+    void gather(T&& item) {
+        if (!admits(item)) return refuse(item);
+        gathered_.insert(kept(std::move(item)));
+    }
     std::unique_ptr<PageReader> read_page() override { return std::make_unique<Page>(*this); }
 
     void end_list(const std::string& resource_version) override {
@@ -114,6 +134,10 @@ private:
         }
         heard_ = news.resource_version = event.object.metadata.resourceVersion;
         if (event.type == api::WatchEventType::Bookmark) return news;
+        if (!admits(event.object)) {
+            if (event.type != api::WatchEventType::Deleted) refuse(event.object);
+            return news;
+        }
         if (event.type == api::WatchEventType::Deleted) {
             // A newer object of that name may be there already, by observe().
             const auto key = api::key_of(event.object);
@@ -147,6 +171,8 @@ private:
     }
 
     Transform<T> transform_;
+    Admission<T> admission_;  // none: all
+    RefusalHandler<T> refusal_;
     Store<T> store_;
     Sorted gathered_;  // by the list in progress
     std::vector<ChangeHandler<T>> handlers_;

@@ -13,6 +13,7 @@
 #include "base/http_server.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
+#include "controllers/managed_namespaces.hpp"
 #include "kube/client.hpp"
 #include "kube/leader_election.hpp"
 #include "operator/probe_server.hpp"
@@ -24,6 +25,7 @@ namespace asio = boost::asio;
 struct OperatorSettings {
     bool leader_elect = false;
     kube::LeaderElectionOptions election;  // without a namespace: see lease_namespace.hpp
+    controllers::ManagedNamespaces namespaces;
     int concurrent_claims = 16;
     bool kproximate_metrics = false;
     // Where machines reach what boot_data_handler() answers, without a slash at the end; empty: nowhere.

@@ -89,6 +89,10 @@ void add_options(CLI::App& app, Options& options) {
         "kubeconfig file; default: KUBECONFIG, then the pod's service account, then ~/.kube/config");
     app.add_option("--context", options.cluster.context,
                    "Context of the kubeconfig; default: its current one");
+    app.add_option("--namespaces", options.namespaces,
+                   "Where NodeSmith objects do anything: names with commas between them, * = all; default: "
+                   "this pod's, else all")
+        ->delimiter(',');
     app.add_option("--health-probe-bind-address", options.health_address,
                    "Address of /healthz and /readyz; 0 = off")
         ->capture_default_str();
@@ -129,7 +133,16 @@ void check_bootstrap(const Options& options) {
     if (address) check_advertise_url(options.bootstrap_url);
 }
 
+controllers::ManagedNamespaces checked_namespaces(const std::vector<std::string>& names) {
+    try {
+        return controllers::ManagedNamespaces(names);
+    } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument(std::string("--namespaces: ") + error.what());
+    }
+}
+
 void check(const Options& options) {
+    if (!options.namespaces.empty()) checked_namespaces(options.namespaces);
     parse_bind_address("--health-probe-bind-address", options.health_address);
     parse_bind_address("--metrics-bind-address", options.metrics_address);
     check_bootstrap(options);
@@ -186,6 +199,13 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
         result.exit = Exit{2, std::string(error.what()) + "\n"};
     }
     return result;
+}
+
+controllers::ManagedNamespaces managed_namespaces_of(const Options& options,
+                                                     const kube::ClusterConfig& config) {
+    if (!options.namespaces.empty()) return checked_namespaces(options.namespaces);
+    if (config.is_in_cluster() && !config.namespace_.empty()) return checked_namespaces({config.namespace_});
+    return {};
 }
 
 std::optional<BindAddress> parse_bind_address(const std::string& flag, const std::string& text) {

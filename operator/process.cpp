@@ -38,6 +38,7 @@ OperatorSettings settings_of(const Options& options, const kube::ClusterConfig& 
                              base::Random& random) {
     OperatorSettings settings;
     settings.leader_elect = options.leader_elect;
+    settings.namespaces = managed_namespaces_of(options, config);
     settings.concurrent_claims = options.concurrent_claims;
     settings.kproximate_metrics = options.kproximate_metrics;
     settings.boot_data_url = options.bootstrap_url;
@@ -175,8 +176,10 @@ int run_process(const Options& options) {
     base::log::configure(options.log_level, options.log_format);
     try {
         auto config = kube::load_config(options.cluster);
-        base::log::info("Starting",
-                        {{"version", version()}, {"cluster", config.http.url}, {"config", config.source}});
+        base::log::info("Starting", {{"version", version()},
+                                     {"cluster", config.http.url},
+                                     {"config", config.source},
+                                     {"namespaces", managed_namespaces_of(options, config).str()}});
         Process process(options, std::move(config));
         return process.run();
     } catch (const kube::ConfigError& error) {

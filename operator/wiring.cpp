@@ -15,6 +15,7 @@
 #include "controllers/provider_instances.hpp"
 #include "controllers/provisioning/reconciler.hpp"
 #include "controllers/reservations.hpp"
+#include "controllers/unmanaged.hpp"
 #include "kube/write_fence.hpp"
 #include "operator/cluster_metrics.hpp"
 #include "operator/debug_state.hpp"
@@ -42,7 +43,7 @@ struct Wiring::Objects {
           elector(kube::make_leader_elector(client, clock(), random(), settings.election)),
           events(kube::make_event_writer(client, clock(), random(), executor(), "kubenodesmith")),
           decisions(*events, clock()),
-          informers(client, clock(), random(), executor()),
+          informers(client, clock(), random(), executor(), settings.namespaces),
           host_inventory(informers, client),
           provider_environment{executor(),
                                clock(),
@@ -68,6 +69,7 @@ struct Wiring::Objects {
               [this] { return provisioning.world_for_removals(); }, [this] { return may_mutate(); }),
           hosts(informers, client, clock(), random(), decisions, metrics, instances),
           garbage(informers, client, clock(), decisions, metrics, instances),
+          unmanaged(informers, client, clock()),
           cluster_metrics(
               informers, clock(), metrics, disruption, [this] { return leading; },
               settings.election.lease.name) {
@@ -80,6 +82,7 @@ struct Wiring::Objects {
         add("disruption", disruption, 1);
         add("host", hosts, kConcurrentHosts);
         add("garbagecollection", garbage, 4);
+        if (!settings.namespaces.all()) add_unmanaged();
     }
 
     template <class Reconciler>
@@ -91,6 +94,14 @@ struct Wiring::Objects {
             std::make_unique<kube::Controller>(options, reconciler, executor(), clock(), metrics);
         reconciler.subscribe(controller->queue());
         controllers.push_back(std::move(controller));
+    }
+
+    void add_unmanaged() {
+        add("unmanaged-provider", unmanaged.providers, 1);
+        add("unmanaged-pool", unmanaged.pools, 1);
+        add("unmanaged-claim", unmanaged.claims, 1);
+        add("unmanaged-controlplane", unmanaged.control_planes, 1);
+        add("unmanaged-host", unmanaged.hosts, 1);
     }
 
     asio::any_io_executor executor() { return environment.executor; }
@@ -123,6 +134,7 @@ struct Wiring::Objects {
     controllers::DisruptionReconciler disruption;
     controllers::HostReconciler hosts;
     controllers::GarbageCollector garbage;
+    controllers::UnmanagedReconcilers unmanaged;
     ClusterMetrics cluster_metrics;
     std::unique_ptr<base::MetricsRegistry::Hook> kproximate_metrics;
     std::vector<std::unique_ptr<kube::Controller>> controllers;

@@ -191,6 +191,10 @@ asio::awaitable<bootstrap::Seed> BootData::seed(Observation observation, std::st
         seed.meta_data =
             bootstrap::meta_data(claim.metadata.uid, claim.status.launchAttempts, guest.hostname);
         seed.network_config = bootstrap::network_config(network);
+    } catch (const bootstrap::OwnUserDataError& error) {
+        const auto& own = *cloud_init_of(observation).userDataSecretRef;
+        throw BootDataError("Secret " + claim.metadata.namespace_ + "/" + own.name + ", key " + own.key +
+                            ": " + error.what());
     } catch (const std::invalid_argument& error) {
         throw BootDataError(std::string("rendering the boot data: ") + error.what());
     }

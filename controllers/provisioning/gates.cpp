@@ -61,9 +61,10 @@ std::optional<Gate> closed_by_time(const GateFacts& facts, api::Time now) {
                       facts.unknown_until);
     const auto& status = facts.pool.status;
     if (status.nextRetryTime && now < *status.nextRetryTime)
-        return closed(reasons::kBackingOff,
-                      base::counted(status.consecutiveFailures, "claim") + " failed in a row",
-                      status.nextRetryTime);
+        return closed(
+            reasons::kBackingOff,
+            base::counted(status.consecutiveFailures, "claim") + " failed in a row" + facts.last_failure,
+            status.nextRetryTime);
     const auto window =
         std::chrono::ceil<std::chrono::seconds>(facts.pool.spec.scaleUp.stabilizationWindow.value);
     if (!status.lastScaleUpTime || window <= std::chrono::seconds{0}) return std::nullopt;

@@ -22,6 +22,7 @@ struct GateFacts {
     Fleet manager_fleet;                     // of all pools of its manager
     std::int64_t creations_last_hour = 0;    // of its manager
     std::optional<api::Time> unknown_until;  // until then claims may appear that are not known yet
+    std::string last_failure;                // by controllers::last_failure(), where the pool backs off
 };
 
 struct Gate {

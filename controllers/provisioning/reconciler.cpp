@@ -207,7 +207,7 @@ asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::st
                                                       std::vector<Purchase> purchases) {
     const auto about = kube::target_of(*supply.pool);
     if (!observed_by.empty()) {
-        announcer_.say(about, kube::EventType::normal, "WouldBuy",
+        announcer_.say(about, kube::EventType::normal, "WouldCreate",
                        "would create " + base::counted(std::ssize(purchases), "claim") +
                            (purchases.size() == 1 ? " " : ", the first ") + explain(purchases.front()) +
                            ", if the mode of control plane " + observed_by + " were Active");

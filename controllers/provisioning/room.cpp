@@ -6,6 +6,7 @@
 
 #include "base/backoff.hpp"
 #include "controllers/disruption/state.hpp"
+#include "controllers/fleet.hpp"
 #include "controllers/ledger.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
 

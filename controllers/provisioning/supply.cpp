@@ -80,6 +80,7 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
         facts.label_conflict = label_conflict(*pool, pools);
         facts.fleet = fleet_of(*pool, claims, informers.nodes.store().all());
         facts.unknown_until = reservations.unknown_until(*pool);
+        if (judged.status.nextRetryTime) facts.last_failure = last_failure(claims);
         if (facts.manager) {
             supply.manager = api::key_of(*facts.manager);
             auto known = managers.find(supply.manager);

@@ -1,5 +1,6 @@
 #include "operator/plan/cluster_view.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -120,11 +121,19 @@ std::string name_of(const json::object& document) {
     return name;
 }
 
+// A file of a whole cluster's objects may be large; only what it says by aliases has a bound.
+api::YamlBounds bounds_of(const std::string& text) {
+    api::YamlBounds bounds;
+    bounds.bytes = std::max(bounds.bytes, text.size());
+    bounds.nodes = std::max(bounds.nodes, text.size());
+    return bounds;
+}
+
 // JSON is YAML, but read many times as fast.
 std::vector<json::value> documents_in(const std::string& text) {
     boost::system::error_code is_no_json;
     auto value = json::parse(text, is_no_json);
-    if (is_no_json) return api::parse_yaml_documents(text);
+    if (is_no_json) return api::parse_yaml_documents(text, bounds_of(text));
     return {std::move(value)};
 }
 

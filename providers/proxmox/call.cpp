@@ -1,8 +1,9 @@
 #include "providers/proxmox/call.hpp"
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 
+#include "providers/foreign/json.hpp"
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
 
 namespace providers::proxmox {
@@ -12,6 +13,10 @@ namespace {
 constexpr base::Duration kReadTimeout = std::chrono::seconds{20};
 // Proxmox' own proxy gives up after 30 s; a lock is waited for 10 s.
 constexpr base::Duration kChangeTimeout = std::chrono::seconds{45};
+// More hosts, guests and storages than any cluster has; what is made of each entry takes memory, too.
+constexpr std::size_t kMostEntries = 50'000;
+constexpr std::size_t kMostWrongParameters = 32;
+constexpr std::string_view kProxmoxServer = "pve-api-daemon/";
 constexpr std::string_view kBoundary = "kubenodesmith-8e1f5d0c7a";
 
 Call read(std::string operation, std::string tried, std::string host, std::string path,
@@ -62,28 +67,68 @@ std::string first_line(std::string text) {
     return text;
 }
 
+// pveproxy names itself in all that it answers. What stands between may replace the name, but not the data
+// that all answers of the API have.
+bool is_of_proxmox(const base::HttpResponse& response, const json::object* body) {
+    const auto server = response.headers.find("Server");
+    return (server && server->starts_with(kProxmoxServer)) || (body && body->contains("data"));
+}
+
+std::string of_a_stranger(int status) {
+    return "status " + std::to_string(status) + " from what does not answer as a Proxmox API";
+}
+
 struct Complaint {
-    std::string message;
+    std::string message;  // as it came; `errors` too
     std::map<std::string, std::string> errors;
 };
 
 Complaint complaint_of(const base::HttpResponse& response) {
+    const auto document = foreign::parse(response.body);
+    const auto* body = document ? document->if_object() : nullptr;
+    if (!is_of_proxmox(response, body)) return {of_a_stranger(response.status), {}};
     Complaint complaint;
-    boost::system::error_code error;
-    const auto document = json::parse(response.body, error);
-    if (!error && document.is_object()) {
-        const auto& body = document.get_object();
-        complaint.message = first_line(text_of(body, "message"));
-        const auto* errors = body.if_contains("errors");
-        if (errors && errors->is_object()) {
-            for (const auto& [name, reason] : errors->get_object()) {
-                complaint.errors[std::string(name)] = first_line(text_of(reason));
-            }
+    if (body) {
+        complaint.message = first_line(text_of(*body, "message"));
+        const auto* errors = body->if_contains("errors");
+        if (errors && errors->is_object() && errors->get_object().size() <= kMostWrongParameters) {
+            for (const auto& [name, reason] : errors->get_object())
+                complaint.errors[foreign::shown(name)] = first_line(text_of(reason));
         }
     }
     if (complaint.message.empty()) complaint.message = response.reason;
     if (complaint.message.empty()) complaint.message = "status " + std::to_string(response.status);
     return complaint;
+}
+
+[[noreturn]] void throw_complaint(const Call& call, const base::HttpResponse& response) {
+    auto complaint = complaint_of(response);
+    auto kind = classify(response.status, complaint.message);
+    for (auto& [name, reason] : complaint.errors) {
+        const auto by_parameter = classify(response.status, reason);
+        if (by_parameter != ErrorKind::invalid_request) kind = by_parameter;
+        reason = foreign::shown(reason);
+    }
+    ApiError error(kind, call.tried, foreign::shown(complaint.message), std::move(complaint.errors));
+    error.operation = call.operation;
+    throw error;
+}
+
+json::value data_of_success(const Call& call, const base::HttpResponse& response) {
+    auto document = foreign::parse(response.body);
+    auto* body = document ? document->if_object() : nullptr;
+    auto* data = body ? body->if_contains("data") : nullptr;
+    if (!data) {
+        throw ApiError(ErrorKind::other, call.tried,
+                       "the answer is not from a Proxmox API (no JSON with data)");
+    }
+    const auto* list = data->if_array();
+    if (list && list->size() > kMostEntries) {
+        throw ApiError(ErrorKind::other, call.tried,
+                       "the answer has " + std::to_string(list->size()) + " entries, more than the " +
+                           std::to_string(kMostEntries) + " that are read");
+    }
+    return std::move(*data);
 }
 
 }  // namespace
@@ -254,25 +299,19 @@ base::HttpRequest to_request(const Call& call) {
     return request;
 }
 
+std::string refusal_of(const base::HttpResponse& response) {
+    return is_of_proxmox(response, nullptr) ? foreign::shown(response.reason)
+                                            : of_a_stranger(response.status);
+}
+
 json::value data_of(const Call& call, const base::HttpResponse& response) {
-    if (response.status >= 200 && response.status < 300) {
-        boost::system::error_code error;
-        auto document = json::parse(response.body, error);
-        const auto* data =
-            !error && document.is_object() ? document.get_object().if_contains("data") : nullptr;
-        if (data) return *data;
-        throw ApiError(ErrorKind::other, call.tried,
-                       "the answer is not from a Proxmox API (no JSON with data)");
+    const bool is_success = response.status >= 200 && response.status < 300;
+    try {
+        if (is_success) return data_of_success(call, response);
+        throw_complaint(call, response);
+    } catch (const foreign::TooLarge& error) {
+        throw ApiError(ErrorKind::other, call.tried, "the answer " + std::string(error.what()));
     }
-    auto complaint = complaint_of(response);
-    auto kind = classify(response.status, complaint.message);
-    for (const auto& [name, reason] : complaint.errors) {
-        const auto by_parameter = classify(response.status, reason);
-        if (by_parameter != ErrorKind::invalid_request) kind = by_parameter;
-    }
-    ApiError error(kind, call.tried, std::move(complaint.message), std::move(complaint.errors));
-    error.operation = call.operation;
-    throw error;
 }
 
 }  // namespace providers::proxmox

@@ -1,6 +1,7 @@
 #include "providers/proxmox/client.hpp"
 
 #include "base/url.hpp"
+#include "providers/foreign/json.hpp"
 #include "providers/proxmox/fields.hpp"
 
 namespace providers::proxmox {
@@ -45,6 +46,7 @@ Client::Client(ClientOptions options, ProviderEnvironment& environment)
         http.url = url;
         http.tls = options.tls;
         http.idle_timeout = kIdleTimeout;
+        http.max_response_bytes = foreign::kLongestAnswer;
         endpoints_.push_back({url, environment.connect(std::move(http))});
     }
 }
@@ -97,7 +99,7 @@ asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoin
     }
     auto response = co_await authorized_exchange(call, endpoint);
     mask(response);
-    if (response.status == 401) refuse_credentials(call, response.reason);
+    if (response.status == 401) refuse_credentials(call, refusal_of(response));
     co_return data_of(call, response);
 }
 
@@ -145,7 +147,7 @@ asio::awaitable<void> Client::log_in(Endpoint& endpoint) {
     const auto call = proxmox::log_in(credentials_.username, credentials_.password);
     auto response = co_await transmit(call, endpoint, to_request(call));
     mask(response);
-    if (response.status == 401) refuse_credentials(call, response.reason);
+    if (response.status == 401) refuse_credentials(call, refusal_of(response));
     const auto data = data_of(call, response);
     const auto fields = data.is_object() ? data.get_object() : json::object();
     if (text_of(fields, "ticket").empty() || fields.contains("NeedTFA")) {

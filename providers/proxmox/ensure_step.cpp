@@ -1,5 +1,6 @@
 #include "providers/proxmox/ensure_step.hpp"
 
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/error.hpp"
 #include "providers/proxmox/half_made.hpp"
 
@@ -30,8 +31,9 @@ EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
     return decide(EnsureStep::look);
 }
 
-EnsureDecision after_failure(const std::string& type, const std::string& why) {
-    const auto kind = classify_exit(why);
+EnsureDecision after_failure(const std::string& type, const std::string& exit_status) {
+    const auto kind = classify_exit(exit_status);
+    const auto why = foreign::shown(exit_status);
     if (is_passing(kind)) return decide(EnsureStep::retry_later, "task " + type + " failed: " + why);
     if (type == "qmcreate") {
         if (kind == ErrorKind::exists) return decide(EnsureStep::choose_another_id, why);

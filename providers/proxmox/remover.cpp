@@ -1,6 +1,7 @@
 #include "providers/proxmox/remover.hpp"
 
 #include "base/log.hpp"
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/half_made.hpp"
 
@@ -128,8 +129,9 @@ asio::awaitable<std::string> Remover::task_under_way(const MachineIdentity& iden
     if (status.outcome == TaskOutcome::failed && classify_exit(status.exit_status) == ErrorKind::lock_timeout)
         unsure_.insert(identity.system_uuid);
     if (status.outcome == TaskOutcome::failed && type != "qmcreate" && type != "qmstart") {
-        base::log::warning("A task of a removal failed; it is tried again",
-                           {{"type", type}, {"vmid", task->id}, {"error", status.exit_status}});
+        base::log::warning(
+            "A task of a removal failed; it is tried again",
+            {{"type", type}, {"vmid", task->id}, {"error", foreign::shown(status.exit_status)}});
     }
     co_return std::string();
 }

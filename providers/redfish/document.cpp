@@ -1,15 +1,14 @@
 #include "providers/redfish/document.hpp"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
+
+#include "providers/foreign/json.hpp"
 
 namespace providers::redfish {
 
 namespace {
 
 constexpr std::string_view kId = "@odata.id";
-// Deeper nesting than any resource has would only cost stack.
-constexpr std::size_t kMaxDepth = 32;
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -18,13 +17,13 @@ char lower(char c) {
 }  // namespace
 
 json::object parse_object(std::string_view body) {
-    json::parse_options options;
-    options.max_depth = kMaxDepth;
-    options.allow_invalid_utf8 = true;
-    boost::system::error_code error;
-    auto value = json::parse(body, error, {}, options);
-    if (error || !value.is_object()) return {};
-    return std::move(value.get_object());
+    try {
+        auto value = foreign::parse(body, true);
+        if (value && value->is_object()) return std::move(value->get_object());
+    } catch (const foreign::TooLarge&) {
+        return {};  // no resource is so large
+    }
+    return {};
 }
 
 const json::object& object_at(const json::object& parent, std::string_view name) {

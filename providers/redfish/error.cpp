@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "providers/foreign/text.hpp"
 #include "providers/redfish/document.hpp"
 
 namespace providers::redfish {
@@ -158,6 +159,7 @@ Complaint complaint_of(const base::HttpResponse& response) {
     if (complaint.message.empty()) complaint.message = text_at(error, "message");
     if (complaint.message.empty() && !complaint.ids.empty()) complaint.message = complaint.ids.front();
     const auto status = "HTTP status " + std::to_string(response.status);
+    complaint.message = foreign::shown(complaint.message);
     complaint.message = complaint.message.empty() ? status : complaint.message + " (" + status + ")";
     // A code without extended information is classified the same way.
     if (!classified && infos.empty()) {

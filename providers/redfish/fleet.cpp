@@ -8,7 +8,8 @@ namespace providers::redfish {
 
 namespace {
 
-constexpr std::uint64_t kLargestAnswer = 8 * 1024 * 1024;
+// No resource or collection that is read is longer; of logs none is.
+constexpr std::uint64_t kLargestAnswer = 2 * 1024 * 1024;
 
 WireOptions wire_options(const NodeSmithHost& host, const Settings& settings) {
     const auto& bmc = host.spec.bmc;

@@ -170,9 +170,11 @@ asio::awaitable<Health> RedfishProvider::check() {
     health.reachable = reachable > 0;
     if (health.reachable) co_return health;
     health.reason = all.empty() ? "NoHosts" : std::string(api::reasons::kUnreachable);
-    health.message = all.empty() ? "no NodeSmithHost of this namespace has spec.providerRef " + settings_.name
-                                 : "none of the " + std::to_string(all.size()) +
-                                       " BMCs answers; the conditions of the NodeSmithHosts tell why";
+    health.message = all.empty()
+                         ? "no NodeSmithHost of this namespace has spec.providerRef " + settings_.name
+                         : (all.size() == 1 ? "the BMC of its only NodeSmithHost does not answer"
+                                            : "none of the " + std::to_string(all.size()) + " BMCs answers") +
+                               std::string("; kubectl describe nshost says why");
     co_return health;
 }
 

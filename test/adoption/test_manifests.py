@@ -55,11 +55,45 @@ def test_chart_and_kustomize_have_the_same_roles_for_people():
     assert roles(template()) == roles(kustomize("config/default")) and "kubenodesmith-metrics-reader" in roles(template())
 
 
+def aggregations(documents):
+    return {key[2]: labels for key, role in by_kind(documents, "ClusterRole").items()
+            if (labels := [label for label in role["metadata"].get("labels", {}) if "aggregate-to" in label])}
+
+
+def test_the_clusters_own_roles_take_in_those_for_people_only_if_asked():
+    assert aggregations(template()) == aggregations(kustomize("config/default")) == {}
+    wanted = {f"kubenodesmith-{role}": [f"rbac.authorization.k8s.io/aggregate-to-{into}"] for role, into in (("admin", "admin"), ("editor", "edit"), ("viewer", "view"))}
+    assert aggregations(template("--set", "rbac.aggregateUserRoles=true")) == aggregations(kustomize("config/aggregated-roles")) == wanted
+
+
+def test_no_role_for_people_writes_what_is_the_operators():
+    kinds = {d["spec"]["names"]["plural"] for d in kustomize("crds")}
+    roles = {key[2]: role for key, role in by_kind(kustomize("config/default"), "ClusterRole").items() if key[2] != "kubenodesmith"}
+    assert {"kubenodesmith-admin", "kubenodesmith-editor", "kubenodesmith-viewer"} <= set(roles)
+    for name, role in roles.items():
+        for rule in role["rules"]:
+            assert set(rule.get("resources", [])) <= kinds and "*" not in rule["verbs"], f"{name}: {rule}"
+    (admin,) = roles["kubenodesmith-admin"]["rules"]
+    assert set(admin["resources"]) == kinds
+
+
 def test_chart_and_kustomize_run_the_same_deployment():
     chart = by_kind(template(), "Deployment")
     config = by_kind(kustomize("config/default"), "Deployment")
     (ours,), (theirs,) = chart.values(), config.values()
     assert without_identity(ours) == without_identity(theirs)
+
+
+def managed_namespaces(documents):
+    (deployment,) = (d for d in documents if d["kind"] == "Deployment")
+    (flag,) = (a for a in deployment["spec"]["template"]["spec"]["containers"][0]["args"] if a.startswith("--namespaces="))
+    return set(flag.removeprefix("--namespaces=").split(","))
+
+
+def test_objects_do_something_where_the_documentation_puts_them_and_nowhere_else():
+    assert managed_namespaces(template()) == managed_namespaces(kustomize("config/default")) == {"kubenodesmith", NAMESPACE}
+    assert managed_namespaces(template("--set", "managedNamespaces={lab,kubenodesmith-system}")) == {"lab", NAMESPACE}
+    assert "*" in managed_namespaces(template("--set", "managedNamespaces={*}"))
 
 
 def test_the_values_of_the_chart_do_what_they_say():

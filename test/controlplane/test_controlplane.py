@@ -187,7 +187,8 @@ def test_a_machine_that_is_switched_off_goes_not_ready_and_comes_back_after_powe
     assert ready(cluster, "power") == "True"
     assert guest.power_off().returncode == 0
     wait_for("NotReady", lambda: ready(cluster, "power") == "Unknown", timeout=40, interval=0.5)
-    assert any(t["key"] == "node.kubernetes.io/unreachable" for t in node(cluster, "power")["spec"]["taints"])
+    # Its controller writes the taint after the condition.
+    wait_for("the taint", lambda: any(t["key"] == "node.kubernetes.io/unreachable" for t in node(cluster, "power")["spec"].get("taints", [])), 20)
     assert guest.boot().returncode == 0
     wait_for("Ready", lambda: ready(cluster, "power") == "True", timeout=10)
 

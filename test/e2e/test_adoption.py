@@ -161,10 +161,11 @@ def test_gitops_sees_no_drift_and_a_current_status(stack):
 
 
 def test_metrics_tell_what_happened(stack):
+    ready = 'kubenodesmith_pool_nodes{namespace="kubenodesmith",pool="workers",state="ready"}'
+    wait_for("the count of ready nodes", lambda: stack.operator.metrics().get(ready) == len(stack.nodes()) > 0, 30)
+    wait_for("all pods to be counted", lambda: stack.operator.metrics()["kubenodesmith_pod_unschedulable_to_running_seconds_count"] == 2, 20)
     samples = stack.operator.metrics()
     assert samples['leader_election_master_status{name="12c57729.kubenodesmith.parawell.cloud"}'] == 1
-    assert samples["kubenodesmith_pod_unschedulable_to_running_seconds_count"] == 2
-    assert samples['kubenodesmith_pool_nodes{namespace="kubenodesmith",pool="workers",state="ready"}'] == len(stack.nodes())
     assert any(series.startswith("kubenodesmith_provider_host_free{") for series in samples)
     assert samples["process_resident_memory_bytes"] > 1e6
     assert samples["kpnodes_running"] == len(stack.nodes())

@@ -48,9 +48,8 @@ def test_ordinary_load_runs_beside_a_pod_that_no_host_can_hold(stack):
         return pods if len(running_pods(pods)) == 20 else None
     wait_for("20 running pods", shops, 120)
     largest = max(h["largestMachine"]["cpuCores"] for h in stack.objects("nodesmithproviders")[0]["status"]["hosts"])
-    said = wait_for("a reason for the pod that fits nowhere", lambda: [
-        m for m in events_about(stack, "huge") if "needs 20 CPUs, largest machine offers" in m], 30)
-    assert f"largest machine offers {largest - 0.1:g} after system reserve" in said[-1], said
+    why = f"needs 20 CPUs, largest machine offers {largest - 0.1:g} after system reserve"
+    wait_for(f"the Event on the pod that fits nowhere: {why}", lambda: any(why in m for m in events_about(stack, "huge")), 30)
     assert all(c["spec"]["requirements"]["cpuCores"] <= largest for c in stack.claims())
     assert not [c for c in stack.claims() if condition(c, "Failed")]
 

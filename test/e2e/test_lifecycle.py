@@ -54,8 +54,8 @@ def test_get_and_describe_tell_what_happens(clean):
     for column in ("POOL", "SIZE", "HOST", "NODE", "PHASE", "READY", "AGE", "PROVIDERID"):
         assert column in header
     assert " Ready " in row and "workers" in row
-    description = stack.cluster.kubectl("-n", NAMESPACE, "describe", "nsclaim")
-    assert "shop-" in description, "no Event names the pod that the claim was bought for"
+    describe = lambda: stack.cluster.kubectl("-n", NAMESPACE, "describe", "nsclaim")
+    description = wait_for("an Event that names the pod that the claim was bought for", lambda: (text := describe()) and "shop-" in text and text, 20)
     for kind in CLAIM_CONDITIONS:
         assert kind in description
     assert stack.proxmox.token_secret not in description + stack.operator.log.read_text()
@@ -80,9 +80,8 @@ def test_as_much_as_the_limit_allows_is_bought(clean):
     stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": 2}))
     stack.apply(manifests.deployment("large", 3, cpu="6"))
     wait_running(stack, 2)
-    wait_for("a pool that says it is full", lambda: condition(stack.objects("nodesmithpools")[0], "Available").get("status")
-             == "False", 20)
-    assert condition(stack.objects("nodesmithpools")[0], "Available")["reason"] == "MaxNodesReached"
+    full = lambda: condition(stack.objects("nodesmithpools")[0], "Available")
+    wait_for("a pool that says it is full", lambda: (full().get("status"), full().get("reason")) == ("False", "MaxNodesReached"), 20)
     assert len(stack.proxmox.machines()) == 2
 
 

@@ -50,6 +50,9 @@ MISTAKES = {
     "the ControlPlane is paused": lambda p: objects(p, control_plane=manifests.control_plane(mode="Paused")),
     "the ControlPlane only observes": lambda p: objects(p, control_plane=manifests.control_plane(mode="Observe")),
     "the API server refuses the operator what it needs": lambda p: [*refusal_of_tokens(), *objects(p)],
+    "`apiServerEndpoint` is one that machines cannot reach": lambda p: objects(p, pool={
+        "bootstrap": {"method": "CloudInit", "apiServerEndpoint": "127.0.0.1:9"},
+        "scaleUp": {"registrationTimeout": "8s", "maxLaunchAttempts": 1, "retry": {"initialBackoff": "10m"}}}),
     "limits are too small": lambda p: objects(p, limits={"cpuCores": 3}, pod={"cpu": "3500m"}),
     "a pod asks for more than any host has": lambda p: objects(p, pod={"cpu": "100"}),
     "a pod's nodeSelector fits no pool": lambda p: objects(p, pod={"nodeSelector": {"disk": "ssd"}}),
@@ -125,6 +128,29 @@ SPEAKERS = {
 }
 
 
+# Where kubectl get shows each of them, and the column that is not True then.
+ROWS_OF = {"provider": ("nsprovider", "READY"), "pool": ("nspool", "AVAILABLE"), "control plane": ("nscp", "READY"), "claim": ("nsclaim", "READY")}
+
+
+def columns(stack, kind):
+    """The first row of kubectl get -o wide by the names of its columns; what is blank is empty."""
+    header, row = stack.cluster.kubectl("get", kind, "-n", manifests.NAMESPACE, "-o", "wide").splitlines()[:2]
+    names = [(found.group(), found.start()) for found in re.finditer(r"\S+(?: \S+)*", header)]
+    ends = [start for _, start in names[1:]] + [None]
+    return {name: row[start:end].strip() for (name, start), end in zip(names, ends)}
+
+
+def is_seen_at_first_sight(stack, speaker, words):
+    """The row is not True, and its REASON is that of a condition that says these words."""
+    kind, state = ROWS_OF[speaker]
+    found = json.loads(stack.cluster.kubectl("get", kind, "-n", manifests.NAMESPACE, "-o", "json"))["items"]
+    reasons = {c["reason"] for c in found[0]["status"]["conditions"] if words in c["message"] and c["status"] != "True"} if found else ()
+    if not reasons:
+        return False
+    row = columns(stack, kind)
+    return row[state] in ("False", "Unknown") and row["REASON"] in reasons
+
+
 def apply(stack, made):
     done = stack.cluster.kubectl("apply", "-f", "-", stdin="\n---\n".join(json.dumps(m) for m in made), check=False)
     return done.stdout + done.stderr
@@ -145,9 +171,9 @@ def test_a_mistake_is_answered_with_cause_and_remedy(clean, without_policies, mi
         for speaker in speakers:
             for say in SPEAKERS[speaker]:
                 wait_for(f"{speaker} to say: {words}", lambda say=say, words=words: words in say(stack), 40)
+        for speaker in ROWS_OF.keys() & set(speakers):
+            if mistake not in STILL_AVAILABLE:
+                wait_for(f"kubectl get of the {speaker} to show it: {words}",
+                         lambda speaker=speaker, words=words: is_seen_at_first_sight(stack, speaker, words), 40)
     # The columns READY and REASON of kubectl get nsclaim -o wide.
-    assert all(condition(claim, "Ready").get("reason") for claim in stack.claims())
-    # What keeps the pool from creating anything keeps it from being AVAILABLE.
-    speakers = {speaker for names, _ in TOLD[mistake] for speaker in names}
-    if "pool" in speakers and mistake not in STILL_AVAILABLE:
-        assert condition(stack.objects("nodesmithpools")[0], "Available")["status"] == "False"
+    wait_for("a reason in each claim's columns", lambda: all(condition(claim, "Ready").get("reason") for claim in stack.claims()), 20)

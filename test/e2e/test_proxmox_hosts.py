@@ -109,8 +109,9 @@ def test_a_node_follows_its_machine_to_another_host(clean):
         found = stack.nodes()[0]["metadata"]["labels"]
         return {found["kubenodesmith.io/host"], found["topology.kubernetes.io/zone"], found["example.com/host"]} == {other}
     wait_for("the Node's labels", labelled, 40, interval=3)
-    claim = next(c for c in stack.claims() if c["metadata"]["name"] == name)
-    assert claim["status"]["host"] == other and is_true(claim, "Ready")
+    mine = lambda: next(c for c in stack.claims() if c["metadata"]["name"] == name)
+    wait_for("its host in the claim's status", lambda: mine()["status"]["host"] == other, 20)
+    assert is_true(mine(), "Ready")
 
 
 def test_a_claim_whose_machine_vanished_is_replaced(clean):

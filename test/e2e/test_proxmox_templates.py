@@ -145,7 +145,7 @@ def test_machines_fetch_their_boot_data_and_join(clean, network):
         machine = proxmox_world.machine_named(stack.proxmox, claim["metadata"]["name"])
         assert machine["uuid"] == claim["status"]["systemUUID"] and "ide2" not in machine["config"]
         url = boot_url(machine)
-        assert fetch(url + "user-data")[0] == 404, "a Node that is registered leaves no boot data behind"
+        wait_for("the end of the boot data of a Node that is registered", lambda url=url: fetch(url + "user-data")[0] == 404, 20)
         assert url.split("/")[-2] not in log
     assert not any("iso" in volume for volume in proxmox_world.volumes(stack.proxmox))
 

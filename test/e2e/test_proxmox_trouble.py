@@ -85,7 +85,7 @@ def test_a_host_that_dies_while_it_clones_costs_the_pods_nothing_but_time(clean)
         assert mine()["status"]["lastFailure"]["reason"] == "HostDown" and dead in mine()["status"]["lastFailure"]["message"]
         wait_for("what is left there to be told", lambda: reason(mine(), "MachineDeleted") == "HostUnreachable", 60)
         wait_for("the Event", lambda: any("HostDown" in text for text in events_about(stack, name)), 20)
-        others = [c for c in stack.claims() if is_true(c, "Ready")]
+        others = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 30)
         assert [c["status"]["host"] for c in others] == [h for h in proxmox_world.HOSTS if h not in (ANSWERING, dead)]
     finally:
         stack.proxmox.control("POST", f"/hosts/{dead}/power-on")

@@ -1,8 +1,10 @@
 """Bare metal as a user sees it: pods wake servers, idle servers drain and power off."""
 
 import json
+import time
 import urllib.error
 import urllib.request
+from datetime import datetime
 
 import pytest
 
@@ -67,9 +69,9 @@ def test_pods_wake_a_server_and_an_idle_server_powers_off(stack, rack):
     assert node["metadata"]["name"] == host == claim["status"]["nodeName"]
     assert node["spec"]["providerID"] == claim["status"]["providerID"] == f"redfish://rack/{host}"
     assert node["metadata"]["labels"]["kubenodesmith.io/host"] == host
-    wait_for("a host in use", lambda: hosts(stack)[host]["status"]["phase"] == "InUse", 20)
-    assert hosts(stack)[host]["status"]["claimRef"]["uid"] == claim["metadata"]["uid"]
-    assert hosts(stack)[host]["status"]["wakeSeconds"] > 0
+    status = lambda: hosts(stack)[host]["status"]
+    wait_for("a host in use", lambda: status()["phase"] == "InUse" and status().get("wakeSeconds", 0) > 0, 20)
+    assert status()["claimRef"]["uid"] == claim["metadata"]["uid"]
 
     # A device plugin that comes later, and the host's GPUs with it.
     gpus = {"status": {"capacity": {GPU: "2"}, "allocatable": {GPU: "2"}}}
@@ -81,10 +83,9 @@ def test_pods_wake_a_server_and_an_idle_server_powers_off(stack, rack):
     # A server that was turned on moments ago must stay off for a minute before it counts as off.
     wait_for("every server off", lambda: not stack.claims() and set(rack.power_states().values()) == {"Off"}, 180)
     assert not stack.nodes()
-    wait_for("both hosts free again", lambda: all_ready(stack, 2), 30)
+    wait_for("both hosts free again", lambda: all_ready(stack, 2) and "claimRef" not in status(), 30)
     log = stack.operator.log.read_text()
     assert rack.sushy.password not in log
-    assert "claimRef" not in hosts(stack)[host]["status"]
     assert known() == {GPU: "2"}, "the next claim finds what the host has, although nothing runs there now"
     stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=30s")
 
@@ -93,6 +94,8 @@ def test_a_host_listed_twice_is_refused(stack, rack):
     stack.apply(*rack.manifests())
     wait_for("two examined hosts", lambda: all_ready(stack, 2), 40)
     twin = hosts(stack)["host-1"]
+    # Ages are told in whole seconds.
+    wait_for("the next second", lambda: time.time() >= datetime.fromisoformat(twin["metadata"]["creationTimestamp"]).timestamp() + 1, 5)
     twin = {"apiVersion": twin["apiVersion"], "kind": twin["kind"], "spec": twin["spec"],
             "metadata": {"name": "host-1-again", "namespace": NAMESPACE}}
     stack.apply(twin)
@@ -123,12 +126,12 @@ def test_a_server_that_boots_a_live_image_joins_with_the_boot_data_in_its_virtua
     assert node["metadata"]["name"] == claim["metadata"]["name"], "the join was rendered for this claim"
     assert node["spec"]["providerID"] == f"redfish://rack/{host}"
     (seed,) = rack.seeds[host]
-    assert status_of(seed) == 404, "a Node that is registered leaves no boot data behind"
+    wait_for("the end of the boot data of a Node that is registered", lambda: status_of(seed) == 404, 20)
     assert not [name for name in stack.bootstrap_tokens() if name != rack.token_secret]
 
     stack.cluster.kubectl("delete", "deployment", "shop", "--grace-period=1")
     wait_for("every server off", lambda: not stack.claims() and set(rack.power_states().values()) == {"Off"}, 180)
-    assert rack.inserted() == [], "images are ejected once the host is off"
+    wait_for("the images to be ejected, once the host is off", lambda: rack.inserted() == [], 20)
     events = stack.cluster.kubectl("get", "events", "-A", "-o", "json")
     told = stack.operator.log.read_text() + events + json.dumps(claim) + json.dumps(hosts(stack))
     assert seed.split("/")[-2] not in told

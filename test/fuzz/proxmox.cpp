@@ -1,5 +1,6 @@
 // What Proxmox answers: bodies, identifiers, property strings.
 #include <boost/json/parse.hpp>
+#include <cctype>
 #include <charconv>
 #include <stdexcept>
 
@@ -31,7 +32,9 @@ void proxmox_response(std::string_view input) {
     boost::json::value data;
     try {
         data = proxmox::data_of(proxmox::get_cluster_resources(), response);
-    } catch (const proxmox::ApiError&) {
+    } catch (const proxmox::ApiError& error) {
+        for (const char c : error.message)
+            check(std::iscntrl(static_cast<unsigned char>(c)) == 0, "it can be shown");
         return;
     }
     auto state = proxmox::parse_cluster_state(data);

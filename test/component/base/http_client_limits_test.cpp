@@ -118,7 +118,7 @@ TEST_CASE("a response longer than allowed is refused") {
     loop.run([&]() -> asio::awaitable<void> {
         auto failure = co_await failure_of(*client, request("GET", "/"));
         REQUIRE(failure);
-        CHECK(failure->what.ends_with("/: the response is longer than allowed"));
+        CHECK(failure->what.ends_with("/: the response is longer than the 10 bytes allowed"));
     });
 }
 

@@ -29,6 +29,7 @@ struct Fixture {
     base::MetricsRegistry metrics;
     ProviderEnvironment environment;
     ProviderConfig config;
+    std::optional<base::HttpResponse> instead;  // what answers in the simulator's place
 
     Fixture()
         : environment{loop.context.get_executor(),
@@ -42,9 +43,9 @@ struct Fixture {
                       [] { return true; }} {
         base::HttpServerOptions options;
         options.key_pair = [this] { return pair; };
-        server = base::make_http_server(
-            loop.context.get_executor(), *loop.clock, options,
-            [this](base::HttpRequest request) { return simulator.handle(std::move(request)); });
+        server =
+            base::make_http_server(loop.context.get_executor(), *loop.clock, options,
+                                   [this](base::HttpRequest request) { return answer(std::move(request)); });
         loop.background.spawn(server->run());
         config.namespace_ = "default";
         config.name = "lab";
@@ -56,6 +57,10 @@ struct Fixture {
                               {"PROXMOX_SECRET", proxmox_simulator::kDefaultTokenSecret}};
     }
 
+    asio::awaitable<base::HttpResponse> answer(base::HttpRequest request) {
+        if (instead) co_return *instead;
+        co_return co_await simulator.handle(std::move(request));
+    }
     asio::awaitable<Health> check() {
         auto provider = make_provider(config, environment);
         co_return co_await provider->check();
@@ -103,6 +108,34 @@ TEST_CASE("The server is trusted by its CA, by its fingerprint or not at all, as
         fixture.config.credentials["PROXMOX_SKIP_TLS_VERIFY"] = "true";
         const auto unverified = co_await fixture.check();
         CHECK(unverified.reachable);
+    });
+}
+
+TEST_CASE("An endpoint that answers too much, or is no Proxmox, is told of without its words") {
+    Fixture fixture;
+    fixture.config.credentials["PROXMOX_SKIP_TLS_VERIFY"] = "true";
+    fixture.run([&]() -> asio::awaitable<void> {
+        fixture.instead.emplace();
+        fixture.instead->status = 200;
+        fixture.instead->body = std::string(8 * 1024 * 1024 + 1, '[');
+        const auto too_long = co_await fixture.check();
+        CHECK(too_long.reason == "Unreachable");
+        CHECK_THAT(too_long.message, Contains("longer than the 8388608 bytes allowed"));
+
+        std::string many = R"({"data":[{})";
+        while (many.size() < 7 * 1024 * 1024) many += ",{}";
+        fixture.instead->body = many + "]}";
+        const auto too_large = co_await fixture.check();
+        CHECK(too_large.reason == "Unreachable");
+        CHECK_THAT(too_large.message, Contains("more than the 32 MiB of memory"));
+
+        fixture.instead->status = 401;
+        fixture.instead->reason = "router of the tenth floor";
+        fixture.instead->body = "<html><title>router of the tenth floor</title></html>";
+        const auto foreign = co_await fixture.check();
+        CHECK_FALSE(foreign.message.empty());
+        CHECK_THAT(foreign.message, !Contains("router"));
+        CHECK_THAT(foreign.message, Contains("does not answer as a Proxmox API"));
     });
 }
 

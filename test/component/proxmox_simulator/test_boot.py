@@ -86,7 +86,7 @@ def test_a_machine_with_cloud_init_data_joins_with_its_own_hardware(cluster, sim
     assert joined["status"]["nodeInfo"]["systemUUID"].lower() == uuid
     assert joined["status"]["capacity"]["cpu"] == "4"
     wait_for(lambda: readiness(cluster, "boots") == "True")
-    assert guest_state(simulator, 100) == "joined"
+    wait_for(lambda: guest_state(simulator, 100) == "joined")
 
 
 def test_a_stopped_machine_goes_not_ready_and_comes_back_when_started(cluster, simulator, api):

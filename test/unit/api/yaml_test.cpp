@@ -104,3 +104,100 @@ TEST_CASE("a fault in YAML is reported with its place") {
     CHECK(message("a: !custom 1\n").find("line 1, column") == 0);
     CHECK(message("? {x: 1}\n: 2\n").find("a key must be a scalar") != std::string::npos);
 }
+
+namespace {
+
+std::string message_of(const std::string& text, const api::YamlBounds& bounds = {}) {
+    try {
+        api::parse_yaml_documents(text, bounds);
+    } catch (const api::YamlError& error) {
+        return error.what();
+    }
+    return "(no error)";
+}
+
+std::string times(std::size_t count, const std::string& text) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) all += text;
+    return all;
+}
+
+// Each level is ten times the one before, in few bytes.
+std::string bomb(const std::string& first, const std::string& open, const std::string& close) {
+    std::string text = "a0: &a0 " + first + "\n";
+    for (int level = 1; level < 10; ++level) {
+        const std::string alias = "*a" + std::to_string(level - 1) + ",";
+        text += "a" + std::to_string(level) + ": &a" + std::to_string(level) + " " + open + times(10, alias) +
+                close + "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("an alias within its own anchor is a fault, with its place") {
+    CHECK(message_of("a: &a [*a]") == "line 1, column 8: the alias stands in what it stands for");
+    CHECK(message_of("a: &a {b: {c: *a}}") == "line 1, column 15: the alias stands in what it stands for");
+    CHECK(message_of("b: 1\na: &a\n  <<: *a\n") ==
+          "line 3, column 7: the alias stands in what it stands for");
+    CHECK(message_of("&a *a").find("line 1, column ") == 0);
+    CHECK(message_of("a: &a 1\n---\nb: *a\n").find("line 3, column ") == 0);
+}
+
+TEST_CASE("what aliases expand to has a bound, in values and in bytes") {
+    CHECK_THAT(message_of(bomb("[x]", "[", "]")),
+               Catch::Matches("line 6, column \\d+: more than 100000 values.*"));
+    CHECK_THAT(message_of(bomb("{k: x}", "{<<: [", "]}")),
+               Catch::Matches("line 6, column \\d+: more than 100000 values.*"));
+    const std::string large = "a: &a " + std::string(100'000, 'x') + "\nb: [" + times(50, "*a, ") + "]\n";
+    CHECK_THAT(message_of(large), Catch::Matches("line 2, column \\d+: more than 4194304 bytes.*"));
+    // As many anchors around one value: each keeps a copy.
+    std::string nested;
+    for (int level = 0; level < 99; ++level) nested += "&n" + std::to_string(level) + " [";
+    nested += times(2'000, "1,") + times(99, "]");
+    CHECK_THAT(message_of(nested), Catch::Contains("more than 100000 values"));
+}
+
+TEST_CASE("depth has a bound, that of aliases counted") {
+    CHECK(message_of(times(100, "[") + times(100, "]")) == "(no error)");
+    const std::string deep = "line 1, column 101: lists and mappings are nested more than 100 deep";
+    CHECK(message_of(times(101, "[") + times(101, "]")) == deep);
+    CHECK(message_of(times(10'000, "[") + times(10'000, "]")) == deep);
+    CHECK(message_of(times(100'000, "[")).find("line 1, column ") == 0);
+    CHECK(message_of(times(100'000, "{")).find("line 1, column ") == 0);
+    CHECK(message_of(times(100'000, "- ")).find("line 1, column ") == 0);
+    CHECK(message_of(times(100'000, "? ")).find("line 1, column ") == 0);
+    CHECK(message_of(times(100'000, "[{a: ")).find("line 1, column ") == 0);
+    const std::string half = times(60, "[");
+    const std::string end = times(60, "]");
+    CHECK(
+        message_of("a: &a " + half + end + "\nb: " + half + "*a" + end + "\n").find("line 2, column 64: ") ==
+        0);
+}
+
+TEST_CASE("size has a bound before anything is read") {
+    CHECK(message_of("a: 1\nb: 2\n", {.bytes = 6}) == "line 2, column 2: more than 6 bytes");
+    CHECK(message_of("a: " + std::string(std::size_t{4} << 20, 'x')) ==
+          "line 1, column 4194305: more than 4194304 bytes");
+    CHECK(message_of("a: " + std::string(900'000, 'x'), api::kObjectBounds) == "(no error)");
+    CHECK(message_of("[" + times(200'000, "a,")) ==
+          "line 1, column 200001: more than 100000 of '[', '{' and ','");
+    CHECK(message_of(times(100'000, "- a\n")).find("line 99999, column ") == 0);
+    CHECK(message_of(times(100'001, "---\n")).find("more than 100000 values") != std::string::npos);
+}
+
+TEST_CASE("an anchor's name is there once in a document") {
+    CHECK(message_of("a: &x 1\nb: &x 2\n").find("anchor &x is there twice") != std::string::npos);
+    CHECK(message_of("a: &x 1\nb: &x 2\n").find("line 2, column ") == 0);
+    CHECK(message_of("a: &x 1\n---\nb: &x 2\n") == "(no error)");
+}
+
+TEST_CASE("anchors may stand in one another, and an alias may be a key") {
+    CHECK(api::parse_yaml("a: &a [&b {c: 1}, *b]\nd: *a\ne: *b\n") ==
+          json::parse(R"({"a":[{"c":1},{"c":1}],"d":[{"c":1},{"c":1}],"e":{"c":1}})"));
+    CHECK(api::parse_yaml("a: &k 12\n*k : *k\n") == json::parse(R"({"a":12,"12":12})"));
+    CHECK(api::parse_yaml("&k key: 1\nb: *k\n") == json::parse(R"({"key":1,"b":"key"})"));
+    CHECK(api::parse_yaml("\"<<\": 1\n") == json::parse(R"({"<<":1})"));
+    CHECK(message_of("a: &a [1]\n*a : 1\n").find("line 2, column 1: a key must be a scalar") == 0);
+    CHECK(message_of("<<: [1]\n").find("'<<' needs a mapping") != std::string::npos);
+}

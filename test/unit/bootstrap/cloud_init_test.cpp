@@ -60,11 +60,12 @@ TEST_CASE("A user's own user-data is kept and prepares the machine before it joi
 
 TEST_CASE("User-data that cannot be merged is refused without showing it") {
     auto guest = settings();
-    for (const auto* own : {"#!/bin/sh\necho s3cret", "#cloud-config\n- s3cret",
-                            "#cloud-config\nruncmd: s3cret", "#cloud-config\na: [s3cret"}) {
+    for (const auto* own :
+         {"#!/bin/sh\necho s3cret", "#cloud-config\n- s3cret", "#cloud-config\nruncmd: s3cret",
+          "#cloud-config\na: [s3cret", "#cloud-config\ns3cret: &s3cret [*s3cret]"}) {
         guest.own_user_data = own;
         INFO(own);
-        CHECK_THROWS_AS(bootstrap::user_data(guest, plan()), std::invalid_argument);
+        CHECK_THROWS_AS(bootstrap::user_data(guest, plan()), bootstrap::OwnUserDataError);
         CHECK_THROWS_WITH(bootstrap::user_data(guest, plan()),
                           Catch::Contains("own user-data") && !Catch::Contains("s3cret"));
     }

@@ -113,10 +113,12 @@ struct GateWorld {
     Fleet fleet, manager_fleet;
     std::int64_t creations = 0;
     std::optional<api::Time> unknown_until;
+    std::string last_failure;
 
     Gate gate(std::chrono::seconds now = 0s) const {
         GateFacts facts{pool, &manager, &provider, nullptr, fleet, manager_fleet, creations};
         facts.unknown_until = unknown_until;
+        facts.last_failure = last_failure;
         return gate_of(facts, objects::at(now));
     }
 };
@@ -180,6 +182,9 @@ TEST_CASE("a pool whose claims failed waits until its next retry") {
     world.pool.status.nextRetryTime = objects::at(20s);
     CHECK(world.gate(19s).reason == "BackingOff");
     CHECK(world.gate(19s).opens_at == objects::at(20s));
+    CHECK(world.gate(19s).message == "2 claims failed in a row");
+    world.last_failure = "; the last, workers-1: no Node appeared";
+    CHECK(world.gate(19s).message == "2 claims failed in a row; the last, workers-1: no Node appeared");
     CHECK(world.gate(20s).open);
 }
 

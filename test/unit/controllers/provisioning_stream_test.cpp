@@ -160,8 +160,8 @@ TEST_CASE("who only observes says once what would be bought for a stream of pods
     world.run_for(3s);
     put_stream(world, 30, 100ms);
     world.run_for(2s);
-    CHECK(world.events.count("WouldBuy") == 1);
-    CHECK(world.events.count("WouldBuy: would create 10 claims") == 1);
+    CHECK(world.events.count("WouldCreate") == 1);
+    CHECK(world.events.count("WouldCreate: would create 10 claims") == 1);
 }
 
 namespace {

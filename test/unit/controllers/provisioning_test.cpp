@@ -312,7 +312,7 @@ TEST_CASE("with mode Observe it is said what would be bought, and nothing is wri
     world.run_for(10min);
     CHECK(world.claims().empty());
     CHECK(world.writes() == writes);
-    CHECK(world.events.count("WouldBuy: would create 2 claims") == 1);
+    CHECK(world.events.count("WouldCreate: would create 2 claims") == 1);
     CHECK(
         world.events.count("ObserveOnly: a machine of pool small would be created for the pod, if spec.mode "
                            "of control plane main were Active") == 2);

@@ -305,3 +305,26 @@ TEST_CASE("versions are compared as numbers") {
     CHECK_FALSE(kube::is_newer("abc", "1"));
     CHECK_FALSE(kube::is_newer("", ""));
 }
+
+TEST_CASE_METHOD(Fixture,
+                 "what is not admitted is in no store and no change, and each version of it is told") {
+    std::vector<std::string> refused;
+    pods.admit_only([](const api::Pod& object) { return object.metadata.namespace_ == "default"; });
+    pods.on_refusal([&](const api::Pod& object) { refused.push_back(object.metadata.name); });
+    auto listed = pod("listed"), watched = pod("watched"), written = pod("written");
+    for (auto* object : {&listed, &watched, &written}) object->metadata.namespace_ = "team-a";
+    server.put(listed);
+    server.put(pod("ours"));
+    start();
+    server.put(watched);
+    server.edit<api::Pod>({"team-a", "watched"}, [](api::Pod& object) { object.spec.nodeName = "n1"; });
+    written.metadata.resourceVersion = "999999";
+    pods.observe(written);
+    clock.run_for(context, 1s);
+    server.remove<api::Pod>({"team-a", "watched"}, 0);
+    clock.run_for(context, 1s);
+    CHECK(pods.store().size() == 1);
+    CHECK(changes == Names{"+ours"});
+    CHECK(names_on("n1").empty());
+    CHECK(refused == Names{"listed", "watched", "watched"});
+}

@@ -60,3 +60,34 @@ TEST_CASE("an unknown flag or command is refused") {
     CHECK(parsed({"kubenodesmith", "run", "--leader-elct"}).exit->code == 2);
     CHECK(parsed({"kubenodesmith", "walk"}).exit->code == 2);
 }
+
+TEST_CASE("the managed namespaces are those that are named, else the pod's own, else all") {
+    kube::ClusterConfig inside, outside;
+    inside.source = kube::ClusterConfig::kInCluster;
+    inside.namespace_ = "kubenodesmith-system";
+    outside.source = "/home/ops/config";
+    outside.namespace_ = "default";
+    const auto managed = [](const CommandLine& line, const kube::ClusterConfig& config) {
+        REQUIRE(runs(line));
+        return managed_namespaces_of(line.options, config).str();
+    };
+    const auto plain = parsed({"kubenodesmith", "run"});
+    CHECK(managed(plain, inside) == "kubenodesmith-system");
+    CHECK(managed(plain, outside) == "*");
+    const auto two = parsed({"kubenodesmith", "run", "--namespaces=lab,kubenodesmith"});
+    CHECK(managed(two, inside) == "kubenodesmith, lab");
+    CHECK(managed(two, outside) == "kubenodesmith, lab");
+    const auto repeated = parsed({"kubenodesmith", "run", "--namespaces", "a", "--namespaces=b"});
+    CHECK(managed(repeated, inside) == "a, b");
+    CHECK(managed(parsed({"kubenodesmith", "run", "--namespaces=*"}), inside) == "*");
+}
+
+TEST_CASE("a namespace that cannot be is refused by the name of the flag") {
+    for (const auto* flag : {"--namespaces=", "--namespaces=Lab", "--namespaces=team-*"}) {
+        const auto line = parsed({"kubenodesmith", "run", flag});
+        INFO(flag);
+        REQUIRE(line.exit);
+        CHECK(line.exit->code == 2);
+        CHECK_THAT(line.exit->text, Catch::Contains("--namespaces"));
+    }
+}

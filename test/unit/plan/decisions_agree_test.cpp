@@ -94,7 +94,7 @@ Outcome done(test::Cluster& cluster) {
         outcome.insert(machine(claim.spec.poolRef, size.cpuCores, size.memoryMiB, claim.spec.zone, pods));
     }
     const std::string refusal = " NoNodeForPod: no node can be created for the pod: ";
-    const std::string wish = " WouldBuy: would create ";
+    const std::string wish = " WouldCreate: would create ";
     for (const auto& line : cluster.events.lines) {
         if (const auto at = line.find(refusal); at != std::string::npos)
             outcome.insert(line.substr(4, at - 4) + ": " + line.substr(at + refusal.size(), 500));

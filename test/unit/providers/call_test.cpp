@@ -5,19 +5,13 @@
 
 #include "providers/proxmox/guest_look.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/providers/answer.hpp"
 
 using namespace providers::proxmox;
 using Catch::Contains;
+using test::answer;
 
 namespace {
-
-base::HttpResponse answer(int status, std::string reason, std::string body) {
-    base::HttpResponse response;
-    response.status = status;
-    response.reason = std::move(reason);
-    response.body = std::move(body);
-    return response;
-}
 
 ApiError error_of(const base::HttpResponse& response) {
     try {
@@ -104,18 +98,21 @@ TEST_CASE("An error says what was tried and what came back") {
 
 TEST_CASE("Servers before PVE 8.3 tell their reason only in the status line") {
     CHECK(error_of(answer(500, "VM is locked (backup)", R"({"data":null})")).kind == ErrorKind::locked);
-    CHECK(error_of(answer(500, "VM is locked (backup)", "")).message == "VM is locked (backup)");
+    auto without_body = answer(500, "VM is locked (backup)", "");
+    without_body.headers.set("Server", "pve-api-daemon/3.0");
+    CHECK(error_of(without_body).message == "VM is locked (backup)");
 }
 
 TEST_CASE("Wrong parameters are named, and an ID that is taken is recognised among them") {
     const auto error = error_of(answer(
         400, "Parameter verification failed.",
-        R"({"message":"Parameter verification failed.\n","errors":{"ostype":"value 'beos' does not have a value in the enumeration"}})"));
+        R"({"data":null,"message":"Parameter verification failed.\n","errors":{"ostype":"value 'beos' does not have a value in the enumeration"}})"));
     CHECK(error.kind == ErrorKind::invalid_request);
     CHECK_THAT(error.what(), Contains("ostype: value 'beos'"));
-    CHECK(error_of(
-              answer(400, "Parameter verification failed.", R"({"errors":{"vmid":"VM 105 already exists"}})"))
+    CHECK(error_of(answer(400, "Parameter verification failed.",
+                          R"({"data":null,"errors":{"vmid":"VM 105 already exists"}})"))
               .kind == ErrorKind::exists);
-    CHECK(error_of(answer(400, "Parameter verification failed.", R"({"errors":{"upid":"no such task"}})"))
+    CHECK(error_of(answer(400, "Parameter verification failed.",
+                          R"({"data":null,"errors":{"upid":"no such task"}})"))
               .kind == ErrorKind::no_such_task);
 }

@@ -52,6 +52,16 @@ TEST_CASE("what only a person can change is told from what passes") {
     CHECK_FALSE(is_permanent(ErrorKind::busy));
 }
 
+TEST_CASE("a BMC's words are one line that can be shown, and those of what is no BMC are not") {
+    const auto told =
+        complaint_of(refusal(400, "Base.1.8.GeneralError", "no\\u001b[31m \\u202eroom\\nsecond"));
+    CHECK(told.message == "no[31m room (HTTP status 400)");
+    const auto endless = complaint_of(refusal(400, "Base.1.8.GeneralError", std::string(100'000, 'x')));
+    CHECK(endless.message == std::string(256, 'x') + "... (HTTP status 400)");
+    CHECK(complaint_of(response(404, "<html>router</html>")).message == "HTTP status 404");
+    CHECK(complaint_of(response(401, R"({"message":"router"})")).message == "HTTP status 401");
+}
+
 TEST_CASE("extended information is found wherever a vendor puts it") {
     const std::string info = R"({"MessageId":"IDRAC.2.8.SYS518","Message":"not ready"})";
     CHECK(complaint_of(response(500, R"({"error":{"@Message.ExtendedInfo":)" + info + "}}")).says("SYS518"));

@@ -1,0 +1,127 @@
+#include "controllers/unmanaged.hpp"
+
+#include <boost/system/system_error.hpp>
+#include <exception>
+
+#include "base/log.hpp"
+#include "controllers/course.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
+
+namespace {
+
+constexpr base::Duration kTellingPace = std::chrono::seconds{1};
+// Stands for all objects of a kind in its queue.
+const kube::ObjectKey kEveryUnmanaged{"", "unmanaged"};
+
+}  // namespace
+
+void WaitingObjects::add(const api::ObjectKey& key) {
+    if (size_ >= kMost) return;
+    auto& names = names_[key.namespace_];
+    if (names.size() < kMostOfNamespace && names.insert(key.name).second) ++size_;
+}
+
+void WaitingObjects::remove(const api::ObjectKey& key) {
+    const auto found = names_.find(key.namespace_);
+    if (found == names_.end()) return;
+    size_ -= found->second.erase(key.name);
+    if (found->second.empty()) names_.erase(found);
+}
+
+std::optional<api::ObjectKey> WaitingObjects::take() {
+    if (names_.empty()) return std::nullopt;
+    auto turn = names_.upper_bound(last_);
+    if (turn == names_.end()) turn = names_.begin();
+    last_ = turn->first;
+    api::ObjectKey key{turn->first, *turn->second.begin()};
+    remove(key);
+    return key;
+}
+
+template <api::Kind T>
+std::optional<T> told_unmanaged(const T& object, const ManagedNamespaces& managed, api::Time now) {
+    auto after = object;
+    conclude_unmanaged(
+        after.status.conditions, object.metadata.generation,
+        "nothing is done for objects of namespace " + object.metadata.namespace_ +
+            ", which is not among the managed ones (" + managed.str() +
+            "): make it in one of these, or have the cluster's administrator add the namespace "
+            "to the operator's --namespaces",
+        now);
+    after.status.observedGeneration = object.metadata.generation;
+    if (after.status == object.status) return std::nullopt;
+    return after;
+}
+
+template <api::Kind T>
+UnmanagedReconciler<T>::UnmanagedReconciler(kube::Informer<T>& informer, const ManagedNamespaces& managed,
+                                            kube::Client& client, base::Clock& clock)
+    : informer_(informer), managed_(managed), client_(client), clock_(clock) {}
+
+template <api::Kind T>
+void UnmanagedReconciler<T>::subscribe(kube::WorkQueue& queue) {
+    informer_.on_refusal([this, &queue](const T& object) {
+        if (!told_unmanaged(object, managed_, api::Time(clock_.wall_now())))
+            return waiting_.remove(api::key_of(object));
+        waiting_.add(api::key_of(object));
+        queue.add_after(kEveryUnmanaged, kTellingPace);
+    });
+}
+
+template <api::Kind T>
+asio::awaitable<kube::Result> UnmanagedReconciler<T>::reconcile(kube::ObjectKey) {
+    const auto next = waiting_.take();
+    if (!next) co_return kube::Result{};
+    std::string failure;
+    try {
+        co_await tell(*next);
+    } catch (const boost::system::system_error&) {
+        throw;  // this process is being cancelled itself
+    } catch (const std::exception& error) {
+        failure = error.what();
+    }
+    // Not tried again before it changes: one that can never be written must not take the others' turns.
+    if (!failure.empty())
+        base::log::warning("Cannot tell an object that its namespace is not managed",
+                           {{"kind", T::kResource.kind}, {"object", next->str()}, {"error", failure}});
+    kube::Result result;
+    if (waiting_.size() > 0) result.requeue_after = kTellingPace;
+    co_return result;
+}
+
+// The object as it is now: nothing of it was kept.
+template <api::Kind T>
+asio::awaitable<void> UnmanagedReconciler<T>::tell(kube::ObjectKey key) {
+    kube::ListOptions only;
+    only.namespace_ = key.namespace_;
+    only.field_selector = "metadata.name=" + key.name;
+    const auto found = co_await client_.list<T>(std::move(only));
+    for (const auto& object : found) {
+        const auto after = told_unmanaged(object, managed_, api::Time(clock_.wall_now()));
+        if (!after) continue;
+        auto patch = kube::difference(object, *after, kube::Lock::resource_version);
+        if (patch) co_await client_.patch_status<T>(api::key_of(object), std::move(*patch));
+    }
+}
+
+UnmanagedReconcilers::UnmanagedReconcilers(Informers& informers, kube::Client& client, base::Clock& clock)
+    : providers(informers.providers, informers.managed, client, clock),
+      pools(informers.pools, informers.managed, client, clock),
+      claims(informers.claims, informers.managed, client, clock),
+      control_planes(informers.control_planes, informers.managed, client, clock),
+      hosts(informers.hosts, informers.managed, client, clock) {}
+
+template class UnmanagedReconciler<NodeSmithProvider>;
+template class UnmanagedReconciler<NodeSmithPool>;
+template class UnmanagedReconciler<NodeSmithClaim>;
+template class UnmanagedReconciler<NodeSmithControlPlane>;
+template class UnmanagedReconciler<NodeSmithHost>;
+
+}  // namespace controllers
