@@ -27,7 +27,7 @@ void judge(const std::string& pem, std::string_view signer, const char* purpose)
     bootstrap::Joiner joiner;
     joiner.node_name = "worker-1";
     joiner.token_id = "abcdef";
-    joiner.may_join = true;
+    joiner.stage = bootstrap::Stage::Joining;
     const auto client = bootstrap::judge_client(request, &joiner);
     request.spec.username = "system:node:worker-1";
     request.spec.groups = {"system:nodes"};
