@@ -102,7 +102,7 @@ Approval judge_client(const api::CertificateSigningRequest& request, const Joine
                                        std::string(kClientSigner) + " and of no other");
     if (joiner->stage == Stage::Over)
         return deny("NotJoining", "the claim's machine has joined already, or is leaving");
-    if (joiner->stage == Stage::Coming) return wait("NotLaunched", "the claim's machine does not run yet");
+    if (joiner->stage == Stage::Coming) return wait("NotLaunched", "the claim's machine is not made yet");
     SigningRequest asked;
     try {
         asked = parse_signing_request(spec.request.value);

@@ -21,8 +21,8 @@ inline constexpr std::string_view kUnknownAddress = "UnknownAddress";
 
 // Where the claim's current attempt stands.
 enum class Stage {
-    Coming,   // its machine is not known to run yet, but may be about to ask
-    Joining,  // launched, not registered, not leaving: only then is a first certificate due
+    Coming,   // its machine is not known to be made yet, but may be about to ask
+    Joining,  // made, not registered, not leaving: only then is a first certificate due
     Over,
 };
 

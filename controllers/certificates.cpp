@@ -14,6 +14,7 @@
 
 namespace controllers {
 
+using api::ConditionStatus;
 using api::v1alpha1::BootstrapApproval;
 using api::v1alpha1::NodeSmithClaim;
 using bootstrap::Approval;
@@ -56,9 +57,11 @@ bootstrap::Joiner joiner_of(const NodeSmithClaim& claim) {
     joiner.node_name = claim.metadata.name;
     joiner.token_id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
     joiner.key_sha256 = claim.status.bootstrapKeySHA256;
+    // Unknown: it was seen at its provider. What a guest's agent runs joins before the launch has ended.
+    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
     if (is_leaving(claim) || claim::is_true(claim, conditions::kRegistered))
         joiner.stage = bootstrap::Stage::Over;
-    else if (claim::is_true(claim, conditions::kLaunched))
+    else if (launched && launched->status != ConditionStatus::False)
         joiner.stage = bootstrap::Stage::Joining;
     return joiner;
 }

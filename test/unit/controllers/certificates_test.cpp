@@ -150,12 +150,17 @@ TEST_CASE("a request for another Node is denied, and the claim whose token that 
     CHECK(world.claim().status.bootstrapKeySHA256.empty());
 }
 
-TEST_CASE("a machine that asks before its claim is known to be launched waits until it is") {
+TEST_CASE("a machine that asks before it is known to be made waits until it is") {
     World world;
-    world.set(conditions::kLaunched, ConditionStatus::Unknown);
+    world.set(conditions::kLaunched, ConditionStatus::False);
     world.ask("early");
     CHECK(world.decision("early").empty());
-    world.set(conditions::kLaunched);
+    SECTION("it runs") {
+        world.set(conditions::kLaunched);
+    }
+    SECTION("its guest's agent makes it join, with which the launch ends") {
+        world.set(conditions::kLaunched, ConditionStatus::Unknown);
+    }
     world.run_for(2s);
     CHECK(world.decision("early") == "Approved TokenOfThisNode");
 }
