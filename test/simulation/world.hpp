@@ -61,6 +61,7 @@ public:
     Scheduler scheduler;
     Kubelets kubelets;
     Workloads workloads;
+    Certificates certificates;
     Guests guests;
     std::unique_ptr<base::Random> proxmox_random;
     proxmox::Simulator proxmox;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "api/yaml.hpp"
+#include "bootstrap/approval.hpp"
 #include "test/simulation/guests/iso_files.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
@@ -73,8 +74,14 @@ std::int64_t largest_disk_mib(const proxmox::Config& config) {
     return static_cast<std::int64_t>(largest / proxmox::kMiB);
 }
 
-Guests::Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace)
-    : clock_(clock), view_(view), kubelets_(kubelets), faults_(faults), trace_(trace) {}
+Guests::Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, Certificates& certificates,
+               FaultPlan& faults, Trace& trace)
+    : clock_(clock),
+      view_(view),
+      kubelets_(kubelets),
+      certificates_(certificates),
+      faults_(faults),
+      trace_(trace) {}
 
 void Guests::tell(PowerEvent event, const proxmox::MachineView& machine) const {
     for (const auto& listener : listeners_) listener(event, machine);
@@ -99,6 +106,7 @@ void Guests::on_machine_stopped(const proxmox::MachineView& machine) {
     tell(PowerEvent::stopped, machine);
     trace_.line("machine", machine.vmid, " ", machine.name, " stops");
     booting_.erase(machine.uuid);
+    certificates_.forget(machine.uuid);
     kubelets_.machine_stopped(machine.uuid);
     kubelets_.machine_stopped(other_uuid(machine.uuid));
 }
@@ -112,21 +120,27 @@ void Guests::on_machine_destroyed(const proxmox::MachineView& machine) {
 
 void Guests::join(const proxmox::MachineView& machine) {
     try {
-        auto registration = machine.cdrom.empty() ? own_registration(machine) : read_seed(machine);
+        auto seed = machine.cdrom.empty() ? Seed{own_registration(machine), ""} : read_seed(machine);
+        auto& registration = seed.registration;
         registration.system_uuid = machine.uuid;
         registration.cpu_cores = machine.cpus;
         registration.memory_mib = static_cast<std::int64_t>(machine.memory_mib);
         registration.disk_mib = largest_disk_mib(machine.config);
-        if (!kubelets_.join(registration)) {
-            throw std::runtime_error("a Node with name " + registration.node +
-                                     " and status Ready already exists");
-        }
+        if (seed.token_id.empty()) return register_node(machine, registration);
+        certificates_.ask(machine.uuid, registration.node, seed.token_id,
+                          [this, machine, registration] { register_node(machine, registration); });
     } catch (const std::exception& error) {
         trace_.line("machine", machine.vmid, " ", machine.name, " does not join: ", error.what());
     }
 }
 
-Registration Guests::read_seed(const proxmox::MachineView& machine) const {
+void Guests::register_node(const proxmox::MachineView& machine, const Registration& registration) {
+    if (!kubelets_.join(registration))
+        trace_.line("machine", machine.vmid, " ", machine.name, " does not join: a Node with name ",
+                    registration.node, " and status Ready already exists");
+}
+
+Guests::Seed Guests::read_seed(const proxmox::MachineView& machine) const {
     auto iso = read_iso(machine.cdrom);
     if (iso.volume_id != "cidata") throw std::runtime_error("the CD-ROM is no NoCloud seed");
     const auto& user_data = iso.files.at("user-data");
@@ -140,7 +154,8 @@ Registration Guests::read_seed(const proxmox::MachineView& machine) const {
     if (text_of(discovery, "apiServerEndpoint").empty() || discovery.at("caCertHashes").as_array().empty()) {
         throw std::runtime_error("the join configuration does not say which cluster");
     }
-    prove(text_of(discovery, "token"));
+    const auto token = text_of(discovery, "token");
+    const bool is_ours = prove(token);
     const auto& registration = join.at("nodeRegistration").as_object();
     Registration result;
     result.node = text_of(registration, "name");
@@ -156,7 +171,7 @@ Registration Guests::read_seed(const proxmox::MachineView& machine) const {
             if (argument.at("name") == "provider-id") result.provider_id = value;
         }
     }
-    return result;
+    return {std::move(result), is_ours ? token.substr(0, token.find('.')) : std::string()};
 }
 
 // A netboot image has credentials of its own and takes its host name from DHCP.
@@ -170,7 +185,7 @@ Registration Guests::own_registration(const proxmox::MachineView& machine) const
     return result;
 }
 
-void Guests::prove(const std::string& token) const {
+bool Guests::prove(const std::string& token) const {
     auto dot = token.find('.');
     if (dot == std::string::npos) throw std::runtime_error("no bootstrap token");
     const auto* secret = view_.find<api::Secret>({"kube-system", "bootstrap-token-" + token.substr(0, dot)});
@@ -185,6 +200,7 @@ void Guests::prove(const std::string& token) const {
     }
     if (api::Time::parse(field("expiration")) <= api::Time(clock_.wall_now()))
         throw std::runtime_error("expired token");
+    return field("auth-extra-groups") == bootstrap::kTokenGroup;
 }
 
 }  // namespace simulation

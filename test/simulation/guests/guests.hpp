@@ -12,6 +12,7 @@
 #include "test/simulation/cluster/kubelets.hpp"
 #include "test/simulation/cluster/view.hpp"
 #include "test/simulation/faults.hpp"
+#include "test/simulation/guests/certificates.hpp"
 #include "test/simulators/proxmox/core/hooks.hpp"
 
 namespace simulation {
@@ -28,7 +29,8 @@ enum class PowerEvent { started, stopped, destroyed };
 
 class Guests final : public proxmox::MachineHooks {
 public:
-    Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace);
+    Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, Certificates& certificates,
+           FaultPlan& faults, Trace& trace);
 
     void on_machine_started(const proxmox::MachineView& machine) override;
     void on_machine_stopped(const proxmox::MachineView& machine) override;
@@ -43,16 +45,25 @@ public:
     const std::set<int>& strangers() const { return strangers_; }
 
 private:
+    struct Seed {
+        Registration registration;
+        std::string
+            token_id;  // for whose certificate the operator has to be asked; empty: the cluster approves
+    };
+
     void tell(PowerEvent event, const proxmox::MachineView& machine) const;
     void join(const proxmox::MachineView& machine);
+    void register_node(const proxmox::MachineView& machine, const Registration& registration);
     // Throws std::runtime_error or the like with what is wrong with the machine's data.
-    Registration read_seed(const proxmox::MachineView& machine) const;
+    Seed read_seed(const proxmox::MachineView& machine) const;
     Registration own_registration(const proxmox::MachineView& machine) const;
-    void prove(const std::string& token) const;
+    // Whether the operator has to approve the certificate.
+    bool prove(const std::string& token) const;
 
     base::Clock& clock_;
     ClusterView& view_;
     Kubelets& kubelets_;
+    Certificates& certificates_;
     FaultPlan& faults_;
     Trace& trace_;
     std::vector<Listener> listeners_;

@@ -14,6 +14,8 @@ public:
                    const base::HttpResponse& response) { check_request(process, request, response); });
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (before && is_repaired(*before) && !(after && is_repaired(*after)))
+                    repair_ended_ = world_.now();
                 bool begins = after && is_disrupted(*after) && !(before && is_disrupted(*before));
                 if (begins) check_pool(*after);
             });
@@ -45,7 +47,10 @@ private:
                        process.name() + " deleted a pod without asking its budgets: " + request.target);
     }
 
+    // A drain that was under way as its claim ended is excused.
     bool any_node_is_repaired() const {
+        constexpr std::chrono::seconds kUnderWay{5};
+        if (repair_ended_ && world_.now() - *repair_ended_ < kUnderWay) return true;
         return std::ranges::any_of(world_.view.all<NodeSmithClaim>(),
                                    [](const auto& entry) { return is_repaired(*entry.second); });
     }
@@ -70,6 +75,8 @@ private:
                                            " nodes leave at once, scaleDown.maxConcurrent is " +
                                            std::to_string(pool->spec.scaleDown.maxConcurrent));
     }
+
+    std::optional<base::TimePoint> repair_ended_;
 };
 
 }  // namespace
