@@ -3,99 +3,34 @@
 Under each of them every probe is answered, memory stays bounded, the Lease is kept, and who may scrape does."""
 
 import contextlib
-import http.client
 import resource
 import secrets
 import select
 import socket
 import ssl
 import threading
-import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import besieged
+from besieged import nobody_suffers
 from cluster import free_ports
-from stack import BIN, NAMESPACE, Stack, wait_for
+from stack import Stack, wait_for
 
-DESCRIPTORS = 1024  # of the operator
 SILENT = 3000
-MOST_RESIDENT_KIB = 128 * 1024
 BODY = 15 * 1024 * 1024
-LEASE = "12c57729.kubenodesmith.parawell.cloud"
-PROBE_TIMEOUT = 10  # a kubelet's is 1 s; the longest that was seen is printed, as this machine may be busy
-
-
-def token_of_a_scraper(cluster):
-    cluster.kubectl("create", "serviceaccount", "scraper", "-n", NAMESPACE)
-    cluster.kubectl("create", "clusterrole", "scraper", "--verb=get", "--non-resource-url=/metrics")
-    cluster.kubectl("create", "clusterrolebinding", "scraper", "--clusterrole=scraper", f"--serviceaccount={NAMESPACE}:scraper")
-    return cluster.kubectl("create", "token", "scraper", "-n", NAMESPACE).strip()
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
     with Stack(tmp_path_factory.mktemp("stack")) as running:
-        running.install_crds()
-        operator = running.operator
-        operator.token = token_of_a_scraper(running.cluster)
-        operator.command = ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", BIN / "kubenodesmith"]
-        operator.boot_port, = free_ports(1)
-        operator.start("--leader-elect", f"--bootstrap-bind-address=127.0.0.1:{operator.boot_port}",
-                       f"--bootstrap-advertise-url=http://127.0.0.1:{operator.boot_port}")
-        operator.wait_ready()
-        wait_for("the Lease", lambda: lease(running))
+        running.operator.boot_port, = free_ports(1)
+        address = f"127.0.0.1:{running.operator.boot_port}"
+        besieged.start(running, f"--bootstrap-bind-address={address}", f"--bootstrap-advertise-url=http://{address}")
         yield running
-
-
-class Probes:
-    """/healthz, again and again, as a kubelet asks."""
-
-    def __init__(self, operator):
-        self.operator = operator
-        self.failures, self.seconds = [], []
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def _run(self):
-        while not self.ended.wait(0.05):
-            begin = time.monotonic()
-            try:
-                url = f"http://127.0.0.1:{self.operator.health_port}/healthz"
-                with urllib.request.urlopen(url, timeout=PROBE_TIMEOUT) as answer:
-                    assert answer.read() == b"ok\n"
-            except (OSError, http.client.HTTPException) as error:
-                self.failures.append(repr(error))
-            self.seconds.append(time.monotonic() - begin)
-
-
-def lease(stack):
-    leases = stack.cluster.api("GET", "/apis/coordination.k8s.io/v1/leases")["items"]
-    return next((item["spec"] for item in leases if item["metadata"]["name"] == LEASE), None)
-
-
-@contextlib.contextmanager
-def nobody_suffers(stack):
-    """Around an attack: what must hold while it goes on and after it."""
-    before = lease(stack)
-    probes = Probes(stack.operator)
-    probes.thread.start()
-    yield probes
-    wait_for("another renewal of the Lease", lambda: lease(stack)["renewTime"] > before["renewTime"], 60)
-    wait_for("some probes", lambda: len(probes.seconds) >= 20, 60)
-    probes.ended.set()
-    probes.thread.join()
-    assert not probes.failures
-    after = lease(stack)
-    assert (after["holderIdentity"], after["leaseTransitions"]) == (before["holderIdentity"], before["leaseTransitions"])
-    resident = stack.operator.resident_kib()
-    longest = stack.operator.metrics()["kubenodesmith_loop_longest_seconds"]
-    print(f"\n{len(probes.seconds)} probes, the longest took {max(probes.seconds):.3f} s; {resident // 1024} MiB resident; "
-          f"the loop was held for {longest * 1000:.1f} ms at most")
-    assert resident < MOST_RESIDENT_KIB
-    assert longest < 1
 
 
 def ports(operator):
@@ -124,7 +59,7 @@ def test_silent_connections(stack, many_descriptors):
             asked = len(probes.seconds)
             wait_for("probes with all of them open", lambda: len(probes.seconds) >= asked + 20, 60)
             assert "kubenodesmith_build_info" in stack.operator.get("/metrics")
-        assert stack.operator.metrics()["process_open_fds"] < DESCRIPTORS / 2
+        assert stack.operator.metrics()["process_open_fds"] < besieged.DESCRIPTORS / 2
 
 
 def send_body(port, framing):
