@@ -311,7 +311,10 @@ private:
         const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
         const bool in_service = disruption::is_staying(claim) &&
                                 api::is_true(claim.status.conditions, api::conditions::kInitialized);
-        if (!disruption::is_staying(claim)) {
+        if (!in_service && removal_hangs(claim)) {
+            // As it stands, with its taints: the kube-scheduler counts it in spreads as long as it is there.
+            if (node) add_node(std::move(node), Availability::ready, std::nullopt);
+        } else if (!disruption::is_staying(claim)) {
             if (node) add_node(std::move(node), Availability::leaving, &claim);
         } else if (in_service) {
             if (!node) return;

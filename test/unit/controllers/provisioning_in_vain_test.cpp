@@ -303,6 +303,40 @@ TEST_CASE("a machine that offers less than thought is not bought again by the ol
     CHECK(world.claims()[1].spec.requirements.cpuCores == 3);
 }
 
+// Found by the simulation (3103760): a pod waited for ever, without a word.
+TEST_CASE("the Node of a machine that cannot be removed counts in spreads as long as it is there") {
+    World world;
+    for (int i = 1; i <= 2; ++i) {
+        put_replica(world, i);
+        change_pod(world, "web-" + std::to_string(i), give_host_port);
+    }
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 2);
+    world.join_all();
+    const auto stuck = world.claims()[0].metadata.name;
+    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [](NodeSmithClaim& claim) {
+        objects::set_condition(claim.status.conditions, "Failed", api::ConditionStatus::True);
+        objects::set_condition(claim.status.conditions, "MachineDeleted", api::ConditionStatus::False,
+                               objects::kStart, "OwnershipMismatch");
+    });
+    world.server.edit<api::Node>({"", stuck}, [](api::Node& node) {
+        node.spec.taints.push_back(
+            {std::string(api::taints::kDisrupted), "", std::string(api::taints::kNoSchedule), {}});
+    });
+    world.server.remove<api::Pod>({"default", "web-1"}, 0);
+    change_pod(world, "web-2", [](api::Pod& pod) { pod.spec.containers->front().ports.clear(); });
+    world.bind("web-2", world.claims()[1].metadata.name);
+    auto pod = world.put_pending_pod("web-3", "100m");
+    pod.metadata.labels = {{"app", "web"}};
+    auto& spread = pod.spec.topologySpreadConstraints->emplace_back();
+    spread.topologyKey = "kubernetes.io/hostname";
+    spread.maxSkew = 1;
+    spread.labelSelector.emplace().matchLabels = {{"app", "web"}};
+    world.server.put(pod);
+    world.run_for(5s);
+    CHECK(world.claims().size() == 3);
+}
+
 TEST_CASE("ten replicas that need ten machines get them, although one more waits in vain") {
     World world(World::fixed_size_pool());
     for (int i = 10; i < 20; ++i) put_replica(world, i);
