@@ -1,5 +1,6 @@
 #include "controllers/claim/boot_data.hpp"
 
+#include "bootstrap/approval.hpp"
 #include "bootstrap/cloud_init.hpp"
 #include "bootstrap/cluster_info.hpp"
 #include "bootstrap/join.hpp"
@@ -34,6 +35,13 @@ std::vector<api::Taint> taints_of(const Observation& observation) {
         append(startup, observation.pool->spec.machineTemplate.startupTaints);
     }
     return bootstrap::registration_taints(taints, startup);
+}
+
+// Only of kubeadm's join is it known that its kubelet asks for the claim's name.
+std::string_view group_of(const Bootstrap& wanted) {
+    const bool ours = wanted.format == api::v1alpha1::BootstrapFormat::Kubeadm &&
+                      wanted.approval == api::v1alpha1::BootstrapApproval::Operator;
+    return ours ? bootstrap::kTokenGroup : bootstrap::kKubeadmGroup;
 }
 
 asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client, std::string endpoint) {
@@ -261,8 +269,9 @@ asio::awaitable<bootstrap::Token> BootData::token(Observation observation) {
     const auto& claim = *observation.claim;
     const auto token = bootstrap::make_token(claim.metadata.uid, claim.status.launchAttempts, random_);
     const bootstrap::TokenOwner owner{claim.metadata.namespace_, claim.metadata.name, claim.metadata.uid};
-    const auto expiration = later(api::Time(clock_.wall_now()), settings(observation).tokenTTL);
-    const auto secret = bootstrap::token_secret(token, owner, expiration);
+    const auto wanted = settings(observation);
+    const auto expiration = later(api::Time(clock_.wall_now()), wanted.tokenTTL);
+    const auto secret = bootstrap::token_secret(token, owner, group_of(wanted), expiration);
     const bool is_new = co_await created(secret);
     if (is_new) co_return token;
     const auto id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);

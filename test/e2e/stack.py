@@ -145,6 +145,7 @@ class Stack:
     def install_crds(self):
         self.cluster.kubectl("apply", "--server-side", "-k", ROOT / "crds")
         self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        self.cluster.kubectl("apply", "--server-side", "-f", ROOT / "config/rbac/bootstrap.yaml")
         self.cluster.kubectl("create", "namespace", NAMESPACE)
         wait_for("the API server to serve our kinds", self._kinds_are_served)
 
