@@ -210,6 +210,11 @@ std::optional<api::v1alpha1::KeptMachine> kept_machine(const ClaimPointers& clai
                                       status.keptSince};
 }
 
+// A kubelet knows when it joins what it keeps and how many pods it takes, long before it is Ready.
+const api::Node* joined_node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
+    return api::is_true(claim.status.conditions, conditions::kRegistered) ? node_of(claim, nodes) : nullptr;
+}
+
 // Where the claim stands that was placed last, as far as claims are left.
 std::string youngest_host(const ClaimPointers& claims) {
     const NodeSmithClaim* youngest = nullptr;
@@ -232,12 +237,14 @@ bool is_free(const NodeSmithHost& host) {
 std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
     auto learned = facts.object.status.learnedReserved;
     for (const auto& claim : facts.claims) {
-        const auto* node = node_of(*claim, facts.nodes);
-        if (!node || !api::is_true(claim->status.conditions, conditions::kInitialized)) continue;
+        const auto* node = joined_node_of(*claim, facts.nodes);
+        if (!node) continue;
         const auto size = ledger::size_of(claim->spec, &facts.object);
         const auto cpu = node->status.allocatable.find("cpu");
         const auto memory = node->status.allocatable.find("memory");
         if (cpu == node->status.allocatable.end() || memory == node->status.allocatable.end()) continue;
+        // A kubelet that cannot read what its machine has says 0.
+        if (cpu->second.is_zero() || memory->second.is_zero()) continue;
         if (!learned) learned = SystemReserved{0, 0};
         // Rounded so that what is left over is never overrated.
         const auto offered_mib = memory->second.value() / (1024 * 1024);
@@ -260,9 +267,8 @@ std::optional<LearnedOffer> learn_offer(const PoolFacts& facts) {
         known = known > 0 ? std::min(known, amount) : amount;
     };
     for (const auto& claim : facts.claims) {
-        const auto* node = node_of(*claim, facts.nodes);
-        const bool in_service = node && api::is_true(claim->status.conditions, conditions::kInitialized);
-        if (!in_service || claim->status.templateHash != hash) continue;
+        const auto* node = joined_node_of(*claim, facts.nodes);
+        if (!node || claim->status.templateHash != hash) continue;
         learn(offer.pods, node->status.allocatable, "pods", 1);
         // Disks of bare metal differ from host to host, and machines without one keep files in memory.
         if (has_known_disk)

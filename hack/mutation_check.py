@@ -157,8 +157,8 @@ MUTATIONS = [
              "    return expected;"),
     Mutation("count a leaving claim as coming", "pods wait for a machine that goes",
              "controllers/provisioning/snapshot.cpp",
-             "        if (!disruption::is_staying(claim)) {\n            if (node)",
-             "        if (!disruption::is_staying(claim) && node) {\n            if (node)",
+             "        } else if (!disruption::is_staying(claim)) {\n            if (node)",
+             "        } else if (!disruption::is_staying(claim) && node) {\n            if (node)",
              also=("            if (!node && !can_be_waited_for(claim, provider, now_)) return;",
                    "            if (!node && disruption::is_staying(claim) &&\n"
                    "                !can_be_waited_for(claim, provider, now_))\n"

@@ -55,9 +55,11 @@ asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client,
     }
 }
 
-asio::awaitable<int> kubernetes_minor(kube::Client& client) {
+asio::awaitable<void> add_version(kube::Client& client, bootstrap::ClusterInfo& info) {
     const auto version = co_await client.get_json("/version");
-    co_return version ? bootstrap::minor_version(*version) : 0;
+    if (!version) co_return;
+    info.minor = bootstrap::minor_version(*version);
+    info.k3s = bootstrap::k3s_version(*version);
 }
 
 }  // namespace
@@ -237,12 +239,11 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster(Bootstrap wanted) {
     if (known != clusters_.end() && clock_.now() - known->second.read < kClusterKnownFor)
         co_return known->second.info;
     bootstrap::ClusterInfo info;
-    if (by_root_ca) {
+    if (by_root_ca)
         info = co_await cluster_of_root_ca(client_, wanted.apiServerEndpoint);
-    } else {
+    else
         info = co_await cluster_info(wanted.apiServerEndpoint);
-        info.minor = co_await kubernetes_minor(client_);
-    }
+    co_await add_version(client_, info);
     clusters_[key] = {info, clock_.now()};
     co_return info;
 }

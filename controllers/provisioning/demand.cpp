@@ -77,8 +77,8 @@ private:
                                        const Verdict& verdict) {
         const auto history = rules_.kinds.find(kind);
         if (history != rules_.kinds.end() && history->second.in_vain >= kMostPurchasesPerHour)
-            return exhausted(pod, std::to_string(history->second.in_vain) +
-                                      " machines were created in vain for pods like it within an hour");
+            return exhausted(pod, "machines were created in vain for pods like it " +
+                                      std::to_string(history->second.in_vain) + " times within an hour");
         if (verdict.wrong == 0) return std::nullopt;
         const auto [probe, is_first] = probes_.try_emplace(kind, api::key_of(*pod).str());
         if (is_first) return std::nullopt;

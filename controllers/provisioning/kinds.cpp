@@ -30,6 +30,19 @@ bool is_of_last_hour(const std::optional<api::Time>& time, api::Time now) {
     return time && now.at - time->at <= std::chrono::hours{1};
 }
 
+// What was bought within a pause was bought before it could follow from a purchase that did not help.
+int attempts(std::vector<api::Time> purchases) {
+    std::ranges::sort(purchases);
+    int attempts = 0;
+    std::optional<api::Time> begun;
+    for (const auto& purchase : purchases) {
+        if (begun && purchase.at - begun->at < kFirstPause) continue;
+        begun = purchase;
+        ++attempts;
+    }
+    return attempts;
+}
+
 std::string describe(const Informers& informers, const api::ObjectKey& key) {
     const auto claim = informers.persistent_volume_claims.store().get(key);
     if (!claim) return "missing";
@@ -58,21 +71,27 @@ bool was_never_used(const NodeSmithClaim& claim) {
 
 KindHistories purchases_by_kind(const Informers& informers, api::Time now) {
     KindHistories histories;
+    std::map<std::string, std::vector<api::Time>> in_vain;  // when bought, by kind
     std::set<std::string> counted;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         counted.insert(claim->metadata.uid);
         const auto since = in_service_since(*claim);
         if (!since || !is_of_last_hour(claim->metadata.creationTimestamp, now)) continue;
-        const bool in_vain = is_empty(informers, claim->status.nodeName) &&
-                             (!claim->status.emptySince || was_never_used(*claim));
-        if (in_vain && now.at - since->at < kSchedulerPatience) continue;
-        for (const auto& kind : kinds_bought_for(*claim))
-            ++(in_vain ? histories[kind].in_vain : histories[kind].of_use);
+        const bool is_unused = is_empty(informers, claim->status.nodeName) &&
+                               (!claim->status.emptySince || was_never_used(*claim));
+        if (is_unused && now.at - since->at < kSchedulerPatience) continue;
+        for (const auto& kind : kinds_bought_for(*claim)) {
+            if (is_unused)
+                in_vain[kind].push_back(*claim->metadata.creationTimestamp);
+            else
+                ++histories[kind].of_use;
+        }
     }
     for (const auto& [key, pool] : informers.pools.store().all())
         for (const auto& past : past_purchases(*pool))
             if (is_of_last_hour(past.time, now) && !counted.contains(past.claim_uid))
-                for (const auto& kind : past.kinds_in_vain) ++histories[kind].in_vain;
+                for (const auto& kind : past.kinds_in_vain) in_vain[kind].push_back(past.time);
+    for (auto& [kind, times] : in_vain) histories[kind].in_vain = attempts(std::move(times));
     return histories;
 }
 

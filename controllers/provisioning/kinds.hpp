@@ -23,8 +23,10 @@ std::vector<std::string> kinds_bought_for(const api::v1alpha1::NodeSmithClaim& c
 bool was_never_used(const api::v1alpha1::NodeSmithClaim& claim);
 
 struct KindHistory {
-    int in_vain = 0;  // machines of the last hour that no pod used, although they had their time
-    int of_use = 0;   // that some pod used
+    // How often within the last hour machines were bought that no pod used, although they had their time.
+    // What is bought before the first of them has shown anything repeats no mistake: it is the same one.
+    int in_vain = 0;
+    int of_use = 0;  // machines that some pod used
 };
 using KindHistories = std::map<std::string, KindHistory>;
 KindHistories purchases_by_kind(const Informers& informers, api::Time now);

@@ -2,6 +2,7 @@
 
 #include "controllers/claim/template_hash.hpp"
 #include "controllers/ledger.hpp"
+#include "controllers/pool.hpp"
 #include "scheduling/machines.hpp"
 
 namespace controllers::provisioning {
@@ -40,6 +41,19 @@ void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool,
     for (const auto& size : machine.sizes)
         entry.shapes.push_back({size.name, size.cpuCores, size.memoryMiB, entry.pods_per_node});
     entry.flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
+}
+
+std::shared_ptr<const NodeSmithPool> as_its_nodes_show(const std::shared_ptr<const NodeSmithPool>& pool,
+                                                       const ClaimPointers& claims, const Nodes& nodes,
+                                                       const NodeSmithProvider* provider) {
+    const PoolFacts facts{*pool, claims, nodes, nullptr, provider};
+    const auto reserved = learn_reserved(facts);
+    auto offer = learn_offer(facts);
+    if (reserved == pool->status.learnedReserved && offer == pool->status.learnedOffer) return pool;
+    auto picture = std::make_shared<NodeSmithPool>(*pool);
+    picture->status.learnedReserved = reserved;
+    picture->status.learnedOffer = std::move(offer);
+    return picture;
 }
 
 api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSmithPool* pool,

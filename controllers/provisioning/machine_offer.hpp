@@ -2,9 +2,12 @@
 // them while they come. Their Nodes correct it (pool_status.cpp). Pure.
 #pragma once
 
+#include <memory>
+
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
+#include "controllers/fleet.hpp"
 #include "scheduling/snapshot.hpp"
 
 namespace controllers::provisioning {
@@ -12,6 +15,13 @@ namespace controllers::provisioning {
 // Fills in sizes, taints and what a machine offers at each size. `provider` may be null.
 void describe_machines(scheduling::Pool& entry, const api::v1alpha1::NodeSmithPool& pool,
                        const api::v1alpha1::NodeSmithProvider* provider);
+
+// The pool with what was learned of its machines up to now. Its own status tells of Nodes that have just
+// joined a moment later, when another machine would have been bought by the old picture. `provider` may be
+// null.
+std::shared_ptr<const api::v1alpha1::NodeSmithPool> as_its_nodes_show(
+    const std::shared_ptr<const api::v1alpha1::NodeSmithPool>& pool, const ClaimPointers& claims,
+    const Nodes& nodes, const api::v1alpha1::NodeSmithProvider* provider);
 
 // Of the claim's Node. `pool` and `provider` may be null.
 api::ResourceList expected_allocatable(const api::v1alpha1::NodeSmithClaim& claim,

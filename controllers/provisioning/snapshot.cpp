@@ -43,13 +43,16 @@ public:
     void add_pool(PoolSupply supply) {
         const auto& pool = *supply.pool;
         const auto* provider = provider_of(informers_, pool);
+        const auto picture = as_its_nodes_show(
+            supply.pool, informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()),
+            informers_.nodes.store().all(), provider);
         scheduling::Pool entry;
         entry.namespace_ = pool.metadata.namespace_;
         entry.name = pool.metadata.name;
         entry.weight = pool.spec.weight;
         entry.closed = supply.gate.open ? std::string() : supply.gate.message;
         entry.closed_for_a_while = supply.gate.for_a_while;
-        describe_machines(entry, pool, provider);
+        describe_machines(entry, *picture, provider);
         entry.labels = labels_at(pool, nullptr, nullptr);
         if (auto note = claim::note_on_zone_label(pool, provider); !note.empty())
             entry.notes_on_labels.emplace(claim::zone_label(provider), std::move(note));
@@ -61,6 +64,7 @@ public:
         entry.min_nodes = pool.spec.limits.minNodes;
         const auto& headroom = pool.spec.scaleUp.headroom;
         entry.spare = {headroom.cpuCores, headroom.memoryMiB, headroom.nodes};
+        pictures_.emplace(api::key_of(pool), picture);
         pool_indices_.emplace(api::key_of(pool), world_.pools.size());
         world_.snapshot.pools.push_back(std::move(entry));
         world_.pools.push_back(std::move(supply));
@@ -307,7 +311,10 @@ private:
         const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
         const bool in_service = disruption::is_staying(claim) &&
                                 api::is_true(claim.status.conditions, api::conditions::kInitialized);
-        if (!disruption::is_staying(claim)) {
+        if (!in_service && removal_hangs(claim)) {
+            // As it stands, with its taints: the kube-scheduler counts it in spreads as long as it is there.
+            if (node) add_node(std::move(node), Availability::ready, std::nullopt);
+        } else if (!disruption::is_staying(claim)) {
             if (node) add_node(std::move(node), Availability::leaving, &claim);
         } else if (in_service) {
             if (!node) return;
@@ -317,8 +324,9 @@ private:
             const auto* provider = pool ? provider_of(informers_, *pool) : nullptr;
             if (!node && !can_be_waited_for(claim, provider, now_)) return;
             const auto host = informers_.hosts.store().get({claim.metadata.namespace_, claim.status.host});
-            auto expected =
-                expected_node(claim, pool.get(), provider, node.get(), host ? &host->spec : nullptr);
+            const auto picture = pictures_.find({claim.metadata.namespace_, claim.spec.poolRef});
+            const auto* known = picture == pictures_.end() ? pool.get() : picture->second.get();
+            auto expected = expected_node(claim, known, provider, node.get(), host ? &host->spec : nullptr);
             add_labels_of_only_place(expected, claim, provider);
             add_node(std::make_shared<const api::Node>(std::move(expected)), Availability::coming, &claim);
             world_.snapshot.nodes.back().bought_for = bought_for(claim);
@@ -360,7 +368,8 @@ private:
     const Informers& informers_;
     api::Time now_;
     World world_;
-    std::set<kube::ObjectKey> candidates_;  // NodeSmithHosts that a claim has or is about to take
+    std::set<kube::ObjectKey> candidates_;             // NodeSmithHosts that a claim has or is about to take
+    std::map<kube::ObjectKey, PoolPointer> pictures_;  // see as_its_nodes_show()
     std::map<kube::ObjectKey, std::size_t> pool_indices_;
     std::map<std::string, std::size_t> place_indices_;
     std::map<kube::ObjectKey, std::vector<std::size_t>> manager_budgets_;

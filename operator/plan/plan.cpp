@@ -6,6 +6,7 @@
 #include "api/names.hpp"
 #include "controllers/claim/state.hpp"
 #include "controllers/disruption/budgets.hpp"
+#include "controllers/disruption/state.hpp"
 #include "controllers/drain.hpp"
 #include "controllers/fleet.hpp"
 #include "controllers/provisioning/decision.hpp"
@@ -107,7 +108,7 @@ private:
             const auto& node = world.snapshot.nodes[i];
             if (node.availability != Availability::ready) continue;
             const auto claims = informers_.claims.store().by_index(kClaimsByNode, node.node->metadata.name);
-            if (claims.empty()) continue;
+            if (claims.empty() || !controllers::disruption::is_staying(*claims.front())) continue;
             const auto pool = informers_.pools.store().get(
                 {claims.front()->metadata.namespace_, claims.front()->spec.poolRef});
             PlannedRemoval removal;

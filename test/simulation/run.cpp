@@ -13,6 +13,17 @@ constexpr std::chrono::hours kQuiet{1};
 // their clones for an hour, each asking for it again and again, more than 600,000.
 constexpr std::uint64_t kMostSteps = 2'000'000;
 
+// How long pods ask not to be disrupted from their start on: whatever keeps a node for them goes on then.
+base::Duration longest_protection(const Scenario& scenario) {
+    base::Duration longest{};
+    for (const auto& deployment : scenario.deployments) {
+        const auto* text = api::find(deployment.pod.metadata.annotations, api::annotations::kDoNotDisrupt);
+        if (text && *text != "true")
+            longest = std::max(longest, base::Duration(api::Duration::parse(*text).value));
+    }
+    return longest;
+}
+
 // False: something was violated.
 bool run_for(World& world, std::vector<std::unique_ptr<Invariant>>& invariants,
              const std::vector<Violation>& violations, base::Duration duration) {
@@ -55,7 +66,8 @@ private:
 
     base::Duration settling() const {
         const auto& rates = world_.scenario.control_plane.spec.rateLimits;
-        return rates.maxCreationsPerHour > 0 || rates.maxRemovalsPerHour > 0 ? kSettlingAtARate : kSettling;
+        const bool is_slow = rates.maxCreationsPerHour > 0 || rates.maxRemovalsPerHour > 0;
+        return (is_slow ? kSettlingAtARate : kSettling) + longest_protection(world_.scenario);
     }
 
     // Ends as soon as there was an hour without a write that leaves nothing undone. Later than that it may

@@ -292,15 +292,24 @@ TEST_CASE("what a machine without a disk keeps in memory says nothing about larg
     CHECK(world.look().learnedOffer->ephemeralStorageMiB == 0);
 }
 
-TEST_CASE("nothing is learned from a Node that is not Initialized") {
+TEST_CASE("what a Node offers is learned when it has joined, though it is not Ready yet") {
     World world;
     auto claim = objects::bought_claim("a", world.pool, 1);
     claim.status.nodeName = "a";
+    claim.status.templateHash = controllers::claim::template_hash(world.pool, &world.provider);
     world.claims.push_back(claim);
-    auto node = objects::node("a");
+    auto node = objects::node("a", false);
     node.status.allocatable["cpu"] = api::Quantity::parse("0");
+    node.status.allocatable["pods"] = api::Quantity::of(60);
     world.nodes.push_back(node);
     CHECK_FALSE(world.look().learnedReserved);
+    CHECK_FALSE(world.look().learnedOffer);
+    objects::set_condition(world.claims[0].status.conditions, "Registered", ConditionStatus::True);
+    // Its kubelet cannot tell yet how many CPUs there are.
+    CHECK_FALSE(world.look().learnedReserved);
+    CHECK(world.look().learnedOffer->pods == 60);
+    world.nodes[0].status.allocatable["cpu"] = api::Quantity::parse("1100m");
+    CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{900, 0});
 }
 
 TEST_CASE("a claim that found no room says nothing about the pool's other sizes") {
@@ -323,9 +332,9 @@ TEST_CASE("claims that fail in a row back the pool off from 10 s, doubling, to 3
     CHECK(world.condition("Available", 105s).message ==
           "1 claim failed in a row: nothing is created before " + objects::at(110s).str());
     world.claims[0].status.lastFailure = {"RegistrationTimeout", "no Node appeared", "", objects::at(100s)};
-    CHECK(world.condition("Available", 106s).message == "1 claim failed in a row: nothing is created before " +
-                                                            objects::at(110s).str() +
-                                                            "; the last, f1: no Node appeared");
+    CHECK(world.condition("Available", 106s).message ==
+          "1 claim failed in a row: nothing is created before " + objects::at(110s).str() +
+              "; the last, f1: no Node appeared");
     CHECK(world.condition("Available", 110s).reason == "Available");
     world.fail("f2", 120s);
     CHECK(world.look(120s).nextRetryTime == objects::at(140s));

@@ -1,4 +1,6 @@
 // Pods that no purchase would help, and purchases that did not.
+#include <algorithm>
+
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/past_purchases.hpp"
 #include "test/support/catch.hpp"
@@ -54,6 +56,17 @@ void put_replica(World& world, int number) {
     auto pod = world.put_pending_pod(name, "1500m");
     pod.metadata.labels = {{"app", "web"}, {"pod-template-hash", std::to_string(number)}};
     world.server.put(pod);
+}
+
+void give_host_port(api::Pod& pod) {
+    pod.spec.containers->front().ports.push_back({8080, 8080, "", "TCP"});
+}
+
+void keep_more_than_thought(World& world) {
+    for (const auto& claim : world.claims())
+        world.server.edit<api::Node>({"", claim.metadata.name}, [](api::Node& node) {
+            node.status.allocatable["cpu"] = api::Quantity::parse("1100m");
+        });
 }
 
 void remove_all_claims(World& world) {
@@ -247,6 +260,81 @@ TEST_CASE("after a purchase in vain one pod of the kind shows whether the next o
     world.bind("web-1", world.claims()[0].metadata.name);
     world.run_for(10s);
     CHECK(world.claims().size() == 6);
+}
+
+// Found by the simulation (3107368): four machines of the same wrong size counted as four mistakes.
+TEST_CASE("machines that were bought together in vain are one attempt, and what it taught is tried") {
+    auto pool = objects::pool("small");
+    pool.spec.scaleUp.stabilizationWindow = 2min;
+    World world(pool);
+    for (int i = 1; i <= 4; ++i) {
+        put_replica(world, i);
+        change_pod(world, "web-" + std::to_string(i), give_host_port);
+    }
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 4);
+    world.join_all();
+    keep_more_than_thought(world);
+    world.run_for(70s);
+    REQUIRE(world.events.count("PredictionFailed") == 4);
+    world.run_for(10min);
+    const auto claims = world.claims();
+    CHECK(claims.size() == 5);
+    CHECK(std::ranges::count_if(claims, [](const NodeSmithClaim& claim) {
+              return claim.spec.requirements.cpuCores == 3;
+          }) == 1);
+}
+
+// Found by the simulation (3102896): three machines of the same wrong size within a minute.
+TEST_CASE("a machine that offers less than thought is not bought again by the old picture") {
+    World world;
+    put_replica(world, 1);
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 1);
+    CHECK(world.claims()[0].spec.requirements.cpuCores == 2);
+    world.join_all();
+    keep_more_than_thought(world);
+    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [](NodeSmithClaim& claim) {
+        for (const auto* type : {"Initialized", "Ready"})
+            objects::set_condition(claim.status.conditions, type, api::ConditionStatus::False);
+    });
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 2);
+    CHECK(world.claims()[1].spec.requirements.cpuCores == 3);
+}
+
+// Found by the simulation (3103760): a pod waited for ever, without a word.
+TEST_CASE("the Node of a machine that cannot be removed counts in spreads as long as it is there") {
+    World world;
+    for (int i = 1; i <= 2; ++i) {
+        put_replica(world, i);
+        change_pod(world, "web-" + std::to_string(i), give_host_port);
+    }
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 2);
+    world.join_all();
+    const auto stuck = world.claims()[0].metadata.name;
+    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [](NodeSmithClaim& claim) {
+        objects::set_condition(claim.status.conditions, "Failed", api::ConditionStatus::True);
+        objects::set_condition(claim.status.conditions, "MachineDeleted", api::ConditionStatus::False,
+                               objects::kStart, "OwnershipMismatch");
+    });
+    world.server.edit<api::Node>({"", stuck}, [](api::Node& node) {
+        node.spec.taints.push_back(
+            {std::string(api::taints::kDisrupted), "", std::string(api::taints::kNoSchedule), {}});
+    });
+    world.server.remove<api::Pod>({"default", "web-1"}, 0);
+    change_pod(world, "web-2", [](api::Pod& pod) { pod.spec.containers->front().ports.clear(); });
+    world.bind("web-2", world.claims()[1].metadata.name);
+    auto pod = world.put_pending_pod("web-3", "100m");
+    pod.metadata.labels = {{"app", "web"}};
+    auto& spread = pod.spec.topologySpreadConstraints->emplace_back();
+    spread.topologyKey = "kubernetes.io/hostname";
+    spread.maxSkew = 1;
+    spread.labelSelector.emplace().matchLabels = {{"app", "web"}};
+    world.server.put(pod);
+    world.run_for(5s);
+    CHECK(world.claims().size() == 3);
 }
 
 TEST_CASE("ten replicas that need ten machines get them, although one more waits in vain") {
