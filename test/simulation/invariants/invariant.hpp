@@ -90,5 +90,6 @@ std::unique_ptr<Invariant> waiting_pods_are_served(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_wasted(const Stage& stage);
 std::unique_ptr<Invariant> only_the_leader_writes(const Stage& stage);
 std::unique_ptr<Invariant> kept_machines_rest(const Stage& stage);
+std::unique_ptr<Invariant> nothing_is_hammered(const Stage& stage);
 
 }  // namespace simulation
