@@ -106,6 +106,7 @@ inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
 inline constexpr std::string_view kHealthy = "Healthy";
 // ControlPlane
 inline constexpr std::string_view kClusterHealthy = "ClusterHealthy";
+inline constexpr std::string_view kTokensBoundToNodes = "TokensBoundToNodes";
 // Pod
 inline constexpr std::string_view kPodScheduled = "PodScheduled";
 inline constexpr std::string_view kPodResizePending = "PodResizePending";
@@ -206,8 +207,11 @@ inline constexpr std::string_view kProviderRefMissing = "ProviderRefMissing";
 inline constexpr std::string_view kProviderMissing = "ProviderMissing";
 inline constexpr std::string_view kProviderTypeMissing = "ProviderTypeMissing";
 inline constexpr std::string_view kProviderInitializationFailed = "ProviderInitializationFailed";
-inline constexpr std::string_view kHealthy = "Healthy";                // ClusterHealthy
-inline constexpr std::string_view kTooManyUnready = "TooManyUnready";  // ClusterHealthy
+inline constexpr std::string_view kHealthy = "Healthy";                              // ClusterHealthy
+inline constexpr std::string_view kTooManyUnready = "TooManyUnready";                // ClusterHealthy
+inline constexpr std::string_view kOperatorApproves = "OperatorApproves";            // TokensBoundToNodes
+inline constexpr std::string_view kClusterApprovesTokens = "ClusterApprovesTokens";  // TokensBoundToNodes
+inline constexpr std::string_view kApprovalLeftToCluster = "ApprovalLeftToCluster";  // TokensBoundToNodes
 // Pod
 inline constexpr std::string_view kUnschedulable = "Unschedulable";
 }  // namespace reasons

@@ -4,14 +4,13 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <list>
 
 #include "base/deadline.hpp"
+#include "base/http_connections.hpp"
 #include "base/http_wire.hpp"
 #include "base/log.hpp"
 #include "base/task_group.hpp"
@@ -27,7 +26,7 @@ using RequestParser = http::request_parser<http::string_body>;
 // The answer to what is no request; nullopt: the peer is gone or silent, there is nobody to answer.
 std::optional<HttpResponse> refusal(const boost::system::error_code& error) {
     HttpResponse response;
-    if (error == http::error::header_limit) {
+    if (error == http::error::header_limit || error == http::error::buffer_overflow) {
         response.status = 431;
     } else if (error == http::error::body_limit) {
         response.status = 413;
@@ -51,15 +50,6 @@ HttpRequest head_of(const RequestParser& parser) {
     return request;
 }
 
-// One accepted connection.
-struct Connection {
-    explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
-    std::shared_ptr<asio::ssl::context> tls;  // lives as long as the stream that uses it
-    NetStream stream;
-    boost::beast::flat_buffer buffer;
-    bool answering = false;
-};
-
 class Server final : public HttpServer {
 public:
     Server(const asio::any_io_executor& executor, Clock& clock, HttpServerOptions options,
@@ -68,6 +58,7 @@ public:
           options_(std::move(options)),
           handler_(std::move(handler)),
           acceptor_(executor),
+          connections_(options_.max_connections),
           sessions_(executor),
           session_ended_(executor) {
         if (options_.key_pair) {
@@ -107,7 +98,7 @@ private:
             boost::system::error_code error;
             auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
             if (!error) {
-                sessions_.spawn(session(std::move(socket)));
+                if (connections_.make_room()) sessions_.spawn(session(std::move(socket)));
                 continue;
             }
             co_await rethrow_cancellation();
@@ -120,32 +111,30 @@ private:
     asio::awaitable<void> drain() {
         closing_ = true;
         acceptor_.close();
-        for (auto& connection : connections_) {
-            if (!connection.answering) connection.stream.close();
-        }
+        connections_.close_idle();
         const auto deadline = clock_.now() + options_.drain_timeout;
         while (!connections_.empty() && clock_.now() < deadline) {
             co_await session_ended_.wait_until(clock_, deadline);
         }
-        for (auto& connection : connections_) connection.stream.close();
+        connections_.close_all();
         sessions_.stop();
         co_await sessions_.join();
     }
 
     asio::awaitable<void> session(tcp::socket socket) {
-        auto connection = connections_.emplace(connections_.end(), std::move(socket));
+        const auto connection = connections_.add(std::move(socket));
         struct Remove {
             Server& server;
-            std::list<Connection>::iterator connection;
+            HttpConnections::Position connection;
             ~Remove() {
-                server.connections_.erase(connection);
+                server.connections_.remove(connection);
                 server.session_ended_.notify_all();
             }
         } remove{*this, connection};
         boost::system::error_code ignored;
         connection->stream.socket().set_option(tcp::no_delay(true), ignored);
         bool open = co_await start_tls(*connection);
-        while (open && !closing_) open = co_await serve_one(*connection);
+        while (open && !closing_) open = co_await serve_one(connection);
         co_await end_tls(*connection);
     }
 
@@ -166,11 +155,11 @@ private:
         }
     }
 
-    asio::awaitable<bool> start_tls(Connection& connection) {
+    asio::awaitable<bool> start_tls(HttpConnection& connection) {
         if (!tls_) co_return true;
         renew_certificate();
         connection.tls = tls_;
-        Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
+        Deadline limit(clock_, clock_.now() + options_.request_timeout, connection.stream);
         auto& tls = connection.stream.start_tls(*connection.tls);
         boost::system::error_code error;
         co_await tls.async_handshake(asio::ssl::stream_base::server,
@@ -179,7 +168,7 @@ private:
     }
 
     // Says goodbye, so that the client knows the last response to be complete; does not insist on an answer.
-    asio::awaitable<void> end_tls(Connection& connection) {
+    asio::awaitable<void> end_tls(HttpConnection& connection) {
         auto* tls = connection.stream.tls();
         if (!tls || !connection.stream.socket().is_open()) co_return;
         Deadline limit(clock_, clock_.now() + std::chrono::milliseconds(200), connection.stream);
@@ -188,19 +177,20 @@ private:
     }
 
     // False: the connection has ended.
-    asio::awaitable<bool> serve_one(Connection& connection) {
+    asio::awaitable<bool> serve_one(HttpConnections::Position position) {
+        auto& connection = *position;
         RequestParser parser;
         parser.header_limit(static_cast<std::uint32_t>(options_.max_header_bytes));
         parser.body_limit(options_.max_body_bytes);
         std::optional<HttpResponse> refused;
-        auto error = co_await read_request(connection, parser, refused);
+        const auto error = co_await read_request(connection, parser, refused);
         if (error) refused = refusal(error);
-        if (error || refused) {
-            if (refused) co_await respond(connection, std::move(*refused), "", false);
-            if (!error) co_await discard_input(connection);
-            co_return false;
+        if (refused) {
+            co_await respond(connection, std::move(*refused), "", false);
+            co_await discard_input(connection);
         }
-        connection.answering = true;
+        if (error || refused) co_return false;
+        connections_.begin_answer(position);
         auto request = head_of(parser);
         request.body = std::move(parser.get().body());
         auto method = request.method;
@@ -209,17 +199,17 @@ private:
         auto asked_to_close = response->headers.find("Connection") == "close";
         bool keep = parser.keep_alive() && !asked_to_close && !closing_;
         bool written = co_await respond(connection, std::move(*response), std::move(method), keep);
-        connection.answering = false;
+        connections_.end_answer(position);
         co_return keep&& written;
     }
 
     // Stops early when the head alone is refused.
-    asio::awaitable<boost::system::error_code> read_request(Connection& connection, RequestParser& parser,
+    asio::awaitable<boost::system::error_code> read_request(HttpConnection& connection, RequestParser& parser,
                                                             std::optional<HttpResponse>& refused) {
-        boost::system::error_code error;
+        auto error = co_await first_bytes(connection);
         bool continue_sent = false, judged = !options_.refuse;
+        Deadline limit(clock_, clock_.now() + options_.request_timeout, connection.stream);
         while (!error && !parser.is_done() && !refused) {
-            Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
             co_await http::async_read_some(connection.stream, connection.buffer, parser,
                                            asio::redirect_error(asio::use_awaitable, error));
             if (!judged && parser.is_header_done()) {
@@ -237,8 +227,19 @@ private:
         co_return error;
     }
 
+    asio::awaitable<boost::system::error_code> first_bytes(HttpConnection& connection) {
+        boost::system::error_code error;
+        if (connection.buffer.size() > 0) co_return error;
+        Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
+        const auto size =
+            co_await connection.stream.async_read_some(connection.buffer.prepare(options_.max_header_bytes),
+                                                       asio::redirect_error(asio::use_awaitable, error));
+        connection.buffer.commit(size);
+        co_return error;
+    }
+
     // Closing with unread input makes TCP reset the connection, and the peer may lose the response.
-    asio::awaitable<void> discard_input(Connection& connection) {
+    asio::awaitable<void> discard_input(HttpConnection& connection) {
         Deadline limit(clock_, clock_.now() + std::chrono::seconds(2), connection.stream);
         std::array<char, 16384> buffer;
         boost::system::error_code error;
@@ -266,7 +267,7 @@ private:
         co_return response;
     }
 
-    asio::awaitable<bool> respond(Connection& connection, HttpResponse response, std::string method,
+    asio::awaitable<bool> respond(HttpConnection& connection, HttpResponse response, std::string method,
                                   bool keep) {
         auto text = response_head(response, keep);
         if (method != "HEAD") text += response.body;
@@ -285,7 +286,7 @@ private:
     tcp::acceptor acceptor_;
     std::uint16_t port_ = 0;
     bool closing_ = false;
-    std::list<Connection> connections_;
+    HttpConnections connections_;
     TaskGroup sessions_;
     Event session_ended_;
 };

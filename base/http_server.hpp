@@ -20,8 +20,13 @@ struct HttpServerOptions {
     // good one.
     std::function<KeyPair()> key_pair;
     std::size_t max_header_bytes = 8 * 1024;
-    std::size_t max_body_bytes = 16 * 1024 * 1024;
-    Duration idle_timeout = std::chrono::seconds{60};  // of silence, between requests and within one
+    std::size_t max_body_bytes = 16 * 1024 * 1024;  // 0: for servers that only tell; a body is refused unread
+    // One more closes the one that has been without a request for longest; a request being answered is never
+    // cut off for another: if all are, the new one is closed.
+    std::size_t max_connections = 1024;
+    Duration idle_timeout = std::chrono::seconds{60};  // for a request to begin, for an answer to be taken
+    Duration request_timeout =
+        std::chrono::seconds{60};  // from its first byte to its last; of a handshake, too
     Duration drain_timeout = std::chrono::seconds{3};
     // Asked when the head of a request has been read (its body is empty then): a response refuses the request
     // without waiting for its body, and ends the connection.

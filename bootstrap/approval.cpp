@@ -55,8 +55,7 @@ std::string client_fault(const api::CertificateSigningRequestSpec& spec, const S
         return "a client certificate has no alternative names";
     if (!usages_are(spec.usages, "client auth"))
         return "the usages of a kubelet's client certificate are client auth, digital signature and, for RSA "
-               "keys, "
-               "key encipherment";
+               "keys, key encipherment";
     return {};
 }
 
@@ -96,15 +95,14 @@ std::optional<std::string> node_of_requester(const api::CertificateSigningReques
 
 Approval judge_client(const api::CertificateSigningRequest& request, const Joiner* joiner) {
     const auto token = token_of_requester(request);
-    if (!token || decided(request)) return {};
+    if (!token || decided(request) || !joiner || joiner->token_id != *token) return {};
     const auto& spec = request.spec;
     if (spec.signerName != kClientSigner)
         return deny("OtherSigner", "a bootstrap token asks for a certificate of signer " +
                                        std::string(kClientSigner) + " and of no other");
-    if (!joiner || joiner->token_id != *token)
-        return deny("TokenOfNoClaim", "no claim's current attempt has the token of the requester");
-    if (!joiner->may_join)
-        return deny("NotJoining", "the claim's machine has joined already, was not launched, or is leaving");
+    if (joiner->stage == Stage::Over)
+        return deny("NotJoining", "the claim's machine has joined already, or is leaving");
+    if (joiner->stage == Stage::Coming) return wait("NotLaunched", "the claim's machine does not run yet");
     SigningRequest asked;
     try {
         asked = parse_signing_request(spec.request.value);
@@ -139,7 +137,7 @@ Approval judge_serving(const api::CertificateSigningRequest& request, const Mach
     if (asked.dns_names.empty() && asked.ip_addresses.empty())
         return wait("NoNames", "a serving certificate needs a DNS name or an IP address");
     if (const auto name = unknown_name(asked, *machine))
-        return wait("UnknownAddress",
+        return wait(std::string(kUnknownAddress),
                     printable(*name) + " is not known to be a name or address of this machine");
     return {Verdict::Approve, "NamesOfThisMachine", "every name and address is known to be this machine's",
             asked.key_sha256};

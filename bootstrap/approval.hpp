@@ -16,13 +16,21 @@ inline constexpr std::string_view kClientSigner = "kubernetes.io/kube-apiserver-
 inline constexpr std::string_view kServingSigner = "kubernetes.io/kubelet-serving";
 // The group of our tokens, which nothing approves but this decision.
 inline constexpr std::string_view kTokenGroup = "system:bootstrappers:kubenodesmith";
+// The reason why a serving certificate waits: a name or address in it is not known to be the machine's.
+inline constexpr std::string_view kUnknownAddress = "UnknownAddress";
+
+// Where the claim's current attempt stands.
+enum class Stage {
+    Coming,   // its machine is not known to run yet, but may be about to ask
+    Joining,  // launched, not registered, not leaving: only then is a first certificate due
+    Over,
+};
 
 // What a claim tells of the machine that may ask.
 struct Joiner {
     std::string node_name;
     std::string token_id;  // of the claim's current attempt
-    // Launched, not registered, not leaving: only then is a first certificate due.
-    bool may_join = false;
+    Stage stage = Stage::Coming;
     // The key that this attempt was granted a certificate for; empty before.
     std::string key_sha256;
 };
@@ -56,8 +64,9 @@ std::optional<std::string> token_of_requester(const api::CertificateSigningReque
 // The name of the Node as which the requester is known; nullopt: it is none.
 std::optional<std::string> node_of_requester(const api::CertificateSigningRequest& request);
 
-// Whatever is asked for with a token of ours. `joiner` is the claim whose current attempt has that token,
-// nullptr where none has.
+// Whatever is asked for with a token of ours. `joiner` is the claim whose current attempt has that token.
+// Where none has (nullptr), the token may be one of another operator in this cluster: its request is left
+// alone.
 Approval judge_client(const api::CertificateSigningRequest& request, const Joiner* joiner);
 // A serving certificate, the first or a renewed one. `machine` is that of the Node that asks, nullptr where
 // no live claim has it.

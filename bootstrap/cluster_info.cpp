@@ -6,6 +6,7 @@
 #include <openssl/x509.h>
 
 #include <charconv>
+#include <regex>
 #include <stdexcept>
 
 #include "api/yaml.hpp"
@@ -64,6 +65,13 @@ int minor_version(const json::value& version) {
     int number = 0;
     std::from_chars(minor.data(), minor.data() + minor.size(), number);
     return number;
+}
+
+std::string k3s_version(const json::value& version) {
+    // It becomes part of a command that the machine runs.
+    static const std::regex kRelease(R"(v1\.\d{1,3}\.\d{1,3}(-rc\d{1,3})?\+k3s\d{1,3})");
+    auto told = text(member(version, "gitVersion"));
+    return std::regex_match(told, kRelease) ? told : std::string();
 }
 
 ClusterInfo parse_cluster_info(const api::ConfigMap& cluster_info) {

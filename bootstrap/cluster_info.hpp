@@ -14,6 +14,7 @@ struct ClusterInfo {
     std::string server;  // https://host:port
     std::string ca_pem;  // certificates that the API server's own is signed by
     int minor = 0;       // of its Kubernetes version 1.x; 0: not known
+    std::string k3s;     // its version of K3s, v1.33.1+k3s1; empty: it is none, or does not say
 
     // "host:port", as kubeadm takes it. Throws std::invalid_argument if `server` is no https URL.
     std::string endpoint() const;
@@ -26,6 +27,8 @@ ClusterInfo parse_cluster_info(const api::ConfigMap& cluster_info);
 
 // Of what an API server answers to GET /version; 0: it does not say.
 int minor_version(const boost::json::value& version);
+// The same; empty for what is not exactly the version of a release of K3s.
+std::string k3s_version(const boost::json::value& version);
 
 // The same with another address: "host:port" or "https://host:port"; empty: unchanged.
 ClusterInfo with_endpoint(ClusterInfo info, std::string_view endpoint);

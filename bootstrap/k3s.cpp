@@ -13,9 +13,16 @@ namespace {
 namespace json = boost::json;
 
 constexpr const char* kConfigPath = "/etc/rancher/k3s/config.yaml";
-constexpr const char* kStart =
-    "if command -v k3s >/dev/null; then systemctl enable --now k3s-agent; "
-    "else curl -sfL https://get.k3s.io | INSTALL_K3S_EXEC=agent sh -; fi";
+
+// K3s of the image, or the version that the server has: never whatever is the newest.
+std::string start_command(const std::string& version) {
+    const auto install =
+        version.empty()
+            ? "echo 'K3s is not in this image, and the server tells no version of K3s' >&2; exit 1"
+            : "curl -sfL https://get.k3s.io | INSTALL_K3S_VERSION='" + version +
+                  "' INSTALL_K3S_EXEC=agent sh -";
+    return "if command -v k3s >/dev/null; then systemctl enable --now k3s-agent; else " + install + "; fi";
+}
 
 }  // namespace
 
@@ -42,7 +49,7 @@ JoinPlan plan_k3s(const JoinRequest& request) {
     }
     JoinPlan plan;
     plan.files.push_back({kConfigPath, to_yaml(config)});
-    plan.commands.push_back({"sh", "-c", kStart});
+    plan.commands.push_back({"sh", "-c", start_command(request.cluster.k3s)});
     return plan;
 }
 

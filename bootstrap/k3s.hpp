@@ -6,7 +6,8 @@
 namespace bootstrap {
 
 // https://docs.k3s.io/installation/configuration#configuration-file, https://docs.k3s.io/cli/token
-// Installs K3s from get.k3s.io unless the image has it. Throws std::invalid_argument.
+// Unless the image has K3s, it is installed from get.k3s.io, in the server's version. Throws
+// std::invalid_argument.
 JoinPlan plan_k3s(const JoinRequest& request);
 
 // "K10<SHA-256 of the CA file>::<token>", which makes the agent verify the server.

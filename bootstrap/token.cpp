@@ -12,7 +12,6 @@ const std::string kAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::size_t kIDLength = 6;
 constexpr std::size_t kSecretLength = 16;
 constexpr std::string_view kSecretType = "bootstrap.kubernetes.io/token";
-constexpr std::string_view kGroup = "system:bootstrappers:kubeadm:default-node-token";
 
 const std::string* find(const api::Secret& secret, const std::string& key) {
     const auto found = secret.data.find(key);
@@ -47,7 +46,8 @@ std::string token_secret_name(std::string_view token_id) {
     return "bootstrap-token-" + std::string(token_id);
 }
 
-api::Secret token_secret(const Token& token, const TokenOwner& owner, api::Time expiration) {
+api::Secret token_secret(const Token& token, const TokenOwner& owner, std::string_view group,
+                         api::Time expiration) {
     api::Secret secret;
     secret.metadata.namespace_ = kTokenNamespace;
     secret.metadata.name = token_secret_name(token.id);
@@ -65,7 +65,7 @@ api::Secret token_secret(const Token& token, const TokenOwner& owner, api::Time 
     set("expiration", expiration.str());
     set("usage-bootstrap-authentication", "true");
     set("usage-bootstrap-signing", "true");
-    set("auth-extra-groups", std::string(kGroup));
+    set("auth-extra-groups", std::string(group));
     return secret;
 }
 

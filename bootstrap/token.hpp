@@ -20,6 +20,10 @@ struct Token {
     bool operator==(const Token&) const = default;
 };
 
+// Whose machines the controller manager of a cluster made by kubeadm approves certificates for, whatever Node
+// they ask for.
+inline constexpr std::string_view kKubeadmGroup = "system:bootstrappers:kubeadm:default-node-token";
+
 // Which claim a token is for; ends up in the Secret's labels and description.
 struct TokenOwner {
     std::string claim_namespace;
@@ -36,8 +40,9 @@ Token make_token(std::string_view claim_uid, std::int64_t attempt, base::Random&
 
 std::string token_secret_name(std::string_view token_id);
 // The Secret kube-system/bootstrap-token-<id> that makes the API server accept the token until `expiration`,
-// and the controller manager sign cluster-info with it.
-api::Secret token_secret(const Token& token, const TokenOwner& owner, api::Time expiration);
+// and the controller manager sign cluster-info with it. Who proves himself with it is in `group`.
+api::Secret token_secret(const Token& token, const TokenOwner& owner, std::string_view group,
+                         api::Time expiration);
 // Undoes token_secret. Throws std::invalid_argument if that is no bootstrap token.
 Token token_of(const api::Secret& secret);
 // Expired, or without an expiration that can be read.

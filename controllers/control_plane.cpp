@@ -1,14 +1,34 @@
 #include "controllers/control_plane.hpp"
 
+#include <algorithm>
+
 #include "controllers/writes.hpp"
 
 namespace controllers {
 
 using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+
+namespace {
+
+// Its machines join with a token that the cluster approves any Node for.
+bool leaves_to_cluster(const NodeSmithPool& pool, const NodeSmithControlPlane& manager) {
+    using namespace api::v1alpha1;
+    const auto& bootstrap = pool.spec.bootstrap ? pool.spec.bootstrap : manager.spec.bootstrap;
+    return bootstrap && bootstrap->method != BootstrapMethod::None &&
+           bootstrap->format == BootstrapFormat::Kubeadm && bootstrap->approval == BootstrapApproval::Cluster;
+}
+
+}  // namespace
 
 ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
                                                kube::EventRecorder& events, Reservations& reservations)
-    : informers_(informers), client_(client), clock_(clock), events_(events), reservations_(reservations) {}
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      events_(events),
+      reservations_(reservations),
+      cluster_approval_(client, clock) {}
 
 void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.control_planes.on_change([this, &queue](const auto* before, const auto* after) {
@@ -37,6 +57,7 @@ ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& obje
     ControlPlaneFacts facts{object, pools, control_planes, informers_.providers.store().all(), 0, {}};
     for (const auto* pool : pools_of(object, pools, control_planes)) {
         ++facts.managed_pools;
+        if (!facts.left_to_cluster && leaves_to_cluster(*pool, object)) facts.left_to_cluster = pool;
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
         facts.fleet += fleet_of(*pool, claims, informers_.nodes.store().all());
     }
@@ -45,10 +66,14 @@ ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& obje
 
 asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey key) {
     const auto settle_again = co_await reservations_.settle_control_plane(key);
+    if (!informers_.control_planes.store().get(key)) co_return kube::Result();
+    const auto cluster_approves = co_await cluster_approval_.ask();
     const auto object = informers_.control_planes.store().get(key);
     if (!object) co_return kube::Result();
+    auto facts = look(*object);
+    facts.cluster_approves = cluster_approves;
     auto after = *object;
-    after.status = next_status(look(*object), api::Time(clock_.wall_now()));
+    after.status = next_status(facts, api::Time(clock_.wall_now()));
     const auto now_ready = *api::find_condition(after.status.conditions, api::conditions::kReady);
     const auto* old_ready = api::find_condition(object->status.conditions, api::conditions::kReady);
     const bool is_news =
@@ -58,7 +83,8 @@ asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey 
         events_.event(kube::target_of(*object), kube::EventType::warning, now_ready.reason,
                       now_ready.message);
     kube::Result result;
-    result.requeue_after = settle_again;
+    result.requeue_after =
+        std::min(settle_again.value_or(ClusterApproval::kAskedEvery), ClusterApproval::kAskedEvery);
     co_return result;
 }
 

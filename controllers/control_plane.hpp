@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "controllers/cluster_approval.hpp"
 #include "controllers/fleet.hpp"
 #include "controllers/informers.hpp"
 #include "controllers/membership.hpp"
@@ -23,12 +24,18 @@ struct ControlPlaneFacts {
     const Providers& providers;
     std::int64_t managed_pools = 0;
     Fleet fleet;  // of the pools that it manages
+    // The cluster approves certificates for every bootstrap token; nullopt: that is not known.
+    std::optional<bool> cluster_approves = std::nullopt;
+    // The first of its pools that leaves the approval to the cluster; null: none.
+    const api::v1alpha1::NodeSmithPool* left_to_cluster = nullptr;
 };
 
 // Whether each listed pool exists and has a provider that works: the first problem, in the order listed.
 api::ConditionUpdate resolve_pools(const ControlPlaneFacts& facts);
 // False while more Nodes in service are not Ready than both bounds allow: then nothing is bought or removed.
 api::ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet);
+// False where a machine's token can be good for more than its claim's Node.
+api::ConditionUpdate judge_tokens(const ControlPlaneFacts& facts);
 // The status as it should be; lastSyncTime is `now` only if anything else differs.
 api::v1alpha1::ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now);
 
@@ -52,6 +59,7 @@ private:
     base::Clock& clock_;
     kube::EventRecorder& events_;
     Reservations& reservations_;
+    ClusterApproval cluster_approval_;
 };
 
 }  // namespace controllers

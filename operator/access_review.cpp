@@ -4,14 +4,18 @@
 #include <boost/json/object.hpp>
 #include <memory>
 
+#include "base/gate.hpp"
+#include "operator/verdicts.hpp"
+
 namespace kubenodesmith {
 namespace {
 
 namespace asio = boost::asio;
 namespace json = boost::json;
 
-// Strangers must not take the connections that the operator works with.
-constexpr int kMostAtATime = 8;
+// Reviews at a time of strangers, and as many of those who were allowed before: nobody must take the
+// connections that the operator works with.
+constexpr std::size_t kMostAtATime = 4;
 constexpr std::string_view kBearer = "Bearer ";
 
 base::HttpResponse refusal(int status, std::string why) {
@@ -36,11 +40,19 @@ json::object token_review(std::string token) {
             {"spec", json::object{{"token", std::move(token)}}}};
 }
 
+// What somebody wants to do, as RBAC rules for non-resource URLs say it.
+struct Wish {
+    std::string verb;
+    std::string path;
+};
+
+Wish wish_of(const base::HttpRequest& request) {
+    return {request.method == "HEAD" ? "head" : "get", request.target.substr(0, request.target.find('?'))};
+}
+
 // `user`: what a TokenReview says of one.
-json::object access_review(const json::object& user, const base::HttpRequest& request) {
-    json::object spec{
-        {"nonResourceAttributes", json::object{{"path", request.target.substr(0, request.target.find('?'))},
-                                               {"verb", request.method == "HEAD" ? "head" : "get"}}}};
+json::object access_review(const json::object& user, const Wish& wish) {
+    json::object spec{{"nonResourceAttributes", json::object{{"path", wish.path}, {"verb", wish.verb}}}};
     if (const auto* name = user.if_contains("username")) spec["user"] = *name;
     for (const char* key : {"uid", "groups", "extra"}) {
         if (const auto* value = user.if_contains(key)) spec[key] = *value;
@@ -57,34 +69,47 @@ bool says_yes(const json::object& status, const char* key) {
 
 class Guard {
 public:
-    Guard(base::HttpHandler inner, kube::Client& client) : inner_(std::move(inner)), client_(client) {}
+    Guard(base::HttpHandler inner, kube::Client& client, asio::any_io_executor executor, base::Clock& clock)
+        : inner_(std::move(inner)),
+          client_(client),
+          clock_(clock),
+          reviews_(std::move(executor), kMostAtATime) {}
 
     asio::awaitable<base::HttpResponse> answer(base::HttpRequest request) {
         auto token = bearer_token(request);
         if (token.empty()) co_return refusal(401, "give a bearer token");
-        if (asking_ >= kMostAtATime) co_return refusal(429, "too many requests at a time");
-        const Asking asking(asking_);
-        auto who = token_review(std::move(token));
-        const auto identity = co_await ask("/apis/authentication.k8s.io/v1/tokenreviews", std::move(who));
-        const auto* user = identity.if_contains("user");
-        if (!says_yes(identity, "authenticated") || !user || !user->is_object()) {
+        const auto wish = wish_of(request);
+        const auto verdict = co_await verdict_on(std::move(token), wish);
+        if (verdict == Verdict::kUnknownToken)
             co_return refusal(401, "the API server does not know this token");
-        }
-        auto what = access_review(user->get_object(), request);
-        const auto verdict =
-            co_await ask("/apis/authorization.k8s.io/v1/subjectaccessreviews", std::move(what));
-        if (!says_yes(verdict, "allowed")) co_return refusal(403, "this user may not get this path");
+        if (verdict == Verdict::kForbidden) co_return refusal(403, "this user may not get this path");
         co_return co_await inner_(std::move(request));
     }
 
 private:
-    struct Asking {
-        explicit Asking(int& count) : count_(count) { ++count_; }
-        ~Asking() { --count_; }
-        Asking(const Asking&) = delete;
-        Asking& operator=(const Asking&) = delete;
-        int& count_;
-    };
+    asio::awaitable<Verdict> verdict_on(std::string token, const Wish& wish) {
+        const auto key = Verdicts::key_of(token, wish.verb, wish.path);
+        if (const auto known = verdicts_.find(key, clock_.now())) co_return *known;
+        std::string queue = verdicts_.was_allowed(key) ? "known" : "stranger";
+        const auto pass = co_await reviews_.enter(std::move(queue));
+        // Another request with the same token may have been answered meanwhile.
+        if (const auto known = verdicts_.find(key, clock_.now())) co_return *known;
+        const auto verdict = co_await review(std::move(token), wish);
+        verdicts_.remember(key, verdict, clock_.now());
+        co_return verdict;
+    }
+
+    asio::awaitable<Verdict> review(std::string token, const Wish& wish) {
+        auto who = token_review(std::move(token));
+        const auto identity = co_await ask("/apis/authentication.k8s.io/v1/tokenreviews", std::move(who));
+        const auto* user = identity.if_contains("user");
+        if (!says_yes(identity, "authenticated") || !user || !user->is_object())
+            co_return Verdict::kUnknownToken;
+        auto what = access_review(user->get_object(), wish);
+        const auto answer =
+            co_await ask("/apis/authorization.k8s.io/v1/subjectaccessreviews", std::move(what));
+        co_return says_yes(answer, "allowed") ? Verdict::kAllowed : Verdict::kForbidden;
+    }
 
     // The status of the review. A review is an answer, not an object: to ask again changes nothing.
     asio::awaitable<json::object> ask(std::string path, json::object review) {
@@ -95,13 +120,16 @@ private:
 
     base::HttpHandler inner_;
     kube::Client& client_;
-    int asking_ = 0;
+    base::Clock& clock_;
+    Verdicts verdicts_;
+    base::Gate reviews_;
 };
 
 }  // namespace
 
-base::HttpHandler guarded(base::HttpHandler inner, kube::Client& client) {
-    auto guard = std::make_shared<Guard>(std::move(inner), client);
+base::HttpHandler guarded(base::HttpHandler inner, kube::Client& client, asio::any_io_executor executor,
+                          base::Clock& clock) {
+    auto guard = std::make_shared<Guard>(std::move(inner), client, std::move(executor), clock);
     return [guard](base::HttpRequest request) { return guard->answer(std::move(request)); };
 }
 

@@ -59,6 +59,7 @@ struct Operator::Parts {
             waiting_for = "the caches to sync";
             background.spawn(wiring.events().run());
             wiring.informers().spawn_all(background);
+            background.spawn(wiring.watch_certificates());
             co_await wiring.informers().wait_synced();
             synced = true;
             base::log::info("Caches are synced");

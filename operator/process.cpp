@@ -16,6 +16,7 @@
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "operator/access_review.hpp"
+#include "operator/loop_watch.hpp"
 #include "operator/operator.hpp"
 #include "operator/process_metrics.hpp"
 
@@ -27,6 +28,11 @@ constexpr int kFailed = 1;
 constexpr int kWrongConfiguration = 2;
 // Longer than any process of the operator runs; nobody verifies that certificate.
 constexpr base::Duration kSelfSignedValidity = std::chrono::years{10};
+// Together they leave more than half of 1,024 file descriptors to the API server and hypervisors. Boot data
+// is fetched by as many machines as start at a time.
+constexpr std::size_t kMostProbes = 64;
+constexpr std::size_t kMostReaders = 64;
+constexpr std::size_t kMostMachines = 256;
 
 std::string host_name() {
     if (const char* pod = std::getenv("POD_NAME")) return pod;
@@ -55,6 +61,15 @@ OperatorSettings settings_of(const Options& options, const kube::ClusterConfig& 
     return settings;
 }
 
+// For what is asked and answered at once, by whoever reaches the port.
+base::HttpServerOptions open_to_all(std::size_t connections) {
+    base::HttpServerOptions options;
+    options.max_body_bytes = 0;
+    options.max_connections = connections;
+    options.request_timeout = std::chrono::seconds{10};
+    return options;
+}
+
 // The servers, the signals and the operator, on one loop.
 class Process {
 public:
@@ -65,9 +80,10 @@ public:
           signals_(loop_, SIGTERM, SIGINT),
           operator_(environment(config), settings_of(options, config, *random_)) {
         serve("--health-probe-bind-address", options.health_address,
-              make_probe_handler([this] { return operator_.readiness(); }));
+              make_probe_handler([this] { return operator_.readiness(); }), open_to_all(kMostProbes));
         serve_metrics(options);
-        serve("--bootstrap-bind-address", options.bootstrap_address, operator_.boot_data_handler());
+        serve("--bootstrap-bind-address", options.bootstrap_address, operator_.boot_data_handler(),
+              open_to_all(kMostMachines));
     }
 
     int run() {
@@ -75,7 +91,7 @@ public:
         asio::co_spawn(loop_, operator_.run(), [this](const std::exception_ptr& failure, Operator::End end) {
             finish(failure, end);
         });
-        loop_.run();
+        watch_.run(loop_);
         return exit_code_;
     }
 
@@ -100,10 +116,9 @@ private:
     void serve_metrics(const Options& options) {
         if (options.metrics_address == "0") return;
         auto handler = make_metrics_handler(pages(options));
-        base::HttpServerOptions server;
-        server.max_body_bytes = 1024;  // nobody has anything to send
+        auto server = open_to_all(kMostReaders);
         if (options.metrics_secure) {
-            handler = guarded(std::move(handler), operator_.client());
+            handler = guarded(std::move(handler), operator_.client(), loop_.get_executor(), *clock_);
             server.key_pair = key_pair_source(options);
         }
         serve("--metrics-bind-address", options.metrics_address, std::move(handler), std::move(server));
@@ -121,7 +136,7 @@ private:
     }
 
     void serve(const std::string& flag, const std::string& text, base::HttpHandler handler,
-               base::HttpServerOptions options = {}) {
+               base::HttpServerOptions options) {
         auto bind = parse_bind_address(flag, text);
         if (!bind) return;
         options.address = bind->address;
@@ -166,6 +181,7 @@ private:
     base::MetricsRegistry metrics_;  // of this process
     std::unique_ptr<base::MetricsRegistry::Hook> process_metrics_ =
         add_process_metrics(metrics_, version_number());
+    LoopWatch watch_{metrics_, *clock_};
     bool stopping_ = false;
     int exit_code_ = kFailed;
 };

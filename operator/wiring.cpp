@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "controllers/certificates.hpp"
 #include "controllers/claim/reconciler.hpp"
 #include "controllers/claim/seed_answers.hpp"
 #include "controllers/control_plane.hpp"
@@ -69,6 +70,8 @@ struct Wiring::Objects {
               [this] { return provisioning.world_for_removals(); }, [this] { return may_mutate(); }),
           hosts(informers, client, clock(), random(), decisions, metrics, instances),
           garbage(informers, client, clock(), decisions, metrics, instances),
+          certificates({informers, client, clock(), random(), decisions, metrics, instances, boot_data},
+                       executor()),
           unmanaged(informers, client, clock()),
           cluster_metrics(
               informers, clock(), metrics, disruption, [this] { return leading; },
@@ -82,6 +85,7 @@ struct Wiring::Objects {
         add("disruption", disruption, 1);
         add("host", hosts, kConcurrentHosts);
         add("garbagecollection", garbage, 4);
+        add("certificate", certificates, 1);
         if (!settings.namespaces.all()) add_unmanaged();
     }
 
@@ -134,6 +138,7 @@ struct Wiring::Objects {
     controllers::DisruptionReconciler disruption;
     controllers::HostReconciler hosts;
     controllers::GarbageCollector garbage;
+    controllers::CertificateApprover certificates;
     controllers::UnmanagedReconcilers unmanaged;
     ClusterMetrics cluster_metrics;
     std::unique_ptr<base::MetricsRegistry::Hook> kproximate_metrics;
@@ -155,6 +160,9 @@ kube::EventWriter& Wiring::events() {
 }
 kube::LeaderElector& Wiring::elector() {
     return *objects_->elector;
+}
+boost::asio::awaitable<void> Wiring::watch_certificates() {
+    return objects_->certificates.watch();
 }
 void Wiring::elect_by(kube::LeaderElectionOptions election) {
     objects_->elector =

@@ -26,6 +26,8 @@ public:
     controllers::Informers& informers();
     kube::EventWriter& events();
     kube::LeaderElector& elector();
+    // Follows the requests of kubelets for certificates until cancelled.
+    boost::asio::awaitable<void> watch_certificates();
     // Before the elector is used.
     void elect_by(kube::LeaderElectionOptions election);
     bootstrap::SeedSource& seeds();

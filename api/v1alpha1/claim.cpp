@@ -14,9 +14,9 @@ BOOST_DESCRIBE_STRUCT(ClaimBoot, (), (delivery, apiServer, startedTime, fetchedT
 BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
                       (observedGeneration, conditions, phase, size, providerRef, host, zone, machineID,
                        systemUUID, providerID, taskRef, launchAttempts, nextRetryTime, lastFailure,
-                       waitsForRoomSince, addresses, boot, keptSince, bootstrapTokenID, templateHash,
-                       templateRevision, nodeName, capacity, allocatable, emptySince, unneededSince,
-                       lastPodEventTime))
+                       waitsForRoomSince, addresses, boot, keptSince, bootstrapTokenID, bootstrapKeySHA256,
+                       templateHash, templateRevision, nodeName, capacity, allocatable, emptySince,
+                       unneededSince, lastPodEventTime))
 BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -63,6 +63,7 @@ struct ClaimStatus {
     std::optional<ClaimBoot> boot;
     std::optional<Time> keptSince;  // its machine never joined and is kept, stopped (scaleUp.keepFailed)
     std::string bootstrapTokenID;
+    std::string bootstrapKeySHA256;  // the public key that this attempt was granted a certificate for
     std::string templateHash;
     std::string templateRevision;  // of the provider's template that it was made from
     // The Node

@@ -1,5 +1,6 @@
 #include "controllers/claim/boot_data.hpp"
 
+#include "bootstrap/approval.hpp"
 #include "bootstrap/cloud_init.hpp"
 #include "bootstrap/cluster_info.hpp"
 #include "bootstrap/join.hpp"
@@ -36,6 +37,13 @@ std::vector<api::Taint> taints_of(const Observation& observation) {
     return bootstrap::registration_taints(taints, startup);
 }
 
+// Only of kubeadm's join is it known that its kubelet asks for the claim's name.
+std::string_view group_of(const Bootstrap& wanted) {
+    const bool ours = wanted.format == api::v1alpha1::BootstrapFormat::Kubeadm &&
+                      wanted.approval == api::v1alpha1::BootstrapApproval::Operator;
+    return ours ? bootstrap::kTokenGroup : bootstrap::kKubeadmGroup;
+}
+
 asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client, std::string endpoint) {
     const kube::ObjectKey key{"kube-public", "kube-root-ca.crt"};
     const auto found = co_await client.get<api::ConfigMap>(key);
@@ -47,9 +55,11 @@ asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client,
     }
 }
 
-asio::awaitable<int> kubernetes_minor(kube::Client& client) {
+asio::awaitable<void> add_version(kube::Client& client, bootstrap::ClusterInfo& info) {
     const auto version = co_await client.get_json("/version");
-    co_return version ? bootstrap::minor_version(*version) : 0;
+    if (!version) co_return;
+    info.minor = bootstrap::minor_version(*version);
+    info.k3s = bootstrap::k3s_version(*version);
 }
 
 }  // namespace
@@ -229,12 +239,11 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster(Bootstrap wanted) {
     if (known != clusters_.end() && clock_.now() - known->second.read < kClusterKnownFor)
         co_return known->second.info;
     bootstrap::ClusterInfo info;
-    if (by_root_ca) {
+    if (by_root_ca)
         info = co_await cluster_of_root_ca(client_, wanted.apiServerEndpoint);
-    } else {
+    else
         info = co_await cluster_info(wanted.apiServerEndpoint);
-        info.minor = co_await kubernetes_minor(client_);
-    }
+    co_await add_version(client_, info);
     clusters_[key] = {info, clock_.now()};
     co_return info;
 }
@@ -261,8 +270,9 @@ asio::awaitable<bootstrap::Token> BootData::token(Observation observation) {
     const auto& claim = *observation.claim;
     const auto token = bootstrap::make_token(claim.metadata.uid, claim.status.launchAttempts, random_);
     const bootstrap::TokenOwner owner{claim.metadata.namespace_, claim.metadata.name, claim.metadata.uid};
-    const auto expiration = later(api::Time(clock_.wall_now()), settings(observation).tokenTTL);
-    const auto secret = bootstrap::token_secret(token, owner, expiration);
+    const auto wanted = settings(observation);
+    const auto expiration = later(api::Time(clock_.wall_now()), wanted.tokenTTL);
+    const auto secret = bootstrap::token_secret(token, owner, group_of(wanted), expiration);
     const bool is_new = co_await created(secret);
     if (is_new) co_return token;
     const auto id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);

@@ -108,7 +108,7 @@ void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api:
         api::remove_condition(status.conditions, type);
     }
     for (auto* text : {&status.host, &status.zone, &status.machineID, &status.systemUUID, &status.providerID,
-                       &status.taskRef, &status.nodeName}) {
+                       &status.taskRef, &status.nodeName, &status.bootstrapKeySHA256}) {
         text->clear();
     }
     status.waitsForRoomSince.reset();

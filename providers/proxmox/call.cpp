@@ -31,6 +31,20 @@ Call read(std::string operation, std::string tried, std::string host, std::strin
     return call;
 }
 
+Call read_list(std::string operation, std::string tried, std::string host, std::string path,
+               base::FormFields parameters = {}) {
+    auto call =
+        read(std::move(operation), std::move(tried), std::move(host), std::move(path), std::move(parameters));
+    call.data = DataKind::list;
+    return call;
+}
+
+Call read_object(std::string operation, std::string tried, std::string host, std::string path) {
+    auto call = read(std::move(operation), std::move(tried), std::move(host), std::move(path));
+    call.data = DataKind::object;
+    return call;
+}
+
 Call change(std::string method, std::string operation, std::string tried, std::string host, std::string path,
             base::FormFields parameters = {}) {
     auto call =
@@ -123,6 +137,10 @@ json::value data_of_success(const Call& call, const base::HttpResponse& response
                        "the answer is not from a Proxmox API (no JSON with data)");
     }
     const auto* list = data->if_array();
+    if ((call.data == DataKind::list && !list) || (call.data == DataKind::object && !data->is_object())) {
+        const std::string kind = call.data == DataKind::list ? "list" : "object";
+        throw ApiError(ErrorKind::other, call.tried, "the answer has no " + kind + " as its data");
+    }
     if (list && list->size() > kMostEntries) {
         throw ApiError(ErrorKind::other, call.tried,
                        "the answer has " + std::to_string(list->size()) + " entries, more than the " +
@@ -134,15 +152,15 @@ json::value data_of_success(const Call& call, const base::HttpResponse& response
 }  // namespace
 
 Call get_version() {
-    return read("get_version", "reading the version", "", "/version");
+    return read_object("get_version", "reading the version", "", "/version");
 }
 
 Call get_cluster_resources() {
-    return read("get_cluster_resources", "reading hosts and guests", "", "/cluster/resources");
+    return read_list("get_cluster_resources", "reading hosts and guests", "", "/cluster/resources");
 }
 
 Call get_cluster_status() {
-    return read("get_cluster_status", "reading the cluster's status", "", "/cluster/status");
+    return read_list("get_cluster_status", "reading the cluster's status", "", "/cluster/status");
 }
 
 Call get_cluster_options() {
@@ -150,34 +168,34 @@ Call get_cluster_options() {
 }
 
 Call get_permissions() {
-    return read("get_permissions", "reading our privileges", "", "/access/permissions");
+    return read_object("get_permissions", "reading our privileges", "", "/access/permissions");
 }
 
 Call get_vm_config(const std::string& host, std::int64_t vmid) {
-    return read("get_vm_config", "reading the configuration of " + vm_on(vmid, host), host,
-                vm_path(host, vmid) + "/config");
+    return read_object("get_vm_config", "reading the configuration of " + vm_on(vmid, host), host,
+                       vm_path(host, vmid) + "/config");
 }
 
 Call get_vm_status(const std::string& host, std::int64_t vmid) {
-    return read("get_vm_status", "reading the status of " + vm_on(vmid, host), host,
-                vm_path(host, vmid) + "/status/current");
+    return read_object("get_vm_status", "reading the status of " + vm_on(vmid, host), host,
+                       vm_path(host, vmid) + "/status/current");
 }
 
 Call get_active_tasks(const std::string& host, std::int64_t vmid) {
     base::FormFields filter{{"source", "active"}};
     if (vmid > 0) filter.emplace_back("vmid", std::to_string(vmid));
-    return read("get_active_tasks", "reading the tasks of " + (vmid > 0 ? vm_on(vmid, host) : host), host,
-                node_path(host) + "/tasks", std::move(filter));
+    return read_list("get_active_tasks", "reading the tasks of " + (vmid > 0 ? vm_on(vmid, host) : host),
+                     host, node_path(host) + "/tasks", std::move(filter));
 }
 
 Call get_last_tasks(const std::string& host, std::int64_t vmid) {
-    return read("get_last_tasks", "reading the last tasks of " + vm_on(vmid, host), host,
-                node_path(host) + "/tasks", {{"source", "all"}, {"vmid", std::to_string(vmid)}});
+    return read_list("get_last_tasks", "reading the last tasks of " + vm_on(vmid, host), host,
+                     node_path(host) + "/tasks", {{"source", "all"}, {"vmid", std::to_string(vmid)}});
 }
 
 Call get_task_status(const std::string& host, const std::string& upid) {
-    return read("get_task_status", "reading the status of task " + upid, host,
-                node_path(host) + "/tasks/" + base::percent_encode(upid) + "/status");
+    return read_object("get_task_status", "reading the status of task " + upid, host,
+                       node_path(host) + "/tasks/" + base::percent_encode(upid) + "/status");
 }
 
 Call probe_free_id(std::int64_t vmid) {
@@ -187,8 +205,8 @@ Call probe_free_id(std::int64_t vmid) {
 }
 
 Call get_bridges(const std::string& host) {
-    return read("get_bridges", "reading the bridges of " + host, host, node_path(host) + "/network",
-                {{"type", "any_bridge"}});
+    return read_list("get_bridges", "reading the bridges of " + host, host, node_path(host) + "/network",
+                     {{"type", "any_bridge"}});
 }
 
 Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters) {

@@ -11,6 +11,10 @@
 
 namespace providers::proxmox {
 
+// What the data of an answer has to be. What is no list must not be read as an empty one: everything that it
+// does not name would count as gone.
+enum class DataKind { any, list, object };
+
 struct Call {
     std::string method;
     std::string operation;  // for metrics: few values, "create_vm"
@@ -21,6 +25,7 @@ struct Call {
     // Multipart upload: the file's name and content; parameters become the other parts.
     std::string file_name;
     std::string file_content;
+    DataKind data = DataKind::any;
 };
 
 // Reads.

@@ -28,8 +28,12 @@ asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max
     const bool is_new = state_.fetched_at && *state_.fetched_at >= begun && max_age > base::Duration::zero();
     if (is_new || state_.is_fresh(clock_.now(), max_age)) co_return state_.value;
     const auto asked_at = clock_.now();
-    const auto data = co_await client_.read(get_cluster_resources());
-    state_.value = std::make_shared<const ClusterState>(parse_cluster_state(data));
+    const auto call = get_cluster_resources();
+    const auto data = co_await client_.read(call);
+    auto found = parse_cluster_state(data);
+    // Whatever a token may see, every cluster names its hosts: who names none does not know of its guests.
+    if (found.hosts.empty()) throw ApiError(ErrorKind::other, call.tried, "the answer names no host");
+    state_.value = std::make_shared<const ClusterState>(std::move(found));
     state_.fetched_at = asked_at;
     co_return state_.value;
 }

@@ -68,7 +68,8 @@ def test_the_clusters_own_roles_take_in_those_for_people_only_if_asked():
 
 def test_no_role_for_people_writes_what_is_the_operators():
     kinds = {d["spec"]["names"]["plural"] for d in kustomize("crds")}
-    roles = {key[2]: role for key, role in by_kind(kustomize("config/default"), "ClusterRole").items() if key[2] != "kubenodesmith"}
+    of_programs = {"kubenodesmith", "kubenodesmith-credentials", "kubenodesmith-joining-machine"}
+    roles = {key[2]: role for key, role in by_kind(kustomize("config/default"), "ClusterRole").items() if key[2] not in of_programs}
     assert {"kubenodesmith-admin", "kubenodesmith-editor", "kubenodesmith-viewer"} <= set(roles)
     for name, role in roles.items():
         for rule in role["rules"]:
@@ -94,6 +95,26 @@ def test_objects_do_something_where_the_documentation_puts_them_and_nowhere_else
     assert managed_namespaces(template()) == managed_namespaces(kustomize("config/default")) == {"kubenodesmith", NAMESPACE}
     assert managed_namespaces(template("--set", "managedNamespaces={lab,kubenodesmith-system}")) == {"lab", NAMESPACE}
     assert "*" in managed_namespaces(template("--set", "managedNamespaces={*}"))
+
+
+def reads_secrets_in(documents):
+    """Namespaces in which the operator may read any Secret; None: in all."""
+    roles = {d["metadata"]["name"] for d in documents if d["kind"] == "ClusterRole"
+             if any("secrets" in rule.get("resources", []) and "get" in rule["verbs"] for rule in d["rules"])}
+    return {d["metadata"].get("namespace") for d in documents if d["kind"] in ("ClusterRoleBinding", "RoleBinding") if d["roleRef"]["name"] in roles}
+
+
+def test_secrets_are_read_in_managed_namespaces_and_nowhere_else():
+    assert reads_secrets_in(template()) == reads_secrets_in(kustomize("config/default")) == {"kubenodesmith", NAMESPACE}
+    assert reads_secrets_in(template("--set", "managedNamespaces={lab}")) == {"lab", NAMESPACE}
+    assert reads_secrets_in(template("--set", "managedNamespaces={lab,*}")) == {None}
+
+
+def test_managed_namespaces_exist_and_outlive_the_release():
+    def namespaces(*flags):
+        return {d["metadata"]["name"]: d["metadata"].get("annotations") for d in template(*flags) if d["kind"] == "Namespace"}
+    assert namespaces("--set", "managedNamespaces={lab,kubenodesmith-system}") == {"lab": {"helm.sh/resource-policy": "keep"}}
+    assert namespaces("--set", "managedNamespaces={*}") == {}
 
 
 def test_the_values_of_the_chart_do_what_they_say():

@@ -83,8 +83,14 @@ class Operator:
         return {series: float(value) for series, value in (line.rsplit(" ", 1) for line in lines)}
 
     def resident_kib(self):
+        return self._memory("VmRSS")
+
+    def peak_resident_kib(self):
+        return self._memory("VmHWM")
+
+    def _memory(self, field):
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(field))
 
     def stop(self, timeout=40):
         """SIGTERM, as the kubelet does; returns the exit code."""
@@ -139,6 +145,7 @@ class Stack:
     def install_crds(self):
         self.cluster.kubectl("apply", "--server-side", "-k", ROOT / "crds")
         self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        self.cluster.kubectl("apply", "--server-side", "-f", ROOT / "config/rbac/bootstrap.yaml")
         self.cluster.kubectl("create", "namespace", NAMESPACE)
         wait_for("the API server to serve our kinds", self._kinds_are_served)
 

@@ -30,6 +30,7 @@ SELDOM = {
     ("", "pods", "delete"): "a drain whose deadline has come",
     ("kubenodesmith.parawell.cloud", "nodesmithclaims", "get"): "read back when a create was not answered, and for orphans",
     ("kubenodesmith.parawell.cloud", "nodesmithpools/finalizers", "update"): "asked for by admission, never sent",
+    ("certificates.k8s.io", "signers", "approve"): "asked for by admission, never sent",
     ("kubenodesmith.parawell.cloud", "nodesmithhosts", "patch"): "bare metal",
     ("kubenodesmith.parawell.cloud", "nodesmithhosts/status", "patch"): "bare metal",
 }

@@ -125,7 +125,7 @@ void secret(std::string_view input) {
     bootstrap::token_expired(*secret, api::Time());
     try {
         auto token = bootstrap::token_of(*secret);
-        check(bootstrap::token_of(bootstrap::token_secret(token, {}, api::Time())) == token,
+        check(bootstrap::token_of(bootstrap::token_secret(token, {}, {}, api::Time())) == token,
               "a token reads as it was written");
     } catch (const std::invalid_argument&) {
     }

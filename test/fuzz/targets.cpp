@@ -15,6 +15,8 @@ const std::map<std::string_view, Target>& all_targets() {
         {"redfish_response", redfish_response},
         {"property_string", property_string},
         {"vm_option", vm_option},
+        {"signing_request", signing_request},
+        {"certificate", certificate},
         {"yaml", yaml},
         {"user_data", user_data},
         {"template_text", template_text},

@@ -21,6 +21,8 @@ void duration(std::string_view input);
 void secret(std::string_view input);
 void kubeconfig(std::string_view input);
 void plugin_output(std::string_view input);
+void signing_request(std::string_view input);
+void certificate(std::string_view input);
 // Proxmox.
 void proxmox_response(std::string_view input);
 void redfish_response(std::string_view input);

@@ -36,6 +36,11 @@ const std::vector<ResourceKind>& builtins() {
         {"csistoragecapacities.storage.k8s.io", "CSIStorageCapacity", false, false, {}},
         {"csinodes.storage.k8s.io", "CSINode", false, false, {}},
         {"volumeattachments.storage.k8s.io", "VolumeAttachment", true, false, {}},
+        {"certificatesigningrequests.certificates.k8s.io",
+         "CertificateSigningRequest",
+         true,
+         false,
+         {"spec.signerName"}},
     };
     return all;
 }

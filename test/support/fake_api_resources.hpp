@@ -7,6 +7,8 @@
 
 namespace fake {
 
+inline constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
 struct ResourceKind {
     std::string resource;  // plural, with the group: "pods", "leases.coordination.k8s.io"
     std::string kind;

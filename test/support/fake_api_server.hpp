@@ -45,7 +45,8 @@ public:
     struct Options {
         // How long after deletion a pod on a node is gone; nullopt: until the test ends it.
         std::optional<base::Duration> pods_end_after = std::chrono::seconds{1};
-        base::Duration watch_delay{};                 // how late events arrive
+        base::Duration watch_delay{};  // how late events arrive
+        bool approves_tokens = false;  // what SubjectAccessReviews say: RBAC itself is not played
         std::vector<api::Resource> custom_resources;  // served at /apis/GROUP/VERSION, for discovery
     };
     ApiServer(asio::any_io_executor executor, base::Clock& clock);
@@ -74,7 +75,7 @@ public:
         std::string target;
         int status = 0;
     };
-    // Everything but GET.
+    // Everything but GET, and but reviews, which are questions.
     const std::vector<Access>& writes() const { return writes_; }
     void log(const base::HttpRequest& request, int status);
 

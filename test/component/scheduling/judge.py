@@ -19,6 +19,8 @@ PATIENCE_SECONDS = 4 * float(os.environ.get("TEST_PATIENCE", "1"))
 CACHES_SECONDS = 0.1  # until the scheduler knows volumes, classes and attach limits; it says nothing of them
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+# A node that only probes can be placed on: it offers nothing else and lies in no topology domain.
+BARRIER = "barrier"
 
 
 class Api:
@@ -134,6 +136,7 @@ class Judge:
     def __init__(self, cluster):
         self.api = Api(cluster)
         self.cluster = cluster
+        self.probes = 0
         self.threads = ThreadPoolExecutor(THREADS)
         self._prepare()
         self.pods = Pods(self.api)
@@ -152,6 +155,7 @@ class Judge:
         # From here on nobody but the scheduler acts: no taints by heartbeat, no DaemonSets' pods, no kubelets.
         for program in ("kube-controller-manager", "kwok"):
             self.cluster.kill(program)
+        self._make_barrier()
 
     def judge(self, workload):
         """A verdict: what the scheduler did with our plan, steered and left to itself."""
@@ -162,6 +166,7 @@ class Judge:
         verdict = {"seed": workload["seed"], "features": workload["features"]}
         self._steered(workload, verdict)
         self._left_alone(workload, verdict)
+        # The scheduler knows of this, as of all that is done to nodes, before the next workload's pods exist.
         self.api.call("DELETE", f"/api/v1/nodes?labelSelector={label}")
         self.api.call("DELETE", f"/apis/storage.k8s.io/v1/csinodes?labelSelector={label}")
         return verdict
@@ -173,8 +178,14 @@ class Judge:
         """Those that are ready, or those that were bought or are coming."""
         entries = [entry for entry in workload["nodes"] if entry["ready"] == ready]
         self._each(lambda entry: self._make_node(workload["seed"], entry), entries)
-        if entries:
-            self._wait_until_nodes_are_known(entries[-1]["node"]["metadata"]["name"])
+        self._wait_until_nodes_are_known()
+
+    def _make_barrier(self):
+        self.api.post("/api/v1/nodes", {
+            "metadata": {"name": BARRIER},
+            "status": {"allocatable": {"pods": "1"}, "capacity": {"pods": "1"},
+                       "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}]}})
+        self.api.merge(f"/api/v1/nodes/{BARRIER}", {"spec": {"taints": [{"key": BARRIER, "effect": "NoSchedule"}]}})
 
     def _make_node(self, seed, entry):
         node = copy.deepcopy(entry["node"])
@@ -189,16 +200,20 @@ class Judge:
         # Admission adds node.kubernetes.io/not-ready.
         self.api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": node.get("spec", {}).get("taints", [])}})
 
-    # The scheduler sees nodes in the order of their making, and pods likewise, but not nodes before pods.
-    def _wait_until_nodes_are_known(self, node):
-        self.api.merge(f"/api/v1/nodes/{node}", {"metadata": {"labels": {"known-as-last": node}}})
-        name = f"probe-{node}"
+    # The scheduler sees what happens to nodes in its order, and to pods likewise, but not nodes before pods. So the last that
+    # happens to nodes is a label of the barrier, and when a pod that demands this label is placed, all before it is known, too.
+    def _wait_until_nodes_are_known(self):
+        self.probes += 1
+        number = str(self.probes)
+        self.api.merge(f"/api/v1/nodes/{BARRIER}", {"metadata": {"labels": {BARRIER: number}}})
+        name = f"probe-{number}"
         probe = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"},
-                 "spec": {"nodeSelector": {"known-as-last": node}, "tolerations": [{"operator": "Exists"}],
+                 "spec": {"nodeSelector": {BARRIER: number}, "tolerations": [{"operator": "Exists"}],
                           "containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}]}}
         self.api.post("/api/v1/namespaces/default/pods", probe)
-        assert self.pods.wait(lambda known: self.pods.node(name) or self.pods.refusal(name), STARTUP_SECONDS), name
+        assert self.pods.wait(lambda known: self.pods.node(name), STARTUP_SECONDS), f"{name}: {self.pods.refusal(name)}"
         self.api.call("DELETE", f"/api/v1/namespaces/default/pods/{name}?gracePeriodSeconds=0")
+        assert self.pods.wait(lambda known: name not in known, STARTUP_SECONDS), f"{name} is not gone"
 
     def _begin(self, workload, prefix):
         """Life up to the machines' joining: what was there, then the pods that fit on ready nodes, then the machines.
@@ -248,6 +263,7 @@ class Judge:
             self.api.call("DELETE", f"/api/v1/namespaces/{namespace}/pods?gracePeriodSeconds=0")
         assert self.pods.wait(lambda known: not known, STARTUP_SECONDS), "pods are not gone"
         self.api.call("DELETE", "/api/v1/nodes?labelSelector=test-ready%3DFalse")
+        self._wait_until_nodes_are_known()
 
     def _make_volume(self, prefix, volume):
         volume = copy.deepcopy(volume)

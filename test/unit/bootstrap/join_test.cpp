@@ -109,6 +109,12 @@ TEST_CASE("A K3s agent gets a configuration file") {
     const auto plan = bootstrap::plan_join(request(BootstrapFormat::K3s));
     REQUIRE(plan.files.size() == 1);
     CHECK(plan.files[0].path == "/etc/rancher/k3s/config.yaml");
+    REQUIRE(plan.commands.size() == 1);
+    CHECK_THAT(plan.commands[0].back(), !Catch::Contains("curl") && Catch::Contains("no version of K3s"));
+    auto versioned = request(BootstrapFormat::K3s);
+    versioned.cluster.k3s = "v1.33.1+k3s1";
+    CHECK_THAT(bootstrap::plan_join(versioned).commands[0].back(),
+               Catch::Contains("| INSTALL_K3S_VERSION='v1.33.1+k3s1' INSTALL_K3S_EXEC=agent sh -"));
     const auto config = json_of(plan.files[0].content);
     CHECK(config.at("server") == "https://10.0.0.1:6443");
     CHECK(config.at("node-name") == "workers-a1b2c");

@@ -10,7 +10,7 @@ const std::string kClaimUID = "6f9d9a52-7a0e-4a54-9a6f-0d2b53a7c001";
 
 api::Secret secret_of(const Token& token) {
     return bootstrap::token_secret(token, {"default", "workers-a1b2c", kClaimUID},
-                                   api::Time::parse("2027-01-02T03:04:05Z"));
+                                   "system:bootstrappers:some", api::Time::parse("2027-01-02T03:04:05Z"));
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ TEST_CASE("The token's Secret is one that the API server and the controller mana
     CHECK(secret.data.at("expiration").value == "2027-01-02T03:04:05Z");
     CHECK(secret.data.at("usage-bootstrap-authentication").value == "true");
     CHECK(secret.data.at("usage-bootstrap-signing").value == "true");
-    CHECK(secret.data.at("auth-extra-groups").value == "system:bootstrappers:kubeadm:default-node-token");
+    CHECK(secret.data.at("auth-extra-groups").value == "system:bootstrappers:some");
 }
 
 TEST_CASE("A token is read back from its Secret") {

@@ -100,3 +100,35 @@ TEST_CASE("what a limited control plane has reserved follows the claims of its p
     world.run_for(1s);
     CHECK(world.object().status.reserved.nodes == 0);
 }
+
+TEST_CASE(
+    "a control plane says whether the cluster lets bootstrap tokens in by itself, and asks that seldom") {
+    World world;
+    CHECK(world.reason("TokensBoundToNodes") == "OperatorApproves");
+    std::size_t asked = 0;
+    world.requests.on_request = [&asked](const base::HttpRequest& request) {
+        asked += request.target.ends_with("/subjectaccessreviews");
+    };
+    world.server.options().approves_tokens = true;
+    world.run_for(65min);
+    CHECK(world.reason("TokensBoundToNodes") == "ClusterApprovesTokens");
+    CHECK(asked == 6);
+    world.server.options().approves_tokens = false;
+    world.run_for(15min);
+    CHECK(world.reason("TokensBoundToNodes") == "OperatorApproves");
+}
+
+TEST_CASE("a control plane names the pool whose machines' certificates the cluster approves") {
+    World world;
+    const auto leave = [&world](api::v1alpha1::BootstrapMethod method) {
+        world.server.edit<objects::NodeSmithPool>({"default", "small"}, [method](auto& pool) {
+            pool.spec.bootstrap.emplace().approval = api::v1alpha1::BootstrapApproval::Cluster;
+            pool.spec.bootstrap->method = method;
+        });
+        world.run_for(2s);
+    };
+    leave(api::v1alpha1::BootstrapMethod::None);
+    CHECK(world.reason("TokensBoundToNodes") == "OperatorApproves");
+    leave(api::v1alpha1::BootstrapMethod::CloudInit);
+    CHECK(world.reason("TokensBoundToNodes") == "ApprovalLeftToCluster");
+}

@@ -65,7 +65,7 @@ struct Serving {
     }
     void put(const bootstrap::Token& token) {
         const auto expiration = api::Time(world.clock.wall_now() + 30min);
-        world.server.put(bootstrap::token_secret(token, {"default", "c", "uid"}, expiration));
+        world.server.put(bootstrap::token_secret(token, {"default", "c", "uid"}, "group", expiration));
     }
     std::optional<bootstrap::Seed> ask(const std::string& with) {
         world.run(1s);

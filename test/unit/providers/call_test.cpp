@@ -81,9 +81,26 @@ TEST_CASE("An upload is multipart with the file as its last part") {
 
 TEST_CASE("A success is its data, also when that is null") {
     CHECK(data_of(get_version(), answer(200, "OK", R"({"data":{"version":"9.2"}})")).at("version") == "9.2");
-    CHECK(data_of(get_version(), answer(200, "OK", R"({"data":null})")).is_null());
+    CHECK(data_of(start_vm("pve1", 105), answer(200, "OK", R"({"data":null})")).is_null());
     CHECK_THROWS_WITH(data_of(get_version(), answer(200, "OK", "<html>")),
                       Contains("not from a Proxmox API"));
+}
+
+TEST_CASE("What is no list is not read as an empty one, what is no object not as one without fields") {
+    for (const auto& call : {get_cluster_resources(), get_cluster_status(), get_active_tasks("pve1", 105),
+                             get_last_tasks("pve1", 105), get_bridges("pve1")}) {
+        CHECK(data_of(call, answer(200, "OK", R"({"data":[]})")).is_array());
+        for (const auto* data : {"null", "{}", "\"\"", "0"})
+            CHECK_THROWS_WITH(data_of(call, answer(200, "OK", R"({"data":)" + std::string(data) + "}")),
+                              Contains(call.tried) && Contains("the answer has no list as its data"));
+    }
+    for (const auto& call : {get_version(), get_permissions(), get_vm_config("pve1", 105),
+                             get_vm_status("pve1", 105), get_task_status("pve1", "UPID:x")}) {
+        CHECK(data_of(call, answer(200, "OK", R"({"data":{}})")).is_object());
+        for (const auto* data : {"null", "[]", "\"\"", "0"})
+            CHECK_THROWS_WITH(data_of(call, answer(200, "OK", R"({"data":)" + std::string(data) + "}")),
+                              Contains(call.tried) && Contains("the answer has no object as its data"));
+    }
 }
 
 TEST_CASE("An error says what was tried and what came back") {

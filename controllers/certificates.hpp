@@ -1,0 +1,74 @@
+// Approves and denies the certificates that the kubelets of claims' machines ask for. What is approved is
+// decided in bootstrap/approval.hpp by what the claim is, what its provider knows, and nothing that a Node
+// says of itself.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/certificates.hpp"
+#include "bootstrap/approval.hpp"
+#include "controllers/claim/boot_data.hpp"
+#include "controllers/informers.hpp"
+#include "controllers/provider_instances.hpp"
+#include "kube/controller.hpp"
+#include "kube/event_recorder.hpp"
+
+namespace controllers {
+
+// What a claim says of the machine that may ask for its first certificate.
+bootstrap::Joiner joiner_of(const api::v1alpha1::NodeSmithClaim& claim);
+// Of those that a guest says it has, the ones that no other claim and no other Node is known by.
+std::vector<std::string> own_addresses(const Informers& informers, const api::v1alpha1::NodeSmithClaim& claim,
+                                       const std::vector<std::string>& said);
+
+class CertificateApprover final : public kube::Reconciler {
+public:
+    struct Parts {
+        Informers& informers;
+        kube::Client& client;
+        base::Clock& clock;
+        base::Random& random;
+        kube::EventRecorder& events;
+        base::MetricsRegistry& metrics;
+        ProviderInstances& instances;
+        const claim::BootData& boot_data;
+    };
+    // All must outlive this.
+    CertificateApprover(Parts parts, asio::any_io_executor executor);
+
+    void subscribe(kube::WorkQueue& queue);
+    // Follows the requests until cancelled. Nobody waits for it: a cluster that does not let them be read
+    // still gets machines.
+    asio::awaitable<void> watch() { return requests_.run(); }
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+private:
+    using Request = api::CertificateSigningRequest;
+    using ClaimPointer = std::shared_ptr<const api::v1alpha1::NodeSmithClaim>;
+
+    // The claim whose machine asks; null: none of ours, or none that the operator approves for.
+    ClaimPointer claim_of(const Request& request) const;
+    bool is_served(const api::v1alpha1::NodeSmithClaim& claim) const;
+    void add_requests_of(const api::v1alpha1::NodeSmithClaim& claim, kube::WorkQueue& queue) const;
+    asio::awaitable<bootstrap::Approval> judge(Request request, ClaimPointer claim);
+    asio::awaitable<std::vector<std::string>> ask_guest(ClaimPointer claim);
+    // The key stands in the claim's status before its certificate is approved.
+    asio::awaitable<void> remember_key(ClaimPointer claim, std::string key_sha256);
+    asio::awaitable<void> write(Request request, bootstrap::Approval approval);
+    void tell(const Request& request, const api::v1alpha1::NodeSmithClaim& claim,
+              const bootstrap::Approval& approval);
+    void tell_left(const Request& request, const api::v1alpha1::NodeSmithClaim& claim,
+                   const bootstrap::Approval& approval);
+
+    Parts parts_;
+    kube::Informer<Request> requests_;
+    std::map<std::string, std::string> told_;  // what was said of requests that are left, by UID
+    base::Family<base::Counter>& judged_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,206 @@
+"""Whoever has the bootstrap token of one machine, or is one Node, gets the certificates of that machine and no other."""
+
+import base64
+import json
+
+import manifests
+import proxmox_world
+from cluster import fixtures
+from pki import new_key, openssl
+from stack import condition, is_true, wait_for
+
+REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+CLIENT, SERVING = "kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"
+GROUP = "system:bootstrappers:kubenodesmith"
+NODECLIENT = "system:certificates.k8s.io:certificatesigningrequests:nodeclient"
+
+
+class Asker:
+    """Makes requests for certificates as somebody: with a bootstrap token, or as a Node."""
+
+    def __init__(self, stack, folder, *kubectl):
+        self.stack, self.folder, self.kubectl = stack, folder, kubectl
+
+    @classmethod
+    def with_token(cls, stack, folder):
+        (name,) = stack.bootstrap_tokens()
+        data = stack.cluster.api("GET", f"/api/v1/namespaces/kube-system/secrets/{name}")["data"]
+        token = ".".join(base64.b64decode(data[key]).decode() for key in ("token-id", "token-secret"))
+        kubeconfig = folder / "stolen.kubeconfig"
+        kubeconfig.write_text(json.dumps(fixtures.kubeconfig(stack.cluster.server, stack.cluster.ca, {"token": token})))
+        return cls(stack, folder, "--kubeconfig", kubeconfig)
+
+    @classmethod
+    def as_node(cls, stack, folder, name):
+        return cls(stack, folder, "--as", f"system:node:{name}", "--as-group", "system:nodes", "--as-group", "system:authenticated")
+
+    def try_to_ask(self, name, node, signer=CLIENT, usages=None, organization="system:nodes", names="", key="first"):
+        file = self.folder / f"{key}.key"
+        if not file.exists():
+            new_key(file)
+        extension = ("-addext", f"subjectAltName={names}") if names else ()
+        pem = openssl("req", "-new", "-key", str(file), "-subj", f"/O={organization}/CN=system:node:{node}", *extension)
+        usages = usages or ["digital signature", "server auth" if signer == SERVING else "client auth"]
+        body = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": {"name": name},
+                "spec": {"request": base64.b64encode(pem).decode(), "signerName": signer, "usages": usages}}
+        return self.stack.cluster.kubectl(*self.kubectl, "create", "-f", "-", stdin=json.dumps(body), check=False)
+
+    def ask(self, name, *args, **options):
+        done = self.try_to_ask(name, *args, **options)
+        assert done.returncode == 0, done.stderr
+        return name
+
+    def verdict(self, name, *args, **options):
+        """(Approved or Denied, reason, message) of a new request."""
+        self.ask(name, *args, **options)
+        return wait_for(f"a decision on {name}", lambda: decision(self.stack, name), 30)
+
+
+def decision(stack, name):
+    conditions = stack.cluster.api("GET", f"{REQUESTS}/{name}")["status"].get("conditions", [])
+    return (conditions[0]["type"], conditions[0]["reason"], conditions[0]["message"]) if conditions else None
+
+
+def told(stack, reason, part):
+    return [e for e in stack.events() if e["reason"] == reason and part in e["message"]]
+
+
+def forget_requests(stack):
+    stack.cluster.kubectl("delete", "certificatesigningrequests", "--all")
+
+
+def silent_machine(stack):
+    """A claim whose machine runs and does not join, so that its token stays."""
+    pool = manifests.pool(bootstrap={"method": "CloudInit", "apiServerEndpoint": "127.0.0.1:9"}, scaleUp={"registrationTimeout": "10m"})
+    stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox), pool, manifests.control_plane())
+    stack.apply(manifests.deployment("shop", 1))
+    return wait_for("a machine that runs", lambda: next((c for c in stack.claims() if is_true(c, "Launched")), None), 60)["metadata"]["name"]
+
+
+def test_a_machines_token_is_good_for_its_own_node_and_one_key(clean, tmp_path):
+    stack = clean
+    name = silent_machine(stack)
+    thief = Asker.with_token(stack, tmp_path)
+    other = thief.verdict("forged-node", "control-plane-1")
+    assert other == ("Denied", "NotThisNode", f"the subject's CN is not system:node:{name}")
+    wait_for("the Event", lambda: told(stack, "CertificateDenied", f"system:node:{name}"), 20)
+    for forgery, options in {"organization": {"organization": "system:masters"}, "names": {"names": "DNS:kubernetes.default.svc"},
+                             "usages": {"usages": ["digital signature", "client auth", "cert sign"]}}.items():
+        assert thief.verdict(f"forged-{forgery}", name, **options)[:2] == ("Denied", "NotThisNode"), forgery
+    assert thief.verdict("forged-signer", name, signer=SERVING, names=f"DNS:{name}")[:2] == ("Denied", "OtherSigner")
+    # Nobody approves for that signer, the operator may not even deny there.
+    thief.ask("any-client", name, signer="kubernetes.io/kube-apiserver-client")
+
+    assert thief.verdict("own", name)[:2] == ("Approved", "TokenOfThisNode")
+    wait_for("the certificate", lambda: stack.cluster.api("GET", f"{REQUESTS}/own")["status"].get("certificate"), 20)
+    (claim,) = stack.claims()
+    assert len(claim["status"]["bootstrapKeySHA256"]) == 64
+    assert thief.verdict("second-key", name, key="second")[:2] == ("Denied", "SecondKey")
+    assert thief.verdict("again", name)[0] == "Approved"
+    assert decision(stack, "any-client") is None
+    assert not told(stack, "CertificateDenied", "any-client")
+    forget_requests(stack)
+
+
+def test_what_is_asked_while_no_operator_runs_is_decided_by_the_next(clean, tmp_path):
+    stack = clean
+    name = silent_machine(stack)
+    asker = Asker.with_token(stack, tmp_path)
+    stack.operator.kill()
+    asker.ask("early", name)
+    asker.ask("forged", "control-plane-1", key="second")
+    stack.operator.start().wait_ready()
+    wait_for("both decisions", lambda: decision(stack, "early") and decision(stack, "forged"), 30)
+    assert decision(stack, "early")[0] == "Approved"
+    assert decision(stack, "forged")[0] == "Denied"
+    forget_requests(stack)
+
+
+def joined(stack, **bootstrap):
+    """The name of a Node that a machine with an agent joined as."""
+    pool = manifests.pool(bootstrap={"method": "CloudInit", **bootstrap})
+    stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox, vmOptions=[{"name": "agent", "value": "1"}]), pool,
+                manifests.control_plane())
+    stack.apply(manifests.deployment("shop", 1))
+    claim = wait_for("a Node", lambda: next((c for c in stack.claims() if is_true(c, "Registered")), None), 60)
+    return claim["metadata"]["name"]
+
+
+def approvals(stack):
+    return {r["spec"]["username"].rsplit(":", 1)[0]: (c["reason"], r["spec"]["groups"]) for r in stack.cluster.api("GET", REQUESTS)["items"]
+            for c in r["status"].get("conditions", [])}
+
+
+def test_a_machine_joins_by_the_operators_approval_and_its_token_is_no_more(clean, tmp_path):
+    stack = clean
+    name = silent_machine(stack)
+    thief = Asker.with_token(stack, tmp_path)
+    stack.cluster.kubectl("delete", "nodesmithpools,nodesmithclaims", "--all", "-n", manifests.NAMESPACE, "--wait=false")
+    wait_for("the end of its token", lambda: not stack.bootstrap_tokens(), 60)
+    done = thief.try_to_ask("late", name)
+    assert done.returncode != 0 and "asked for the client to provide credentials" in done.stderr, done.stderr
+    wait_for("the pool's end", lambda: not stack.objects("nodesmithpools"), 60)
+    joined(stack)
+    (reason, groups) = approvals(stack)["system:bootstrap"]
+    assert reason == "TokenOfThisNode" and GROUP in groups and fixtures.BOOTSTRAPPERS not in groups
+    wait_for("the end of its token", lambda: not stack.bootstrap_tokens(), 30)
+    (plane,) = stack.objects("nodesmithcontrolplanes")
+    assert condition(plane, "TokensBoundToNodes")["reason"] == "OperatorApproves"
+    forget_requests(stack)
+
+
+def test_a_node_gets_serving_certificates_for_what_is_its_machines_only(clean, tmp_path):
+    stack = clean
+    name = joined(stack)
+    machine = proxmox_world.machine_named(stack.proxmox, name)
+    interfaces = proxmox_world.api(stack.proxmox, "GET", f"/nodes/{machine['node']}/qemu/{machine['vmid']}/agent/network-get-interfaces")
+    found = [a["ip-address"] for i in interfaces["result"] for a in i.get("ip-addresses", []) if a["ip-address-type"] == "ipv4"]
+    address = next(a for a in found if not a.startswith("127."))
+    node = Asker.as_node(stack, tmp_path, name)
+
+    def serving(request, names, key="first"):
+        return node.ask(request, name, signer=SERVING, names=names, key=key)
+
+    serving("foreign-address", f"DNS:{name},IP:{address},IP:10.96.0.1")
+    serving("foreign-name", f"DNS:{name},DNS:kubernetes.default.svc")
+    for part in ("10.96.0.1 is not known", "kubernetes.default.svc is not known"):
+        wait_for(f"the Event {part}", lambda part=part: told(stack, "CertificateLeft", part), 30)
+    for request, key in (("own", "first"), ("renewed", "second")):
+        serving(request, f"DNS:{name},IP:{address}", key)
+        wait_for(f"a decision on {request}", lambda request=request: decision(stack, request), 30)
+        assert decision(stack, request)[:2] == ("Approved", "NamesOfThisMachine")
+    stranger = Asker.as_node(stack, tmp_path, "control-plane-1")
+    stranger.ask("stranger", "control-plane-1", signer=SERVING, names=f"DNS:{name}")
+    # The address is another Node's word, too: nobody can tell whose it is.
+    twin = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "twin"}}
+    stack.cluster.api("POST", "/api/v1/nodes", twin)
+    stack.cluster.api("PATCH", "/api/v1/nodes/twin/status", {"status": {"addresses": [{"type": "InternalIP", "address": address}]}},
+                      "application/merge-patch+json")
+    serving("claimed-twice", f"DNS:{name},IP:{address}", "third")
+    wait_for("the Event", lambda: told(stack, "CertificateLeft", "request claimed-twice"), 30)
+    for request in ("foreign-address", "foreign-name", "stranger", "claimed-twice"):
+        assert decision(stack, request) is None, request
+    stack.cluster.api("DELETE", "/api/v1/nodes/twin")
+    forget_requests(stack)
+
+
+def test_approval_can_be_left_to_the_cluster_and_is_then_told_of(clean):
+    stack = clean
+    joined(stack, approval="Cluster")
+    (reason, groups) = approvals(stack)["system:bootstrap"]
+    assert reason == "AutoApproved" and fixtures.BOOTSTRAPPERS in groups and GROUP not in groups
+
+    def told_of(reason):
+        (plane,) = stack.objects("nodesmithcontrolplanes")
+        return condition(plane, "TokensBoundToNodes").get("reason") == reason
+    wait_for("the condition", lambda: told_of("ApprovalLeftToCluster"), 20)
+
+    stack.cluster.kubectl("create", "clusterrolebinding", "everybody", f"--clusterrole={NODECLIENT}", "--group=system:bootstrappers")
+    stack.operator.stop()
+    stack.operator.start().wait_ready()
+    wait_for("the condition", lambda: told_of("ClusterApprovesTokens"), 30)
+    stack.cluster.kubectl("delete", "clusterrolebinding", "everybody")
+    stack.operator.stop()
+    stack.operator.start().wait_ready()
+    wait_for("the condition", lambda: told_of("ApprovalLeftToCluster"), 30)
+    forget_requests(stack)

@@ -1,0 +1,61 @@
+#include "operator/verdicts.hpp"
+
+#include "test/support/catch.hpp"
+
+namespace {
+
+using kubenodesmith::Verdict;
+using kubenodesmith::Verdicts;
+using namespace std::chrono_literals;
+
+const base::TimePoint kNow{1000s};
+
+Verdicts::Key key(int token, std::string_view path = "/metrics") {
+    return Verdicts::key_of(std::to_string(token), "get", path);
+}
+
+}  // namespace
+
+TEST_CASE("a verdict holds for a while, a refusal shorter") {
+    Verdicts verdicts;
+    verdicts.remember(key(1), Verdict::kAllowed, kNow);
+    verdicts.remember(key(2), Verdict::kForbidden, kNow);
+    verdicts.remember(key(3), Verdict::kUnknownToken, kNow);
+    CHECK(verdicts.find(key(1), kNow + 59s) == Verdict::kAllowed);
+    CHECK(verdicts.find(key(2), kNow + 9s) == Verdict::kForbidden);
+    CHECK(verdicts.find(key(3), kNow + 9s) == Verdict::kUnknownToken);
+    CHECK_FALSE(verdicts.find(key(1), kNow + 60s));
+    CHECK_FALSE(verdicts.find(key(2), kNow + 10s));
+    CHECK(verdicts.was_allowed(key(1)));
+    CHECK_FALSE(verdicts.was_allowed(key(2)));
+}
+
+TEST_CASE("a verdict is for one token, one verb and one path") {
+    Verdicts verdicts;
+    verdicts.remember(key(1), Verdict::kAllowed, kNow);
+    CHECK_FALSE(verdicts.find(key(2), kNow));
+    CHECK_FALSE(verdicts.find(key(1, "/debug/state"), kNow));
+    CHECK_FALSE(verdicts.find(Verdicts::key_of("1", "head", "/metrics"), kNow));
+    CHECK_FALSE(verdicts.find(Verdicts::key_of("1g", "et", "/metrics"), kNow));
+}
+
+TEST_CASE("the last verdict counts") {
+    Verdicts verdicts;
+    verdicts.remember(key(1), Verdict::kAllowed, kNow);
+    verdicts.remember(key(1), Verdict::kForbidden, kNow + 1s);
+    CHECK(verdicts.find(key(1), kNow + 1s) == Verdict::kForbidden);
+    CHECK_FALSE(verdicts.was_allowed(key(1)));
+    verdicts.remember(key(1), Verdict::kAllowed, kNow + 2s);
+    CHECK(verdicts.find(key(1), kNow + 2s) == Verdict::kAllowed);
+}
+
+TEST_CASE("wrong tokens push out each other, and no good one") {
+    Verdicts verdicts;
+    verdicts.remember(key(-1), Verdict::kAllowed, kNow);
+    const int most = static_cast<int>(Verdicts::kMostRefused);
+    for (int token = 0; token <= most; ++token) verdicts.remember(key(token), Verdict::kUnknownToken, kNow);
+    CHECK(verdicts.find(key(-1), kNow) == Verdict::kAllowed);
+    CHECK_FALSE(verdicts.find(key(0), kNow));
+    CHECK(verdicts.find(key(1), kNow) == Verdict::kUnknownToken);
+    CHECK(verdicts.find(key(most), kNow) == Verdict::kUnknownToken);
+}
