@@ -70,6 +70,7 @@ asio::awaitable<std::string> BootImages::delete_image(std::string host, std::str
 }
 
 asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecord record) {
+    if (pauses_.lasts(identity.system_uuid)) co_return false;
     const auto under_way = deletions_.find(identity.system_uuid);
     if (under_way != deletions_.end()) {
         const auto upid = under_way->second;
@@ -82,7 +83,12 @@ asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecor
             for (const auto& other : others) co_await tasks_.end_overdue(other);
         }
         const bool was_not_there = status.exit_status.find("No such file or directory") != std::string::npos;
-        co_return status.outcome == TaskOutcome::succeeded || was_not_there;
+        const bool is_gone = status.outcome == TaskOutcome::succeeded || was_not_there;
+        if (is_gone)
+            pauses_.end(identity.system_uuid);
+        else
+            pauses_.begin(identity.system_uuid);
+        co_return is_gone;
     }
     const auto look = co_await machines_.find(identity, record);
     if (look.presence == Presence::absent) co_return true;

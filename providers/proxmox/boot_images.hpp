@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "providers/proxmox/growing_pauses.hpp"
 #include "providers/proxmox/machines.hpp"
 #include "providers/proxmox/tasks.hpp"
 
@@ -19,8 +20,14 @@ public:
 class BootImages {
 public:
     // All must outlive this.
-    BootImages(const Settings& settings, Client& client, ClusterView& view, Machines& machines, Tasks& tasks)
-        : settings_(settings), client_(client), view_(view), machines_(machines), tasks_(tasks) {}
+    BootImages(const Settings& settings, Client& client, ClusterView& view, Machines& machines, Tasks& tasks,
+               base::Clock& clock)
+        : settings_(settings),
+          client_(client),
+          view_(view),
+          machines_(machines),
+          tasks_(tasks),
+          pauses_(clock) {}
 
     // Returns the task's UPID. An image of the same name is replaced. Throws ApiError, FencedError,
     // NoIsoStorage.
@@ -46,6 +53,7 @@ private:
     Machines& machines_;
     Tasks& tasks_;
     std::map<std::string, std::string> deletions_;  // task by SMBIOS UUID
+    GrowingPauses pauses_;                          // after deletions that failed
 };
 
 }  // namespace providers::proxmox

@@ -34,7 +34,7 @@ EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
 EnsureDecision after_failure(const std::string& type, const std::string& exit_status) {
     const auto kind = classify_exit(exit_status);
     const auto why = foreign::shown(exit_status);
-    if (is_passing(kind)) return decide(EnsureStep::retry_later, "task " + type + " failed: " + why);
+    if (is_passing(kind)) return decide(EnsureStep::try_again, "task " + type + " failed: " + why);
     if (type == "qmcreate") {
         if (kind == ErrorKind::exists) return decide(EnsureStep::choose_another_id, why);
         return fail("CreateFailed", "creating the VM failed: " + why, true);

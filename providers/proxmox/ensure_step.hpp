@@ -12,7 +12,8 @@ namespace providers::proxmox {
 enum class EnsureStep {
     look,         // read the machine, then decide by after_look
     follow_task,  // it is under way: ask again
-    retry_later,  // nothing is under way, what failed may succeed soon
+    retry_later,  // nothing is under way, what stands in the way may be gone soon
+    try_again,    // a task failed by what passes: once more, after a pause that grows
     create,       // blank, or by cloning
     configure,    // a clone gets its identity, size and drives
     resize,       // the boot disk

@@ -31,18 +31,11 @@ VmConfig config_as_created(const Settings& settings) {
 }
 
 EnsureResult not_ready(const ApiError& error, base::Duration retry_after) {
-    NotReady result;
-    result.message = error.what();
-    result.retry_after = retry_after;
-    return result;
+    return NotReady{error.what(), retry_after};
 }
 
 EnsureResult attempt_failed(std::string reason, std::string message, bool avoid_host) {
-    AttemptFailed result;
-    result.reason = std::move(reason);
-    result.message = std::move(message);
-    result.avoid_host = avoid_host;
-    return result;
+    return AttemptFailed{std::move(reason), std::move(message), avoid_host};
 }
 
 // Proxmox refused a change for a reason that repeating it does not mend; nullptr: the call was no such
@@ -88,11 +81,13 @@ MachineState state_during(const std::string& upid) {
 }  // namespace
 
 asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
+    const auto uuid = spec.identity.system_uuid;
     try {
         auto result = co_await step(std::move(spec));
         note_untouched(result);
         co_return result;
     } catch (const ApiError& error) {
+        if (may_last(error.kind)) co_return not_ready(error, pauses_.begin(uuid));
         auto outcome = outcome_of(error);
         if (!outcome) throw;
         co_return *std::move(outcome);
@@ -119,6 +114,7 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         const bool is_followed = tasks_.is_followed(spec.record.task);
         const auto status = co_await tasks_.status(spec.record.task);
         cloner_.note_task(spec, upid, status);
+        if (status.outcome == TaskOutcome::succeeded) pauses_.end(spec.identity.system_uuid);
         image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
         const EnsureWish wish{carries_image(spec), settings_.spec.template_.has_value()};
         decision = after_task(upid.type, status, wish);
@@ -226,11 +222,20 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
         case EnsureStep::fail:
             co_return attempt_failed(std::move(decision.reason), std::move(decision.message),
                                      decision.avoid_host);
+        case EnsureStep::try_again:
+            co_return co_await pause(std::move(spec), std::move(decision.message));
         case EnsureStep::look:
         case EnsureStep::retry_later:
             break;
     }
     co_return co_await progress(std::move(spec), MachineState::creating, "", std::move(decision.message));
+}
+
+asio::awaitable<EnsureResult> Ensurer::pause(MachineSpec spec, std::string message) {
+    const auto wait = pauses_.begin(spec.identity.system_uuid);
+    auto result = co_await progress(std::move(spec), MachineState::creating, "", std::move(message));
+    std::get<Machine>(result).retry_after = wait;
+    co_return result;
 }
 
 asio::awaitable<std::optional<NotReady>> Ensurer::join_obstacle(const MachineSpec& spec) {

@@ -5,6 +5,7 @@
 
 #include "providers/proxmox/cloner.hpp"
 #include "providers/proxmox/ensure_step.hpp"
+#include "providers/proxmox/growing_pauses.hpp"
 #include "providers/proxmox/guest_agent.hpp"
 #include "providers/proxmox/placer.hpp"
 #include "providers/proxmox/stale_locks.hpp"
@@ -26,7 +27,8 @@ public:
           agent_(agent),
           placer_(placer),
           tasks_(tasks),
-          locks_(clock) {}
+          locks_(clock),
+          pauses_(clock) {}
 
     // Throws ApiError for what is nobody's expected outcome, FencedError.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
@@ -39,6 +41,7 @@ private:
     asio::awaitable<EnsureResult> act(MachineSpec spec, EnsureDecision decision, Look look);
     asio::awaitable<EnsureDecision> decide(const MachineSpec& spec, const Look& look, bool image_uploaded);
     asio::awaitable<EnsureResult> create(MachineSpec spec);
+    asio::awaitable<EnsureResult> pause(MachineSpec spec, std::string message);
     // What would keep the machine from joining once it is made; nullopt: nothing.
     asio::awaitable<std::optional<NotReady>> join_obstacle(const MachineSpec& spec);
     asio::awaitable<EnsureResult> clone(MachineSpec spec);
@@ -67,6 +70,7 @@ private:
     Placer& placer_;
     Tasks& tasks_;
     StaleLocks locks_;
+    GrowingPauses pauses_;
     // What this process has placed and asked nothing for yet, by SMBIOS UUID: it need not be looked for.
     std::map<std::string, MachineRecord> untouched_;
 };

@@ -83,6 +83,10 @@ bool is_passing(ErrorKind kind) {
            kind == ErrorKind::outcome_unknown;
 }
 
+bool may_last(ErrorKind kind) {
+    return kind == ErrorKind::locked || kind == ErrorKind::lock_timeout || kind == ErrorKind::no_quorum;
+}
+
 ApiError::ApiError(ErrorKind error_kind, const std::string& tried, std::string answer,
                    std::map<std::string, std::string> wrong_parameters)
     : ProviderError(describe(tried, answer, wrong_parameters)),

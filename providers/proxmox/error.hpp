@@ -38,6 +38,8 @@ ErrorKind classify(int status, std::string_view message);
 ErrorKind classify_exit(std::string_view exit_status);
 // Worth repeating after a while, with nothing changed.
 bool is_passing(ErrorKind kind);
+// Of these: what may last as long as a task hangs or a host is away.
+bool may_last(ErrorKind kind);
 
 // `what()` reads "creating VM 105 on pve1: VM 105 already exists on node 'pve2'". Never holds credentials.
 class ApiError : public ProviderError {

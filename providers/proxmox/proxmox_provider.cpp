@@ -29,7 +29,7 @@ public:
           view_(settings_, client_, environment),
           machines_(settings_, client_, view_),
           tasks_(client_, environment.clock),
-          images_(settings_, client_, view_, machines_, tasks_),
+          images_(settings_, client_, view_, machines_, tasks_, environment.clock),
           templates_(settings_, client_, view_, environment.clock),
           placer_(settings_, client_, view_, templates_, environment.clock),
           cloner_(settings_, client_, templates_, images_, environment.clock),

@@ -83,9 +83,7 @@ asio::awaitable<StopResult> Remover::advance(Order order) {
     const auto uuid = identity.system_uuid;
     try {
         const auto waiting = co_await task_under_way(identity, record.task);
-        if (!waiting.empty() && tasks_.defies_stopping(record.task))
-            co_return blocked("TaskHangs", hanging_text(record.task));
-        if (!waiting.empty()) co_return in_progress(waiting, record.task, tasks_.next_poll(record.task));
+        if (waiting) co_return *waiting;
         auto look = co_await machines_.find(identity, record);
         auto seen = co_await observe(order, std::move(look));
         auto decision = next_removal_step(seen);
@@ -107,33 +105,38 @@ asio::awaitable<StopResult> Remover::advance(Order order) {
     } catch (const ApiError& error) {
         if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
             unsure_.insert(uuid);
+        if (may_last(error.kind)) co_return in_progress(error.what(), "", pauses_.begin(uuid));
         if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRemovalRetry);
         if (error.kind == ErrorKind::permission) co_return blocked("MissingPrivileges", error.what());
         throw;
     }
 }
 
-asio::awaitable<std::string> Remover::task_under_way(const MachineIdentity& identity, std::string upid) {
-    if (upid.empty()) co_return std::string();
+asio::awaitable<std::optional<StopResult>> Remover::task_under_way(const MachineIdentity& identity,
+                                                                   std::string upid) {
+    if (upid.empty()) co_return std::nullopt;
     const auto status = co_await tasks_.end_overdue(upid);
     const auto task = parse_upid(upid);
     const auto type = task ? task->type : std::string("unknown");
     if (status.outcome == TaskOutcome::running) {
-        co_return progress_text(upid) +
-            (tasks_.was_stopped(upid) ? "; the task was told to stop, as it did not end" : "");
+        if (tasks_.defies_stopping(upid)) co_return blocked("TaskHangs", hanging_text(upid));
+        const auto* stopped =
+            tasks_.was_stopped(upid) ? "; the task was told to stop, as it did not end" : "";
+        co_return in_progress(progress_text(upid) + stopped, upid, tasks_.next_poll(upid));
     }
+    if (status.outcome == TaskOutcome::succeeded) pauses_.end(identity.system_uuid);
     if (type == "qmdestroy" && status.has_warnings) {
         base::log::warning("Destroyed a VM with warnings; a volume may be left",
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
     }
-    if (status.outcome == TaskOutcome::failed && classify_exit(status.exit_status) == ErrorKind::lock_timeout)
-        unsure_.insert(identity.system_uuid);
-    if (status.outcome == TaskOutcome::failed && type != "qmcreate" && type != "qmstart") {
-        base::log::warning(
-            "A task of a removal failed; it is tried again",
-            {{"type", type}, {"vmid", task->id}, {"error", foreign::shown(status.exit_status)}});
-    }
-    co_return std::string();
+    if (status.outcome != TaskOutcome::failed) co_return std::nullopt;
+    const auto why = foreign::shown(status.exit_status);
+    if (type != "qmcreate" && type != "qmstart")
+        base::log::warning("A task of a removal failed; it is tried again",
+                           {{"type", type}, {"vmid", task->id}, {"error", why}});
+    if (classify_exit(status.exit_status) != ErrorKind::lock_timeout) co_return std::nullopt;
+    unsure_.insert(identity.system_uuid);
+    co_return in_progress("task " + type + " failed: " + why, "", pauses_.begin(identity.system_uuid));
 }
 
 asio::awaitable<RemoveObservation> Remover::observe(const Order& order, Look look) {

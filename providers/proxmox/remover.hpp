@@ -22,7 +22,8 @@ public:
           machines_(machines),
           images_(images),
           tasks_(tasks),
-          locks_(clock) {}
+          locks_(clock),
+          pauses_(clock) {}
 
     // Both throw ApiError, FencedError.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
@@ -36,8 +37,9 @@ private:
         InUseCheck in_use;
     };
     asio::awaitable<StopResult> advance(Order order);
-    // What the recorded task is about; empty: nothing is under way.
-    asio::awaitable<std::string> task_under_way(const MachineIdentity& identity, std::string upid);
+    // What the recorded task makes us wait for; nullopt: nothing.
+    asio::awaitable<std::optional<StopResult>> task_under_way(const MachineIdentity& identity,
+                                                              std::string upid);
     asio::awaitable<RemoveObservation> observe(const Order& order, Look look);
     asio::awaitable<StopResult> act(MachineIdentity identity, RemoveObservation seen, RemoveDecision decision,
                                     std::string recorded_task);
@@ -50,6 +52,7 @@ private:
     BootImages& images_;
     Tasks& tasks_;
     StaleLocks locks_;
+    GrowingPauses pauses_;
     std::set<std::string> shut_down_;  // asked to end by this process, by SMBIOS UUID
     // By SMBIOS UUID: a task that is not on record may be at work, as an answer was lost or a lock is held.
     std::set<std::string> unsure_;

@@ -232,3 +232,42 @@ TEST_CASE("A boot image is discarded although the task that deletes it hangs") {
     CHECK(is_done);
     CHECK(stops(lab) == 1);
 }
+
+TEST_CASE("What waits for a lock that a hung task holds is tried with growing pauses") {
+    static constexpr const char* kHeld =
+        "can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout";
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    const auto hold = [&](const std::string& type) {
+        for (int i = 0; i < 100; ++i)
+            lab.simulator.faults().add_task(type, ".*", {TaskTrouble::fail_at_once, kHeld});
+    };
+    const auto until = lab.clock.now() + 10min;
+    SECTION("a creation") {
+        hold("qmcreate");
+        while (lab.clock.now() < until) lab.wait(lab.step(spec).retry_after);
+        CHECK(lab.count("POST", "/nodes/[^/]+/qemu") < 16);
+    }
+    SECTION("a boot image that is not needed any more") {
+        lab.launch(spec);
+        hold("imgdel");
+        while (lab.clock.now() < until) {
+            CHECK_FALSE(lab.run(lab.provider->discard_boot_image(spec.identity, spec.record)));
+            lab.wait(2s);
+        }
+        CHECK(lab.count("DELETE", "/nodes/[^/]+/storage/.*") < 16);
+    }
+    SECTION("a destruction") {
+        lab.launch(spec);
+        hold("qmdestroy");
+        while (lab.clock.now() < until) {
+            const auto result = lab.remove(spec);
+            const auto* busy = std::get_if<RemovalInProgress>(&result);
+            REQUIRE(busy);
+            spec.record.task = busy->task;
+            lab.wait(busy->retry_after);
+        }
+        CHECK(lab.count("DELETE", "/nodes/[^/]+/qemu/[0-9]+") < 16);
+    }
+}

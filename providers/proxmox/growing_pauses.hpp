@@ -1,0 +1,44 @@
+// How long until what failed in passing is tried again: longer with each failure in a row, as a lock may be
+// held by a task that hangs for an hour. Kept in memory; after a restart it begins anew.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/backoff.hpp"
+#include "base/clock.hpp"
+
+namespace providers::proxmox {
+
+class GrowingPauses {
+public:
+    explicit GrowingPauses(base::Clock& clock) : clock_(clock) {}
+
+    // Another failure for the machine (by its SMBIOS UUID): how long to wait from now on.
+    base::Duration begin(const std::string& uuid) {
+        std::erase_if(pauses_,
+                      [this](const auto& entry) { return clock_.now() - entry.second.until > kForgotten; });
+        auto& pause = pauses_[uuid];
+        const auto wait = kBackoff.after(++pause.failures);
+        pause.until = clock_.now() + wait;
+        return wait;
+    }
+    bool lasts(const std::string& uuid) const {
+        const auto pause = pauses_.find(uuid);
+        return pause != pauses_.end() && clock_.now() < pause->second.until;
+    }
+    void end(const std::string& uuid) { pauses_.erase(uuid); }
+
+private:
+    struct Pause {
+        int failures = 0;
+        base::TimePoint until{};
+    };
+    static constexpr base::Backoff kBackoff{std::chrono::seconds{3}, std::chrono::minutes{1}};
+    static constexpr base::Duration kForgotten = std::chrono::minutes{10};
+
+    base::Clock& clock_;
+    std::map<std::string, Pause> pauses_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,66 @@
+// Invariant 18: what does not succeed is tried with growing pauses: no change is asked of Proxmox again and
+// again, as if that helped.
+#include <deque>
+#include <map>
+#include <set>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+constexpr std::chrono::hours kLooksBack{1};
+// Once a minute for an hour, what goes before, and as much again, as VMIDs are used by one claim after the
+// other.
+constexpr std::size_t kMostInAnHour = 120;
+// A process that has just started knows nothing of pauses.
+constexpr std::size_t kMostAfterAStart = 8;
+
+class NothingIsHammered final : public Invariant {
+public:
+    explicit NothingIsHammered(const Stage& stage) : Invariant(stage) {
+        world_.observe([this](const Process& process, const base::HttpRequest&, const base::HttpResponse&) {
+            if (known_.insert(process.name()).second) starts_.push_back(world_.now());
+        });
+        world_.observe([this](const proxmox::RequestRecord& record) {
+            if (record.method != "GET") note(record);
+        });
+    }
+
+private:
+    // By what it is about: a clone is known by what it makes.
+    static std::string change_of(const proxmox::RequestRecord& record) {
+        auto change = record.method + " " + record.path;
+        if (const auto* made = record.parameters.if_contains("newid"))
+            change += " to " + boost::json::serialize(*made);
+        return change;
+    }
+
+    void forget_what_is_old(std::deque<base::TimePoint>& times) const {
+        while (!times.empty() && times.front() + kLooksBack < world_.now()) times.pop_front();
+    }
+
+    void note(const proxmox::RequestRecord& record) {
+        const auto change = change_of(record);
+        auto& times = times_[change];
+        times.push_back(world_.now());
+        forget_what_is_old(times);
+        forget_what_is_old(starts_);
+        if (times.size() <= kMostInAnHour + kMostAfterAStart * starts_.size()) return;
+        stage_.violate("nothing is hammered",
+                       change + " for the " + std::to_string(times.size()) + "th time within an hour");
+        times.clear();
+    }
+
+    std::map<std::string, std::deque<base::TimePoint>> times_;  // by change
+    std::set<std::string> known_;                               // processes by name
+    std::deque<base::TimePoint> starts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> nothing_is_hammered(const Stage& stage) {
+    return std::make_unique<NothingIsHammered>(stage);
+}
+
+}  // namespace simulation
