@@ -6,16 +6,12 @@
 
 #include "api/yaml.hpp"
 #include "base/file.hpp"
+#include "test/simulation/text_at.hpp"
 
 namespace simulation {
 namespace {
 
 namespace json = boost::json;
-
-std::string text_at(const json::object& object, std::string_view name) {
-    const auto* value = object.if_contains(name);
-    return value && value->is_string() ? std::string(value->get_string()) : "";
-}
 
 // The fenced blocks of a page, as documents of one stream.
 std::string yaml_blocks(const std::string& page) {

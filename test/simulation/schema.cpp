@@ -7,6 +7,7 @@
 
 #include "api/yaml.hpp"
 #include "base/file.hpp"
+#include "test/simulation/text_at.hpp"
 
 namespace simulation {
 
@@ -18,11 +19,6 @@ std::optional<double> number_at(const json::object& object, std::string_view nam
     const auto* value = object.if_contains(name);
     if (!value) return std::nullopt;
     return value->to_number<double>();
-}
-
-std::string text_at(const json::object& object, std::string_view name) {
-    const auto* value = object.if_contains(name);
-    return value && value->is_string() ? std::string(value->get_string()) : "";
 }
 
 bool has_type(const json::value& value, const std::string& type) {

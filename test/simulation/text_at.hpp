@@ -1,0 +1,16 @@
+// A member of a JSON object that is a text.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+
+namespace simulation {
+
+// Empty for anything else.
+inline std::string text_at(const boost::json::object& object, std::string_view name) {
+    const auto* value = object.if_contains(name);
+    return value && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+}  // namespace simulation
