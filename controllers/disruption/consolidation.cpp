@@ -84,6 +84,7 @@ private:
         request.nodes = nodes;
         const auto is_busy = [this](std::size_t node) { return search_.busy.contains(node); };
         request.most_replacements = std::ranges::any_of(nodes, is_busy) ? 0 : 1;
+        request.before_they_are_gone = true;
         auto removal = removals_.simulate(request);
         if (!removal.possible) {
             why = removal.reasons.front();
