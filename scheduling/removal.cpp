@@ -152,9 +152,13 @@ Removal Removals::simulate(const RemovalRequest& request) {
     for (const auto node : request.nodes) {
         before.push_back(nodes[node].availability);
         nodes[node].availability = Availability::leaving;
+        nodes[node].is_vacated_domain = request.before_they_are_gone;
     }
     auto removal = state_->check(request);
-    for (std::size_t i = 0; i < before.size(); ++i) nodes[request.nodes[i]].availability = before[i];
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        nodes[request.nodes[i]].availability = before[i];
+        nodes[request.nodes[i]].is_vacated_domain = false;
+    }
     return removal;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "api/selector.hpp"
 #include "scheduling/key_builder.hpp"
 
 namespace scheduling {
@@ -30,6 +31,13 @@ std::vector<const Term*> by_weight(const std::vector<Term>& terms) {
         return a->weight != b->weight ? a->weight > b->weight : a < b;
     });
     return sorted;
+}
+
+bool may_be_on(const api::Pod& pod, const api::StringMap& labels, const std::string& name) {
+    if (!api::matches(pod.spec.nodeSelector, labels)) return false;
+    if (!pod.spec.affinity || !pod.spec.affinity->nodeAffinity) return true;
+    const auto& required = pod.spec.affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution;
+    return !required || api::matches(*required, labels, name);
 }
 
 bool is_empty(const api::NodeSelectorTerm& term) {
@@ -97,6 +105,31 @@ SpreadRule RuleReader::spread(const api::Pod& pod, const api::TopologySpreadCons
     return rule;
 }
 
+bool RuleReader::has_vacated_domain(const api::Pod& pod, const api::TopologySpreadConstraint& constraint) {
+    // Taints are what keeps pods from such a node.
+    if (constraint.nodeTaintsPolicy == api::NodeInclusionPolicy::Honor) return false;
+    const auto is_looked_at = [&](const api::Node& node) {
+        const auto& labels = *node.metadata.labels;
+        if (constraint.nodeAffinityPolicy == api::NodeInclusionPolicy::Honor &&
+            !may_be_on(pod, labels, node.metadata.name))
+            return false;
+        return std::ranges::all_of(pod.spec.topologySpreadConstraints, [&](const auto& other) {
+            return other.whenUnsatisfiable != constraint.whenUnsatisfiable ||
+                   labels.contains(other.topologyKey);
+        });
+    };
+    const auto key = rows_.labels().key(constraint.topologyKey);
+    const auto& looked_at = spread_rows(pod, constraint);
+    const auto is_shared = [&](const std::string& domain) {
+        for (auto row = looked_at.next(0); row < rows_.nodes(); row = looked_at.next(row + 1))
+            if (rows_.labels().text(key, rows_.labels().column(key)[row]) == domain) return true;
+        return false;
+    };
+    return std::ranges::any_of(vacated_, [&](const api::Node* node) {
+        return is_looked_at(*node) && !is_shared(node->metadata.labels->at(constraint.topologyKey));
+    });
+}
+
 // Only pods that match all terms count, for each of them.
 AffinityRule RuleReader::affinity(const api::Pod& pod,
                                   const std::vector<const api::PodAffinityTerm*>& terms) {
@@ -123,8 +156,10 @@ CounterId RuleReader::apart(const api::Pod& pod, const api::PodAffinityTerm& ter
 Rules RuleReader::required(const api::Pod& pod) {
     Rules rules;
     for (const auto& constraint : pod.spec.topologySpreadConstraints)
-        if (constraint.whenUnsatisfiable != Action::ScheduleAnyway)
+        if (constraint.whenUnsatisfiable != Action::ScheduleAnyway) {
             rules.spreads.push_back(spread(pod, constraint));
+            rules.spreads.back().has_vacated_domain = has_vacated_domain(pod, constraint);
+        }
     if (const auto* affinity = affinity_of(pod)) {
         const auto& required = affinity->requiredDuringSchedulingIgnoredDuringExecution;
         std::vector<const api::PodAffinityTerm*> terms;

@@ -15,7 +15,10 @@ namespace scheduling {
 class RuleReader {
 public:
     RuleReader(const Snapshot& snapshot, Rows& rows, CounterSet& counters)
-        : rows_(rows), counters_(counters), selections_(snapshot.namespaces) {}
+        : rows_(rows), counters_(counters), selections_(snapshot.namespaces) {
+        for (const auto& node : snapshot.nodes)
+            if (node.is_vacated_domain) vacated_.push_back(node.node.get());
+    }
 
     Rules required(const api::Pod& pod);
     // The strongest first. Taints that only ask to stay away count if there are any.
@@ -26,6 +29,7 @@ public:
 private:
     SpreadRule spread(const api::Pod& pod, const api::TopologySpreadConstraint& constraint);
     const BitSet& spread_rows(const api::Pod& pod, const api::TopologySpreadConstraint& constraint);
+    bool has_vacated_domain(const api::Pod& pod, const api::TopologySpreadConstraint& constraint);
     AffinityRule affinity(const api::Pod& pod, const std::vector<const api::PodAffinityTerm*>& terms);
     CounterId apart(const api::Pod& pod, const api::PodAffinityTerm& term, Counts counts);
     const BitSet& rows_with(KeyId key);
@@ -33,6 +37,7 @@ private:
     Rows& rows_;
     CounterSet& counters_;
     SelectionReader selections_;
+    std::vector<const api::Node*> vacated_;
     std::map<std::string, BitSet> spread_rows_;
     std::map<KeyId, BitSet> rows_with_;
 };

@@ -15,6 +15,7 @@ struct SpreadRule {
     std::int32_t max_skew = 1;
     std::int32_t min_domains = 0;
     bool counts_itself = false;
+    bool has_vacated_domain = false;  // the emptiest has no pods, and is no row
 };
 
 // Pod affinity: there is a matching pod in the domain of each counter; or nowhere yet, and the pod is one.

@@ -122,6 +122,8 @@ struct Node {
     std::shared_ptr<const api::CSINode> csi;  // null: no attach limits known
     // It has just come: its CSI drivers may not have reported yet what room they have there.
     bool is_settling = false;
+    // Leaving, but until it is gone it is, without pods, one of the domains that hard spreads look at.
+    bool is_vacated_domain = false;
 };
 
 // Volumes, by what pods say of them. Look-ups are made only for pods with claims.

@@ -74,6 +74,9 @@ struct RemovalRequest {
     bool emptiest_first = false;
     // So much of what remains of the nodes' pools has to be free afterwards, of CPU as well as of memory.
     std::int64_t headroom_percent = 0;
+    // Their pods are to run elsewhere before the nodes are gone. Until then the kube-scheduler spreads over
+    // these as well, although they take no pods (nodeTaintsPolicy: Ignore, the default).
+    bool before_they_are_gone = false;
 };
 
 // Demand is Snapshot::pods and the pods of leaving nodes that come back elsewhere; more important pods

@@ -10,7 +10,7 @@ void Topology::limits(const Rules& rules, Basis basis, std::vector<std::int32_t>
     for (const auto& rule : rules.spreads) {
         const auto& counter = counters_.at(rule.counter);
         auto least = counter.counter.least();
-        if (counter.counter.domains() < rule.min_domains) least = 0;
+        if (rule.has_vacated_domain || counter.counter.domains() < rule.min_domains) least = 0;
         if (basis == Basis::potential && least > 0) {
             const auto& potential = potential_[rule.counter];
             const bool has_fresh = counter.by_slot

@@ -84,6 +84,7 @@ private:
         request.nodes = nodes;
         const auto is_busy = [this](std::size_t node) { return search_.busy.contains(node); };
         request.most_replacements = std::ranges::any_of(nodes, is_busy) ? 0 : 1;
+        request.before_they_are_gone = true;
         auto removal = removals_.simulate(request);
         if (!removal.possible) {
             why = removal.reasons.front();
@@ -91,6 +92,12 @@ private:
         }
         if (!removal.replacements.empty()) {
             why = why_not_bought(nodes, removal);
+            request.may_wait = true;
+            if (why.empty() && !goes_to_what_is_bought(removals_.simulate(request)))
+                why =
+                    "a node that is on its way could take some of its pods, and others the place of those "
+                    "for "
+                    "which a machine is created instead";
             if (why.empty()) return removal;
             return std::nullopt;
         }
@@ -113,6 +120,12 @@ private:
         if (!goes_to_what_is_bought(removal))
             return "a machine created instead would hold some of its pods only, and others could take its "
                    "place";
+        for (const auto& move : removal.moves)
+            if (search_.exhausted.contains(move.pod->metadata.uid))
+                return "pod " + api::key_of(*move.pod).str() +
+                       " would need another machine, and so many were created for it within an hour that "
+                       "none is "
+                       "for a while";
         for (const auto& machine : removal.replacements)
             for (const auto& pod : snapshot_.pods)
                 if (has_room_for(machine, *pod))

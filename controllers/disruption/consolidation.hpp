@@ -18,7 +18,8 @@ struct Search {
     std::set<std::size_t> busy;           // of these: only if their pods fit on nodes that are there
     // Indices into Snapshot::pools: whose provider may give a larger host than the one that is bought.
     std::set<std::size_t> generous_pools;
-    std::size_t most_nodes = 1;  // that may go together
+    std::set<std::string> exhausted;  // UIDs of pods for which nothing is bought for a while
+    std::size_t most_nodes = 1;       // that may go together
     // Of what remains of the pool, if nothing is bought instead, this must be free afterwards.
     std::int64_t headroom_percent = 0;
 };

@@ -218,6 +218,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::consolidate(Pass
     const auto waiting = informers_.pods.store().by_index(kPodsUnschedulable, "true").size();
     if (waiting > pass.world->snapshot.pods.size())
         search.busy.insert(search.candidates.begin(), search.candidates.end());
+    search.exhausted = pass.world->exhausted;
     search.most_nodes = std::min(together, how_many_may_begin(view, Kind::Underutilized));
     search.headroom_percent = view.pool->spec.scaleDown.headroomPercent;
     scheduling::Removals removals(solver_, pass.world->snapshot);

@@ -60,6 +60,7 @@ Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapsho
     if (kind != Kind::Empty && kind != Kind::Underutilized) snapshot.pods.clear();
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;
+    request.before_they_are_gone = kind == Kind::Underutilized;
     request.emptiest_first = kind == Kind::Underutilized && !departure.may_buy;
     {
         scheduling::Removals removals(solver, snapshot);

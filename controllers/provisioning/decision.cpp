@@ -32,18 +32,19 @@ Purchases recent_purchases(const DecisionInputs& inputs, api::Time now) {
     return purchases;
 }
 
+bool is_exhausted(const std::string& uid, const Purchases& purchases) {
+    const auto bought = purchases.find(uid);
+    return bought != purchases.end() && bought->second >= kMostPurchasesPerHour;
+}
+
 // Pods of leaving nodes are demand as well, which select_demand() does not see. Those for which too many
 // machines were bought already get what is free, but no other machine; whoever shared one with them is not to
 // suffer for it.
 std::set<std::string> exhausted_pods(const scheduling::Result& result, const Purchases& purchases) {
     std::set<std::string> uids;
-    for (const auto& claim : result.claims) {
-        for (const auto* pod : claim.pods) {
-            const auto bought = purchases.find(pod->metadata.uid);
-            if (bought != purchases.end() && bought->second >= kMostPurchasesPerHour)
-                uids.insert(pod->metadata.uid);
-        }
-    }
+    for (const auto& claim : result.claims)
+        for (const auto* pod : claim.pods)
+            if (is_exhausted(pod->metadata.uid, purchases)) uids.insert(pod->metadata.uid);
     return uids;
 }
 
@@ -111,7 +112,11 @@ World world_for_removals(const DecisionInputs& inputs, api::Time now) {
         pods_that_keep_nodes(unschedulable, informers.pools.store().all(), informers.nodes.store().all(),
                              demand_rules(informers, unschedulable, now));
     auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
-    return build_world(informers, std::move(supplies), std::move(pods), now);
+    auto world = build_world(informers, std::move(supplies), std::move(pods), now);
+    const auto purchases = recent_purchases(inputs, now);
+    for (const auto& [uid, count] : purchases)
+        if (is_exhausted(uid, purchases)) world.exhausted.insert(uid);
+    return world;
 }
 
 Purchase purchase_of(const scheduling::NewClaim& claim, const Informers& informers) {

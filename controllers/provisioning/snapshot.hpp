@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct World {
     scheduling::Snapshot snapshot;
     std::vector<PoolSupply> pools;           // as in snapshot.pools
     std::vector<BudgetOwner> budget_owners;  // as in snapshot.budgets
+    std::set<std::string> exhausted;  // UIDs of pods for which so much was bought that nothing is for a while
 };
 
 // `supplies` in the order of their keys; `pods` are those to be placed.

@@ -68,6 +68,8 @@ ErrorKind classify(int status, std::string_view message) {
     // 595 to 599: the proxy could not reach the host or lost it; 502 to 504: a load balancer in front says
     // so.
     if (status >= 595 || (status >= 502 && status <= 504)) return ErrorKind::outcome_unknown;
+    // Whatever ran out of time may have been done, or be done yet; a lock that was not had says which.
+    if (message == "got timeout") return ErrorKind::outcome_unknown;
     const auto by_text = classify_text(message);
     if (by_text != ErrorKind::other) return by_text;
     return status == 400 ? ErrorKind::invalid_request : ErrorKind::other;

@@ -79,7 +79,7 @@ public:
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
             const auto& mark = world_.administrators.mark_of(machine);
             if (world_.view.claim_by_uid(mark->claim_uid) || world_.view.node_of_machine(uuid_of(machine)) ||
-                is_reported(vmid, machine.node))
+                is_named_by_node(vmid) || is_reported(vmid, machine.node))
                 continue;
             findings.push_back({"no orphans", "machine " + std::to_string(vmid) + " of claim " +
                                                   mark->claim_uid + " has neither claim nor Node"});
@@ -108,6 +108,13 @@ private:
                 api::find_condition(entry.second->status.conditions, api::conditions::kOrphansFound);
             return orphans && orphans->message.find("nothing proves it ours") != std::string::npos &&
                    orphans->message.find(name) != std::string::npos;
+        });
+    }
+
+    // Its guest has another UUID than the machine, but joined as this one.
+    bool is_named_by_node(int vmid) const {
+        return std::ranges::any_of(world_.view.all<api::Node>(), [&](const auto& entry) {
+            return entry.second->spec.providerID.ends_with("/vms/" + std::to_string(vmid));
         });
     }
 

@@ -1,7 +1,7 @@
 // No machine is bought that nobody's pod needed: a claim that was bought for pods and leaves as Empty has run
-// one, unless pods came or went meanwhile; and what is bought at once for a set of pods is no more than three
-// times what a greedy packing of them needs, and one. Judged when nobody makes trouble; pods that would like
-// to be apart may be bought for as if they had to be.
+// one, unless pods went meanwhile, or came and kept the node that it was to replace; and what is bought at
+// once for a set of pods is no more than three times what a greedy packing of them needs, and one. Judged
+// when nobody makes trouble; pods that would like to be apart may be bought for as if they had to be.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -43,7 +43,7 @@ private:
     struct Bought {
         base::TimePoint at{};
         base::TimePoint in_service{};
-        std::set<std::string> pods;  // UIDs
+        std::map<std::string, std::string> pods;  // by UID: the Node that it ran on, if any
         bool keeps_apart = false;
         std::string kind;  // of machines
         std::string node;
@@ -70,6 +70,7 @@ private:
         if (is_bound && (!before || before->spec.nodeName.empty())) note_binding(*after);
         const bool was_there = before && is_alive(*before);
         if (was_there && (!after || !is_alive(*after))) last_departure_ = world_.now();
+        if (!before) last_arrival_ = world_.now();
     }
 
     // The scheduler is free to use a machine that came for others, which leaves theirs empty.
@@ -124,7 +125,7 @@ private:
         bought.is_guess = !known_kinds_.contains(bought.kind);
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (uids->find(pod->metadata.uid) == std::string::npos) continue;
-            bought.pods.insert(pod->metadata.uid);
+            bought.pods.emplace(pod->metadata.uid, pod->spec.nodeName);
             burst.pods[pod->metadata.uid] = *pod;
             bought.keeps_apart = bought.keeps_apart || keeps_apart(*pod);
         }
@@ -162,11 +163,22 @@ private:
                                                 std::to_string(*needed));
     }
 
+    // It was bought so that a node could go, which stayed for pods that came meanwhile.
+    bool was_called_off(const Bought& bought) const {
+        if (last_arrival_ == base::TimePoint{} || last_arrival_ < bought.at) return false;
+        return std::ranges::all_of(bought.pods, [&](const auto& entry) {
+            return !entry.second.empty() &&
+                   std::ranges::any_of(world_.view.pods_on(entry.second), [&](const api::Pod* pod) {
+                       return pod->metadata.uid == entry.first && is_alive(*pod);
+                   });
+        });
+    }
+
     // Pods that went between the purchase and the moment when the last of the others could have been bound
     // explain it.
     void check_removal(const NodeSmithClaim& claim, const Bought& bought) {
         if (bought.pods.empty() || bought.keeps_apart || bought.lost_to_another) return;
-        if (used_.contains(claim.status.nodeName)) return;
+        if (used_.contains(claim.status.nodeName) || was_called_off(bought)) return;
         // Kubelets may keep more than the pool says; the first Node teaches it.
         if (bought.is_guess && !world_.kubelets.habits().are_usual()) return;
         if (bought.in_service == base::TimePoint{} || !is_calm_since(bought.at)) return;
@@ -178,6 +190,7 @@ private:
 
     base::TimePoint troubled_{};
     base::TimePoint last_departure_{};
+    base::TimePoint last_arrival_{};
     std::map<api::ObjectKey, Burst> bursts_;
     std::set<std::string> known_kinds_;
     std::set<std::string> used_;                         // Nodes that ran a pod, by name

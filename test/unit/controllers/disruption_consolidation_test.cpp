@@ -292,3 +292,44 @@ TEST_CASE("a machine that would be kept is not given up to save it, which is sai
     CHECK(world.claims().size() == 2);
     CHECK(world.events.count("deletionPolicy: Retain") == 2);
 }
+
+// Found by the simulation: one of the pods was meant for a node that had just joined, and took the place of
+// the other on the machine that was bought.
+TEST_CASE("no machine is bought instead while a node joins that could take some of the pods") {
+    World world({"a", "young"}, Buying::on, 16);
+    world.machines_join = false;
+    world.server.edit<api::Node>({"", "young"}, [](api::Node& node) {
+        node.status.capacity["cpu"] = node.status.allocatable["cpu"] = api::Quantity::of(2);
+    });
+    world.server.edit<objects::NodeSmithClaim>({"default", "young"}, [](objects::NodeSmithClaim& claim) {
+        std::erase_if(claim.status.conditions, [](const api::Condition& condition) {
+            return condition.type == "Initialized" || condition.type == "Ready";
+        });
+    });
+    world.put_running_pod("one", "a", "2");
+    world.put_running_pod("two", "a", "2");
+    world.live(10min);
+    CHECK(world.disrupted("a").empty());
+    CHECK(world.claims().size() == 2);
+    CHECK(world.events.count("a node that is on its way could take some of its pods") == 1);
+}
+
+// Found by the simulation: of two pods one got a machine of its own, which nobody used, as the other could
+// not have one.
+TEST_CASE("no machine is bought instead for pods for which nothing is bought for a while") {
+    World world({"a", "b", "c"}, Buying::on, 16);
+    world.put_running_pod("one", "a", "2");
+    world.put_running_pod("two", "a", "2");
+    for (const auto* full : {"b", "c"}) world.put_running_pod(std::string("of-") + full, full, "15");
+    const auto uid = world.server.get<api::Pod>({"default", "one"})->metadata.uid;
+    for (const auto* name : {"a", "b", "c"})
+        world.server.edit<objects::NodeSmithClaim>({"default", name}, [&](objects::NodeSmithClaim& claim) {
+            claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = uid;
+        });
+    world.live(50min);
+    CHECK(world.disrupted("a").empty());
+    CHECK(world.claims().size() == 3);
+    world.live(20min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.claims().size() == 3);
+}

@@ -22,6 +22,7 @@ TEST_CASE("Proxmox' texts are recognised as recorded from real servers") {
          ErrorKind::lock_timeout},
         {500, "can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout",
          ErrorKind::lock_timeout},
+        {500, "got timeout", ErrorKind::outcome_unknown},
         {500, "cfs-lock 'file-user_cfg' error: got lock request timeout", ErrorKind::lock_timeout},
         {500, "cluster not ready - no quorum?", ErrorKind::no_quorum},
         {500, "cfs-lock 'file-user_cfg' error: no quorum!", ErrorKind::no_quorum},

@@ -20,6 +20,16 @@ scheduling::Snapshot two_nodes() {
     return cluster;
 }
 
+const std::string kZone(api::labels::kZone);
+
+PodBuilder spread_over_nodes(const std::string& name) {
+    auto built = web(name).label("app", "web");
+    auto& constraint = built.pod.spec.topologySpreadConstraints->emplace_back();
+    constraint.topologyKey = api::labels::kHostname;
+    constraint.labelSelector.emplace().matchLabels["app"] = "web";
+    return built;
+}
+
 }  // namespace
 
 TEST_CASE("a node can go when its pods fit on the others") {
@@ -202,4 +212,43 @@ TEST_CASE("a removal that has to need no luck works whichever of the pods is bac
           Reasons{"pod default/large fits no other node once the others went where most is free"});
     cluster.nodes[1].pods.clear();
     CHECK(simulate_removal(cluster, request).possible);
+}
+
+// Found by the simulation: evicted pods waited for their node to be gone, and their budget kept the others
+// there.
+TEST_CASE("a node that is being emptied is still a domain to spread over, until it is gone") {
+    auto cluster = snapshot();
+    cluster.nodes = {node("a"), node("b")};
+    auto one = spread_over_nodes("one");
+    auto& constraint = one.pod.spec.topologySpreadConstraints->at(0);
+    bool is_possible = false;
+    SECTION("what goes by the emptiest has to stay") {}
+    SECTION("one more than there is in the emptiest is allowed to be") {
+        constraint.maxSkew = 2;
+        is_possible = true;
+    }
+    SECTION("its taint keeps it out of account") {
+        constraint.nodeTaintsPolicy = api::NodeInclusionPolicy::Honor;
+        is_possible = true;
+    }
+    SECTION("another node is in the same zone") {
+        constraint.topologyKey = kZone;
+        for (auto& each : cluster.nodes) edit(each).metadata.labels[kZone] = "z";
+        is_possible = true;
+    }
+    SECTION("no other node is in its zone") {
+        constraint.topologyKey = kZone;
+        for (auto& each : cluster.nodes) edit(each).metadata.labels[kZone] = each.node->metadata.name;
+    }
+    SECTION("it is none that the pod could be on") {
+        one.select("disk", "fast");
+        edit(cluster.nodes[1]).metadata.labels["disk"] = "fast";
+        is_possible = true;
+    }
+    cluster.nodes[0].pods = {one};
+    cluster.nodes[1].pods = {spread_over_nodes("two")};
+    scheduling::RemovalRequest request{{0}};
+    CHECK(simulate_removal(cluster, request).possible);
+    request.before_they_are_gone = true;
+    CHECK(simulate_removal(cluster, request).possible == is_possible);
 }
