@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 
 #include "base/openssl.hpp"
 
@@ -18,10 +19,21 @@ namespace {
 using base::openssl::Freed;
 using Request = std::unique_ptr<X509_REQ, Freed<X509_REQ_free>>;
 
+// The same in each process, so that runs can be compared: an ECPrivateKey (RFC 5915) of P-256, whose public
+// part OpenSSL computes.
+base::openssl::Key fixed_key(char byte) {
+    constexpr std::string_view kBefore("\x30\x31\x02\x01\x01\x04\x20", 7);
+    constexpr std::string_view kCurve("\xa0\x0a\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07", 12);
+    const auto der = std::string(kBefore) + std::string(32, byte) + std::string(kCurve);
+    const auto* begin = reinterpret_cast<const unsigned char*>(der.data());
+    base::openssl::Key key(d2i_AutoPrivateKey(nullptr, &begin, static_cast<long>(der.size())));
+    if (!key) throw std::logic_error("OpenSSL reads no key");
+    return key;
+}
+
 EVP_PKEY* request_key(std::size_t index) {
-    static const std::array<base::openssl::Key, kRequestKeys> kKeys{base::openssl::Key(EVP_EC_gen("P-256")),
-                                                                    base::openssl::Key(EVP_EC_gen("P-256")),
-                                                                    base::openssl::Key(EVP_EC_gen("P-256"))};
+    static const std::array<base::openssl::Key, kRequestKeys> kKeys{fixed_key('a'), fixed_key('b'),
+                                                                    fixed_key('c')};
     return kKeys.at(index).get();
 }
 
