@@ -23,6 +23,7 @@ using Update = api::ConditionUpdate;
 
 // As the CRD allows; a longer one would have the whole status refused.
 constexpr std::size_t kLongestHostMessage = 1024;
+constexpr std::size_t kMostMachineIDs = 1024;
 constexpr std::size_t kMostHostsNamed = 5;
 
 std::string message_of(const providers::HostOffering& host) {
@@ -135,7 +136,9 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
         host.freeCPUCores = offering.free_cpu_cores;
         host.freeMemoryMiB = offering.free_memory_mib;
         host.largestMachine = offering.largest;
-        host.machines = offering.machines;
+        host.machines = std::ssize(offering.machines);
+        host.machineIDs = offering.machines;
+        if (host.machineIDs.size() > kMostMachineIDs) host.machineIDs.resize(kMostMachineIDs);
         host.message = message_of(offering).substr(0, kLongestHostMessage);
         hosts.push_back(std::move(host));
     }
@@ -194,7 +197,7 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
         status.version = examination.health.version;
         status.bootDiskGiB = examination.health.boot_disk_gib;
         status.machines = 0;
-        for (const auto& host : examination.hosts) status.machines += host.machines;
+        for (const auto& host : examination.hosts) status.machines += std::ssize(host.machines);
         // Bare-metal hosts have objects of their own; a thousand of them would make this one unwieldy.
         status.hosts = provider.spec.redfish ? std::vector<ProviderHost>() : hosts_of(examination.hosts);
         if (provider.spec.redfish) status.endpoint = base::counted(std::ssize(examination.hosts), "host");

@@ -196,7 +196,7 @@ struct HostOffering {
     std::int64_t free_memory_mib = 0;
     // That one machine can have at most, however much the host is overcommitted; nullopt: its whole size.
     std::optional<api::v1alpha1::Size> largest;
-    std::int64_t machines = 0;  // of this provider
+    std::vector<std::string> machines;  // of this provider, by ID: those that the free figures leave out
 };
 
 // What the backend is asked to prove on a health check.

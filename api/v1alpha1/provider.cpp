@@ -47,7 +47,7 @@ BOOST_DESCRIBE_STRUCT(ProviderSpec, (),
                       (type, credentialsSecretRef, additionalSettings, orphanGracePeriod, proxmox, redfish))
 BOOST_DESCRIBE_STRUCT(ProviderHost, (),
                       (name, online, evacuating, cpuCores, memoryMiB, freeCPUCores, freeMemoryMiB,
-                       largestMachine, machines, message))
+                       largestMachine, machines, machineIDs, message))
 BOOST_DESCRIBE_STRUCT(ProviderTemplate, (), (host, revision))
 BOOST_DESCRIBE_STRUCT(ProviderStatus, (),
                       (observedGeneration, conditions, endpoint, version, machines, hosts, templates,

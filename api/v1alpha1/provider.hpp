@@ -28,7 +28,8 @@ struct ProviderHost {
     std::int64_t freeMemoryMiB = 0;
     std::optional<Size> largestMachine;  // what one machine can have at most; absent: not known
     std::int64_t machines = 0;
-    std::string message;  // why no machine can be placed there; empty: one can
+    std::vector<std::string> machineIDs;  // ours that the free figures leave out
+    std::string message;                  // why no machine can be placed there; empty: one can
     bool operator==(const ProviderHost&) const = default;
 };
 

@@ -60,6 +60,13 @@ bool failed_for_room(const NodeSmithClaim& claim) {
             failed->reason == reasons::kNoHostLargeEnough);
 }
 
+bool is_counted(const NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider& provider) {
+    const auto& hosts = provider.status.hosts;
+    const auto host = std::ranges::find(hosts, claim.status.host, &api::v1alpha1::ProviderHost::name);
+    return host != hosts.end() &&
+           std::ranges::find(host->machineIDs, claim.status.machineID) != host->machineIDs.end();
+}
+
 std::vector<RoomRefusal> room_refusals(const Informers& informers, api::Time now) {
     std::vector<RoomRefusal> refusals;
     std::map<kube::ObjectKey, std::vector<RoomRefusal>> failed;

@@ -15,6 +15,9 @@ bool lacks_room(const api::v1alpha1::NodeSmithClaim& claim);
 // It waited for room in vain, or was larger than any host can take: Failed for that.
 bool failed_for_room(const api::v1alpha1::NodeSmithClaim& claim);
 
+// Whether what the provider told of the claim's host leaves out what its machine takes.
+bool is_counted(const api::v1alpha1::NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider& provider);
+
 // A size for which a provider had no room: it will have none for larger machines either.
 struct RoomRefusal {
     std::string provider;  // namespace/name

@@ -70,18 +70,22 @@ public:
         world_.pools.push_back(std::move(supply));
     }
 
-    // Claims that have no host yet will take room that the provider does not know of. Those that find none
-    // leave what there is to others.
-    void take_room_of_unplaced_claims() {
+    // Claims that have no host yet, and machines that the provider has not counted yet, take room that it
+    // does not know of. Claims that find none leave what there is to others.
+    void take_room_of_coming_machines() {
         for (const auto& [key, claim] : informers_.claims.store().all()) {
-            const bool unplaced = claim->status.machineID.empty() && is_coming(*claim) &&
-                                  ledger::is_admitted(*claim) && !lacks_room(*claim);
+            const bool takes_room = is_coming(*claim) && ledger::is_admitted(*claim) && !lacks_room(*claim);
             const auto pool = pool_indices_.find({key.namespace_, claim->spec.poolRef});
-            if (!unplaced || pool == pool_indices_.end()) continue;
-            const auto size = ledger::size_of(claim->spec, world_.pools[pool->second].pool.get());
-            auto* place = likely_place(world_.snapshot.pools[pool->second], claim->spec.zone, size);
+            if (!takes_room || pool == pool_indices_.end()) continue;
+            auto size = ledger::size_of(claim->spec, world_.pools[pool->second].pool.get());
+            auto* place = claim->status.machineID.empty()
+                              ? likely_place(world_.snapshot.pools[pool->second], claim->spec.zone, size)
+                              : place_of_uncounted(*claim);
             if (!place) continue;
             if (place->is_whole) place->free_machines = 0;
+            const auto* provider = provider_of(informers_, *world_.pools[pool->second].pool);
+            if (provider && provider->spec.proxmox)
+                size.memoryMiB += provider->spec.proxmox->vmMemOverheadMiB;
             place->free_cpu_cores = std::max<std::int64_t>(0, *place->free_cpu_cores - size.cpuCores);
             place->free_memory_mib = std::max<std::int64_t>(0, *place->free_memory_mib - size.memoryMiB);
         }
@@ -126,6 +130,17 @@ public:
     World take() { return std::move(world_); }
 
 private:
+    // nullptr: the provider has counted its machine, or does not tell of its host.
+    scheduling::Place* place_of_uncounted(const NodeSmithClaim& claim) {
+        const auto& status = claim.status;
+        const auto provider =
+            informers_.providers.store().get({claim.metadata.namespace_, status.providerRef});
+        const auto place = provider ? place_indices_.find(api::key_of(*provider).str() + "/" + status.host)
+                                    : place_indices_.end();
+        if (place == place_indices_.end() || is_counted(claim, *provider)) return nullptr;
+        return &world_.snapshot.places[place->second];
+    }
+
     // In the zone, or else where most memory is free; a host that is used as a whole if it has the size.
     scheduling::Place* likely_place(const scheduling::Pool& pool, const std::string& zone,
                                     const api::v1alpha1::Size& size) {
@@ -381,7 +396,7 @@ World build_world(const Informers& informers, std::vector<PoolSupply> supplies, 
                   api::Time now) {
     Builder builder(informers, now);
     for (auto& supply : supplies) builder.add_pool(std::move(supply));
-    builder.take_room_of_unplaced_claims();
+    builder.take_room_of_coming_machines();
     builder.note_refused_sizes();
     builder.add_nodes();
     builder.add_rest(std::move(pods));

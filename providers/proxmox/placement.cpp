@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "providers/proxmox/half_made.hpp"
 #include "providers/proxmox/vm_config.hpp"
 #include "providers/proxmox/vmid.hpp"
 
@@ -101,7 +102,7 @@ auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand
     double second = 0;
     switch (strategy) {
         case PlacementStrategy::Spread:
-            first = static_cast<double>(room.machines);
+            first = static_cast<double>(room.machines.size());
             second = -static_cast<double>(room.free_memory_mib);
             break;
         case PlacementStrategy::MaxMemory:
@@ -117,7 +118,7 @@ auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand
             first = room.host->name > demand.last_placed_host ? 0 : 1;
             break;
     }
-    const auto machines = strategy == PlacementStrategy::RoundRobin ? 0 : room.machines;
+    const auto machines = strategy == PlacementStrategy::RoundRobin ? 0 : std::ssize(room.machines);
     return std::tuple(contains(demand.avoid_hosts, room.host->name), first, second, machines,
                       room.host->name);
 }
@@ -144,6 +145,8 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
                             const HostObstacles& obstacles) {
     const auto& placement = settings.spec.placement;
     const auto tag = parse_tags(settings.managed_tag());
+    std::set<std::int64_t> reserved;
+    for (const auto& reservation : reservations) reserved.insert(vmid_of(reservation.machine_id));
     std::vector<HostRoom> result;
     for (const auto& host : state.hosts) {
         HostRoom room;
@@ -168,15 +171,17 @@ std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
         for (const auto& guest : state.guests) {
             if (guest.node != host.name || guest.is_template) continue;
             const bool is_ours = std::ranges::includes(guest.tags, tag) && !guest.tags.contains(kSetAsideTag);
-            if (is_ours) ++room.machines;
-            if (!guest.is_running && !is_ours && !starts_on_boot.contains(guest.vmid)) continue;
+            if (is_ours) room.machines.insert(guest.vmid);
+            const bool counts = guest.is_running || is_ours || starts_on_boot.contains(guest.vmid);
+            if (!counts || (is_creation_lock(guest.lock) && reserved.contains(guest.vmid))) continue;
             room.free_cpus -= guest.cpus;
             room.free_memory_mib -= guest.memory_mib;
         }
         for (const auto& reservation : reservations) {
             const auto vmid = vmid_of(reservation.machine_id);
-            if (reservation.host != host.name || state.find_guest(vmid)) continue;
-            ++room.machines;
+            const auto* guest = state.find_guest(vmid);
+            if (reservation.host != host.name || (guest && !is_creation_lock(guest->lock))) continue;
+            room.machines.insert(vmid);
             room.free_cpus -= reservation.cpu_cores;
             room.free_memory_mib -= reservation.memory_mib + settings.spec.vmMemOverheadMiB;
         }

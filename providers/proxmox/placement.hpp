@@ -24,7 +24,7 @@ struct HostRoom {
     // much is promised on it (Proxmox starts no VM with more CPUs than its host has).
     std::int64_t largest_cpus = 0;
     std::int64_t largest_memory_mib = 0;
-    std::int64_t machines = 0;  // ours, with those that are not visible yet
+    std::set<std::int64_t> machines;  // ours, with those that are not visible yet
 };
 
 // What makes a host unfit for machines of any size.
@@ -41,8 +41,9 @@ std::map<std::string, std::string> storages_needed(const Settings& settings);
 // Guests that count although they are off: those that start on boot, as far as that is known.
 using StartsOnBoot = std::set<std::int64_t>;
 
-// One entry per host, by name. `reservations` that are visible in the state already count once.
-// Committed is the configured maximum of every guest that runs, starts on boot or is ours.
+// One entry per host, by name. Committed is the configured maximum of every guest that runs, starts on boot
+// or is ours. `reservations` that are visible in the state already count once: while they are being made,
+// by what they are to have.
 std::vector<HostRoom> rooms(const Settings& settings, const ClusterState& state,
                             const StartsOnBoot& starts_on_boot, const std::vector<Reservation>& reservations,
                             const HostObstacles& obstacles = {});

@@ -209,7 +209,7 @@ asio::awaitable<std::vector<HostOffering>> Placer::offerings() {
         offering.free_cpu_cores = std::max<std::int64_t>(room.free_cpus, 0);
         offering.free_memory_mib =
             std::max<std::int64_t>(room.free_memory_mib - settings_.spec.vmMemOverheadMiB, 0);
-        offering.machines = room.machines;
+        for (const auto vmid : room.machines) offering.machines.push_back(std::to_string(vmid));
         result.push_back(std::move(offering));
     }
     co_return result;

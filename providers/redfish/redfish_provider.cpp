@@ -144,7 +144,7 @@ asio::awaitable<std::vector<HostOffering>> RedfishProvider::offerings() {
         offering.usable = !why;
         offering.why_not = why.value_or("");
         offering.evacuate = host->spec.maintenance;
-        offering.machines = host->status.claimRef ? 1 : 0;
+        if (host->status.claimRef) offering.machines.push_back(host->metadata.name);
         if (host->status.capacity) {
             offering.cpu_cores = host->status.capacity->cpuCores;
             offering.memory_mib = host->status.capacity->memoryMiB;

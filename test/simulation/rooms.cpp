@@ -1,6 +1,7 @@
 #include "test/simulation/rooms.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
@@ -72,8 +73,12 @@ std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSp
 }
 
 void take_promised(const World& world, const api::v1alpha1::ProxmoxSpec& spec, Room& room) {
-    const auto& machines = world.proxmox.cluster().world.machines;
-    for (const auto& [vmid, machine] : machines) {
+    std::set<int> made;
+    for (const auto& [vmid, machine] : world.proxmox.cluster().world.machines) {
+        // It has not the size that it will have.
+        const auto lock = proxmox::config_text(machine.config, "lock");
+        if (lock == "clone" || lock == "create") continue;
+        made.insert(vmid);
         if (machine.node != room.host || proxmox::config_flag(machine.config, "template")) continue;
         const auto tags = proxmox::split(proxmox::config_text(machine.config, "tags"), ';');
         const bool is_kept = std::ranges::find(tags, kKeptTag) != tags.end();
@@ -86,7 +91,7 @@ void take_promised(const World& world, const api::v1alpha1::ProxmoxSpec& spec, R
     for (const auto& [key, claim] : world.view.all<NodeSmithClaim>()) {
         const auto& status = claim->status;
         const bool has_place = status.host == room.host && !status.machineID.empty();
-        if (!has_place || machines.contains(std::atoi(status.machineID.c_str()))) continue;
+        if (!has_place || made.contains(std::atoi(status.machineID.c_str()))) continue;
         room.free_cpus -= claim->spec.requirements.cpuCores;
         room.free_memory_mib -= claim->spec.requirements.memoryMiB + spec.vmMemOverheadMiB;
     }

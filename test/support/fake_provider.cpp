@@ -269,7 +269,7 @@ private:
             if (machine.host != name) continue;
             result.free_cpu_cores -= machine.cpu_cores;
             result.free_memory_mib -= machine.memory_mib;
-            ++result.machines;
+            result.machines.push_back(id);
         }
         return result;
     }

@@ -83,7 +83,7 @@ struct World : test::Cluster {
         host.memory_mib = 65536;
         host.free_cpu_cores = 60;
         host.free_memory_mib = 60000;
-        host.machines = 2;
+        host.machines = {"100", "101"};
         script.hosts = {host};
         put_secret("root@pam!token");
         NodeSmithProvider provider = objects::provider("proxmox");
@@ -132,6 +132,7 @@ TEST_CASE("a provider that works is Ready, with version and hosts by committed s
     CHECK(status.machines == 2);
     REQUIRE(status.hosts.size() == 1);
     CHECK(status.hosts[0].freeMemoryMiB == 60000);
+    CHECK(status.hosts[0].machineIDs == std::vector<std::string>{"100", "101"});
     CHECK(api::has_finalizer(world.provider().metadata, api::finalizers::kProvider));
 }
 

@@ -147,3 +147,34 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
     controllers::provisioning::describe_machines(learned, pool, &provider);
     CHECK(scheduling::expected_allocatable(learned, {4, 8192}) == node.status.allocatable);
 }
+
+// Found by the simulation: for some seconds after they were placed, machines took no room from others.
+TEST_CASE("a machine that the provider has not counted yet takes room from others, and only once") {
+    World world(World::fixed_size_pool());
+    const auto tell = [&world](std::int64_t free_memory_mib, std::vector<std::string> machines) {
+        world.server.edit<NodeSmithProvider>({"default", "proxmox"}, [&](NodeSmithProvider& provider) {
+            provider.status.hosts[0].freeMemoryMiB = free_memory_mib;
+            provider.status.hosts[0].machineIDs = machines;
+        });
+        world.run_for(30s);
+    };
+    tell(6 * 1024, {});
+    world.put_pending_pod("first", "1500m");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [&](NodeSmithClaim& placed) {
+        placed.status.providerRef = "proxmox";
+        placed.status.host = "pve1";
+        placed.status.machineID = "100";
+        objects::set_condition(placed.status.conditions, conditions::kLaunched, api::ConditionStatus::Unknown,
+                               api::Time(world.clock.wall_now()), "Launching");
+    });
+    world.put_pending_pod("second", "1500m");
+    world.run_for(30s);
+    CHECK(world.claims().size() == 1);
+    CHECK(world.events.count("no host has room for a machine") == 1);
+    tell(2 * 1024, {"100"});
+    CHECK(world.claims().size() == 1);
+    tell(4 * 1024, {"100"});
+    CHECK(world.claims().size() == 2);
+}
