@@ -73,3 +73,10 @@ def test_the_bill_of_materials_names_every_library():
     assert {"kubenodesmith", "libc6", "libssl3", "libstdc++6", "libboost-json1.81-dev"} <= names
     known = {package["SPDXID"] for package in document["packages"]} | {document["SPDXID"]}
     assert {link["relatedSpdxElement"] for link in document["relationships"]} <= known
+
+
+def test_the_program_has_the_protections_that_the_release_documentation_lists():
+    listed = (ROOT / "docs/releasing.md").read_text()
+    table = run(sys.executable, ROOT / "hack/hardening.py", PROGRAM)
+    assert table.count("| yes |") >= 8
+    assert table in listed, table
