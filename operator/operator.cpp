@@ -7,6 +7,7 @@
 #include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "base/task_group.hpp"
+#include "operator/admission_check.hpp"
 #include "operator/api_check.hpp"
 #include "operator/lease_namespace.hpp"
 #include "operator/wiring.hpp"
@@ -93,6 +94,7 @@ struct Operator::Parts {
         wiring.set_leading();
         base::log::info("Leading", {{"identity", settings.election.identity}});
         for (auto* controller : wiring.controllers()) leading.spawn(controller->run());
+        background.spawn(watch_admission_policies(wiring.client(), clock));
         changed.notify_all();
     }
 

@@ -38,6 +38,36 @@ def test_chart_and_kustomize_grant_the_same_rights():
     assert what(chart) == what(config)
 
 
+POLICIES = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+
+
+def test_chart_and_kustomize_have_the_same_admission_policies():
+    policies = lambda documents: {key: d["spec"] for key, d in by_kind(documents, *POLICIES).items()}
+    chart, config = policies(template()), policies(kustomize("config/default"))
+    assert chart == config and len(config) == 4
+    for kind, _, name in config:
+        if kind == "ValidatingAdmissionPolicyBinding":
+            assert config[(kind, None, name)] == {"policyName": name, "validationActions": ["Deny"]}
+
+
+def test_admission_policies_name_the_account_that_the_operator_runs_as():
+    chart = by_kind(template("--namespace=elsewhere", "--set", "nameOverride=smith,serviceAccount.name=mine"), *POLICIES)
+    text = yaml.safe_dump_all(chart.values())
+    assert "system:serviceaccount:elsewhere:mine" in text and "namespace('elsewhere').name('mine')" in text
+    assert "kubenodesmith-system" not in text and "kubenodesmith-status" not in text and "smith-status" in text
+
+
+def test_clusters_without_admission_policies_get_none():
+    assert not by_kind(template("--set", "admissionPolicies=false"), *POLICIES)
+    assert not by_kind(template("--kube-version=v1.29.4"), *POLICIES)
+
+
+def test_the_status_of_each_kind_is_protected():
+    policy = next(d for d in kustomize("config/admission") if d["metadata"]["name"] == "kubenodesmith-status")
+    kinds = {d["spec"]["names"]["plural"] for d in kustomize("crds")}
+    assert {r for rule in policy["spec"]["matchConstraints"]["resourceRules"] for r in rule["resources"]} == {f"{kind}/status" for kind in kinds}
+
+
 def without_identity(deployment):
     """The pod's own settings, without image and labels, which the two ways of installing choose for themselves."""
     pod = deployment["spec"]["template"]["spec"]
