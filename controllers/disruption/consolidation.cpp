@@ -95,9 +95,8 @@ private:
             request.may_wait = true;
             if (why.empty() && !goes_to_what_is_bought(removals_.simulate(request)))
                 why =
-                    "a node that is on its way could take some of its pods, and others the place of those "
-                    "for "
-                    "which a machine is created instead";
+                    "a node that is on its way could take some of its pods, and others the place that is "
+                    "meant for them";
             if (why.empty()) return removal;
             return std::nullopt;
         }
@@ -123,9 +122,7 @@ private:
         for (const auto& move : removal.moves)
             if (search_.exhausted.contains(move.pod->metadata.uid))
                 return "pod " + api::key_of(*move.pod).str() +
-                       " would need another machine, and so many were created for it within an hour that "
-                       "none is "
-                       "for a while";
+                       " would need another machine, but had too many within an hour";
         for (const auto& machine : removal.replacements)
             for (const auto& pod : snapshot_.pods)
                 if (has_room_for(machine, *pod))
