@@ -302,6 +302,7 @@ TEST_CASE("no machine is bought instead while a node joins that could take some 
         node.status.capacity["cpu"] = node.status.allocatable["cpu"] = api::Quantity::of(2);
     });
     world.server.edit<objects::NodeSmithClaim>({"default", "young"}, [](objects::NodeSmithClaim& claim) {
+        claim.spec.requirements.cpuCores = 2;
         std::erase_if(claim.status.conditions, [](const api::Condition& condition) {
             return condition.type == "Initialized" || condition.type == "Ready";
         });
