@@ -329,7 +329,8 @@ def test_removal_needs_no_further_rights(stack):
 def test_nothing_was_forbidden_and_every_right_is_used(stack):
     assert stack.operator.stop() == 0
     events = audit(stack)
-    forbidden = [(e["verb"], e["requestURI"]) for e in events if e["responseStatus"]["code"] == 403]
+    # It asks for one thing that its admission policies forbid, to see whether they do (dryRun).
+    forbidden = [(e["verb"], e["requestURI"]) for e in events if e["responseStatus"]["code"] == 403 and not e["requestURI"].endswith("?dryRun=All")]
     assert not forbidden
     used = collections.Counter(requests_of(events))
     roles = yaml.safe_load_all((ROOT / "config/rbac/role.yaml").read_text())
