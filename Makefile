@@ -110,8 +110,9 @@ run: ## Build the operator and run it against the current kubeconfig (ARGS="--lo
 ##@ Install into a cluster (the one that kubectl talks to)
 
 .PHONY: install
-install: ## Install the CRDs
+install: ## Install the CRDs and the rights of joining machines
 	$(KUBECTL) apply --server-side --force-conflicts -k crds
+	$(KUBECTL) apply --server-side -f config/rbac/bootstrap.yaml
 	$(KUBECTL) wait --for=condition=Established --timeout=60s $$($(KUBECTL) get -k crds -o name)
 
 .PHONY: uninstall

@@ -63,6 +63,7 @@ def up():
         cluster.start()
         if (ROOT / "crds/kustomization.yaml").exists():
             cluster.kubectl("apply", "--server-side", "-k", ROOT / "crds")
+            cluster.kubectl("apply", "--server-side", "-f", ROOT / "config/rbac/bootstrap.yaml")
         start_proxmox(cluster)
         start_rack()
     print(f"Logs: {STATE}/*/logs. End it with `make dev-down`; run the operator with `make run`.")

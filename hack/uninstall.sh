@@ -16,3 +16,4 @@ if [[ ${2:-} != --force && -n $("$kubectl" get crd "$crd" --ignore-not-found -o 
     fi
 fi
 "$kubectl" delete --ignore-not-found --timeout=10m -k crds
+"$kubectl" delete --ignore-not-found -f config/rbac/bootstrap.yaml

@@ -39,7 +39,7 @@ def test_a_pool_with_optional_parts(cluster):
     spec = created(cluster, "NodeSmithPool", {"spec.bootstrap": {}, "spec.machineTemplate.flexible": {},
                                               "spec.disruption.budgets": [{}]})
     assert spec["bootstrap"] == {
-        "method": "None", "format": "Kubeadm", "delivery": "ISO", "tokenTTL": "30m",
+        "method": "None", "format": "Kubeadm", "delivery": "ISO", "tokenTTL": "30m", "approval": "Operator",
         "readyCommand": ["systemctl", "is-system-running", "--wait"], "acceptDegraded": True, "execTimeout": "5m"}
     assert spec["machineTemplate"]["flexible"] == {"cpuCores": {"min": 1, "max": 64, "step": 1},
                                                    "memoryMiB": {"min": 1024, "max": 262144, "step": 512}}
