@@ -23,10 +23,15 @@ bool is_plain_key(std::string_view key) {
            key != "False" && key != "FALSE" && key != "null" && key != "Null" && key != "NULL";
 }
 
+// A key without "? " before it ends within 1,024 characters, in quotes and with its escapes
+// (YAML 1.2, 7.4.2); an escape takes at most eight for each byte.
+constexpr std::size_t kLongestPlainKey = 100;
+
 void write_object(YAML::Emitter& out, const json::object& object) {
     if (object.empty()) out << YAML::Flow;
     out << YAML::BeginMap;
     for (const auto& [key, value] : object) {
+        if (key.size() > kLongestPlainKey) out << YAML::LongKey;
         out << YAML::Key;
         if (!is_plain_key(key)) out << YAML::DoubleQuoted;
         out << std::string(key) << YAML::Value;

@@ -29,6 +29,7 @@ SELDOM = {
     ("", "nodes", "get"): "asked again before a Node that vanished counts as deleted",
     ("", "pods", "delete"): "a drain whose deadline has come",
     ("kubenodesmith.parawell.cloud", "nodesmithclaims", "get"): "read back when a create was not answered, and for orphans",
+    ("kubenodesmith.parawell.cloud", "nodesmithclaims", "operate"): "asked for by admission, never sent",
     ("kubenodesmith.parawell.cloud", "nodesmithpools/finalizers", "update"): "asked for by admission, never sent",
     ("certificates.k8s.io", "signers", "approve"): "asked for by admission, never sent",
     ("kubenodesmith.parawell.cloud", "nodesmithhosts", "patch"): "bare metal",
