@@ -41,9 +41,9 @@ void LoopWatch::run(boost::asio::io_context& loop) {
 }
 
 void LoopWatch::note(base::Duration held) {
-    if (held <= longest_) return;
     turn_window();
-    longest_ = std::max(longest_, held);
+    if (held <= longest_) return;
+    longest_ = held;
     if (held >= kWorthAWord)
         base::log::warning("One thing held the loop, and nothing else was done",
                            {{"seconds", in_seconds(held)}});

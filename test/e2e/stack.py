@@ -26,6 +26,8 @@ from proxmox import ProxmoxSimulator  # noqa: E402
 
 BIN = Path(os.environ.get("KUBENODESMITH_BIN") or ROOT / "build/release/bin")
 NAMESPACE = "kubenodesmith"
+SYSTEM = "kubenodesmith-system"
+USER = f"system:serviceaccount:{SYSTEM}:kubenodesmith"  # the operator's own, where it has one
 KINDS = ("nodesmithproviders", "nodesmithhosts", "nodesmithpools", "nodesmithclaims", "nodesmithcontrolplanes")
 
 
@@ -158,6 +160,22 @@ class Stack:
                 return None
             raise
 
+    def run_as_its_account(self):
+        """The operator, not yet started, has the rights of config/rbac and no others."""
+        self.install_crds()
+        self.cluster.kubectl("create", "namespace", SYSTEM)
+        self.cluster.kubectl("apply", "-k", ROOT / "config/rbac")
+        self.operator = Operator(self.folder, self.account_kubeconfig())
+
+    def account_kubeconfig(self):
+        return self.cluster.service_account_kubeconfig(self.folder / "operator.kubeconfig", SYSTEM, "kubenodesmith")
+
+    def audit(self):
+        """What the operator asked the API server for, as its own account."""
+        lines = (self.cluster.state / "logs/audit.log").read_text().splitlines()
+        events = (json.loads(line) for line in lines if line.endswith("}"))
+        return [e for e in events if e["user"]["username"] == USER]
+
     # --- what is there ---
 
     def objects(self, plural, namespace=NAMESPACE):
@@ -185,6 +203,12 @@ class Stack:
     def apply(self, *manifests):
         """kubectl apply of manifests given as dictionaries."""
         return self.cluster.kubectl("apply", "-f", "-", stdin="\n---\n".join(json.dumps(m) for m in manifests))
+
+
+def make_certificate(folder, name):
+    """A self-signed one: tls.crt and tls.key."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                    "-keyout", folder / "tls.key", "-out", folder / "tls.crt"], check=True, capture_output=True)
 
 
 def condition(item, kind):

@@ -17,10 +17,7 @@ import browser
 import documented
 import manifests
 from cluster import free_ports
-from stack import BIN, ROOT, Operator, Stack, running_pods, wait_for
-
-SYSTEM = "kubenodesmith-system"
-USER = f"system:serviceaccount:{SYSTEM}:kubenodesmith"
+from stack import BIN, ROOT, SYSTEM, USER, Operator, Stack, make_certificate, running_pods, wait_for
 
 # Rights that this test does not happen to use, and what they are for; with the role's name those of one role only.
 SELDOM = {
@@ -35,17 +32,6 @@ SELDOM = {
     ("kubenodesmith.parawell.cloud", "nodesmithhosts", "patch"): "bare metal",
     ("kubenodesmith.parawell.cloud", "nodesmithhosts/status", "patch"): "bare metal",
 }
-
-
-def service_account_kubeconfig(stack):
-    config = yaml.safe_load(stack.cluster.kubeconfig.read_text())
-    token = stack.cluster.kubectl("create", "token", "kubenodesmith", "-n", SYSTEM).strip()
-    config["users"] = [{"name": "operator", "user": {"token": token}}]
-    for context in config["contexts"]:
-        context["context"]["user"] = "operator"
-    file = stack.folder / "operator.kubeconfig"
-    file.write_text(yaml.safe_dump(config))
-    return file
 
 
 def run_from_image(operator, folder):
@@ -73,7 +59,7 @@ def stack(tmp_path_factory):
         running.cluster.kubectl("apply", "--server-side", "-f", "-", stdin=made)
         # There is no kubelet to run the image: its root runs beside the cluster, as the same ServiceAccount.
         running.cluster.kubectl("scale", "deployment/kubenodesmith", "-n", SYSTEM, "--replicas=0")
-        operator = running.operator = Operator(running.folder, service_account_kubeconfig(running))
+        operator = running.operator = Operator(running.folder, running.account_kubeconfig())
         operator.token = token_of(running.cluster, "prometheus", "kubenodesmith-metrics-reader", "kubenodesmith-status-reader")
         (running.folder / "certificates").mkdir()
         make_certificate(running.folder / "certificates", "first")
@@ -82,11 +68,6 @@ def stack(tmp_path_factory):
         operator.start("--legacy-kproximate-metrics", "--status-page", f"--metrics-cert-path={operator.certificates[1]}",
                        "--leader-elect", f"--leader-election-namespace={SYSTEM}").wait_ready()
         yield running
-
-
-def make_certificate(folder, name):
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
-                    "-keyout", folder / "tls.key", "-out", folder / "tls.crt"], check=True, capture_output=True)
 
 
 def token_of(cluster, name, *roles):
@@ -100,13 +81,6 @@ def token_of(cluster, name, *roles):
 def program(stack, *argv):
     return subprocess.run([BIN / "kubenodesmith", "--kubeconfig", stack.cluster.kubeconfig, *argv],
                           capture_output=True, text=True, check=False)
-
-
-def audit(stack):
-    """What the operator asked the API server for."""
-    lines = (stack.cluster.state / "logs/audit.log").read_text().splitlines()
-    events = (json.loads(line) for line in lines if line.endswith("}"))
-    return [e for e in events if e["user"]["username"] == USER]
 
 
 def requests_of(events):
@@ -329,7 +303,7 @@ def test_removal_needs_no_further_rights(stack):
 
 def test_nothing_was_forbidden_and_every_right_is_used(stack):
     assert stack.operator.stop() == 0
-    events = audit(stack)
+    events = stack.audit()
     # It asks for one thing that its admission policies forbid, to see whether they do (dryRun).
     forbidden = [(e["verb"], e["requestURI"]) for e in events if e["responseStatus"]["code"] == 403 and not e["requestURI"].endswith("?dryRun=All")]
     assert not forbidden

@@ -9,10 +9,8 @@ import threading
 import pytest
 
 import manifests
-from stack import KINDS, ROOT, Operator, Stack, condition, wait_for
+from stack import KINDS, ROOT, SYSTEM, USER, Stack, condition, wait_for
 
-SYSTEM = "kubenodesmith-system"
-USER = f"system:serviceaccount:{SYSTEM}:kubenodesmith"
 TENANT = "tenant"
 
 
@@ -36,16 +34,12 @@ class Trap:
 def stack(tmp_path_factory):
     with Stack(tmp_path_factory.mktemp("stack")) as running:
         cluster = running.cluster
-        running.install_crds()
-        cluster.kubectl("create", "namespace", SYSTEM)
-        cluster.kubectl("apply", "-k", ROOT / "config/rbac")
+        running.run_as_its_account()
         cluster.kubectl("create", "namespace", TENANT)
         cluster.kubectl("create", "rolebinding", "mallory", "-n", TENANT, "--clusterrole=admin", "--user=mallory")
         cluster.kubectl("create", "rolebinding", "eve", "-n", manifests.NAMESPACE, "--clusterrole=kubenodesmith-editor", "--user=eve")
         running.mallory = cluster.user_kubeconfig(running.folder / "mallory.kubeconfig", "mallory")
         running.eve = cluster.user_kubeconfig(running.folder / "eve.kubeconfig", "eve")
-        account = cluster.service_account_kubeconfig(running.folder / "operator.kubeconfig", SYSTEM, "kubenodesmith")
-        running.operator = Operator(running.folder, account)
         running.operator.start(f"--namespaces={manifests.NAMESPACE},{SYSTEM}").wait_ready()
         yield running
 
@@ -69,11 +63,6 @@ def attack(stack, trap):
     things = [manifests.secret(stack.proxmox), bmc, rack, host, manifests.provider(stack.proxmox, endpoint=trap.url, tls={"insecureSkipVerify": True}),
               manifests.pool(limits={"minNodes": 1}), manifests.control_plane(), manifests.claim("by-hand")]
     return [of_tenant(thing) for thing in things]
-
-
-def requests_of_the_operator(stack):
-    lines = (stack.cluster.state / "logs/audit.log").read_text().splitlines()
-    return [event for event in (json.loads(line) for line in lines if line.endswith("}")) if event["user"]["username"] == USER]
 
 
 def test_an_admin_of_some_namespace_may_not_make_our_objects(stack):
@@ -105,10 +94,10 @@ def test_where_admins_may_make_them_they_do_nothing_and_say_so(stack):
     (claim,) = stack.objects("nodesmithclaims", TENANT)
     assert claim["metadata"]["name"] == "by-hand" and not claim["metadata"].get("finalizers") and not claim["status"].get("providerID")
     assert trap.connections == 0
-    touched = [event for event in requests_of_the_operator(stack) if event.get("objectRef", {}).get("namespace") == TENANT]
+    touched = [event for event in stack.audit() if event.get("objectRef", {}).get("namespace") == TENANT]
     done = {(event["verb"], event["objectRef"]["resource"], event["objectRef"].get("subresource", "")) for event in touched}
     assert done <= {*(("list", plural, "") for plural in KINDS), *(("patch", plural, "status") for plural in KINDS), ("create", "events", "")}
-    secrets = {event["objectRef"].get("namespace") for event in requests_of_the_operator(stack) if event.get("objectRef", {}).get("resource") == "secrets"}
+    secrets = {event["objectRef"].get("namespace") for event in stack.audit() if event.get("objectRef", {}).get("resource") == "secrets"}
     assert secrets <= {manifests.NAMESPACE, "kube-system"}
 
 

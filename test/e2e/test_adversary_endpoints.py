@@ -6,7 +6,6 @@ import base64
 import contextlib
 import json
 import ssl
-import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +15,7 @@ import pytest
 import besieged
 import manifests
 from besieged import nobody_suffers
-from stack import Stack, condition, wait_for
+from stack import Stack, condition, make_certificate, wait_for
 
 MIB = 1024 * 1024
 MOST_OF_A_MESSAGE = 1024
@@ -66,15 +65,13 @@ class Endpoint:
     """Greets, and answers every other request in the same way, until the client hangs up."""
 
     def __init__(self, folder, answer, server):
-        certificate, key = folder / "tls.crt", folder / "tls.key"
-        if not key.exists():
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                            "-subj", "/CN=endpoint", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        if not (folder / "tls.key").exists():
+            make_certificate(folder, "endpoint")
         self.asked = 0
         self.listener = ThreadingHTTPServer(("127.0.0.1", 0), self._handler(*answer, server))
         self.listener.daemon_threads = True
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
+        context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
         self.listener.socket = context.wrap_socket(self.listener.socket, server_side=True, do_handshake_on_connect=False)
         self.url = f"https://127.0.0.1:{self.listener.server_port}"
 

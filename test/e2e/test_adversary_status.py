@@ -6,9 +6,8 @@ import json
 import pytest
 
 import manifests
-from stack import ROOT, Operator, Stack, is_true, wait_for
+from stack import ROOT, Stack, is_true, wait_for
 
-SYSTEM = "kubenodesmith-system"
 NAMESPACE = manifests.NAMESPACE
 
 
@@ -16,15 +15,11 @@ NAMESPACE = manifests.NAMESPACE
 def stack(tmp_path_factory):
     with Stack(tmp_path_factory.mktemp("stack")) as running:
         kubectl = running.cluster.kubectl
-        running.install_crds()
-        kubectl("create", "namespace", SYSTEM)
-        kubectl("apply", "-k", ROOT / "config/rbac")
+        running.run_as_its_account()
         # All that a role of ours ever gave: every verb on every resource of ours, status among them, in one namespace.
         kubectl("create", "role", "everything-of-ours", "-n", NAMESPACE, "--verb=*", "--resource=*.kubenodesmith.parawell.cloud")
         kubectl("create", "rolebinding", "mallory", "-n", NAMESPACE, "--role=everything-of-ours", "--user=mallory")
         running.mallory = running.cluster.user_kubeconfig(running.folder / "mallory.kubeconfig", "mallory")
-        account = running.cluster.service_account_kubeconfig(running.folder / "operator.kubeconfig", SYSTEM, "kubenodesmith")
-        running.operator = Operator(running.folder, account)
         running.operator.start().wait_ready()
         yield running
 
