@@ -9,6 +9,7 @@ hack/test.py [--jobs N] release asan tsan
 import argparse
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -51,8 +52,15 @@ def building(tree, jobs):
         builder.wait()
 
 
+def reasons(case):
+    """What a failed test said: the lines by which pytest, Catch2, the simulation and sanitizers tell failures."""
+    lines = (case.findtext("system-out") or "").splitlines()
+    telling = [line for line in lines if re.match(r"E  |FAILED |.*: FAILED:|.*violat|.*ERROR: |.*runtime error:", line)]
+    return [f"          {line.strip()[:300]}" for line in (telling or lines[-10:])[:10]]
+
+
 def test(tree, jobs):
-    """Runs a tree's tests; returns (how many passed, names of failed ones, names of skipped ones)."""
+    """Runs a tree's tests; returns (how many passed, lines about the failed ones, names of skipped ones)."""
     report = ROOT / "build" / tree / "tests.xml"
     report.unlink(missing_ok=True)
     # One more than there are cores: the long tests mostly wait for machines that boot.
@@ -60,7 +68,7 @@ def test(tree, jobs):
     if not report.exists():
         return 0, [f"ctest (exit code {ended.returncode})"], []
     cases = xml.parse(report).getroot().findall("testcase")
-    failed = [case.get("name") for case in cases if case.get("status") == "fail"]
+    failed = ["\n".join([case.get("name"), *reasons(case)]) for case in cases if case.get("status") == "fail"]
     skipped = [case.get("name") for case in cases if case.get("status") in ("notrun", "disabled")]
     if ended.returncode and not failed:
         failed = [f"ctest (exit code {ended.returncode})"]
