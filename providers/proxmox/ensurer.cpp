@@ -114,7 +114,8 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         const bool is_followed = tasks_.is_followed(spec.record.task);
         const auto status = co_await tasks_.status(spec.record.task);
         cloner_.note_task(spec, upid, status);
-        if (status.outcome == TaskOutcome::succeeded) pauses_.end(spec.identity.system_uuid);
+        // Not each time that a success of long ago is read again.
+        if (status.outcome == TaskOutcome::succeeded && is_followed) pauses_.end(spec.identity.system_uuid);
         image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
         const EnsureWish wish{carries_image(spec), settings_.spec.template_.has_value()};
         decision = after_task(upid.type, status, wish);

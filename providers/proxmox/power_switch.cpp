@@ -14,14 +14,27 @@ asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord 
     }
     if (!look.config.lock().empty()) co_return false;
     const bool is_running = co_await machines_.is_running(look.host, look.vmid);
-    if (is_running == (power == Power::on)) co_return true;
+    if (is_running == (power == Power::on)) {
+        pauses_.end(identity.system_uuid);
+        co_return true;
+    }
+    if (pauses_.lasts(identity.system_uuid)) co_return false;
+    const bool is_busy = co_await is_at_work(look);
+    if (is_busy) co_return false;
     const bool is_used = power == Power::off && in_use && co_await in_use();
     if (is_used) co_return false;
     auto call = power == Power::on ? start_vm(look.host, look.vmid) : stop_vm(look.host, look.vmid);
     // Overruling a shutdown needs PVE 8.2; whoever is shutting the machine down may finish.
     call.parameters.clear();
+    pauses_.begin(identity.system_uuid);
     co_await client_.change(std::move(call));
     co_return false;
+}
+
+asio::awaitable<bool> PowerSwitch::is_at_work(const Look& machine) {
+    const auto tasks = co_await tasks_.at_work(machine.host, machine.vmid);
+    for (const auto& task : tasks) co_await tasks_.end_overdue(task);
+    co_return !tasks.empty();
 }
 
 }  // namespace providers::proxmox

@@ -38,7 +38,7 @@ public:
                    environment.clock),
           remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
           releaser_(settings_, client_, machines_),
-          power_switch_(settings_, client_, machines_),
+          power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
           half_made_(settings_, client_, view_, cloner_) {}
 

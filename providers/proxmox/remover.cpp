@@ -115,6 +115,7 @@ asio::awaitable<StopResult> Remover::advance(Order order) {
 asio::awaitable<std::optional<StopResult>> Remover::task_under_way(const MachineIdentity& identity,
                                                                    std::string upid) {
     if (upid.empty()) co_return std::nullopt;
+    const bool is_followed = tasks_.is_followed(upid);
     const auto status = co_await tasks_.end_overdue(upid);
     const auto task = parse_upid(upid);
     const auto type = task ? task->type : std::string("unknown");
@@ -124,7 +125,8 @@ asio::awaitable<std::optional<StopResult>> Remover::task_under_way(const Machine
             tasks_.was_stopped(upid) ? "; the task was told to stop, as it did not end" : "";
         co_return in_progress(progress_text(upid) + stopped, upid, tasks_.next_poll(upid));
     }
-    if (status.outcome == TaskOutcome::succeeded) pauses_.end(identity.system_uuid);
+    // Not each time that a success of long ago is read again.
+    if (status.outcome == TaskOutcome::succeeded && is_followed) pauses_.end(identity.system_uuid);
     if (type == "qmdestroy" && status.has_warnings) {
         base::log::warning("Destroyed a VM with warnings; a volume may be left",
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});

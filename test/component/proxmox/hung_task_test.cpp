@@ -271,3 +271,40 @@ TEST_CASE("What waits for a lock that a hung task holds is tried with growing pa
         CHECK(lab.count("DELETE", "/nodes/[^/]+/qemu/[0-9]+") < 16);
     }
 }
+
+TEST_CASE(
+    "A change that is refused again and again after a success of long ago is tried with growing pauses") {
+    Lab lab(test::world_with_template("shared"));
+    test::use_template(lab, test::named("debian"));
+    lab.simulator.faults().add(
+        "PUT", ".*/config",
+        {.reason = "unable to open file '/etc/pve/nodes/x/qemu-server/1.conf.tmp.1' - Permission denied"},
+        1000);
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    launch_until(lab, spec, "qmclone");
+    const auto until = lab.clock.now() + 10min;
+    while (lab.clock.now() < until) {
+        const auto result = lab.ensure(spec);
+        const auto* waits = std::get_if<NotReady>(&result);
+        lab.wait(waits ? waits->retry_after : 3s);
+    }
+    CHECK(lab.count("PUT", ".*/config") > 3);
+    CHECK(lab.count("PUT", ".*/config") < 16);
+}
+
+TEST_CASE(
+    "A machine whose switching off hangs is not told again and again, and the task is ended in its time") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.faults().add_task("qmstop", ".*", {TaskTrouble::hang, ""});
+    bool is_off = false;
+    for (int calls = 0; calls < 1000 && !is_off; ++calls) {
+        is_off = lab.run(lab.provider->switch_power(spec.identity, spec.record, Power::off, {}));
+        lab.wait(3s);
+    }
+    CHECK(is_off);
+    CHECK(stops(lab) == 1);
+    CHECK(lab.count("POST", ".*/status/stop") == 2);
+}

@@ -28,11 +28,12 @@ public:
     }
 
 private:
-    // By what it is about: a clone is known by what it makes.
+    // By what it is about: what makes a machine is known by that machine.
     static std::string change_of(const proxmox::RequestRecord& record) {
         auto change = record.method + " " + record.path;
-        if (const auto* made = record.parameters.if_contains("newid"))
-            change += " to " + boost::json::serialize(*made);
+        for (const auto* name : {"newid", "vmid"})
+            if (const auto* made = record.parameters.if_contains(name))
+                change += " to " + boost::json::serialize(*made);
         return change;
     }
 
