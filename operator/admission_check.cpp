@@ -12,6 +12,8 @@ namespace {
 
 constexpr base::Duration kLookAgain = std::chrono::hours{1};
 constexpr base::Duration kRetry = std::chrono::minutes{1};
+// An API server heeds a new policy some seconds after it was made, perhaps together with the operator.
+constexpr base::Duration kUntilHeeded = std::chrono::seconds{20};
 const std::string kTarget = "/api/v1/namespaces/kube-system/secrets?dryRun=All";
 
 constexpr std::string_view kNotInstalled =
@@ -61,7 +63,11 @@ bool is_policy_refusal(const kube::ApiError& error) {
 kube::asio::awaitable<void> watch_admission_policies(kube::Client& client, base::Clock& clock) {
     std::optional<bool> known;
     while (true) {
-        const auto installed = co_await are_installed(client);
+        auto installed = co_await are_installed(client);
+        if (installed == false && known != false) {
+            co_await clock.sleep_for(kUntilHeeded);
+            installed = co_await are_installed(client);
+        }
         if (installed) {
             client.metrics()
                 .gauge("kubenodesmith_admission_policies_installed",

@@ -38,7 +38,7 @@ def policies_hold(stack, value):
 
 
 def test_without_policies_the_operator_says_so(stack):
-    wait_for("the metric", lambda: policies_hold(stack, 0), 30)
+    wait_for("the metric", lambda: policies_hold(stack, 0), 60)
     assert stack.operator.log.read_text().count("The admission policies do not hold this operator") == 1
 
 

@@ -53,7 +53,16 @@ TEST_CASE("without admission policies the metric is 0, and the Secret that was a
     world.run(1min);
     CHECK(world.tells("0"));
     CHECK(world.server.list<api::Secret>().empty());
-    CHECK(world.policies.asked == 1);
+    CHECK(world.policies.asked == 2);
+}
+
+TEST_CASE("policies that were made together with the operator may be heeded some seconds after its start") {
+    World world;
+    world.run(5s);
+    CHECK_FALSE(world.tells("0"));
+    world.policies.refusal = kByPolicy;
+    world.run(1min);
+    CHECK(world.tells("1"));
 }
 
 TEST_CASE("a refusal by a policy says that the policies hold; it is asked again when they may be there") {
@@ -62,7 +71,7 @@ TEST_CASE("a refusal by a policy says that the policies hold; it is asked again 
     world.policies.refusal = kByPolicy;
     world.run(2h);
     CHECK(world.tells("1"));
-    CHECK(world.policies.asked == 3);
+    CHECK(world.policies.asked == 4);
 }
 
 TEST_CASE("a refusal by RBAC says nothing of policies, and is asked again soon") {
