@@ -17,6 +17,15 @@ using api::v1alpha1::NodeSmithProvider;
 namespace {
 
 constexpr base::Duration kTellingPace = std::chrono::seconds{1};
+constexpr base::Duration kAfterFailure = std::chrono::seconds{30};
+
+// Of what is refused for what it is, rather than for a moment.
+bool is_final(const kube::ApiError& error) {
+    static constexpr int kTooManyRequests = 429;
+    static constexpr int kServerError = 500;
+    return error.code < kServerError && error.code != kTooManyRequests && !error.is_conflict();
+}
+
 // Stands for all objects of a kind in its queue.
 const kube::ObjectKey kEveryUnmanaged{"", "unmanaged"};
 
@@ -80,19 +89,25 @@ asio::awaitable<kube::Result> UnmanagedReconciler<T>::reconcile(kube::ObjectKey)
     const auto next = waiting_.take();
     if (!next) co_return kube::Result{};
     std::string failure;
+    bool is_refused = false;
     try {
         co_await tell(*next);
     } catch (const boost::system::system_error&) {
         throw;  // this process is being cancelled itself
+    } catch (const kube::ApiError& error) {
+        failure = error.what();
+        is_refused = is_final(error);
     } catch (const std::exception& error) {
         failure = error.what();
     }
-    // Not tried again before it changes: one that can never be written must not take the others' turns.
     if (!failure.empty())
         base::log::warning("Cannot tell an object that its namespace is not managed",
                            {{"kind", T::kResource.kind}, {"object", next->str()}, {"error", failure}});
+    // One that can never be written must not take the others' turns: it is not tried before it changes.
+    const bool is_tried_again = !failure.empty() && !is_refused;
+    if (is_tried_again) waiting_.add(*next);
     kube::Result result;
-    if (waiting_.size() > 0) result.requeue_after = kTellingPace;
+    if (waiting_.size() > 0) result.requeue_after = is_tried_again ? kAfterFailure : kTellingPace;
     co_return result;
 }
 

@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <sstream>
 
+#include "test/simulation/tenants.hpp"
 #include "test/simulators/proxmox/core/transport.hpp"
 
 namespace simulation {
@@ -52,6 +53,7 @@ Process& Operators::start() {
         return world_.network.connect(process, std::move(inner));
     };
     kubenodesmith::OperatorSettings settings;
+    if (has_tenants(world_)) settings.namespaces = controllers::ManagedNamespaces({kNodesNamespace});
     settings.leader_elect = world_.scenario.leader_election;
     settings.election.lease = {kNodesNamespace, "kubenodesmith"};
     settings.election.identity = name;

@@ -1,6 +1,7 @@
 #include "test/simulation/run.hpp"
 
 #include "test/simulation/stillness.hpp"
+#include "test/simulation/tenants.hpp"
 
 namespace simulation {
 namespace {
@@ -50,14 +51,16 @@ Findings findings_at_rest(const std::vector<std::unique_ptr<Invariant>>& invaria
 class Play {
 public:
     Play(World& world, std::vector<std::unique_ptr<Invariant>>& invariants, const Stage& stage)
-        : world_(world), invariants_(invariants), stage_(stage), stillness_(world) {}
+        : world_(world), invariants_(invariants), stage_(stage), stillness_(world), tenants_(world) {}
 
     void from_start_to_end(Operators& operators, Adversary& adversary, base::Duration trouble) {
         operators.keep(1);
         adversary.begin();
+        tenants_.begin();
         if (!go_on(trouble)) return;
         world_.trace.line("peace", "no more trouble from here on");
         adversary.make_peace();
+        tenants_.make_peace();
         come_to_rest();
     }
 
@@ -92,6 +95,7 @@ private:
     std::vector<std::unique_ptr<Invariant>>& invariants_;
     const Stage& stage_;
     Stillness stillness_;
+    Tenants tenants_;
 };
 
 }  // namespace

@@ -80,7 +80,7 @@ std::unique_ptr<base::Random> World::random_for(const std::string& purpose) cons
 }
 
 void World::populate() {
-    for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace})
+    for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace, kTenants})
         server.put(a_namespace(name));
     server.put(test::cluster_info(kCertificate));
     server.put(scenario.credentials);

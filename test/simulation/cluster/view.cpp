@@ -32,6 +32,7 @@ ClusterView::ClusterView(fake::ApiServer& server) {
         },
         kept_);
     server.observe([appliers = std::move(appliers)](const fake::Change& change) {
+        if (change.key.namespace_ == kTenants) return;
         auto found = appliers.find(change.key.resource);
         if (found != appliers.end()) found->second(change);
     });

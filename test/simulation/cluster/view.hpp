@@ -1,5 +1,6 @@
-// The in-memory API server's objects as typed values, always current: for the models of scheduler, kubelets
-// and controllers, and for the invariants. Not a cache of the operator's kind: it is never stale.
+// The in-memory API server's objects as typed values, always current, but for those of tenants: for the
+// models of scheduler, kubelets and controllers, and for the invariants. Not a cache of the operator's kind:
+// it is never stale.
 #pragma once
 
 #include <functional>
@@ -24,6 +25,9 @@ using api::v1alpha1::NodeSmithControlPlane;
 using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
+
+// A namespace whose objects are in no view (tenants.hpp).
+inline constexpr const char* kTenants = "tenants";
 
 template <api::Kind T>
 using Objects = std::map<api::ObjectKey, std::shared_ptr<const T>>;

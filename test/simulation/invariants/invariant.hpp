@@ -92,5 +92,6 @@ std::unique_ptr<Invariant> only_the_leader_writes(const Stage& stage);
 std::unique_ptr<Invariant> kept_machines_rest(const Stage& stage);
 std::unique_ptr<Invariant> tokens_are_bound(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_hammered(const Stage& stage);
+std::unique_ptr<Invariant> tenants_get_nothing(const Stage& stage);
 
 }  // namespace simulation

@@ -25,6 +25,18 @@ T object_in(const std::string& namespace_, const std::string& name) {
     return object;
 }
 
+// Answers so many patches with this code.
+class Refusals final : public fake::Interference {
+public:
+    int code = 503;
+    int left = 0;
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        if (request.method != "PATCH" || left == 0) return std::nullopt;
+        --left;
+        return fake::status_response(code, "", "not now");
+    }
+};
+
 class Fixture {
 public:
     ~Fixture() {
@@ -63,7 +75,8 @@ public:
     base::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     base::MetricsRegistry metrics;
-    kube::Client client{server.connect(), clock, metrics};
+    Refusals refusals;
+    kube::Client client{server.connect(&refusals), clock, metrics};
     std::unique_ptr<base::Random> random = base::make_seeded_random(1);
     controllers::Informers informers{client, clock, *random, context.get_executor(),
                                      ManagedNamespaces({"kubenodesmith", "lab"})};
@@ -178,6 +191,18 @@ TEST_CASE_METHOD(Fixture, "a tenant's many objects take neither the others' turn
     clock.run_for(context, 1h);
     CHECK(told_pools("team-a", 400) == WaitingObjects::kMostOfNamespace);
     CHECK(informers.pools.store().size() == 0);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "who could not be told for a moment is told later, who is refused has had his turn") {
+    refusals.left = 1;
+    const auto is_refused = GENERATE(false, true);
+    if (is_refused) refusals.code = 422;
+    server.put(object_in<NodeSmithPool>("team-a", "pool"));
+    start();
+    CHECK_FALSE(is_told<NodeSmithPool>("team-a", "pool"));
+    clock.run_for(context, 1min);
+    CHECK(is_told<NodeSmithPool>("team-a", "pool") == !is_refused);
 }
 
 TEST_CASE("who waits has a turn by namespace, and only so many wait") {
