@@ -148,16 +148,16 @@ Removals::~Removals() = default;
 
 Removal Removals::simulate(const RemovalRequest& request) {
     auto& nodes = state_->after.nodes;
-    std::vector<Availability> before;
+    std::vector<std::pair<Availability, bool>> before;
     for (const auto node : request.nodes) {
-        before.push_back(nodes[node].availability);
+        before.emplace_back(nodes[node].availability, nodes[node].is_vacated_domain);
         nodes[node].availability = Availability::leaving;
         nodes[node].is_vacated_domain = request.before_they_are_gone;
     }
     auto removal = state_->check(request);
     for (std::size_t i = 0; i < before.size(); ++i) {
-        nodes[request.nodes[i]].availability = before[i];
-        nodes[request.nodes[i]].is_vacated_domain = false;
+        nodes[request.nodes[i]].availability = before[i].first;
+        nodes[request.nodes[i]].is_vacated_domain = before[i].second;
     }
     return removal;
 }

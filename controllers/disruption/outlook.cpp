@@ -54,6 +54,7 @@ Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapsho
     for (const auto index : departure.nodes) {
         auto& node = snapshot.nodes[index];
         node.availability = scheduling::Availability::ready;
+        node.is_vacated_domain = false;
         node.node = std::make_shared<const api::Node>(back_in_service(*node.node));
     }
     // Pods that wait keep a node that would otherwise only be saved, not one that is to be another.

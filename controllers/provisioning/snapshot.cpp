@@ -330,7 +330,11 @@ private:
             // As it stands, with its taints: the kube-scheduler counts it in spreads as long as it is there.
             if (node) add_node(std::move(node), Availability::ready, std::nullopt);
         } else if (!disruption::is_staying(claim)) {
-            if (node) add_node(std::move(node), Availability::leaving, &claim);
+            if (!node) return;
+            add_node(std::move(node), Availability::leaving, &claim);
+            // As judge_departure() has it: its pods are to run elsewhere before it is gone.
+            world_.snapshot.nodes.back().is_vacated_domain =
+                disruption::under_way(claim) == disruption::Kind::Underutilized;
         } else if (in_service) {
             if (!node) return;
             add_node(std::move(node), Availability::ready, &claim);

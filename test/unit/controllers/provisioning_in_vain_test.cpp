@@ -337,6 +337,36 @@ TEST_CASE("the Node of a machine that cannot be removed counts in spreads as lon
     CHECK(world.claims().size() == 3);
 }
 
+// Found by the simulation (6104049): a node was taken out of service and put back every half hour for ever.
+TEST_CASE("a machine is bought instead of a node that is a domain of its pods' spread until it is gone") {
+    World world(World::fixed_size_pool());
+    for (const auto* name : {"web-1", "web-2"}) {
+        auto pod = world.put_pending_pod(name, "100m");
+        pod.metadata.labels = {{"app", "web"}};
+        pod.metadata.ownerReferences = {{"apps/v1", "ReplicaSet", "web", "uid-of-web", true, {}}};
+        auto& spread = pod.spec.topologySpreadConstraints->emplace_back();
+        spread.topologyKey = "kubernetes.io/hostname";
+        spread.maxSkew = 1;
+        spread.minDomains = 2;
+        spread.labelSelector.emplace().matchLabels = {{"app", "web"}};
+        world.server.put(pod);
+    }
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 2);
+    world.join_all();
+    for (std::size_t i = 0; i < 2; ++i)
+        world.bind("web-" + std::to_string(i + 1), world.claims()[i].metadata.name);
+    for (const auto* name : {"web-1", "web-2"})
+        change_pod(world, name,
+                   [](api::Pod& pod) { pod.spec.topologySpreadConstraints->front().minDomains.reset(); });
+    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [](NodeSmithClaim& claim) {
+        objects::set_condition(claim.status.conditions, "Disrupted", api::ConditionStatus::True,
+                               objects::kStart, "Underutilized");
+    });
+    world.run_for(30s);
+    CHECK(world.claims().size() == 3);
+}
+
 TEST_CASE("ten replicas that need ten machines get them, although one more waits in vain") {
     World world(World::fixed_size_pool());
     for (int i = 10; i < 20; ++i) put_replica(world, i);
