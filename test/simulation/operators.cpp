@@ -137,6 +137,7 @@ void Operators::replace_later() {
 }
 
 void Operators::keep(std::size_t count) {
+    if (stopping_) return;
     wanted_ = count;
     auto living = alive();
     for (auto i = living.size(); i < count; ++i) start();
