@@ -207,6 +207,7 @@ inline constexpr std::string_view kProviderRefMissing = "ProviderRefMissing";
 inline constexpr std::string_view kProviderMissing = "ProviderMissing";
 inline constexpr std::string_view kProviderTypeMissing = "ProviderTypeMissing";
 inline constexpr std::string_view kProviderInitializationFailed = "ProviderInitializationFailed";
+inline constexpr std::string_view kTokensMayNotJoin = "TokensMayNotJoin";
 inline constexpr std::string_view kHealthy = "Healthy";                              // ClusterHealthy
 inline constexpr std::string_view kTooManyUnready = "TooManyUnready";                // ClusterHealthy
 inline constexpr std::string_view kOperatorApproves = "OperatorApproves";            // TokensBoundToNodes

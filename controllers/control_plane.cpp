@@ -11,12 +11,15 @@ using api::v1alpha1::NodeSmithPool;
 
 namespace {
 
-// Its machines join with a token that the cluster approves any Node for.
-bool leaves_to_cluster(const NodeSmithPool& pool, const NodeSmithControlPlane& manager) {
+// Who approves the certificates that its machines ask for with bootstrap tokens; nullopt: they join without.
+std::optional<api::v1alpha1::BootstrapApproval> approval_of(const NodeSmithPool& pool,
+                                                            const NodeSmithControlPlane& manager) {
     using namespace api::v1alpha1;
     const auto& bootstrap = pool.spec.bootstrap ? pool.spec.bootstrap : manager.spec.bootstrap;
-    return bootstrap && bootstrap->method != BootstrapMethod::None &&
-           bootstrap->format == BootstrapFormat::Kubeadm && bootstrap->approval == BootstrapApproval::Cluster;
+    if (!bootstrap || bootstrap->method == BootstrapMethod::None ||
+        bootstrap->format != BootstrapFormat::Kubeadm)
+        return std::nullopt;
+    return bootstrap->approval;
 }
 
 }  // namespace
@@ -28,7 +31,7 @@ ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Clien
       clock_(clock),
       events_(events),
       reservations_(reservations),
-      cluster_approval_(client, clock) {}
+      token_rights_(client, clock) {}
 
 void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.control_planes.on_change([this, &queue](const auto* before, const auto* after) {
@@ -57,7 +60,11 @@ ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& obje
     ControlPlaneFacts facts{object, pools, control_planes, informers_.providers.store().all(), 0, {}};
     for (const auto* pool : pools_of(object, pools, control_planes)) {
         ++facts.managed_pools;
-        if (!facts.left_to_cluster && leaves_to_cluster(*pool, object)) facts.left_to_cluster = pool;
+        const auto approval = approval_of(*pool, object);
+        if (!facts.left_to_cluster && approval == api::v1alpha1::BootstrapApproval::Cluster)
+            facts.left_to_cluster = pool;
+        if (!facts.joins_by_token && approval == api::v1alpha1::BootstrapApproval::Operator)
+            facts.joins_by_token = pool;
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
         facts.fleet += fleet_of(*pool, claims, informers_.nodes.store().all());
     }
@@ -67,11 +74,11 @@ ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& obje
 asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey key) {
     const auto settle_again = co_await reservations_.settle_control_plane(key);
     if (!informers_.control_planes.store().get(key)) co_return kube::Result();
-    const auto cluster_approves = co_await cluster_approval_.ask();
+    auto token_rights = co_await token_rights_.ask();
     const auto object = informers_.control_planes.store().get(key);
     if (!object) co_return kube::Result();
     auto facts = look(*object);
-    facts.cluster_approves = cluster_approves;
+    facts.token_rights = std::move(token_rights);
     auto after = *object;
     after.status = next_status(facts, api::Time(clock_.wall_now()));
     const auto now_ready = *api::find_condition(after.status.conditions, api::conditions::kReady);
@@ -83,8 +90,8 @@ asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey 
         events_.event(kube::target_of(*object), kube::EventType::warning, now_ready.reason,
                       now_ready.message);
     kube::Result result;
-    result.requeue_after =
-        std::min(settle_again.value_or(ClusterApproval::kAskedEvery), ClusterApproval::kAskedEvery);
+    const auto ask_after = token_rights_.ask_after();
+    result.requeue_after = std::min(settle_again.value_or(ask_after), ask_after);
     co_return result;
 }
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "controllers/cluster_approval.hpp"
 #include "controllers/fleet.hpp"
 #include "controllers/informers.hpp"
 #include "controllers/membership.hpp"
 #include "controllers/reservations.hpp"
+#include "controllers/token_rights.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 
@@ -24,14 +24,17 @@ struct ControlPlaneFacts {
     const Providers& providers;
     std::int64_t managed_pools = 0;
     Fleet fleet;  // of the pools that it manages
-    // The cluster approves certificates for every bootstrap token; nullopt: that is not known.
-    std::optional<bool> cluster_approves = std::nullopt;
+    TokenRights token_rights = {};
+    // The first of its pools whose machines join with a token of ours; null: none.
+    const api::v1alpha1::NodeSmithPool* joins_by_token = nullptr;
     // The first of its pools that leaves the approval to the cluster; null: none.
     const api::v1alpha1::NodeSmithPool* left_to_cluster = nullptr;
 };
 
 // Whether each listed pool exists and has a provider that works: the first problem, in the order listed.
 api::ConditionUpdate resolve_pools(const ControlPlaneFacts& facts);
+// The same, and whether their machines may join.
+api::ConditionUpdate judge_readiness(const ControlPlaneFacts& facts);
 // False while more Nodes in service are not Ready than both bounds allow: then nothing is bought or removed.
 api::ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet);
 // False where a machine's token can be good for more than its claim's Node.
@@ -59,7 +62,7 @@ private:
     base::Clock& clock_;
     kube::EventRecorder& events_;
     Reservations& reservations_;
-    ClusterApproval cluster_approval_;
+    TokenRightsReview token_rights_;
 };
 
 }  // namespace controllers

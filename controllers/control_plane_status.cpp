@@ -92,6 +92,16 @@ ConditionUpdate resolve_pools(const ControlPlaneFacts& facts) {
     return update(api::conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
 }
 
+ConditionUpdate judge_readiness(const ControlPlaneFacts& facts) {
+    auto pools = resolve_pools(facts);
+    const auto& forbidden = facts.token_rights.forbidden;
+    if (pools.status != ConditionStatus::True || !facts.joins_by_token || forbidden.empty()) return pools;
+    return not_ready(reasons::kTokensMayNotJoin,
+                     "machines of pool " + facts.joins_by_token->metadata.name + " cannot join: group " +
+                         std::string(bootstrap::kTokenGroup) + " of their bootstrap tokens may not " +
+                         forbidden + ": apply config/rbac/bootstrap.yaml (in the chart: rbac.create)");
+}
+
 ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet) {
     const bool too_many = fleet.unready > bounds.okUnreadyCount &&
                           fleet.unready * 100 > fleet.in_service * bounds.maxUnreadyPercent;
@@ -110,7 +120,7 @@ ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
     const auto tell = [](ConditionStatus status, std::string_view reason, std::string message) {
         return update(api::conditions::kTokensBoundToNodes, status, reason, std::move(message));
     };
-    if (facts.cluster_approves.value_or(false))
+    if (facts.token_rights.cluster_approves.value_or(false))
         return tell(
             ConditionStatus::False, reasons::kClusterApprovesTokens,
             "the cluster approves a certificate of any Node's name for every bootstrap token, so whoever "
@@ -124,7 +134,7 @@ ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
             "pool " + facts.left_to_cluster->metadata.name +
                 " leaves the approval of certificates to the cluster (bootstrap.approval Cluster): the "
                 "tokens of its machines are good for any Node");
-    if (!facts.cluster_approves)
+    if (!facts.token_rights.cluster_approves)
         return tell(
             ConditionStatus::Unknown, reasons::kNotReconciled,
             "the API server did not tell whether the cluster approves certificates for every bootstrap "
@@ -157,7 +167,7 @@ ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now) {
     auto status = facts.object.status;
     status.observedGeneration = facts.object.metadata.generation;
     for (auto update :
-         {resolve_pools(facts), judge_health(facts.object.spec.health, facts.fleet), judge_tokens(facts)}) {
+         {judge_readiness(facts), judge_health(facts.object.spec.health, facts.fleet), judge_tokens(facts)}) {
         update.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, update, now);
     }

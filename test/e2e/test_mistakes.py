@@ -31,6 +31,7 @@ def with_secret_named(proxmox, name):
 
 
 REFUSED = "the API server refuses the operator what it needs"
+NO_RIGHTS = "the rights of joining machines are not installed"
 MISTAKES = {
     "a key of the credentials' Secret is misspelt":
         lambda p: objects(p, secret={"PROXMOX_SECRET": None, "PROXMOX_TOKEN_SECRET": "x"}),
@@ -51,6 +52,7 @@ MISTAKES = {
     "the ControlPlane is paused": lambda p: objects(p, control_plane=manifests.control_plane(mode="Paused")),
     "the ControlPlane only observes": lambda p: objects(p, control_plane=manifests.control_plane(mode="Observe")),
     REFUSED: lambda p: objects(p),
+    NO_RIGHTS: lambda p: objects(p, pool={"bootstrap": {"method": "CloudInit"}}),
     "`apiServerEndpoint` is one that machines cannot reach": lambda p: objects(p, pool={
         "bootstrap": {"method": "CloudInit", "apiServerEndpoint": "127.0.0.1:9"},
         "scaleUp": {"registrationTimeout": "8s", "maxLaunchAttempts": 1, "retry": {"initialBackoff": "10m"}}}),
@@ -99,9 +101,23 @@ def takes_tokens(stack):
     return stack.cluster.kubectl("create", "secret", "generic", "x", "-n", "kube-system", "--dry-run=server", check=False).returncode == 0
 
 
+def without_rights_of_joining(stack):
+    """The operator asks what tokens may do when it starts, and seldom from then on."""
+    stack.operator.stop()
+    stack.cluster.kubectl("delete", "-f", ROOT / "config/rbac/bootstrap.yaml")
+    stack.operator.start().wait_ready()
+    yield
+    stack.operator.stop()
+    stack.cluster.kubectl("apply", "--server-side", "-f", ROOT / "config/rbac/bootstrap.yaml")
+    stack.operator.start().wait_ready()
+
+
 @pytest.fixture
 def surroundings(stack, mistake):
     """What is wrong with the cluster rather than with our objects, from the start on."""
+    if mistake == NO_RIGHTS:
+        yield from without_rights_of_joining(stack)
+        return
     if mistake != REFUSED:
         yield
         return

@@ -46,7 +46,9 @@ public:
         // How long after deletion a pod on a node is gone; nullopt: until the test ends it.
         std::optional<base::Duration> pods_end_after = std::chrono::seconds{1};
         base::Duration watch_delay{};  // how late events arrive
-        bool approves_tokens = false;  // what SubjectAccessReviews say: RBAC itself is not played
+        // What SubjectAccessReviews say: RBAC itself is not played.
+        bool approves_tokens = false;
+        bool tokens_may_join = true;
         std::vector<api::Resource> custom_resources;  // served at /apis/GROUP/VERSION, for discovery
     };
     ApiServer(asio::any_io_executor executor, base::Clock& clock);

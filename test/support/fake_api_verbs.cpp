@@ -91,7 +91,9 @@ std::string ApiServer::respond(const Target& target, const base::HttpRequest& re
     if (request.method == "POST" && request.target == kAccessReviews) {
         status = 201;
         auto review = parsed(request.body);
-        review["status"] = {{"allowed", options_.approves_tokens}};
+        const auto& asked = review.at("spec").at("resourceAttributes").as_object();
+        const bool of_approval = asked.contains("subresource") && asked.at("subresource") == "nodeclient";
+        review["status"] = {{"allowed", of_approval ? options_.approves_tokens : options_.tokens_may_join}};
         return json::serialize(review);
     }
     auto kind = kind_of(target, options_.custom_resources);

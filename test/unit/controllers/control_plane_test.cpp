@@ -112,7 +112,7 @@ TEST_CASE(
     world.server.options().approves_tokens = true;
     world.run_for(65min);
     CHECK(world.reason("TokensBoundToNodes") == "ClusterApprovesTokens");
-    CHECK(asked == 6);
+    CHECK(asked == 6 * 3);
     world.server.options().approves_tokens = false;
     world.run_for(15min);
     CHECK(world.reason("TokensBoundToNodes") == "OperatorApproves");
@@ -131,4 +131,36 @@ TEST_CASE("a control plane names the pool whose machines' certificates the clust
     CHECK(world.reason("TokensBoundToNodes") == "OperatorApproves");
     leave(api::v1alpha1::BootstrapMethod::CloudInit);
     CHECK(world.reason("TokensBoundToNodes") == "ApprovalLeftToCluster");
+}
+
+TEST_CASE("a control plane says once that its machines' tokens may not join, and soon that they may") {
+    World world;
+    const auto bootstrap = [&world](api::v1alpha1::BootstrapMethod method,
+                                    api::v1alpha1::BootstrapFormat format) {
+        world.server.edit<objects::NodeSmithPool>({"default", "small"}, [=](auto& pool) {
+            pool.spec.bootstrap.emplace().method = method;
+            pool.spec.bootstrap->format = format;
+        });
+        world.run_for(2s);
+    };
+    using api::v1alpha1::BootstrapFormat;
+    using api::v1alpha1::BootstrapMethod;
+    world.server.options().tokens_may_join = false;
+    world.run_for(11min);
+    bootstrap(BootstrapMethod::None, BootstrapFormat::Kubeadm);
+    CHECK(world.reason("Ready") == "PoolsResolved");
+    bootstrap(BootstrapMethod::CloudInit, BootstrapFormat::K3s);
+    CHECK(world.reason("Ready") == "PoolsResolved");
+    bootstrap(BootstrapMethod::CloudInit, BootstrapFormat::Kubeadm);
+    CHECK(world.reason("Ready") == "TokensMayNotJoin");
+    CHECK(world.reason("Stalled") == "TokensMayNotJoin");
+    world.run_for(1h);
+    CHECK(world.events.count(
+              "NodeSmithControlPlane main TokensMayNotJoin: machines of pool small cannot join: group "
+              "system:bootstrappers:kubenodesmith of their bootstrap tokens may not create "
+              "certificatesigningrequests: apply config/rbac/bootstrap.yaml (in the chart: rbac.create)") ==
+          1);
+    world.server.options().tokens_may_join = true;
+    world.run_for(2min);
+    CHECK(world.reason("Ready") == "PoolsResolved");
 }
