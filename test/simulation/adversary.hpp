@@ -68,9 +68,7 @@ private:
     Process* any_process();
     template <api::Kind T>
     const T* any() {
-        const auto& all = world_.view.all<T>();
-        if (all.empty()) return nullptr;
-        return std::next(all.begin(), static_cast<std::ptrdiff_t>(random_->below(all.size())))->second.get();
+        return world_.view.any<T>(*random_);
     }
     void later(base::Duration wait, std::function<void()> action);
 

@@ -1,20 +1,12 @@
 #include "test/simulation/tenants.hpp"
 
 #include <chrono>
-#include <iterator>
 
 namespace simulation {
 namespace {
 
 constexpr std::uint64_t kOneOf = 3;
 constexpr std::uint64_t kLongestPause = 900;  // s
-
-template <api::Kind T>
-const T* any_of(const ClusterView& view, base::Random& random) {
-    const auto& all = view.all<T>();
-    if (all.empty()) return nullptr;
-    return std::next(all.begin(), static_cast<std::ptrdiff_t>(random.below(all.size())))->second.get();
-}
 
 // What one who may read the managed namespace could make of an object there: all but what the API server
 // sets.
@@ -79,7 +71,7 @@ void Tenants::write(T object) {
 
 // With the credentials' Secret beside it, or without.
 void Tenants::make_provider() {
-    const auto* ours = any_of<NodeSmithProvider>(world_.view, *random_);
+    const auto* ours = world_.view.any<NodeSmithProvider>(*random_);
     if (!ours) return;
     if (random_->below(2) == 0) {
         auto secret = copied(world_.scenario.credentials);
@@ -89,7 +81,7 @@ void Tenants::make_provider() {
 }
 
 void Tenants::make_pool() {
-    const auto* ours = any_of<NodeSmithPool>(world_.view, *random_);
+    const auto* ours = world_.view.any<NodeSmithPool>(*random_);
     if (!ours) return;
     auto pool = copied(*ours);
     pool.spec.limits.minNodes = static_cast<std::int64_t>(random_->below(4));
@@ -105,7 +97,7 @@ void Tenants::make_control_plane() {
 
 // Also one that is leaving already, whose finalizer asks for its machine's removal.
 void Tenants::make_claim() {
-    const auto* ours = any_of<NodeSmithClaim>(world_.view, *random_);
+    const auto* ours = world_.view.any<NodeSmithClaim>(*random_);
     if (!ours) return;
     auto claim = copied(*ours);
     if (random_->below(2) == 0) claim.status = {};
@@ -116,7 +108,7 @@ void Tenants::make_claim() {
 }
 
 void Tenants::make_host() {
-    const auto* ours = any_of<NodeSmithHost>(world_.view, *random_);
+    const auto* ours = world_.view.any<NodeSmithHost>(*random_);
     if (ours) write(copied(*ours));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@
 #include "api/v1alpha1/host.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
+#include "base/random.hpp"
 #include "test/support/fake_api_server.hpp"
 
 namespace simulation {
@@ -56,6 +58,14 @@ public:
     template <api::Kind T>
     void subscribe(Listener<T> listener) {
         std::get<Kept<T>>(kept_).listeners.push_back(std::move(listener));
+    }
+
+    // Null: there is none.
+    template <api::Kind T>
+    const T* any(base::Random& random) const {
+        const auto& all = this->all<T>();
+        if (all.empty()) return nullptr;
+        return std::next(all.begin(), static_cast<std::ptrdiff_t>(random.below(all.size())))->second.get();
     }
 
     const api::Node* node_of_machine(const std::string& system_uuid) const;

@@ -20,7 +20,8 @@ bool is_allowed(const base::HttpRequest& request) {
 
 class TenantsGetNothing final : public Invariant {
 public:
-    explicit TenantsGetNothing(const Stage& stage) : Invariant(stage) {
+    explicit TenantsGetNothing(const Stage& stage)
+        : Invariant(stage), has_tenants_(has_tenants(stage.world)) {
         world_.observe([this](const Process&, const base::HttpRequest& request, const base::HttpResponse&) {
             if (request.target.find(kTheirs) != std::string::npos && !is_allowed(request))
                 stage_.violate(kName, request.method + " " + request.target);
@@ -28,10 +29,12 @@ public:
     }
 
     void after_change() override {
+        if (!has_tenants_) return;
+        const auto claims = world_.server.list<NodeSmithClaim>();
         for (const auto vmid : world_.administrators.marked()) {
             const auto& machine = world_.proxmox.cluster().world.machines.at(vmid);
             const auto uid = world_.administrators.mark_of(machine)->claim_uid;
-            for (const auto& claim : world_.server.list<NodeSmithClaim>())
+            for (const auto& claim : claims)
                 if (claim.metadata.namespace_ == kTenants && claim.metadata.uid == uid)
                     stage_.violate(kName, "machine " + std::to_string(vmid) + " is of their claim " +
                                               claim.metadata.name);
@@ -40,7 +43,7 @@ public:
 
     Findings at_rest() const override {
         Findings findings;
-        if (!has_tenants(world_)) return findings;
+        if (!has_tenants_) return findings;
         find_untold<NodeSmithProvider>(findings);
         find_untold<NodeSmithPool>(findings);
         find_untold<NodeSmithControlPlane>(findings);
@@ -51,6 +54,7 @@ public:
 
 private:
     static constexpr const char* kName = "tenants get nothing";
+    const bool has_tenants_;
 
     template <api::Kind T>
     void find_untold(Findings& findings) const {
