@@ -83,7 +83,8 @@ std::vector<Machine> never_finished(const std::vector<Machine>& machines, const 
     std::vector<Machine> result;
     for (const auto& machine : machines) {
         const auto& identity = machine.identity;
-        const bool looks_so = !is_proven(machine) && machine.name == identity.claim_name &&
+        const bool looks_so = !identity.claim_uid.empty() && !is_proven(machine) &&
+                              machine.name == identity.claim_name &&
                               machine.state == providers::MachineState::stopped;
         const auto claim = informers.claims.store().get({identity.claim_namespace, identity.claim_name});
         if (looks_so && (!claim || claim->metadata.uid != identity.claim_uid)) result.push_back(machine);

@@ -50,6 +50,8 @@ public:
     // Who the guest says it is; nullopt: it has no mark, or it cannot be asked now. Remembered per VMID and
     // name, so it may be outdated: good for finding, not for deciding on destruction.
     asio::awaitable<std::optional<Marked>> mark_of(Guest guest);
+    // Whether its mark, or that it has none, was ever read.
+    bool is_known(const Guest& guest) const { return remembered_.contains(guest.vmid); }
     // Forgets what is remembered of guests that are not in the state any more.
     void forget_missing(const ClusterState& state);
 

@@ -158,10 +158,12 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
     for (const auto& guest : state->guests) {
         if (guest.is_container || guest.is_template) continue;
         if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest.vmid)) continue;
-        const auto marked = co_await machines_.mark_of(guest);
+        auto marked = co_await machines_.mark_of(guest);
+        const bool is_unread = !marked && !machines_.is_known(guest);
+        if (is_unread) marked.emplace(Machines::Marked{});
         const bool is_ours = marked && marked->identity.cluster_id == settings_.cluster_id &&
                              marked->identity.provider_uid == settings_.provider_uid;
-        if (!is_ours) continue;
+        if (!is_ours && !is_unread) continue;
         auto machine = co_await machine_of(marked->identity, guest.node, guest.vmid, marked->cpu_cores,
                                            marked->memory_mib);
         machine.state = guest.is_running ? MachineState::running : MachineState::stopped;

@@ -174,7 +174,9 @@ public:
         co_await begin("list");
         std::vector<providers::Machine> result;
         for (const auto& [id, machine] : cloud_.machines) {
-            if (!machine.identity.claim_uid.empty()) result.push_back(describe(machine));
+            if (machine.identity.claim_uid.empty()) continue;
+            result.push_back(describe(machine));
+            if (machine.is_unread) result.back().identity = {};
         }
         end("list");
         co_return result;

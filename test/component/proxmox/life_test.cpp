@@ -150,6 +150,26 @@ TEST_CASE("The list names every machine of ours with its identity, and no other"
     CHECK(machines[0].memory_mib == 4096);
 }
 
+TEST_CASE(
+    "A machine whose configuration cannot be read after a restart is on the list, without an identity") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.wait(std::chrono::seconds{15});
+    const auto known = lab.run(lab.provider->list());
+    REQUIRE(known.size() == 1);
+    lab.restart();
+    lab.simulator.faults().add("GET", "/nodes/.*/config", {.status = 595}, 100);
+    auto machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    CHECK(machines[0].identity == MachineIdentity{});
+    CHECK(machines[0].provider_id == known[0].provider_id);
+    lab.simulator.faults().clear();
+    machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    CHECK(machines[0].identity == spec.identity);
+}
+
 TEST_CASE("A machine as it is now: running, stopped, gone") {
     Lab lab;
     auto spec = lab.machine(1);

@@ -278,13 +278,24 @@ TEST_CASE("a Node that stayed behind without claim and machine is deleted, one t
     elsewhere.metadata.name = "elsewhere";
     elsewhere.metadata.labels["kubenodesmith.io/nodeclaim"] = "elsewhere";
     elsewhere.metadata.labels["kubenodesmith.io/host"] = "host-b";
+    // Its host does not tell whose the machine is, which may be a leaving one of a claim that is gone.
+    auto unread = left;
+    unread.metadata.name = "unread";
+    unread.metadata.labels["kubenodesmith.io/nodeclaim"] = "unread";
+    fake::CloudMachine machine;
+    machine.identity.claim_uid = "x";
+    machine.host = "host-a";
+    machine.machine_id = "700";
+    machine.is_unread = true;
+    unread.spec.providerID = "fake://cloud/700";
+    world.cloud.plant(machine);
     auto foreign = objects::node("foreign", false);
     world.cloud.hosts["host-b"].reachable = false;
-    for (const auto& node : {left, ready, elsewhere, foreign}) world.server.put(node);
+    for (const auto& node : {left, ready, elsewhere, unread, foreign}) world.server.put(node);
     Process process(world);
     CHECK(world.run_until([&] { return !world.server.get<api::Node>({"", "left"}); }, 15min));
     world.run(2h);
-    for (const char* name : {"ready", "elsewhere", "foreign"}) {
+    for (const char* name : {"ready", "elsewhere", "unread", "foreign"}) {
         CHECK(world.server.get<api::Node>({"", name}));
     }
 }
