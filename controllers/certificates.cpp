@@ -8,6 +8,7 @@
 #include "bootstrap/token.hpp"
 #include "controllers/address_ranges.hpp"
 #include "controllers/claim/identity.hpp"
+#include "controllers/claim/node_search.hpp"
 #include "controllers/claim/state.hpp"
 #include "controllers/writes.hpp"
 #include "providers/guest_observer.hpp"
@@ -139,7 +140,7 @@ CertificateApprover::ClaimPointer CertificateApprover::claim_of(const Request& r
     const auto node = bootstrap::node_of_requester(request);
     if (!node || !is_serving(request)) return nullptr;
     for (const auto& claim : claims.by_index(kClaimsByNode, *node))
-        if (is_served(*claim)) return claim;
+        if (is_served(*claim) && claim::noted_node(parts_.informers, *claim)) return claim;
     return nullptr;
 }
 

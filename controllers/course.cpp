@@ -39,6 +39,7 @@ constexpr std::string_view kClaimsWaitForPeople[] = {reasons::kNotSelected,
                                                      reasons::kBootDataMissing,
                                                      reasons::kRequestRefused,
                                                      reasons::kNotAdopted,
+                                                     reasons::kNodeIdentityMismatch,
                                                      reasons::kMarkMismatch,
                                                      "OwnershipMismatch",
                                                      "ProtectionEnabled",
@@ -123,7 +124,8 @@ constexpr Stage kStages[] = {
     {conditions::kInitialized, reasons::kNodeNotReady, "its Node has joined and is not Ready yet"},
 };
 
-ConditionUpdate ready_of(const NodeSmithClaim& claim, std::optional<bool> node_ready) {
+ConditionUpdate ready_of(const NodeSmithClaim& claim, std::optional<bool> node_ready,
+                         const std::string& node_refusal) {
     const auto& all = claim.status.conditions;
     const auto* failed = api::find_condition(all, conditions::kFailed);
     if (failed && failed->status == ConditionStatus::True) return unready_as(*failed);
@@ -136,6 +138,7 @@ ConditionUpdate ready_of(const NodeSmithClaim& claim, std::optional<bool> node_r
         if (!condition) return unready(stage.reason, stage.message);
         if (condition->status != ConditionStatus::True) return unready_as(*condition);
     }
+    if (!node_refusal.empty()) return unready(reasons::kNodeIdentityMismatch, node_refusal);
     const auto* known = ready_in(all);
     const bool was_ready = known && known->status == ConditionStatus::True;
     if (node_ready.value_or(was_ready))
@@ -190,9 +193,10 @@ bool is_stalled(const Conditions& conditions) {
     return api::is_true(conditions, conditions::kStalled);
 }
 
-void conclude(NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now) {
+void conclude(NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now,
+              const std::string& node_refusal) {
     claim.status.observedGeneration = claim.metadata.generation;
-    write(claim.status.conditions, ready_of(claim, node_ready), claim.metadata.generation, now);
+    write(claim.status.conditions, ready_of(claim, node_ready, node_refusal), claim.metadata.generation, now);
     auto why = *ready_in(claim.status.conditions);
     const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
     if (why.status == ConditionStatus::True && disrupted) why = *disrupted;

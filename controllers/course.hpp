@@ -19,8 +19,9 @@ bool is_stalled(const api::Conditions& conditions);
 // ---- Each follows from the other conditions of the object, which is as it is about to be written.
 
 // Also Ready: of a claim it is the first stage that is not reached, or why it ends. `node_ready`: of its
-// Node; nullopt: none is known.
-void conclude(api::v1alpha1::NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now);
+// Node; nullopt: none is known. `node_refusal`: why one with the machine's identity is not its Node.
+void conclude(api::v1alpha1::NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now,
+              const std::string& node_refusal = {});
 void conclude(api::v1alpha1::NodeSmithProvider& provider, api::Time now);
 // `provider`: the pool's; null: there is none.
 void conclude(api::v1alpha1::NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider,

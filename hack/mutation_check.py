@@ -155,10 +155,17 @@ MUTATIONS = [
              "    auto expected = scheduling::expected_allocatable(entry, {size.cpuCores, size.memoryMiB});\n"
              "    expected.erase(\"ephemeral-storage\");\n"
              "    return expected;"),
+    Mutation("believe the UUID that a claim's status notes", "claims name Nodes of others",
+             "controllers/claim/node_search.cpp",
+             "    if (own.empty() || own == noted) return claim;", "    if (!own.empty()) return claim;"),
+    Mutation("take an older Node for an adopted one", "the Node of somebody else is drained and deleted",
+             "controllers/claim/node_search.cpp",
+             "    if (is_labelled(node, claim)) return true;", "    if (!claim.status.systemUUID.empty()) return true;",
+             also=("    if (is_labelled(node, claim)) return {};", "    if (is_adopted(claim)) return {};")),
     Mutation("count a leaving claim as coming", "pods wait for a machine that goes",
              "controllers/provisioning/snapshot.cpp",
-             "        } else if (!disruption::is_staying(claim)) {\n            if (node)",
-             "        } else if (!disruption::is_staying(claim) && node) {\n            if (node)",
+             "        } else if (!disruption::is_staying(claim)) {\n            if (!node)",
+             "        } else if (!disruption::is_staying(claim) && node) {\n            if (!node)",
              also=("            if (!node && !can_be_waited_for(claim, provider, now_)) return;",
                    "            if (!node && disruption::is_staying(claim) &&\n"
                    "                !can_be_waited_for(claim, provider, now_))\n"

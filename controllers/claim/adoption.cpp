@@ -63,17 +63,25 @@ ClaimStatus after_adoption(const Situation& s, const providers::AdoptResult& res
 }
 
 asio::awaitable<kube::Result> Adoption::adopt(Observation observation) {
-    const auto& node_name = node_name_of(*observation.claim);
-    const auto node = informers_.nodes.store().get({"", node_name});
-    const auto system_uuid = node ? node->status.nodeInfo.systemUUID : std::string();
-    providers::AdoptResult result =
-        providers::NotAdopted{"there is no Node " + node_name + " whose system UUID could prove it"};
-    if (!system_uuid.empty()) result = co_await ask_provider(observation, node);
-    observation.now = api::Time(clock_.wall_now());
-    auto status = after_adoption(observation.situation(), result, system_uuid);
-    co_await writer_.record_outcome(observation, std::move(status));
+    const auto node = informers_.nodes.store().get({"", node_name_of(*observation.claim)});
+    const auto result = co_await prove(observation, node);
     const bool adopted = std::holds_alternative<providers::Adopted>(result);
+    if (adopted) co_await nodes_.label(observation, node);
+    observation.now = api::Time(clock_.wall_now());
+    auto status = after_adoption(observation.situation(), result,
+                                 adopted ? node->status.nodeInfo.systemUUID : std::string());
+    co_await writer_.record_outcome(observation, std::move(status));
     co_return kube::Result{adopted ? base::Duration::zero() : kRetry};
+}
+
+asio::awaitable<providers::AdoptResult> Adoption::prove(Observation observation, NodePointer node) {
+    const auto& claim = *observation.claim;
+    if (!node || node->status.nodeInfo.systemUUID.empty())
+        co_return providers::NotAdopted{"there is no Node " + node_name_of(claim) +
+                                        " whose system UUID could prove it"};
+    if (auto why = why_not_adoptable(informers_, claim, *node); !why.empty())
+        co_return providers::NotAdopted{std::move(why)};
+    co_return co_await ask_provider(observation, node);
 }
 
 asio::awaitable<providers::AdoptResult> Adoption::ask_provider(Observation observation, NodePointer node) {

@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "controllers/claim/lifecycle.hpp"
+#include "controllers/claim/node_keeper.hpp"
 #include "controllers/claim/writer.hpp"
 #include "controllers/provider_instances.hpp"
 #include "kube/controller.hpp"
@@ -22,19 +23,23 @@ ClaimStatus after_adoption(const Situation& situation, const providers::AdoptRes
 class Adoption {
 public:
     // All must outlive this.
-    Adoption(const Informers& informers, base::Clock& clock, Writer& writer, ProviderInstances& instances)
-        : informers_(informers), clock_(clock), writer_(writer), instances_(instances) {}
+    Adoption(const Informers& informers, base::Clock& clock, Writer& writer, ProviderInstances& instances,
+             NodeKeeper& nodes)
+        : informers_(informers), clock_(clock), writer_(writer), instances_(instances), nodes_(nodes) {}
 
-    // The mark is written into the machine before the status says that it is ours.
+    // The mark is written into the machine, and our label on its Node, before the status says that it is
+    // ours.
     asio::awaitable<kube::Result> adopt(Observation observation);
 
 private:
+    asio::awaitable<providers::AdoptResult> prove(Observation observation, NodePointer node);
     asio::awaitable<providers::AdoptResult> ask_provider(Observation observation, NodePointer node);
 
     const Informers& informers_;
     base::Clock& clock_;
     Writer& writer_;
     ProviderInstances& instances_;
+    NodeKeeper& nodes_;
 };
 
 }  // namespace controllers::claim

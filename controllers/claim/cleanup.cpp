@@ -65,6 +65,12 @@ bool joined_meanwhile(const Situation& s) {
            is_ready(*s.node);
 }
 
+// A Node that may be the machine's is not drained on suspicion, nor is the machine removed under it.
+std::string how_to_settle(const Situation& s) {
+    return s.node_refusal + "; if the machine is gone, annotate the claim with " +
+           std::string(api::annotations::kMachineGone) + "=true";
+}
+
 // What has to happen while the machine still runs; nullopt: nothing any more.
 std::optional<Decision> leave_service(const Situation& s) {
     if (removal_ended(s.claim.status) || stated_gone(s)) return std::nullopt;
@@ -72,6 +78,12 @@ std::optional<Decision> leave_service(const Situation& s) {
     if (!s.node) {
         const bool is_idle = s.claim.status.machineID.empty() || is_true(s.claim, conditions::kDrained);
         if (is_idle || removal_begun(s.claim.status)) return std::nullopt;
+        if (!s.node_refusal.empty()) {
+            set(decision.status, conditions::kDrained, ConditionStatus::False, reasons::kNodeIdentityMismatch,
+                how_to_settle(s), s.now);
+            decision.step = Step::nothing;
+            return decision;
+        }
         // A Node that served does not leave the cache without reason, and one that has just joined may not
         // be there yet: its pods must not be forgotten. Without its token no machine joins after that look.
         if (is_true(s.claim, conditions::kRegistered)) {

@@ -116,6 +116,10 @@ asio::awaitable<kube::Result> NodeKeeper::taint(Observation observation) {
     co_return kube::Result{base::Duration::zero()};
 }
 
+asio::awaitable<void> NodeKeeper::label(Observation observation, NodePointer node) {
+    co_await patch(node, kept(*node, observation.origin()));
+}
+
 asio::awaitable<kube::Result> NodeKeeper::release(Observation observation) {
     co_await patch(observation.node, released(*observation.node));
     co_return kube::Result{base::Duration::zero()};
@@ -125,7 +129,7 @@ asio::awaitable<kube::Result> NodeKeeper::remove(Observation observation) {
     const auto claim = observation.claim;
     const auto node = observation.node ? observation.node : observation.namesake;
     if (!carries_label_of(*claim, *node)) {
-        co_await patch(node, kept(*node, observation.origin()));
+        co_await label(observation, node);
         co_return kube::Result{base::Duration::zero()};
     }
     kube::Preconditions same;

@@ -12,23 +12,12 @@ namespace controllers::claim {
 
 namespace {
 
-NodePointer find_node(const Informers& informers, const ClaimStatus& status) {
-    const auto& nodes = informers.nodes.store();
-    if (!status.systemUUID.empty()) {
-        for (const auto& uuid : {status.systemUUID, byte_swapped(status.systemUUID)}) {
-            auto found = nodes.by_index(kNodesBySystemUuid, uuid);
-            if (!found.empty()) return found.front();
-        }
-    }
-    if (status.providerID.empty()) return nullptr;
-    for (const auto& node : nodes.by_index(kNodesByProviderId, status.providerID)) {
-        if (is_node_of(*node, status)) return node;
-    }
-    return nullptr;
-}
+// No pool allows for more attempts, and what is noted may be any number.
+constexpr std::int32_t kMostAttempts = 100;
 
 bool is_of_earlier_attempt(const api::Node& node, const NodeSmithClaim& claim) {
-    for (std::int32_t attempt = 1; attempt <= claim.status.launchAttempts; ++attempt) {
+    const auto attempts = std::min(claim.status.launchAttempts, kMostAttempts);
+    for (std::int32_t attempt = 1; attempt <= attempts; ++attempt) {
         auto uuid = system_uuid(claim.metadata.uid, attempt);
         if (uuid != claim.status.systemUUID && same_uuid(node.status.nodeInfo.systemUUID, uuid)) return true;
     }
@@ -70,6 +59,7 @@ Situation Observation::situation() const {
     s.pool = pool.get();
     s.provider = provider.get();
     s.node = node.get();
+    s.node_refusal = node_refusal;
     s.namesake = namesake.get();
     s.namesake_is_leftover = namesake_is_leftover;
     s.purchase_hold = purchase_hold;
@@ -129,8 +119,13 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
     result.provider = informers.providers.store().get({namespace_, provider});
     if (result.provider && result.provider->spec.redfish)
         result.host = informers.hosts.store().get({namespace_, claim->status.host});
-    if (!result.host || !has_been_given_on(*result.host, *claim))
-        result.node = find_node(informers, claim->status);
+    result.stored = claim;
+    claim = with_own_uuid(std::move(claim), result.provider.get(), result.host);
+    if (!result.host || !has_been_given_on(*result.host, *claim)) {
+        auto found = find_node(informers, *claim, result.provider.get(), result.host);
+        result.node = std::move(found.node);
+        result.node_refusal = std::move(found.refusal);
+    }
     auto named = informers.nodes.store().get({"", claim->metadata.name});
     if (named && named != result.node) {
         result.namesake = named;
@@ -142,7 +137,6 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
         if (!result.purchase_hold) result.purchase_hold = limit_hold(informers, *claim, *result.pool);
     }
     result.is_superseded = has_kept_after(informers, *claim);
-    result.stored = claim;
     result.claim = std::move(claim);
     result.now = now;
     return result;

@@ -5,12 +5,10 @@
 
 #include "controllers/claim/lifecycle.hpp"
 #include "controllers/claim/node_changes.hpp"
+#include "controllers/claim/node_search.hpp"
 #include "controllers/informers.hpp"
 
 namespace controllers::claim {
-
-using ClaimPointer = std::shared_ptr<const NodeSmithClaim>;
-using NodePointer = std::shared_ptr<const api::Node>;
 
 struct Observation {
     ClaimPointer claim;
@@ -20,6 +18,7 @@ struct Observation {
     std::shared_ptr<const api::v1alpha1::NodeSmithProvider> provider;
     std::shared_ptr<const api::v1alpha1::NodeSmithHost> host;  // of bare metal, once it is chosen
     NodePointer node;                                          // runs on the claim's machine
+    std::string node_refusal;                                  // see Situation
     NodePointer namesake;  // has the claim's name, but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;

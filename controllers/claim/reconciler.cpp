@@ -39,7 +39,7 @@ ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, bas
       launcher_(clock, writer_, instances, reservations, addresses_, placements_, boot_data),
       nodes_(informers, client, writer_, instances, boot_data),
       remover_(clock, writer_, drainer, instances, boot_data, nodes_),
-      adoption_(informers, clock, writer_, instances),
+      adoption_(informers, clock, writer_, instances, nodes_),
       watch_(clock, instances, boot_data) {}
 
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {

@@ -118,7 +118,10 @@ Decision decide_registration(const Situation& s) {
         return give_up(s, reasons::kRegistrationTimeout, never_joined_text(s, timeout));
     }
     Decision decision{Step::nothing, status, deadline};
-    if (s.namesake) {
+    if (!s.node_refusal.empty()) {
+        set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeIdentityMismatch,
+            s.node_refusal, s.now);
+    } else if (s.namesake) {
         set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeIdentityMismatch,
             "Node " + s.namesake->metadata.name + " has the claim's name but system UUID " +
                 s.namesake->status.nodeInfo.systemUUID + " instead of " + status.systemUUID +
@@ -133,6 +136,8 @@ Decision decide_registration(const Situation& s) {
 
 Decision decide_service(const Situation& s) {
     Decision decision{Step::nothing, s.claim.status, std::nullopt};
+    // It is neither gone nor proven to be the claim's: nothing is done before that is settled.
+    if (!s.node && !s.node_refusal.empty()) return decision;
     if (!s.node) {
         decision.step = Step::confirm_node_gone;
         return decision;

@@ -77,7 +77,7 @@ asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatu
     after.status = std::move(status);
     const auto node_ready =
         observation.node ? std::optional(controllers::is_ready(*observation.node)) : std::nullopt;
-    conclude(after, node_ready, api::Time(clock_.wall_now()));
+    conclude(after, node_ready, api::Time(clock_.wall_now()), observation.node_refusal);
     after.status.phase = phase_of(after);
     if (after.status == claim->status) co_return claim;
     auto patch = kube::difference(*claim, after, kube::Lock::resource_version);

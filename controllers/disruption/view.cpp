@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controllers/claim/keeping.hpp"
+#include "controllers/claim/node_search.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/membership.hpp"
@@ -85,8 +86,7 @@ DisruptionReconciler::View DisruptionReconciler::look(PoolPointer pool) {
         view.budgets.push_back(budget);
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, key.str())) {
         count(view, *claim);
-        if (claim->status.nodeName.empty()) continue;
-        const auto node = informers_.nodes.store().get({"", claim->status.nodeName});
+        const auto node = claim::noted_node(informers_, *claim);
         if (!node) continue;
         auto member = look_at_member(view, claim, node);
         view.use.add(member.use, takes_pods(member));

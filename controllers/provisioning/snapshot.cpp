@@ -4,6 +4,7 @@
 #include <set>
 
 #include "controllers/claim/node_changes.hpp"
+#include "controllers/claim/node_search.hpp"
 #include "controllers/disruption/state.hpp"
 #include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
@@ -105,7 +106,7 @@ public:
     void add_nodes() {
         std::set<std::string> with_claim;
         for (const auto& [key, claim] : informers_.claims.store().all()) {
-            auto node = find_node(*claim);
+            auto node = claim::node_of(informers_, *claim);
             if (node) with_claim.insert(node->metadata.name);
             add_claim(*claim, std::move(node));
         }
@@ -308,18 +309,6 @@ private:
         entry.budgets.push_back(world_.snapshot.budgets.size());
         world_.snapshot.budgets.push_back(std::move(budget));
         world_.budget_owners.push_back(owner);
-    }
-
-    // Also before it is Registered: the same machine must not count twice.
-    std::shared_ptr<const api::Node> find_node(const NodeSmithClaim& claim) const {
-        const auto& nodes = informers_.nodes.store();
-        const auto& status = claim.status;
-        if (!status.nodeName.empty()) return nodes.get({"", status.nodeName});
-        if (!status.systemUUID.empty()) {
-            const auto same_machine = nodes.by_index(kNodesBySystemUuid, status.systemUUID);
-            if (!same_machine.empty()) return same_machine.front();
-        }
-        return nullptr;
     }
 
     void add_claim(const NodeSmithClaim& claim, std::shared_ptr<const api::Node> node) {

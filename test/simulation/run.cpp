@@ -1,5 +1,6 @@
 #include "test/simulation/run.hpp"
 
+#include "test/simulation/forgers.hpp"
 #include "test/simulation/stillness.hpp"
 #include "test/simulation/tenants.hpp"
 
@@ -51,16 +52,23 @@ Findings findings_at_rest(const std::vector<std::unique_ptr<Invariant>>& invaria
 class Play {
 public:
     Play(World& world, std::vector<std::unique_ptr<Invariant>>& invariants, const Stage& stage)
-        : world_(world), invariants_(invariants), stage_(stage), stillness_(world), tenants_(world) {}
+        : world_(world),
+          invariants_(invariants),
+          stage_(stage),
+          stillness_(world),
+          tenants_(world),
+          forgers_(world) {}
 
     void from_start_to_end(Operators& operators, Adversary& adversary, base::Duration trouble) {
         operators.keep(1);
         adversary.begin();
         tenants_.begin();
+        forgers_.begin();
         if (!go_on(trouble)) return;
         world_.trace.line("peace", "no more trouble from here on");
         adversary.make_peace();
         tenants_.make_peace();
+        forgers_.make_peace();
         come_to_rest();
     }
 
@@ -96,6 +104,7 @@ private:
     const Stage& stage_;
     Stillness stillness_;
     Tenants tenants_;
+    Forgers forgers_;
 };
 
 }  // namespace

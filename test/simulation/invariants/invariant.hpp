@@ -93,5 +93,6 @@ std::unique_ptr<Invariant> kept_machines_rest(const Stage& stage);
 std::unique_ptr<Invariant> tokens_are_bound(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_hammered(const Stage& stage);
 std::unique_ptr<Invariant> tenants_get_nothing(const Stage& stage);
+std::unique_ptr<Invariant> strangers_are_left_alone(const Stage& stage);
 
 }  // namespace simulation

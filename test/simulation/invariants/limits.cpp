@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "test/simulation/forgers.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 #include "test/simulation/search.hpp"
 
@@ -124,7 +125,7 @@ private:
     void check_claims() {
         std::map<std::string, Figures> used;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
-            if (!may_have_machine(*claim)) continue;
+            if (!may_have_machine(*claim) || is_forged(*claim)) continue;
             const auto& size = claim->spec.requirements;
             for (const auto& name : {claim->spec.poolRef, std::string()}) {
                 used[name] += {1, size.cpuCores, size.memoryMiB};
@@ -144,7 +145,8 @@ private:
         }
         std::map<std::string, Figures> used;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
-            if (claim->status.machineID.empty() && !with_machine.contains(claim->metadata.uid)) continue;
+            const bool may_have_one = !claim->status.machineID.empty() && !is_forged(*claim);
+            if (!may_have_one && !with_machine.contains(claim->metadata.uid)) continue;
             if (api::is_true(claim->status.conditions, api::conditions::kMachineDeleted)) continue;
             if (claim->status.keptSince) continue;  // stopped, for a look
             const auto& size = claim->spec.requirements;

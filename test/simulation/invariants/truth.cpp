@@ -1,5 +1,6 @@
 // What a claim says has happened, has happened: a machine that is Launched runs, a Node that is Registered is
 // that machine's. And a Node is deleted by the operator only when its machine is gone.
+#include "test/simulation/forgers.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {
@@ -10,7 +11,7 @@ public:
     explicit StatusTellsTheTruth(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-                if (!after) return;
+                if (!after || is_forged(*after)) return;
                 if (becomes(before, *after, api::conditions::kLaunched)) check_launched(*after);
                 if (becomes(before, *after, api::conditions::kRegistered)) check_registered(*after);
                 if (becomes(before, *after, api::conditions::kMachineDeleted)) check_deleted(*after);

@@ -231,6 +231,9 @@ struct Serving : World {
             claim.status.nodeName = "worker-1";
             claim.status.addresses = {"10.0.0.7"};
         });
+        auto node = objects::node("worker-1");
+        node.status.nodeInfo.systemUUID = claim().status.systemUUID;
+        server.put(node);
         fake::CloudMachine machine;
         machine.machine_id = "100";
         machine.host = "host-a";

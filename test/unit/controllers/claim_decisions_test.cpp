@@ -247,6 +247,19 @@ TEST_CASE("R13: a Node of our machine is registered, one that only bears the nam
     CHECK(scene.decide().step == Step::delete_node);
 }
 
+TEST_CASE("a Node that is not proven to be the claim's is not taken, nor is it taken for gone") {
+    Scene scene;
+    scene.launched();
+    scene.node_refusal = "Node x has the machine's system UUID and is left alone: it is older than the claim";
+    CHECK(scene.decide().step == Step::nothing);
+    CHECK(condition(scene.decide().status, conditions::kRegistered).message == scene.node_refusal);
+    scene.in_service();
+    scene.node.reset();
+    CHECK(scene.decide().step == Step::nothing);
+    scene.node_refusal.clear();
+    CHECK(scene.decide().step == Step::confirm_node_gone);
+}
+
 TEST_CASE("a registered Node is initialized when it is Ready, untainted and has its resources") {
     Scene scene;
     scene.registered();

@@ -6,6 +6,21 @@ namespace {
 
 using namespace test;
 
+TEST_CASE("a machine is not removed under a Node that may be its own, unless its user says that it is gone") {
+    Scene scene;
+    scene.in_service();
+    scene.node.reset();
+    scene.node_refusal = "Node x has the machine's system UUID and is left alone: it is older than the claim";
+    scene.claim.metadata.deletionTimestamp = scene.now;
+    CHECK(scene.decide().step == Step::nothing);
+    const auto drained = condition(scene.decide().status, conditions::kDrained);
+    CHECK(drained.reason == reasons::kNodeIdentityMismatch);
+    CHECK(drained.message.find("annotate the claim with kubenodesmith.io/machine-gone=true") !=
+          std::string::npos);
+    scene.claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+    CHECK(scene.decide().step == Step::remove_machine);
+}
+
 TEST_CASE("a claim deleted before anything was launched ends at once") {
     Scene scene;
     SECTION("nothing begun") {}

@@ -23,6 +23,7 @@ struct Scene {
     std::optional<api::Node> node;
     std::optional<api::Node> namesake;
     bool leftover = false;
+    std::string node_refusal;
     bool with_pool = true;
     api::v1alpha1::NodeSmithProvider provider = objects::provider("proxmox");
     bool volumes = false;
@@ -40,6 +41,7 @@ struct Scene {
         if (node) s.node = &*node;
         if (namesake) s.namesake = &*namesake;
         s.namesake_is_leftover = leftover;
+        s.node_refusal = node_refusal;
         s.purchase_hold = hold;
         s.volumes_attached = volumes;
         s.now = now;

@@ -134,6 +134,15 @@ TEST_CASE("a claim whose Node is not known for a moment stays as Ready as it was
     CHECK(api::is_false(claim.status.conditions, "Ready"));
 }
 
+TEST_CASE("a claim whose Node is not proven to be its own is not Ready, and waits for people") {
+    auto claim = objects::in_service(objects::bought_claim("a", objects::pool("small"), 1));
+    controllers::conclude(claim, std::nullopt, objects::kStart, "Node x is left alone");
+    const auto* ready = api::find_condition(claim.status.conditions, "Ready");
+    CHECK(ready->reason == "NodeIdentityMismatch");
+    CHECK(ready->message == "Node x is left alone");
+    CHECK(kstatus_of(claim) == "Failed");
+}
+
 TEST_CASE(
     "what goes on and what stands still are never said at once, nor once "
     "they are over") {

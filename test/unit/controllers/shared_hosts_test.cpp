@@ -15,10 +15,11 @@ TEST_CASE("a failed claim does not take the Node of the claim that has its host 
     host.metadata.name = "metal-1";
     host.metadata.namespace_ = "default";
     host.status.claimRef.emplace().uid = "uid-of-the-next";
+    host.status.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3131";
     cluster.server.put(host);
     api::Node node;
     node.metadata.name = "metal-1";
-    node.status.nodeInfo.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3131";
+    node.status.nodeInfo.systemUUID = host.status.systemUUID;
     cluster.server.put(node);
     cluster.start();
     cluster.run_for(std::chrono::seconds{1});

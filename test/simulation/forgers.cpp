@@ -1,0 +1,160 @@
+#include "test/simulation/forgers.hpp"
+
+#include <chrono>
+#include <vector>
+
+namespace simulation {
+namespace {
+
+constexpr std::uint64_t kOneInSeeds = 3;
+constexpr std::uint64_t kLongestPause = 900;  // s
+constexpr std::uint64_t kMostStrangers = 4;
+constexpr const char* kStranger = "simulation/stranger";
+constexpr const char* kForgedClaim = "said-to-be-";
+
+api::Node stranger(int number) {
+    api::Node node;
+    node.metadata.name = "stranger-" + std::to_string(number);
+    node.metadata.labels[kStranger] = "true";
+    if (number % 2 == 0) node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
+    // Nothing of the simulated cluster runs there, so it needs no kubelet.
+    node.spec.taints = {{.key = kStranger, .effect = std::string(api::taints::kNoExecute)}};
+    node.spec.providerID = "proxmox://elsewhere/vms/" + std::to_string(900 + number);
+    char uuid[40];
+    std::snprintf(uuid, sizeof uuid, "4c4c4544-0042-4510-8054-%012d", number);
+    node.status.nodeInfo.systemUUID = uuid;
+    node.status.capacity = {{"cpu", api::Quantity::of(4)}, {"memory", api::Quantity::parse("8Gi")}};
+    node.status.allocatable = node.status.capacity;
+    api::Condition ready;
+    ready.type = api::conditions::kReady;
+    ready.status = api::ConditionStatus::True;
+    ready.reason = "KubeletReady";
+    node.status.conditions = {ready};
+    return node;
+}
+
+void name_in(api::v1alpha1::ClaimStatus& status, const api::Node& node) {
+    status.systemUUID = node.status.nodeInfo.systemUUID;
+    status.providerID = node.spec.providerID;
+    status.nodeName = node.metadata.name;
+}
+
+}  // namespace
+
+bool has_forgers(const World& world) {
+    return !world.faults.is_calm() && world.random_for("forgers")->below(kOneInSeeds) == 0;
+}
+
+bool is_stranger(const api::Node& node) {
+    return node.metadata.name.starts_with("stranger-");
+}
+
+bool is_forged(const NodeSmithClaim& claim) {
+    return claim.metadata.name.starts_with(kForgedClaim);
+}
+
+Forgers::Forgers(World& world) : world_(world), random_(world.random_for("what forgers do")) {}
+
+void Forgers::begin() {
+    if (!has_forgers(world_)) return;
+    add_stranger();
+    add_stranger();
+    arm();
+}
+
+void Forgers::make_peace() {
+    if (!has_forgers(world_)) return;
+    next_.reset();
+    end_claims();
+}
+
+void Forgers::arm() {
+    const auto pause = std::chrono::seconds{1 + static_cast<std::int64_t>(random_->below(kLongestPause))};
+    next_ = world_.clock.call_at(world_.now() + pause, [this] {
+        act();
+        arm();
+    });
+}
+
+void Forgers::act() {
+    switch (random_->below(6)) {
+        case 0:
+            return add_stranger();
+        case 1:
+            return end_claims();
+        case 2:
+            return make_claim();
+        default:
+            return forge_claim();
+    }
+}
+
+// Also while there are claims, so that some strangers are younger than they.
+void Forgers::add_stranger() {
+    if (strangers_ < static_cast<int>(kMostStrangers)) world_.server.put(stranger(++strangers_));
+}
+
+const api::Node* Forgers::any_stranger() {
+    const auto name =
+        "stranger-" + std::to_string(1 + random_->below(static_cast<std::uint64_t>(strangers_)));
+    return world_.view.find<api::Node>({"", name});
+}
+
+void Forgers::forge_claim() {
+    const auto* claim = world_.view.any<NodeSmithClaim>(*random_);
+    const auto* node = any_stranger();
+    if (!claim || !node || claim->status.systemUUID.empty()) return;
+    world_.trace.line("forger", "lets claim ", claim->metadata.name, " name ", node->metadata.name);
+    const auto what = random_->below(3);
+    world_.server.edit<NodeSmithClaim>(api::key_of(*claim), [node, what](NodeSmithClaim& forged) {
+        if (what == 0) return name_in(forged.status, *node);
+        if (what == 1) forged.status.systemUUID = node->status.nodeInfo.systemUUID;
+        if (what == 2 && !forged.status.nodeName.empty()) forged.status.nodeName = node->metadata.name;
+    });
+}
+
+// One that has come all the way, by its status: also by adoption, which leaves a machine its own UUID.
+void Forgers::make_claim() {
+    const auto* pool = world_.view.any<NodeSmithPool>(*random_);
+    const auto* node = any_stranger();
+    if (!pool || !node) return;
+    NodeSmithClaim claim;
+    claim.metadata.name = kForgedClaim + std::to_string(++made_);
+    claim.metadata.namespace_ = pool->metadata.namespace_;
+    claim.spec.poolRef = pool->metadata.name;
+    claim.spec.requirements = {2, 2048};
+    auto& status = claim.status;
+    name_in(status, *node);
+    status.providerRef = pool->spec.providerRef;
+    status.launchAttempts = 1;
+    std::vector<std::string_view> reached = {api::conditions::kLaunched, api::conditions::kRegistered,
+                                             api::conditions::kInitialized, api::conditions::kReady};
+    if (random_->below(2) == 0) {
+        reached.push_back(api::conditions::kAdopted);
+        status.machineID = std::to_string(900 + made_);
+        status.host = "elsewhere";
+    }
+    for (const auto type : reached) {
+        api::ConditionUpdate update;
+        update.type = type;
+        update.status = api::ConditionStatus::True;
+        update.reason = type;
+        api::set_condition(status.conditions, update, api::Time(world_.clock.wall_now()));
+    }
+    world_.trace.line("forger", "makes claim ", claim.metadata.name, " of ", node->metadata.name);
+    world_.server.put(claim);
+}
+
+void Forgers::end_claims() {
+    std::vector<api::ObjectKey> keys;
+    for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>())
+        if (is_forged(*claim)) keys.push_back(key);
+    for (const auto& key : keys) {
+        world_.server.edit<NodeSmithClaim>(key, [](NodeSmithClaim& claim) {
+            claim.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+        });
+        if (world_.view.find<NodeSmithClaim>(key)) world_.server.remove<NodeSmithClaim>(key);
+    }
+}
+
+}  // namespace simulation

@@ -1,0 +1,40 @@
+// Invariant 20: no Node that is not a machine of ours is touched, whatever stands in whose status.
+#include "test/simulation/forgers.hpp"
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+class StrangersAreLeftAlone final : public Invariant {
+public:
+    explicit StrangersAreLeftAlone(const Stage& stage) : Invariant(stage) {
+        world_.observe([this](const Process&, const base::HttpRequest& request, const base::HttpResponse&) {
+            if (request.method != "GET" && request.target.find("/nodes/stranger-") != std::string::npos)
+                stage_.violate(kName, request.method + " " + request.target);
+        });
+    }
+
+    // What runs there was not bound by us, and nothing of it is a reason for one of our machines.
+    Findings at_rest() const override {
+        Findings findings;
+        for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
+            const auto* node = world_.view.find<api::Node>({"", claim->status.nodeName});
+            const bool is_deceived =
+                node && is_stranger(*node) && api::is_true(claim->status.conditions, api::conditions::kReady);
+            if (is_deceived)
+                findings.push_back({kName, "claim " + key.name + " is Ready by Node " + node->metadata.name});
+        }
+        return findings;
+    }
+
+private:
+    static constexpr const char* kName = "strangers are left alone";
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> strangers_are_left_alone(const Stage& stage) {
+    return std::make_unique<StrangersAreLeftAlone>(stage);
+}
+
+}  // namespace simulation

@@ -1,0 +1,254 @@
+// Whoever may write a status, and whoever is root in a guest, names machines of others in it.
+#include "controllers/claim/node_search.hpp"
+
+#include "controllers/claim/identity.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/claim_world.hpp"
+#include "test/unit/controllers/cluster.hpp"
+
+namespace {
+
+using namespace claims;
+namespace claim = controllers::claim;
+namespace conditions = api::conditions;
+using api::ConditionStatus;
+
+const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+const std::string kVictim = "4c4c4544-0042-3510-8054-b4c04f4d3131";
+
+// A Node that somebody made.
+api::Node stranger(const std::string& name, const std::string& uuid = kVictim) {
+    auto node = objects::node(name);
+    node.status.nodeInfo.systemUUID = uuid;
+    node.spec.providerID = "proxmox://lab/vms/900";
+    return node;
+}
+
+struct Scene {
+    test::Cluster cluster;
+    NodeSmithClaim mine;
+    api::v1alpha1::NodeSmithProvider provider = objects::provider("proxmox");
+
+    Scene() {
+        cluster.put_basics();
+        mine = objects::bought_claim("mine", objects::pool("small"), 1);
+        mine.metadata.uid = kUid;
+        mine.status.launchAttempts = 1;
+        mine.status.providerRef = "proxmox";
+        mine.status.systemUUID = claim::system_uuid(kUid, 1);
+        cluster.start();
+    }
+    ~Scene() { cluster.stop(); }
+
+    api::Node own_node(const std::string& name = "mine") const {
+        auto node = objects::node(name);
+        node.status.nodeInfo.systemUUID = mine.status.systemUUID;
+        return node;
+    }
+    // As a server sets it.
+    void make_claim_later() {
+        mine.metadata.creationTimestamp = api::Time(cluster.clock.wall_now() + std::chrono::hours{1});
+    }
+    claim::FoundNode find(const claim::HostPointer& host = nullptr) {
+        cluster.server.put(mine);
+        cluster.run_for(std::chrono::seconds{1});
+        return claim::find_node(cluster.informers, mine, &provider, host);
+    }
+};
+
+void label(api::Node& node, const std::string& claim) {
+    node.metadata.labels[std::string(api::labels::kClaim)] = claim;
+}
+
+}  // namespace
+
+TEST_CASE("the system UUID of a VM is the derived one, whatever the status says") {
+    Scene scene;
+    scene.mine.status.systemUUID = kVictim;
+    const auto noted = std::make_shared<const NodeSmithClaim>(scene.mine);
+    CHECK(claim::with_own_uuid(noted, &scene.provider, nullptr)->status.systemUUID ==
+          claim::system_uuid(kUid, 1));
+    SECTION("a condition alone makes it no adopted one") {
+        objects::set_condition(scene.mine.status.conditions, conditions::kAdopted, ConditionStatus::True);
+        const auto forged = std::make_shared<const NodeSmithClaim>(scene.mine);
+        CHECK(claim::with_own_uuid(forged, &scene.provider, nullptr)->status.systemUUID ==
+              claim::system_uuid(kUid, 1));
+    }
+    SECTION("hardware brings its own, and the host that is the claim's has it") {
+        scene.provider.spec.proxmox.reset();
+        scene.provider.spec.redfish.emplace();
+        CHECK(claim::with_own_uuid(noted, &scene.provider, nullptr) == noted);
+        objects::set_condition(scene.mine.status.conditions, conditions::kLaunched, ConditionStatus::True);
+        const auto forged = std::make_shared<const NodeSmithClaim>(scene.mine);
+        auto host = std::make_shared<api::v1alpha1::NodeSmithHost>();
+        host->status.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3132";
+        CHECK(claim::with_own_uuid(forged, &scene.provider, host) == forged);
+        host->status.claimRef.emplace().uid = kUid;
+        CHECK(claim::with_own_uuid(forged, &scene.provider, host)->status.systemUUID ==
+              host->status.systemUUID);
+    }
+}
+
+TEST_CASE("a Node that is older than the claim, of the control plane or another claim's is not taken") {
+    Scene scene;
+    auto node = scene.own_node();
+    std::string why;
+    SECTION("older") {
+        scene.make_claim_later();
+        why = "it is older than the claim; if it runs on this claim's machine, label it";
+    }
+    SECTION("of the control plane") {
+        node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
+        why = "it is of the control plane; if it runs";
+    }
+    SECTION("by its label another claim's") {
+        scene.cluster.server.put(objects::bought_claim("theirs", objects::pool("small"), 1));
+        label(node, "theirs");
+        why = "its label says that it is of claim theirs";
+    }
+    SECTION("by its name another claim's, as a guest says that it is this one's") {
+        scene.cluster.server.put(objects::bought_claim("theirs", objects::pool("small"), 1));
+        node.metadata.name = "theirs";
+        label(node, "mine");
+        why = "it bears the name of another claim";
+    }
+    scene.cluster.server.put(node);
+    const auto found = scene.find();
+    CHECK_FALSE(found.node);
+    CHECK(found.refusal.find("Node " + node.metadata.name +
+                             " has the machine's system UUID and is left alone: " + why) == 0);
+}
+
+TEST_CASE("our label proves a Node, and a label that names a claim of the past says nothing") {
+    Scene scene;
+    auto node = scene.own_node();
+    SECTION("ours, on an adopted Node") {
+        scene.make_claim_later();
+        node.metadata.labels["node-role.kubernetes.io/control-plane"] = "";
+        label(node, "mine");
+    }
+    SECTION("of a claim that is gone") {
+        label(node, "gone");
+    }
+    scene.cluster.server.put(node);
+    CHECK(scene.find().node->metadata.name == "mine");
+}
+
+TEST_CASE("of two Nodes with the machine's UUID the one with the claim's name is its Node") {
+    Scene scene;
+    auto liar = scene.own_node("a-liar");
+    label(liar, "mine");
+    scene.cluster.server.put(liar);
+    scene.cluster.server.put(scene.own_node());
+    CHECK(scene.find().node->metadata.name == "mine");
+}
+
+TEST_CASE("a providerID says something only of a Node without a system UUID") {
+    Scene scene;
+    scene.mine.status.providerID = "proxmox://lab/vms/101";
+    auto node = scene.own_node();
+    node.spec.providerID = scene.mine.status.providerID;
+    SECTION("without") {
+        node.status.nodeInfo.systemUUID.clear();
+        scene.cluster.server.put(node);
+        CHECK(scene.find().node);
+    }
+    SECTION("with another") {
+        node.status.nodeInfo.systemUUID = kVictim;
+        scene.cluster.server.put(node);
+        CHECK_FALSE(scene.find().node);
+    }
+    SECTION("nothing was begun for the claim") {
+        node.status.nodeInfo.systemUUID.clear();
+        scene.mine.status.systemUUID.clear();
+        scene.cluster.server.put(node);
+        CHECK_FALSE(scene.find().node);
+    }
+}
+
+TEST_CASE("S6: hardware that names a foreign UUID gets no Node by it") {
+    Scene scene;
+    scene.provider.spec.proxmox.reset();
+    scene.provider.spec.redfish.emplace();
+    scene.mine.status.systemUUID = kVictim;
+    auto host = std::make_shared<api::v1alpha1::NodeSmithHost>();
+    host->metadata.name = "metal-1";
+    host->status.systemUUID = kVictim;
+    host->status.claimRef.emplace().uid = kUid;
+    auto node = scene.own_node("metal-1");
+    node.status.nodeInfo.systemUUID = kVictim;
+    SECTION("one that joined since the claim was made is its own") {
+        scene.cluster.server.put(node);
+        CHECK(scene.find(host).node);
+    }
+    SECTION("one that was there before is not") {
+        scene.make_claim_later();
+        scene.cluster.server.put(stranger("worker-of-old"));
+        CHECK_FALSE(scene.find(host).node);
+    }
+    SECTION("unless the host's user says that it is to be taken as it runs") {
+        scene.make_claim_later();
+        host->metadata.annotations[std::string(api::annotations::kAdopt)] = "true";
+        scene.cluster.server.put(stranger("worker-of-old"));
+        CHECK(scene.find(host).node);
+    }
+    SECTION("or it served an earlier claim on this host") {
+        scene.make_claim_later();
+        auto old = stranger("metal-1");
+        old.metadata.labels[std::string(api::labels::kHost)] = "metal-1";
+        scene.cluster.server.put(old);
+        CHECK(scene.find(host).node);
+    }
+    SECTION("and without the host's word nothing is") {
+        host->status.claimRef->uid = "of-another";
+        scene.cluster.server.put(node);
+        CHECK_FALSE(scene.find(host).node);
+        CHECK(scene.find().refusal.find("nothing but the status says so") != std::string::npos);
+    }
+}
+
+TEST_CASE("S5: forged status moves a claim to no Node of others, and is put right") {
+    World world;
+    Process process(world);
+    world.buy();
+    REQUIRE(world.run_until([&] { return world.ready(); }, std::chrono::minutes{1}));
+    const auto honest = world.claim()->status;
+    const auto victim = world.server.put(stranger("victim"));
+    world.server.edit<NodeSmithClaim>(kClaim, [&](NodeSmithClaim& forged) {
+        forged.status.systemUUID = kVictim;
+        forged.status.providerID = victim.spec.providerID;
+        forged.status.nodeName = "victim";
+    });
+    world.run(std::chrono::minutes{10});
+    CHECK(world.server.get<api::Node>({"", "victim"}) == victim);
+    CHECK(world.ready());
+    CHECK(world.claim()->status.systemUUID == honest.systemUUID);
+    CHECK(world.claim()->status.nodeName == honest.nodeName);
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.gone(); }, std::chrono::minutes{5}));
+    CHECK(world.server.get<api::Node>({"", "victim"}) == victim);
+    CHECK(world.cloud.machines.empty());
+}
+
+TEST_CASE("S5: a forged adoption takes no Node, and ends as no machine bears its mark") {
+    World world;
+    Process process(world);
+    const auto victim = world.server.put(stranger("victim"));
+    world.run(std::chrono::hours{1});
+    auto forged = objects::claim("c", *world.server.get<NodeSmithPool>({"default", "p"}), 1, 2048);
+    forged.metadata.uid.clear();
+    forged.status.providerRef = "proxmox";
+    forged.status.host = "host-a";
+    forged.status.machineID = "900";
+    forged.status.systemUUID = kVictim;
+    forged.status.providerID = victim.spec.providerID;
+    forged.status.nodeName = "victim";
+    forged.status.launchAttempts = 1;
+    for (const auto type :
+         {conditions::kAdopted, conditions::kLaunched, conditions::kRegistered, conditions::kInitialized})
+        objects::set_condition(forged.status.conditions, type, ConditionStatus::True);
+    world.server.put(forged);
+    world.run(std::chrono::minutes{10});
+    CHECK(world.server.get<api::Node>({"", "victim"}) == victim);
+    CHECK(world.gone());
+}
