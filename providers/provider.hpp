@@ -281,8 +281,8 @@ public:
     virtual asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) = 0;
     // The machine as it is now; nullopt: verified not to exist.
     virtual asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) = 0;
-    // Every machine whose mark names this cluster and this provider; and without an identity each one that may
-    // be ours and could not be asked.
+    // Every machine whose mark names this cluster and this provider; and without an identity each one that
+    // may be ours and could not be asked.
     virtual asio::awaitable<std::vector<Machine>> list() = 0;
     // Hosts and what they can still give; may be served from a cache of at most 10 s.
     virtual asio::awaitable<std::vector<HostOffering>> offerings() = 0;

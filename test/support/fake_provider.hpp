@@ -40,7 +40,7 @@ struct CloudMachine {
     base::TimePoint busy_until{};  // of the task under way
     bool removing = false;
     bool has_boot_image = false;
-    bool is_unread = false;  // its mark cannot be read: the list has it without
+    bool is_unread = false;       // its mark cannot be read: the list has it without
     providers::GuestSight guest;  // what its agent shows; to begin with it is silent
     std::string boot_image;
 };
