@@ -40,7 +40,10 @@ from processes import Processes  # noqa: E402
 HERE = Path(__file__).resolve().parent
 OWN_BIN = HERE.parent.parent / "build/controlplane/bin"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubectl")
-START_TIMEOUT_SECONDS = 60.0
+# Waits end with what they wait for, so patience costs nothing but the time of a failure.
+PATIENCE_SECONDS = 120.0
+# What a look may meet that comes a moment too early or too late: an object without its status, or gone by now.
+NOT_NOW = (LookupError, StopIteration, TypeError, ValueError, OSError)
 PORT_ATTEMPTS = 3
 # A machine's Lease is renewed every quarter of this; the Node goes NotReady when no renewal is seen for the grace period.
 LEASE_SECONDS = 20
@@ -63,19 +66,30 @@ def free_ports(count: int):
     return list(ports)
 
 
-def wait_for(what, condition, timeout=START_TIMEOUT_SECONDS, interval=0.05):
-    """Polls condition() until it is true and returns its value; raises TimeoutError naming `what`.
+def wait_until(what, look, holds, timeout=PATIENCE_SECONDS, interval=0.05):
+    """Polls look() until holds(its value) and returns that value; raises TimeoutError with `what` and what was seen last.
 
+    A look that meets one of NOT_NOW has seen nothing yet; the last such error is the cause of the TimeoutError.
     TEST_PATIENCE in the environment multiplies all timeouts, for machines that are busy with other things."""
     timeout *= float(os.environ.get("TEST_PATIENCE", "1"))
     deadline = time.monotonic() + timeout
     while True:
-        value = condition()
-        if value:
-            return value
+        value, met = None, None
+        try:
+            value = look()
+            if holds(value):
+                return value
+        except NOT_NOW as error:
+            met = error
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{what} did not happen within {timeout:g} s")
+            seen = f": {met!r}" if met else f"; in the end there was {value!r}" if value else ""
+            raise TimeoutError(f"{what} did not happen within {timeout:g} s{seen}") from met
         time.sleep(interval)
+
+
+def wait_for(what, condition, timeout=PATIENCE_SECONDS, interval=0.05):
+    """wait_until() with a condition that is its own value: what is true has happened."""
+    return wait_until(what, condition, bool, timeout, interval)
 
 
 class Cluster:

@@ -35,7 +35,7 @@ class Guest:
         self.hardware = ["--cpus", str(cpus), "--memory-mib", str(memory_mib)]
         self.folder.mkdir(parents=True)
 
-    def run(self, *args, timeout="30s"):
+    def run(self, *args, timeout="120s"):
         """Runs testnode to its end: returncode 0 if the machine joined, the reason in stderr if not."""
         argv = [self.cluster.program("testnode"), "--state-dir", self.folder / "disk", "--system-uuid", self.system_uuid,
                 "--timeout", timeout, *args]

@@ -71,8 +71,8 @@ def nobody_suffers(stack):
     probes = Probes(stack.operator)
     probes.thread.start()
     yield probes
-    wait_for("another renewal of the Lease", lambda: lease(stack)["renewTime"] > before["renewTime"], 60)
-    wait_for("some probes", lambda: len(probes.seconds) >= 20, 60)
+    wait_for("another renewal of the Lease", lambda: lease(stack)["renewTime"] > before["renewTime"])
+    wait_for("some probes", lambda: len(probes.seconds) >= 20)
     probes.ended.set()
     probes.thread.join()
     assert not probes.failures

@@ -38,7 +38,7 @@ def clean(stack):
     kubectl("delete", "deployments,statefulsets,daemonsets,pods,pdb", "--all", "-n", "default", "--wait=false",
             "--grace-period=1")
     kubectl("delete", "nodesmithpools,nodesmithclaims", "--all", "-n", manifests.NAMESPACE, "--wait=false")
-    wait_for("the removal of all claims and machines", lambda: all_gone(stack), 60)
+    wait_for("the removal of all claims and machines", lambda: all_gone(stack), 300)
     kubectl("delete", "nodesmithcontrolplanes,nodesmithproviders,secrets,events", "--all", "-n", manifests.NAMESPACE)
     assert not stack.nodes()
     assert not stack.bootstrap_tokens()

@@ -16,7 +16,7 @@ from narrator import Narrator  # noqa: E402
 from stack import Stack, running_pods  # noqa: E402
 
 PODS = 6
-STEP_SECONDS = 60
+STEP_SECONDS = 180
 
 
 class Failure(Exception):

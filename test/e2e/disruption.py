@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 
 import manifests
-from stack import NAMESPACE, condition, running_pods, wait_for
+from stack import NAMESPACE, condition, running_pods, wait_for, wait_until
 
 QUICK = {"stabilizationWindow": "0s", "emptyGracePeriod": "1s", "minNodeAge": "0s", "unneededDuration": "1s", "headroomPercent": 0,
          "delayAfterFailure": "1s", "drainTimeout": "1m"}
@@ -31,8 +31,8 @@ def patch_pool(stack, **spec):
     patch(stack, "nspool", "workers", {"spec": spec}, NAMESPACE)
 
 
-def wait_running(stack, count, timeout=60):
-    wait_for(f"{count} running pods", lambda: len(running_pods(stack.pods())) == count, timeout)
+def wait_running(stack, count):
+    wait_for(f"{count} running pods", lambda: len(running_pods(stack.pods())) == count)
 
 
 def keep_off_the_endpoint(stack):
@@ -45,9 +45,9 @@ def claim_names(stack):
 
 
 def all_ready(stack, count):
-    wait_for(f"{count} Ready claims", lambda: len(c := stack.claims()) == count and all(
-        condition(x, "Initialized").get("status") == "True" for x in c), 60)
-    return claim_names(stack)
+    claims = wait_until(f"{count} Ready claims", stack.claims, lambda found: len(found) == count and all(
+        condition(claim, "Initialized").get("status") == "True" for claim in found))
+    return {c["metadata"]["name"] for c in claims}
 
 
 def hardly_used_node(stack, deployment):
@@ -68,38 +68,44 @@ def describe(stack, kind, name, namespace=None):
 
 def assert_bound_soon(stack):
     """Evicted pods wait two minutes at most for their next node."""
-    for pod in stack.pods():
+    for pod in running_pods(stack.pods()):
         waited = datetime.fromisoformat(condition(pod, "PodScheduled")["lastTransitionTime"]) \
             - datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
         assert condition(pod, "PodScheduled")["status"] == "True" and waited.total_seconds() <= 120, pod["metadata"]["name"]
 
 
-def wait_replaced(stack, old, pods, timeout=90):
+def wait_replaced(stack, old, pods):
     """The node is gone, one other has its pods, and all is calm."""
-    wait_for("the replacement", lambda: old not in claim_names(stack) and len(running_pods(stack.pods())) == pods
-             and all(p["spec"].get("nodeName") != old for p in stack.pods()), timeout)
+    wait_until("the replacement", lambda: claim_names(stack), lambda names: old not in names and len(running_pods(stack.pods())) == pods
+               and all(p["spec"].get("nodeName") != old for p in stack.pods()), 240)
     assert old not in {m["name"] for m in stack.proxmox.machines()}
     assert old not in {n["metadata"]["name"] for n in stack.nodes()}
-    assert len(stack.claims()) == 1
+    wait_until("calm", lambda: claim_names(stack), lambda names: len(names) == 1)
     assert_bound_soon(stack)
 
 
-def wait_disrupted(stack, name, reason, timeout=40):
-    def found():
-        claim = next((c for c in stack.claims() if c["metadata"]["name"] == name), None)
-        return claim and condition(claim, "Disrupted").get("reason") == reason
-    wait_for(f"the decision {reason}", found, timeout)
-    wait_for("the Event on the Node", lambda: "Disrupting" in (shown := describe(stack, "node", name)) and reason in shown, 20)
-    assert "kubenodesmith.io/disrupted:NoSchedule" in wait_for(
-        "the taint", lambda: (text := describe(stack, "node", name)) and "disrupted:NoSchedule" in text and text, 10)
-    shown = describe(stack, "nsclaim", name, NAMESPACE)
-    assert "Disrupted" in shown and reason in shown
+def wait_disrupted(stack, name, reason, words=""):
+    """Claim, Node and Event say that the node leaves and why. Each is noted when it is seen: all may be gone a moment later."""
+    uid = stack.cluster.api("GET", f"/api/v1/nodes/{name}")["metadata"]["uid"]
+    seen = set()
+
+    def look():
+        if any(c["metadata"]["name"] == name and condition(c, "Disrupted").get("reason") == reason for c in stack.claims()):
+            seen.add("the claim's condition")
+        if any(t["key"] == "kubenodesmith.io/disrupted" and t["effect"] == "NoSchedule"
+               for n in stack.nodes() if n["metadata"]["uid"] == uid for t in n["spec"].get("taints", [])):
+            seen.add("the Node's taint")
+        if any(e["involvedObject"].get("uid") == uid and e["reason"] == "Disrupting" and e["message"].startswith(reason) and words in e["message"]
+               for e in stack.events("default")):
+            seen.add("the Event")
+        return seen
+    wait_until(f"the removal of {name} that is {reason}", look, lambda found: len(found) == 3)
 
 
-def blocked(stack, node, text, timeout=20):
+def blocked(stack, node, text):
     """kubectl describe node says so, and so does /debug/state; the node stays in service."""
-    wait_for(f'the Event "{text}"', lambda: text in describe(stack, "node", node), timeout)
-    assert "DisruptionBlocked" in describe(stack, "node", node)
+    told = wait_until(f'the Event "{text}"', lambda: describe(stack, "node", node), lambda shown: text in shown, interval=0.2)
+    assert "DisruptionBlocked" in told
     wait_for(f'"{text}" in the state', lambda: any(
-        text in stay["message"] for stay in json.loads(stack.operator.get("/debug/state"))["disruption"] if stay["node"] == node), timeout)
+        text in stay["message"] for stay in json.loads(stack.operator.get("/debug/state"))["disruption"] if stay["node"] == node))
     assert "disrupted:NoSchedule" not in describe(stack, "node", node)

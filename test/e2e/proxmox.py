@@ -38,8 +38,8 @@ class ProxmoxSimulator:
 
         def started():
             self.processes.check()
-            return ready.exists() and ready.read_text()
-        self.facts = json.loads(wait_for("the Proxmox simulator's start", started))
+            return json.loads(ready.read_text())
+        self.facts = wait_for("the Proxmox simulator's start", started)
         return self
 
     def stop(self):
@@ -61,7 +61,7 @@ class ProxmoxSimulator:
         """One request to the control interface: what a test does to the world behind the API's back."""
         request = urllib.request.Request(self.facts["control"] + path, method=method,
                                          data=None if body is None else json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 
@@ -74,4 +74,5 @@ class ProxmoxSimulator:
         """The requests served so far, oldest first."""
         if not self.request_log.exists():
             return []
-        return [json.loads(line) for line in self.request_log.read_text().splitlines()]
+        # Of the last line only a part may be there yet.
+        return [json.loads(line) for line in self.request_log.read_text().split("\n")[:-1]]

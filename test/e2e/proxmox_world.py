@@ -6,7 +6,7 @@ import ssl
 import urllib.parse
 import urllib.request
 
-from stack import wait_for
+from stack import wait_for, wait_until
 
 HOSTS = ("alfaromeo", "porsche", "zagato")
 SHARED_TEMPLATE, LOCAL_TEMPLATE = "debian", "debian-local"
@@ -39,6 +39,13 @@ def machine_named(proxmox, name):
     return next((m for m in proxmox.machines() if m["name"] == name), None)
 
 
+def wait_listed(proxmox, *names):
+    """Proxmox lists a machine at once, but its name only with the next report of its host: machines that have been there for
+    long are listed by name."""
+    listed = lambda: {guest.get("name") for guest in api(proxmox, "GET", "/cluster/resources?type=vm")}
+    wait_until(f"{', '.join(names)} in the list", listed, lambda found: found >= set(names))
+
+
 def volumes(proxmox):
     """Names of the volumes on all storages that belong to no template."""
     names = [re.split("[:/]", v["volid"])[-1] for s in proxmox.control("GET", "/world")["storages"] for v in s["volumes"]]
@@ -54,7 +61,7 @@ def destroy_by_hand(proxmox, machine):
     """As an administrator does it: stopped, then destroyed."""
     path = f"/nodes/{machine['node']}/qemu/{machine['vmid']}"
     api(proxmox, "POST", f"{path}/status/stop")
-    wait_for("its end", lambda: machine_named(proxmox, machine["name"])["status"] == "stopped", 20)
+    wait_for("its end", lambda: machine_named(proxmox, machine["name"])["status"] == "stopped")
     api(proxmox, "DELETE", f"{path}?purge=1")
 
 

@@ -26,12 +26,12 @@ SLOTS = ("Cd", "Floppy")  # the latter takes USB sticks
 
 def read_in_blocks(url, size=16 * 1024):
     """As BMCs stream virtual media: its length first, then a block at a time."""
-    with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=10) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=60) as answer:
         length = int(answer.headers["Content-Length"])
     blocks = []
     for at in range(0, length, size):
         request = urllib.request.Request(url, headers={"Range": f"bytes={at}-{at + size - 1}"})
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             assert answer.status == 206
             blocks.append(answer.read())
     return b"".join(blocks)

@@ -13,14 +13,13 @@ import ssl
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/controlplane"))
 sys.path.insert(0, str(ROOT / "test/e2e"))
-from cluster import Cluster, free_ports, wait_for  # noqa: E402
+from cluster import Cluster, free_ports, wait_for, wait_until  # noqa: E402
 from processes import Processes  # noqa: E402
 from proxmox import ProxmoxSimulator  # noqa: E402
 
@@ -54,8 +53,8 @@ class Operator:
             self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         return self
 
-    def wait_ready(self, timeout=30):
-        wait_for("the operator's readiness", self.ready, timeout)
+    def wait_ready(self):
+        wait_for("the operator's readiness", self.ready)
         return self
 
     def ready(self):
@@ -63,20 +62,20 @@ class Operator:
             raise RuntimeError(f"the operator ended with {self.process.returncode}:\n{self.log_tail()}")
         try:
             return self.get("/readyz", self.health_port) == "ok\n"
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:  # refused, reset, timed out, or an HTTP error
             return False
 
     def get(self, path, port=None):
         if port is None and self.token is not None:
             return self.get_securely(path, self.token)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port or self.metrics_port}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port or self.metrics_port}{path}", timeout=30) as answer:
             return answer.read().decode()
 
     def get_securely(self, path, token):
         """Over HTTPS, with that token or none; the certificate is not verified. Raises HTTPError."""
         request = urllib.request.Request(f"https://127.0.0.1:{self.metrics_port}{path}",
                                          headers={"Authorization": f"Bearer {token}"} if token else {})
-        with urllib.request.urlopen(request, timeout=5, context=ssl._create_unverified_context()) as answer:
+        with urllib.request.urlopen(request, timeout=30, context=ssl._create_unverified_context()) as answer:
             return answer.read().decode()
 
     def metrics(self):
@@ -111,7 +110,10 @@ class Operator:
         return code
 
     def log_tail(self, lines=30):
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+        return "\n".join(self.log_text().splitlines()[-lines:])
+
+    def log_text(self):
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
 
 
 class Stack:
@@ -146,35 +148,44 @@ class Stack:
 
     def install_crds(self):
         self.cluster.kubectl("apply", "--server-side", "-k", ROOT / "crds")
-        self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
         self.cluster.kubectl("apply", "--server-side", "-f", ROOT / "config/rbac/bootstrap.yaml")
         self.cluster.kubectl("create", "namespace", NAMESPACE)
-        wait_for("the API server to serve our kinds", self._kinds_are_served)
-
-    # A new CRD is answered with 429 until its storage is ready, also after it is Established.
-    def _kinds_are_served(self):
-        try:
-            return [self.objects(plural) for plural in KINDS]
-        except urllib.error.HTTPError as error:
-            if error.code in (404, 429):
-                return None
-            raise
+        wait_for("the rights of joining machines", self.tokens_may_join)
+        # A new CRD is answered with 429 until its storage is ready, also after it is Established.
+        wait_for("the API server to serve our kinds", lambda: [self.objects(plural) for plural in KINDS])
 
     def run_as_its_account(self):
         """The operator, not yet started, has the rights of config/rbac and no others."""
         self.install_crds()
         self.cluster.kubectl("create", "namespace", SYSTEM)
         self.cluster.kubectl("apply", "-k", ROOT / "config/rbac")
+        self.wait_for_rights()
         self.operator = Operator(self.folder, self.account_kubeconfig())
+
+    def wait_for_rights(self):
+        """An API server heeds roles a moment after they were made, and the operator is to be refused nothing."""
+        rights = (("list", "nodesmithclaims", "-A"), ("create", "secrets", "-n", "kube-system"), ("patch", "leases", "-n", SYSTEM))
+        wait_for("the rights of the operator's account", lambda: all(self.may(*right, f"--as={USER}") for right in rights))
+
+    def may(self, *question):
+        """What `kubectl auth can-i` says."""
+        return self.cluster.kubectl("auth", "can-i", *question, check=False).stdout.strip() == "yes"
+
+    def tokens_may(self, *question):
+        """Whether the bootstrap tokens of machines have the right, as the operator asks: when it starts, and seldom from then on."""
+        groups = ("system:bootstrappers", "system:bootstrappers:kubenodesmith", "system:authenticated")
+        return self.may(*question, "--as=system:bootstrap:000000", *(f"--as-group={group}" for group in groups))
+
+    def tokens_may_join(self):
+        return self.tokens_may("create", "certificatesigningrequests")
 
     def account_kubeconfig(self):
         return self.cluster.service_account_kubeconfig(self.folder / "operator.kubeconfig", SYSTEM, "kubenodesmith")
 
     def audit(self):
         """What the operator asked the API server for, as its own account."""
-        lines = (self.cluster.state / "logs/audit.log").read_text().splitlines()
-        events = (json.loads(line) for line in lines if line.endswith("}"))
-        return [e for e in events if e["user"]["username"] == USER]
+        return [e for e in read_log(self.cluster.audit_log) if e["user"]["username"] == USER]
 
     # --- what is there ---
 
@@ -203,6 +214,12 @@ class Stack:
     def apply(self, *manifests):
         """kubectl apply of manifests given as dictionaries."""
         return self.cluster.kubectl("apply", "-f", "-", stdin="\n---\n".join(json.dumps(m) for m in manifests))
+
+
+def read_log(path):
+    """The JSON objects of a log, one a line; of the last line only a part may be there yet."""
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return [json.loads(line) for line in lines]
 
 
 def make_certificate(folder, name):

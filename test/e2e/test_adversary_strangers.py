@@ -57,7 +57,7 @@ def test_silent_connections(stack, many_descriptors):
             for count in range(SILENT):
                 open_sockets.enter_context(connect(ports(stack.operator)[count % 3]))
             asked = len(probes.seconds)
-            wait_for("probes with all of them open", lambda: len(probes.seconds) >= asked + 20, 60)
+            wait_for("probes with all of them open", lambda: len(probes.seconds) >= asked + 20)
             assert "kubenodesmith_build_info" in stack.operator.get("/metrics")
         assert stack.operator.metrics()["process_open_fds"] < besieged.DESCRIPTORS / 2
 
@@ -127,7 +127,7 @@ def test_wrong_tokens(stack):
         strangers = [threading.Thread(target=stranger, daemon=True) for _ in range(40)]
         for thread in strangers:
             thread.start()
-        wait_for("strangers to be refused", lambda: len(refused) >= 40, 60)
+        wait_for("strangers to be refused", lambda: len(refused) >= 40)
         assert [scrape(operator, operator.token) for _ in range(25)] == [200] * 25
         ended.set()
         for thread in strangers:

@@ -55,9 +55,9 @@ def test_user_data_in_a_secret_is_refused_with_its_place_and_the_operator_lives(
         def told(words=words):
             found = [condition(claim, "Ready") for claim in stack.claims()]
             return [ready for ready in found if words in ready.get("message", "")]
-        ready = wait_for("a claim that says what is wrong", told, 60)[0]
+        ready = wait_for("a claim that says what is wrong", told)[0]
         assert (ready["status"], ready["reason"]) == ("False", "BootDataMissing")
         assert "Secret kubenodesmith/own, key user-data: " in ready["message"] and "line " in ready["message"]
         assert stack.operator.ready() and stack.operator.process.pid == process and stack.operator.process.poll() is None
         stack.cluster.kubectl("delete", "nodesmithpools", "--all", "-n", manifests.NAMESPACE)
-        wait_for("the end of the claims", lambda: not stack.claims(), 60)
+        wait_for("the end of the claims", lambda: not stack.claims())

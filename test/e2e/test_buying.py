@@ -46,10 +46,10 @@ def test_ordinary_load_runs_beside_a_pod_that_no_host_can_hold(stack):
     def shops():
         pods = [p for p in stack.pods() if p["metadata"]["name"].startswith("shop")]
         return pods if len(running_pods(pods)) == 20 else None
-    wait_for("20 running pods", shops, 120)
+    wait_for("20 running pods", shops, 240)
     largest = max(h["largestMachine"]["cpuCores"] for h in stack.objects("nodesmithproviders")[0]["status"]["hosts"])
     why = f"needs 20 CPUs, largest machine offers {largest - 0.1:g} after system reserve"
-    wait_for(f"the Event on the pod that fits nowhere: {why}", lambda: any(why in m for m in events_about(stack, "huge")), 30)
+    wait_for(f"the Event on the pod that fits nowhere: {why}", lambda: any(why in m for m in events_about(stack, "huge")))
     assert all(c["spec"]["requirements"]["cpuCores"] <= largest for c in stack.claims())
     assert not [c for c in stack.claims() if condition(c, "Failed")]
 
@@ -63,6 +63,6 @@ def test_disk_space_buys_no_more_machines_than_it_needs(stack):
     pods = manifests.deployment("chart", 4, cpu="1", memory="64Mi")
     pods["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["ephemeral-storage"] = "50Mi"
     stack.apply(pods)
-    wait_for("all pods", lambda: len(running_pods([p for p in stack.pods() if p["metadata"]["name"].startswith("chart")])) == 4, 90)
+    wait_for("all pods", lambda: len(running_pods([p for p in stack.pods() if p["metadata"]["name"].startswith("chart")])) == 4, 240)
     more = [c for c in stack.claims() if c["metadata"]["name"] not in claims]
     assert sum(c["spec"]["requirements"]["cpuCores"] for c in more) <= 4 + len(more), more

@@ -1,14 +1,13 @@
 """The operator is killed at random moments of the whole life of its machines: the end is the same, nothing is leaked."""
 
 import datetime
-import json
 import random
 import signal
 import threading
 import time
 
 import manifests
-from stack import Operator, running_pods, wait_for
+from stack import Operator, read_log, running_pods, wait_for
 
 KILLS = 10
 PODS = 4
@@ -58,12 +57,12 @@ def test_killed_ten_times_the_operator_loses_nothing_and_buys_nothing_twice(clea
     with Census(stack) as census:
         stack.apply(manifests.deployment("shop", PODS, cpu="6"))
         kill_at_random(stack, generator, KILLS // 2, 1.5)
-        wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 90)
+        wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 240)
         assert len(stack.claims()) == PODS
         stack.cluster.kubectl("delete", "deployment", "shop", "--wait=false")
         kill_at_random(stack, generator, KILLS - KILLS // 2, 1.5)
         wait_for("the removal of everything",
-                 lambda: not (stack.claims() or stack.proxmox.machines() or stack.nodes() or stack.bootstrap_tokens()), 90)
+                 lambda: not (stack.claims() or stack.proxmox.machines() or stack.nodes() or stack.bootstrap_tokens()), 240)
     stack.operator.wait_ready()
     assert census.most <= PODS, f"{census.most} machines at a time for {PODS} pods"
     assert not census.duplicates
@@ -71,8 +70,7 @@ def test_killed_ten_times_the_operator_loses_nothing_and_buys_nothing_twice(clea
 
 def writes_of(stack, user, since):
     """Requests of the user that the API server received later, but for its Lease and reviews, which change nothing."""
-    lines = (json.loads(line) for line in stack.cluster.audit_log.read_text().splitlines())
-    return [(e["requestReceivedTimestamp"], e["verb"], e["requestURI"]) for e in lines
+    return [(e["requestReceivedTimestamp"], e["verb"], e["requestURI"]) for e in read_log(stack.cluster.audit_log)
             if e["user"]["username"] == user and e["requestReceivedTimestamp"] > since
             and e["verb"] in WRITES and e["objectRef"]["resource"] != "leases"
             and e["objectRef"].get("apiGroup") not in ("authentication.k8s.io", "authorization.k8s.io")]
@@ -97,18 +95,18 @@ def test_a_leader_that_stood_still_for_longer_than_its_lease_writes_nothing_any_
     try:
         first.start(*election).wait_ready()
         stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": PODS}))
-        wait_for("the first one's lead", lambda: writes_of(stack, users[0], ""), 30)
+        wait_for("the first one's lead", lambda: writes_of(stack, users[0], ""))
         second.start(*election).wait_ready()
         # In the middle of work, of which much is left.
         stack.apply(manifests.deployment("shop", PODS, cpu="6"))
-        wait_for("claims", stack.claims, 30)
+        wait_for("claims", stack.claims)
         first.process.send_signal(signal.SIGSTOP)
         time.sleep(STANDSTILL)
         resumed = server_time()
         first.process.send_signal(signal.SIGCONT)
         assert first.process.wait(60) != 0, "it lost its lease"
         assert not writes_of(stack, users[0], resumed)
-        wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 90)
+        wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 240)
         assert len(stack.claims()) == PODS
         assert writes_of(stack, users[1], "")
     finally:
@@ -122,7 +120,7 @@ def test_after_a_death_between_reservation_and_claims_the_next_purchase_needs_no
     stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": 3 * PODS}))
     stack.operator.wait_ready()
     pool = f"/apis/{manifests.API}/namespaces/{manifests.NAMESPACE}/nodesmithpools/workers"
-    wait_for("the pool's status", lambda: stack.cluster.api("GET", pool).get("status"), 30)
+    wait_for("the pool's status", lambda: stack.cluster.api("GET", pool).get("status"))
     stack.operator.kill()
     # As it stands in the status when a process dies right after it has reserved.
     reserved = {"nodes": PODS, "cpuCores": 8 * PODS, "memoryMiB": 8192 * PODS, "time": server_time().split(".")[0] + "Z"}
@@ -130,9 +128,10 @@ def test_after_a_death_between_reservation_and_claims_the_next_purchase_needs_no
     stack.apply(manifests.deployment("shop", PODS, cpu="6"))
     stack.operator.start().wait_ready()
     started = time.monotonic()
-    wait_for("the purchase", lambda: len(stack.claims()) == PODS, 40)
+    # Otherwise it would wait for a minute after the time of the reservation.
+    wait_for("the purchase", lambda: len(stack.claims()) == PODS, 45)
     print(f"bought {time.monotonic() - started:.1f} s after the start")
-    wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 90)
+    wait_for("all pods running", lambda: len(running_pods(stack.pods())) == PODS, 240)
     assert len(stack.claims()) == PODS
 
 
@@ -142,7 +141,7 @@ def test_a_creation_that_hangs_is_stopped_and_its_pods_run_elsewhere(clean):
     stack.proxmox.control("POST", "/task-faults", {"type": "qmcreate", "trouble": "hang"})
     stack.apply(*manifests.everything(stack.proxmox, scaleUp={"provisionTimeout": "20s", "retry": {"initialBackoff": "1s"}}))
     stack.apply(manifests.deployment("shop", 1))
-    wait_for("the pod running", lambda: running_pods(stack.pods()), 240)
-    stops = [r for r in stack.proxmox.requests() if r["method"] == "DELETE" and "/tasks/" in r["path"]]
+    wait_for("the pod running", lambda: running_pods(stack.pods()), 300)
+    stops = {r["path"] for r in stack.proxmox.requests() if r["method"] == "DELETE" and "/tasks/" in r["path"]}
     assert len(stops) == 1, stops
-    assert len(stack.proxmox.machines()) == 1
+    wait_for("one machine", lambda: len(stack.proxmox.machines()) == 1)

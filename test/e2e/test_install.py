@@ -8,7 +8,7 @@ import time
 import yaml
 
 import documented
-from cluster import Cluster
+from cluster import Cluster, wait_until
 from stack import BIN, ROOT
 
 NAMESPACE = "kubenodesmith-system"
@@ -49,18 +49,25 @@ def test_every_documented_way_of_installing_works(tmp_path):
             return deployment["spec"]["template"]["spec"]["containers"][0]["image"]
 
         def kinds():
-            return set(cluster.kubectl("api-resources", "--api-group=kubenodesmith.parawell.cloud", "-o", "name").split())
+            return set(cluster.kubectl("api-resources", "--api-group=kubenodesmith.parawell.cloud", "-o", "name", check=False).stdout.split())
+
+        # An API server serves a kind, or does so no more, some moments after its CRD was made or deleted.
+        def wait_kinds(count):
+            wait_until(f"{count} kinds", kinds, lambda found: len(found) == count)
 
         run("install-kustomize")
-        assert image() == "registry.example.com/kubenodesmith:0.1.0" and len(kinds()) == 5
+        assert image() == "registry.example.com/kubenodesmith:0.1.0"
+        wait_kinds(5)
         helm = [cluster.program("helm"), "template", "second", ROOT / "charts/kubenodesmith", "-n", NAMESPACE, "--kube-version=v1.36.0", "--set", EVERYTHING]
         validate(cluster, yaml.safe_load_all(subprocess.run(helm, check=True, capture_output=True, text=True).stdout))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/network-policy")))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/grafana")))
         run("remove")
-        assert not kinds() and not cluster.kubectl("get", "deployments", "-n", NAMESPACE, "-o", "name")
+        wait_kinds(0)
+        assert not cluster.kubectl("get", "deployments", "-n", NAMESPACE, "-o", "name")
         run("install-helm")
-        assert image() == "registry.example.com/kubenodesmith:0.1.0" and len(kinds()) == 5
+        assert image() == "registry.example.com/kubenodesmith:0.1.0"
+        wait_kinds(5)
         uninstall_release(folder, programs, cluster)
         assert len(kinds()) == 5, "removing a release removes no object of a user"
         run("install-file")

@@ -63,8 +63,8 @@ def test_from_unschedulable_to_the_creation_request(clean):
         for number in range(PODS):
             before = len(creations(stack))
             stack.apply(manifests.deployment(f"one-{number}", 1, cpu="7"))
-            created = wait_for("a creation request", lambda: creations(stack)[before:], 30)[0]
-            name = wait_for("the verdict", lambda: [p for p in verdicts.seen if p.startswith(f"one-{number}-")], 10)[0]
+            created = wait_for("a creation request", lambda: creations(stack)[before:])[0]
+            name = wait_for("the verdict", lambda: [p for p in verdicts.seen if p.startswith(f"one-{number}-")])[0]
             delays.append(created["time"] - verdicts.seen[name] - IDLE_SECONDS)
     finally:
         verdicts.stop()

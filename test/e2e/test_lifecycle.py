@@ -4,17 +4,21 @@ import json
 
 import documented
 import manifests
-from stack import NAMESPACE, condition, is_true, running_pods, wait_for
+from stack import NAMESPACE, condition, is_true, running_pods, wait_for, wait_until
 
 CLAIM_CONDITIONS = ("Launched", "Registered", "Initialized", "Ready")
 
 
+def is_ready(claim):
+    return all(is_true(claim, kind) for kind in CLAIM_CONDITIONS)
+
+
 def ready_claims(stack):
-    return [c for c in stack.claims() if all(is_true(c, kind) for kind in CLAIM_CONDITIONS)]
+    return [c for c in stack.claims() if is_ready(c)]
 
 
-def wait_running(stack, count, timeout=60):
-    wait_for(f"{count} running pods", lambda: len(running_pods(stack.pods())) == count, timeout)
+def wait_running(stack, count):
+    wait_for(f"{count} running pods", lambda: len(running_pods(stack.pods())) == count)
 
 
 def test_pending_pods_become_machines_that_join_and_leave_again(clean):
@@ -22,7 +26,7 @@ def test_pending_pods_become_machines_that_join_and_leave_again(clean):
     stack.apply(*manifests.everything(stack.proxmox))
     stack.apply(manifests.deployment("shop", 3))
     wait_running(stack, 3)
-    claims = wait_for("every claim Ready", lambda: (c := ready_claims(stack)) and len(c) == len(stack.claims()) and c)
+    claims = wait_until("every claim Ready", stack.claims, lambda found: found and all(map(is_ready, found)))
 
     machines = {m["name"]: m for m in stack.proxmox.machines()}
     nodes = {n["metadata"]["name"]: n for n in stack.nodes()}
@@ -40,7 +44,7 @@ def test_pending_pods_become_machines_that_join_and_leave_again(clean):
     assert not stack.bootstrap_tokens(), "a token outlives the registration of its node"
 
     stack.cluster.kubectl("delete", "deployment", "shop")
-    wait_for("the removal of all machines", lambda: not (stack.claims() or stack.proxmox.machines() or stack.nodes()), 60)
+    wait_for("the removal of all machines", lambda: not (stack.claims() or stack.proxmox.machines() or stack.nodes()))
 
 
 def test_get_and_describe_tell_what_happens(clean):
@@ -55,7 +59,7 @@ def test_get_and_describe_tell_what_happens(clean):
         assert column in header
     assert " Ready " in row and "workers" in row
     describe = lambda: stack.cluster.kubectl("-n", NAMESPACE, "describe", "nsclaim")
-    description = wait_for("an Event that names the pod that the claim was bought for", lambda: (text := describe()) and "shop-" in text and text, 20)
+    description = wait_for("an Event that names the pod that the claim was bought for", lambda: (text := describe()) and "shop-" in text and text)
     for kind in CLAIM_CONDITIONS:
         assert kind in description
     assert stack.proxmox.token_secret not in description + stack.operator.log.read_text()
@@ -68,9 +72,8 @@ def test_a_pod_that_fits_no_pool_gets_an_event_with_the_reason(clean):
 
     def reasons():
         return [e["message"] for e in stack.events("default") if e["involvedObject"]["kind"] == "Pod"
-                and e["source"].get("component") == "kubenodesmith"]
-    message = wait_for("an Event on the pod", reasons, 20)[0]
-    assert "workers" in message and "CPU" in message
+                and e["involvedObject"]["name"].startswith("giant-") and e["source"].get("component") == "kubenodesmith"]
+    wait_until("an Event on the pod", reasons, lambda told: any("workers" in message and "CPU" in message for message in told))
     assert not stack.claims()
 
 
@@ -81,7 +84,7 @@ def test_as_much_as_the_limit_allows_is_bought(clean):
     stack.apply(manifests.deployment("large", 3, cpu="6"))
     wait_running(stack, 2)
     full = lambda: condition(stack.objects("nodesmithpools")[0], "Available")
-    wait_for("a pool that says it is full", lambda: (full().get("status"), full().get("reason")) == ("False", "MaxNodesReached"), 20)
+    wait_for("a pool that says it is full", lambda: (full().get("status"), full().get("reason")) == ("False", "MaxNodesReached"))
     assert len(stack.proxmox.machines()) == 2
 
 
@@ -89,7 +92,7 @@ def test_min_nodes_are_bought_without_demand(clean):
     """R14."""
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 2}))
-    wait_for("two nodes", lambda: len(ready_claims(stack)) == 2, 60)
+    wait_for("two nodes", lambda: len(ready_claims(stack)) == 2)
 
 
 def test_a_node_bought_for_a_pod_holds_it_beside_daemon_sets(clean):
@@ -100,7 +103,7 @@ def test_a_node_bought_for_a_pod_holds_it_beside_daemon_sets(clean):
     del daemon["spec"]["replicas"]
     stack.apply(daemon, *manifests.everything(stack.proxmox))
     stack.apply(manifests.deployment("exact", 1, cpu="4", memory="4Gi"))
-    wait_for("the pod and the agent running", lambda: len(running_pods(stack.pods())) == 2, 60)
+    wait_for("the pod and the agent running", lambda: len(running_pods(stack.pods())) == 2)
     assert len(stack.claims()) == 1
 
 
@@ -111,9 +114,9 @@ def test_deleting_a_pool_removes_its_machines(clean):
     stack.apply(manifests.deployment("shop", 2))
     wait_running(stack, 2)
     stack.cluster.kubectl("delete", "deployment", "shop", "--wait=false")
-    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nspool", "workers", "--timeout=60s")
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nspool", "workers", "--timeout=240s")
     assert not stack.claims() and not stack.proxmox.machines()
-    wait_for("no node", lambda: not stack.nodes(), 30)
+    wait_for("no node", lambda: not stack.nodes())
 
 
 def test_a_budget_without_slack_holds_the_drain_until_it_gives_way(clean):
@@ -125,21 +128,21 @@ def test_a_budget_without_slack_holds_the_drain_until_it_gives_way(clean):
     stack.apply(budget)
     wait_running(stack, 1)
     wait_for("a budget that counts the pod", lambda: stack.cluster.find(
-        "/apis/policy/v1/namespaces/default/poddisruptionbudgets/shop")["status"].get("currentHealthy") == 1, 20)
+        "/apis/policy/v1/namespaces/default/poddisruptionbudgets/shop")["status"].get("currentHealthy") == 1)
     claim, machine = stack.claims()[0]["metadata"]["name"], stack.proxmox.machines()[0]
     documented.run("replace-machine", stack.folder, (stack.cluster.program("kubectl").parent,), stack.cluster.kubeconfig,
                    CLAIM=claim, NAMESPACE=NAMESPACE)
 
     def drained():
         return condition(next(c for c in stack.claims() if c["metadata"]["name"] == claim), "Drained")
-    wait_for("a drain blocked by the budget", lambda: drained().get("reason") == "BlockedByBudget", 20)
-    assert "shop" in drained()["message"]
+    wait_until("a drain blocked by the budget", drained, lambda c: c["reason"] == "BlockedByBudget" and "shop" in c["message"])
     # The pod fits nowhere else, so its next machine is bought before it has to leave this one.
-    wait_for("a replacement that is Ready", lambda: [c for c in ready_claims(stack) if c["metadata"]["name"] != claim], 60)
+    wait_for("a replacement that is Ready", lambda: [c for c in ready_claims(stack) if c["metadata"]["name"] != claim])
     assert [p["spec"]["nodeName"] for p in running_pods(stack.pods())] == [machine["name"]]
     assert machine["uuid"] in [m["uuid"] for m in stack.proxmox.machines() if m["status"] == "running"]
     assert len(stack.claims()) == 2
     stack.cluster.kubectl("delete", "pdb", "shop")
-    wait_for("the removal of that claim", lambda: claim not in [c["metadata"]["name"] for c in stack.claims()], 60)
+    wait_for("the removal of that claim", lambda: claim not in [c["metadata"]["name"] for c in stack.claims()])
     wait_running(stack, 1)
-    assert [m["name"] for m in stack.proxmox.machines()] == [p["spec"]["nodeName"] for p in running_pods(stack.pods())]
+    wait_for("one machine, that of the pod", lambda: [m["name"] for m in stack.proxmox.machines()] == [
+        p["spec"]["nodeName"] for p in running_pods(stack.pods())])

@@ -105,10 +105,12 @@ def without_rights_of_joining(stack):
     """The operator asks what tokens may do when it starts, and seldom from then on."""
     stack.operator.stop()
     stack.cluster.kubectl("delete", "-f", ROOT / "config/rbac/bootstrap.yaml")
+    wait_for("the end of the rights", lambda: not stack.tokens_may_join())
     stack.operator.start().wait_ready()
     yield
     stack.operator.stop()
     stack.cluster.kubectl("apply", "--server-side", "-f", ROOT / "config/rbac/bootstrap.yaml")
+    wait_for("the rights", stack.tokens_may_join)
     stack.operator.start().wait_ready()
 
 
@@ -122,11 +124,11 @@ def surroundings(stack, mistake):
         yield
         return
     apply(stack, refusal_of_tokens())
-    wait_for("the refusal of tokens", lambda: not takes_tokens(stack), 60)
+    wait_for("the refusal of tokens", lambda: not takes_tokens(stack))
     yield
     for kind in ("validatingadmissionpolicybinding", "validatingadmissionpolicy"):
         stack.cluster.kubectl("delete", kind, "tokens")
-    wait_for("the end of the refusal", lambda: takes_tokens(stack), 60)
+    wait_for("the end of the refusal", lambda: takes_tokens(stack))
 
 
 def describe(stack, kind, *name, namespace=manifests.NAMESPACE):
@@ -200,10 +202,10 @@ def test_a_mistake_is_answered_with_cause_and_remedy(clean, surroundings, mistak
             continue
         for speaker in speakers:
             for say in SPEAKERS[speaker]:
-                wait_for(f"{speaker} to say: {words}", lambda say=say, words=words: words in say(stack), 40)
+                wait_for(f"{speaker} to say: {words}", lambda say=say, words=words: words in say(stack))
         for speaker in ROWS_OF.keys() & set(speakers):
             if mistake not in STILL_AVAILABLE:
                 wait_for(f"kubectl get of the {speaker} to show it: {words}",
-                         lambda speaker=speaker, words=words: is_seen_at_first_sight(stack, speaker, words), 40)
+                         lambda speaker=speaker, words=words: is_seen_at_first_sight(stack, speaker, words))
     # The columns READY and REASON of kubectl get nsclaim -o wide.
-    wait_for("a reason in each claim's columns", lambda: all(condition(claim, "Ready").get("reason") for claim in stack.claims()), 20)
+    wait_for("a reason in each claim's columns", lambda: all(condition(claim, "Ready").get("reason") for claim in stack.claims()))

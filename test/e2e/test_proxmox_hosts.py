@@ -3,7 +3,7 @@
 import manifests
 import proxmox_world
 import pytest
-from stack import Stack, condition, is_true, wait_for
+from stack import Stack, condition, is_true, wait_for, wait_until
 
 # Beside two guests that start with their host: half of alfaromeo's memory and most of porsche's CPUs are promised.
 WORLD = proxmox_world.world()
@@ -23,12 +23,12 @@ def stack(tmp_path_factory):
         yield running
 
 
-def hosts_of(stack, count, timeout=40):
+def hosts_of(stack, count):
     """The hosts of the launched claims, oldest first."""
     def hosts():
         claims = sorted((c for c in stack.claims() if is_true(c, "Launched")), key=lambda c: int(c["status"]["machineID"]))
         return [c["status"]["host"] for c in claims] if len(claims) == count else None
-    return wait_for(f"{count} launched machines", hosts, timeout)
+    return wait_for(f"{count} launched machines", hosts)
 
 
 def trigger_round(stack):
@@ -66,10 +66,8 @@ def test_what_excludes_a_host_is_never_relaxed(clean):
     stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox, placement=placement),
                 manifests.pool(bootstrap={"method": "None"}), manifests.control_plane(),
                 manifests.claim("by-hand"))
-    message = wait_for("a claim without a host", lambda: next(
-        (condition(c, "Launched")["message"] for c in stack.claims()
-         if condition(c, "Launched").get("reason") == "InsufficientCapacity"), None), 30)
-    assert "zagato: in placement.excludedNodes" in message and "alfaromeo: less free memory" in message
+    wait_until("a claim without a host", lambda: condition(stack.claims()[0], "Launched"), lambda c: c["reason"] == "InsufficientCapacity"
+               and "zagato: in placement.excludedNodes" in c["message"] and "alfaromeo: less free memory" in c["message"])
     assert not stack.proxmox.machines()
 
 
@@ -77,64 +75,63 @@ def test_a_revoked_token_stops_buying_and_a_restored_one_goes_on(clean):
     stack = clean
     token = f"/tokens/{stack.proxmox.token_id}"
     stack.apply(*manifests.everything(stack.proxmox))
-    wait_for("a ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"), 20)
+    wait_for("a ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"))
     try:
         stack.proxmox.control("POST", f"{token}/revoke")
         stack.apply(manifests.deployment("shop", 1))
         trigger_round(stack)
-        failed = wait_for("the provider's condition", lambda: [p for p in stack.objects("nodesmithproviders")
-                          if condition(p, "Ready").get("reason") == "AuthenticationFailed"], 40)
-        assert "PROXMOX_SECRET" in condition(failed[0], "Ready")["message"]
-        assert stack.proxmox.token_secret not in condition(failed[0], "Ready")["message"]
+        failed = wait_until("the provider's condition", lambda: condition(stack.objects("nodesmithproviders")[0], "Ready"),
+                            lambda c: c["reason"] == "AuthenticationFailed")
+        assert "PROXMOX_SECRET" in failed["message"] and stack.proxmox.token_secret not in failed["message"]
         assert not stack.proxmox.machines()
     finally:
         stack.proxmox.control("POST", f"{token}/restore")
-    wait_for("a machine after all", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 90)
+    wait_for("a machine after all", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 240)
 
 
 def test_a_node_follows_its_machine_to_another_host(clean):
     stack = clean
     labels = {"example.com/host": "{{ .Host }}", "example.com/of": "{{ .Pool }}-{{ .Provider }}"}
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}, template={"labels": labels}))
-    claim = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 60)[0]
+    claim = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")])[0]
     name, host, vmid = claim["metadata"]["name"], claim["status"]["host"], claim["status"]["machineID"]
     assert stack.nodes()[0]["metadata"]["labels"]["example.com/of"] == "workers-proxmox"
-    wait_for("the boot image's end", lambda: not proxmox_world.volumes(stack.proxmox), 20)
+    wait_for("the boot image's end", lambda: not proxmox_world.volumes(stack.proxmox))
     other = next(h for h in proxmox_world.HOSTS if h != host)
     proxmox_world.api(stack.proxmox, "POST", f"/nodes/{host}/qemu/{vmid}/migrate", target=other, online=1)
-    wait_for("the migration", lambda: proxmox_world.machine_named(stack.proxmox, name)["node"] == other, 20)
+    wait_for("the migration", lambda: proxmox_world.machine_named(stack.proxmox, name)["node"] == other)
 
     def labelled():
         trigger_round(stack)
         found = stack.nodes()[0]["metadata"]["labels"]
         return {found["kubenodesmith.io/host"], found["topology.kubernetes.io/zone"], found["example.com/host"]} == {other}
-    wait_for("the Node's labels", labelled, 40, interval=3)
+    wait_for("the Node's labels", labelled, interval=3)
     mine = lambda: next(c for c in stack.claims() if c["metadata"]["name"] == name)
-    wait_for("its host in the claim's status", lambda: mine()["status"]["host"] == other, 20)
-    assert is_true(mine(), "Ready")
+    wait_for("its host in the claim's status", lambda: mine()["status"]["host"] == other)
+    wait_for("service there", lambda: is_true(mine(), "Ready"))
 
 
 def test_a_claim_whose_machine_vanished_is_replaced(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}))
-    claim = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 60)[0]
+    claim = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")])[0]
     host, vmid = claim["status"]["host"], claim["status"]["machineID"]
     proxmox_world.api(stack.proxmox, "POST", f"/nodes/{host}/qemu/{vmid}/status/stop")
-    wait_for("its end", lambda: stack.proxmox.machines()[0]["status"] == "stopped", 20)
+    wait_for("its end", lambda: next(m for m in stack.proxmox.machines() if str(m["vmid"]) == vmid)["status"] == "stopped")
     proxmox_world.api(stack.proxmox, "DELETE", f"/nodes/{host}/qemu/{vmid}?purge=1")
-    wait_for("a machine that is gone", lambda: not [m for m in stack.proxmox.machines() if str(m["vmid"]) == vmid], 20)
+    wait_for("a machine that is gone", lambda: not [m for m in stack.proxmox.machines() if str(m["vmid"]) == vmid])
 
     def replaced():
         trigger_round(stack)
         return [c for c in stack.claims() if is_true(c, "Ready") and c["metadata"]["uid"] != claim["metadata"]["uid"]]
-    wait_for("another Ready claim", replaced, 90, interval=5)
-    wait_for("the old Node's end", lambda: len(stack.nodes()) == 1, 30)
+    wait_for("another Ready claim", replaced, 240, interval=5)
+    wait_for("the old Node's end", lambda: len(stack.nodes()) == 1)
 
 
 def test_a_machine_costs_at_most_eight_requests(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox))
-    wait_for("a ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"), 20)
+    wait_for("a ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"))
     before = len(proxmox_world.requests_to_make_machines(stack.proxmox))
     stack.apply(manifests.deployment("shop", 5, cpu="6"))
     hosts_of(stack, 5)

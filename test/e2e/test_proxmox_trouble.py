@@ -10,7 +10,7 @@ import documented
 import manifests
 import proxmox_world
 import pytest
-from stack import Stack, condition, is_true, running_pods, wait_for
+from stack import Stack, condition, is_true, running_pods, wait_for, wait_until
 
 ROOT_PASSWORD = "an administrator's"
 WORLD = proxmox_world.world()
@@ -75,23 +75,23 @@ def test_a_host_that_dies_while_it_clones_costs_the_pods_nothing_but_time(clean)
     stack.proxmox.control("POST", "/durations", {"tasks": {"qmclone-full": 600}})
     stack.apply(manifests.secret(stack.proxmox), from_local_templates(stack), manifests.pool(), manifests.control_plane())
     stack.apply(manifests.deployment("shop", 1))
-    cloning = wait_for("a clone under way", lambda: cloning_claim(stack), 60)
+    cloning = wait_for("a clone under way", lambda: cloning_claim(stack))
     name, dead, vmid = (cloning["metadata"]["name"], cloning["status"]["host"], cloning["status"]["machineID"])
     stack.proxmox.control("POST", "/durations", {"tasks": {"qmclone-full": 1}})
     stack.proxmox.control("POST", f"/hosts/{dead}/power-off")
     try:
-        wait_for("a running pod", lambda: running_pods(stack.pods()), 120)
+        wait_for("a running pod", lambda: running_pods(stack.pods()), 240)
         mine = lambda: next(c for c in stack.claims() if c["metadata"]["name"] == name)
-        assert mine()["status"]["lastFailure"]["reason"] == "HostDown" and dead in mine()["status"]["lastFailure"]["message"]
-        wait_for("what is left there to be told", lambda: reason(mine(), "MachineDeleted") == "HostUnreachable", 60)
-        wait_for("the Event", lambda: any("HostDown" in text for text in events_about(stack, name)), 20)
-        others = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 30)
+        wait_until("the failure to be told", lambda: mine()["status"]["lastFailure"], lambda why: why["reason"] == "HostDown" and dead in why["message"])
+        wait_for("what is left there to be told", lambda: reason(mine(), "MachineDeleted") == "HostUnreachable")
+        wait_for("the Event", lambda: any("HostDown" in text for text in events_about(stack, name)))
+        others = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")])
         assert [c["status"]["host"] for c in others] == [h for h in proxmox_world.HOSTS if h not in (ANSWERING, dead)]
     finally:
         stack.proxmox.control("POST", f"/hosts/{dead}/power-on")
     # The clone's worker died with its host and left a lock that only root can break; until then nothing is touched.
-    locked = wait_for("the lock to be told", lambda: mine() if reason(mine(), "MachineDeleted") == "Locked" else None, 120)
-    assert f"qm unlock {vmid} && qm destroy {vmid}" in condition(locked, "MachineDeleted")["message"]
+    locked = wait_until("the lock to be told", lambda: condition(mine(), "MachineDeleted"), lambda c: c["reason"] == "Locked", 240)
+    assert f"qm unlock {vmid} && qm destroy {vmid}" in locked["message"]
     as_root(stack.proxmox, "DELETE", f"/nodes/{dead}/qemu/{vmid}?skiplock=1&purge=1&destroy-unreferenced-disks=1")
 
 
@@ -102,14 +102,14 @@ def test_a_storage_that_is_full_sends_the_machine_to_another_host(clean):
     try:
         stack.apply(manifests.secret(stack.proxmox), from_local_templates(stack, strategy="Spread"),
                     manifests.pool(limits={"minNodes": 2}), manifests.control_plane())
-        ready = wait_for("2 Ready claims", lambda: two_ready(stack), 120)
+        ready = wait_for("2 Ready claims", lambda: two_ready(stack), 240)
     finally:
         stack.proxmox.control("POST", "/storages/local/fill", {"host": full, "availGiB": 400})
     assert {c["status"]["host"] for c in ready} == {"zagato"}
     failed = [c for c in ready if c["status"].get("lastFailure")]
     assert failed and all(c["status"]["lastFailure"]["reason"] == "CloneFailed" for c in failed)
     assert "No space left" in failed[0]["status"]["lastFailure"]["message"]
-    wait_for("the Event", lambda: any("CloneFailed" in text for text in events_about(stack, failed[0]["metadata"]["name"])), 20)
+    wait_for("the Event", lambda: any("CloneFailed" in text for text in events_about(stack, failed[0]["metadata"]["name"])))
     assert len(stack.proxmox.machines()) == 2, "nothing is left of the attempts that failed"
     disks = [v for v in proxmox_world.volumes(stack.proxmox) if "disk" in v]
     assert len(disks) == 2
@@ -122,9 +122,9 @@ def test_a_storage_that_is_full_sends_the_machine_to_another_host(clean):
 def test_a_machine_that_its_user_keeps_loses_our_mark_and_nothing_else(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}, deletionPolicy="Retain"))
-    name = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")], 60)[0]["metadata"]["name"]
+    name = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")])[0]["metadata"]["name"]
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "delete", "nspool", "workers", "--wait=false")
-    wait_for("the end of the claim", lambda: not stack.claims(), 60)
+    wait_for("the end of the claim", lambda: not stack.claims())
     kept = proxmox_world.machine_named(stack.proxmox, name)
     assert kept["status"] == "running" and "kubenodesmith" not in json.dumps(kept["config"].get("tags", "") + kept["config"].get("description", ""))
     (node,) = stack.nodes()
@@ -137,8 +137,7 @@ def legacy_machine(stack, vmid, name, tag):
     """As the Go operator leaves it: named and tagged, joined, and without a mark."""
     proxmox, host = stack.proxmox, "zagato"
     proxmox_world.api(proxmox, "POST", f"/nodes/{host}/qemu", vmid=vmid, name=name, tags=tag, cores=2, memory=4096, agent=1)
-    wait_for("its creation", lambda: proxmox_world.machine_named(proxmox, name), 20)
-    wait_for("its end", lambda: "lock" not in proxmox_world.machine_named(proxmox, name)["config"], 20)
+    wait_for("its creation", lambda: "lock" not in proxmox_world.machine_named(proxmox, name)["config"])
     proxmox_world.api(proxmox, "POST", f"/nodes/{host}/qemu/{vmid}/status/start")
     join = (f"kubeadm join {stack.cluster.server.removeprefix('https://')} --token {stack.cluster.bootstrap_token()} "
             f"--discovery-token-ca-cert-hash {stack.cluster.ca_hash} --node-name {name}\n")
@@ -148,8 +147,8 @@ def legacy_machine(stack, vmid, name, tag):
             return proxmox_world.api(proxmox, "POST", f"/nodes/{host}/qemu/{vmid}/agent/exec", **{"command": "sh", "input-data": join})
         except urllib.error.HTTPError:
             return None  # the guest agent does not answer yet
-    wait_for("the guest to take a command", started, 60)
-    wait_for("its Node", lambda: [n for n in stack.nodes() if n["metadata"]["name"] == name], 60)
+    wait_for("the guest to take a command", started)
+    wait_for("its Node", lambda: [n for n in stack.nodes() if n["metadata"]["name"] == name])
 
 
 def legacy_claim(stack, name):
@@ -172,29 +171,29 @@ def test_machines_of_the_go_operator_are_taken_over_if_they_prove_to_be_the_clai
     names = ("workers-000001", "workers-000002")
     for name in names:
         legacy_claim(stack, name)
-    # Proxmox lists a machine at once, but its name only with the next report of its host; these have been there for long.
-    listed = lambda: {guest.get("name") for guest in proxmox_world.api(stack.proxmox, "GET", "/cluster/resources?type=vm")}
-    wait_for("their names in the list", lambda: listed() >= set(names), 30)
+    proxmox_world.wait_listed(stack.proxmox, *names)
     stack.operator.start().wait_ready()
     claims = lambda: {c["metadata"]["name"]: c for c in stack.claims()}
-    wait_for("an adopted claim", lambda: is_true(claims()["workers-000001"], "Adopted"), 60)
-    wait_for("a verdict on the other", lambda: condition(claims()["workers-000002"], "Adopted").get("status") == "False", 60)
-    adopted, refused = claims()["workers-000001"], claims()["workers-000002"]
+    # What is not proven at the first look is looked at a minute later.
+    wait_for("an adopted claim", lambda: is_true(claims()["workers-000001"], "Adopted"), 300)
+    refused = wait_until("a verdict on the other", lambda: condition(claims()["workers-000002"], "Adopted"),
+                         lambda c: "kubenodesmith-managed" in c["message"], 300)
+    assert refused["status"] == "False"
+    adopted = claims()["workers-000001"]
     assert (adopted["status"]["host"], adopted["status"]["machineID"]) == ("zagato", "1500")
     assert adopted["metadata"]["uid"] in proxmox_world.machine_named(stack.proxmox, "workers-000001")["config"]["description"]
-    assert "kubenodesmith-managed" in condition(refused, "Adopted")["message"]
     wait_for("the Node's labels", lambda: any(n["metadata"]["labels"].get("kubenodesmith.io/nodeclaim") == "workers-000001"
-                                              for n in stack.nodes()), 30)
+                                              for n in stack.nodes()))
 
     stack.cluster.kubectl("-n", manifests.NAMESPACE, "delete", "nsclaim", "--all", "--wait=false")
-    wait_for("the adopted machine's end", lambda: not proxmox_world.machine_named(stack.proxmox, "workers-000001"), 60)
-    wait_for("the other claim to wait", lambda: reason(claims()["workers-000002"], "MachineDeleted") == "NotAdopted", 30)
+    wait_for("the adopted machine's end", lambda: not proxmox_world.machine_named(stack.proxmox, "workers-000001"))
+    wait_for("the other claim to wait", lambda: reason(claims()["workers-000002"], "MachineDeleted") == "NotAdopted", 300)
     left_alone = proxmox_world.machine_named(stack.proxmox, "workers-000002")
     assert left_alone["status"] == "running"
     proxmox_world.destroy_by_hand(stack.proxmox, left_alone)
     documented.run("machine-gone", stack.folder, (stack.cluster.program("kubectl").parent,), stack.cluster.kubeconfig,
                    CLAIM="workers-000002", NAMESPACE=manifests.NAMESPACE)
-    wait_for("the end of both claims", lambda: not stack.claims(), 30)
+    wait_for("the end of both claims", lambda: not stack.claims(), 300)
     stack.cluster.kubectl("delete", "nodes", "--all")
     for token in stack.bootstrap_tokens():  # those that the guests joined with
         stack.cluster.kubectl("-n", "kube-system", "delete", "secret", token)

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "test/controlplane"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from cluster import Cluster  # noqa: E402
+from cluster import Cluster, wait_for  # noqa: E402
 
 NAMESPACE = "kubenodesmith"
 
@@ -17,7 +17,9 @@ NAMESPACE = "kubenodesmith"
 def cluster(tmp_path_factory):
     with Cluster(tmp_path_factory.mktemp("cluster")) as running:
         running.kubectl("apply", "--server-side", "-k", ROOT / "crds")
-        running.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        running.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
+        # An API server serves a kind some moments after its CRD is Established.
+        wait_for("our kinds to be served", lambda: running.kubectl("get", "kubenodesmith", "-A", check=False).returncode == 0)
         running.kubectl("create", "namespace", NAMESPACE)
         yield running
 

@@ -25,10 +25,12 @@ class Simulator:
         self.port = int(self.ready["url"].rsplit(":", 1)[1])
 
     def _wait_until_ready(self):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
+        ready = self.folder / "ready.json"
         while time.monotonic() < deadline:
-            if (self.folder / "ready.json").exists():
-                return json.loads((self.folder / "ready.json").read_text())
+            # A part of it may be there first.
+            if ready.exists() and (text := ready.read_text()).endswith("\n"):
+                return json.loads(text)
             assert self.process.poll() is None, (self.folder / "simulator.log").read_text()
             time.sleep(0.02)
         raise TimeoutError("the simulator did not start")
@@ -37,7 +39,7 @@ class Simulator:
         """One call of the control interface (control.hpp)."""
         request = urllib.request.Request(self.ready["control"] + target, method=verb,
                                          data=json.dumps(body).encode() if verb != "GET" else None)
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             return json.load(response)
 
     def requests(self):

@@ -48,7 +48,7 @@ def finish(api, upid):
     assert Tasks.blocking_status(api, upid, timeout=60, polling_interval=0.1)["exitstatus"] == "OK"
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=120):
     """The first true value of `condition`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -93,9 +93,9 @@ def test_a_stopped_machine_goes_not_ready_and_comes_back_when_started(cluster, s
     machine = start_machine(api, 101, "comes-back", ide2="local:cloudinit", cicustom="user=local:snippets/comes-back.yaml")
     wait_for(lambda: node(cluster, "comes-back") and readiness(cluster, "comes-back") == "True")
     finish(api, machine.status.stop.create())
-    wait_for(lambda: readiness(cluster, "comes-back") == "Unknown", 90)
+    wait_for(lambda: readiness(cluster, "comes-back") == "Unknown")
     finish(api, machine.status.start.create())
-    wait_for(lambda: readiness(cluster, "comes-back") == "True", 60)
+    wait_for(lambda: readiness(cluster, "comes-back") == "True")
     finish(api, machine.status.stop.create())
     finish(api, machine.delete(purge=1))
     wait_for(lambda: not list((simulator.folder / "state" / "machines").glob("101-*")))

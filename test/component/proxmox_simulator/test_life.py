@@ -81,7 +81,7 @@ def test_a_template_is_cloned_configured_and_asked(api):
     assert api.pools.get(poolid="kubernetes")[0]["members"] == []
 
 
-def poll(what, ask, seconds=30):
+def poll(what, ask, seconds=120):
     """Asks until the answer is not None; the simulated guest needs some time, on a busy machine more."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

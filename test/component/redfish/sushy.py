@@ -5,7 +5,6 @@ import os
 import ssl
 import subprocess
 import sys
-import urllib.error
 import urllib.request
 from base64 import b64encode
 from pathlib import Path
@@ -54,7 +53,7 @@ class Sushy:
         program = Path(sys.executable).with_name("sushy-emulator")
         self.processes.start("sushy", [program, "--config", config, "--fake"], die_with_parent,
                              {**os.environ, "TMPDIR": str(self.temporary)})
-        wait_for("the Redfish emulator's start", self._answers, 30)
+        wait_for("the Redfish emulator's start", self._answers)
         return self
 
     def stop(self):
@@ -67,15 +66,12 @@ class Sushy:
         request = urllib.request.Request(self.url + path)
         request.add_header("Authorization", "Basic " + b64encode(f"{self.user}:{self.password}".encode()).decode())
         context = ssl.create_default_context(cafile=str(self.ca_file))
-        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+        with urllib.request.urlopen(request, timeout=60, context=context) as answer:
             return json.load(answer)
 
     def _answers(self):
         self.processes.check()
-        try:
-            return self.get("/redfish/v1/")
-        except (urllib.error.URLError, ConnectionError):
-            return None
+        return self.get("/redfish/v1/")
 
     def _make_certificates(self):
         def openssl(*args):
