@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
 
 namespace providers::proxmox {
@@ -43,6 +44,10 @@ std::string differences(const MachineIdentity& found, const MachineIdentity& wan
 std::string VmConfig::option(const std::string& name) const {
     const auto found = options.find(name);
     return found == options.end() ? std::string() : found->second;
+}
+
+std::string VmConfig::lock() const {
+    return foreign::shown(option("lock"));
 }
 
 std::string VmConfig::system_uuid() const {
