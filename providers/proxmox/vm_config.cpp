@@ -6,6 +6,7 @@
 
 #include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/grammar.hpp"
 
 namespace providers::proxmox {
 
@@ -51,7 +52,7 @@ std::string VmConfig::lock() const {
 }
 
 std::string VmConfig::system_uuid() const {
-    return lower_case(PropertyString::parse(option("smbios1")).find("uuid").value_or(""));
+    return lower_case(foreign::shown(PropertyString::parse(option("smbios1")).find("uuid").value_or("")));
 }
 
 std::int64_t VmConfig::cores() const {
@@ -137,7 +138,9 @@ std::optional<CdromDrive> drive_with_file(const VmConfig& config, std::string_vi
     for (const auto name : kCdromDrives) {
         const auto value = config.option(std::string(name));
         const auto volume = PropertyString::parse(value).find_or_default("file").value_or("");
-        if (volume.ends_with(":iso/" + std::string(file))) return CdromDrive{std::string(name), volume};
+        const auto storage = volume.substr(0, volume.find(':'));
+        if (is_storage_id(storage) && volume == storage + ":iso/" + std::string(file))
+            return CdromDrive{std::string(name), volume};
     }
     return std::nullopt;
 }

@@ -98,9 +98,21 @@ TEST_CASE("A call that begins a task is answered with its UPID or with nothing")
     }
 }
 
-TEST_CASE("A VM's lock and the mark in its description are fit to be shown") {
-    const auto config = parse_vm_config(json::object{{"lock", "back\nup"}});
+TEST_CASE("An image of ours is on a storage that can be one") {
+    const auto drive_in = [](const std::string& volume) {
+        return drive_with_file(parse_vm_config(json::object{{"ide2", volume + ",media=cdrom"}}), "a.iso");
+    };
+    REQUIRE(drive_in("local:iso/a.iso"));
+    CHECK(drive_in("local:iso/a.iso")->volume == "local:iso/a.iso");
+    for (const auto* volume :
+         {"lo\x1b[1mcal:iso/a.iso", ":iso/a.iso", "local:b:iso/a.iso", "local:iso/b.iso"})
+        CHECK_FALSE(drive_in(volume));
+}
+
+TEST_CASE("A VM's lock, its UUID and the mark in its description are fit to be shown") {
+    const auto config = parse_vm_config(json::object{{"lock", "back\nup"}, {"smbios1", "uuid=AB\x1b\ncd"}});
     CHECK(config.lock() == "back");
+    CHECK(config.system_uuid() == "ab");
     const auto mark =
         parse_mark(R"({"kubenodesmith":{"claim":"ours/a\u001b\u202eb","cluster":"c\nd","uid":"u",)"
                    R"("provider":"p\u0007","attempt":1}})");
