@@ -4,6 +4,7 @@
 
 #include "api/describe.hpp"
 #include "api/quantity.hpp"
+#include "base/text.hpp"
 
 namespace api {
 
@@ -80,6 +81,9 @@ bool is_false(const Conditions& conditions, std::string_view type) {
 }
 
 bool set_condition(Conditions& conditions, const ConditionUpdate& update, Time now) {
+    // Of metav1.Condition: a longer one would have the whole status refused.
+    constexpr std::size_t kLongestMessage = 32'768;
+    const auto message = base::beginning(update.message, kLongestMessage);
     auto place = std::find_if(conditions.begin(), conditions.end(),
                               [&](const Condition& each) { return each.type == update.type; });
     const bool added = place == conditions.end();
@@ -88,11 +92,11 @@ bool set_condition(Conditions& conditions, const ConditionUpdate& update, Time n
         place->type = update.type;
     }
     const bool transition = added || place->status != update.status;
-    const bool changed = transition || place->reason != update.reason || place->message != update.message;
+    const bool changed = transition || place->reason != update.reason || place->message != message;
     if (transition || !place->lastTransitionTime) place->lastTransitionTime = now;
     place->status = update.status;
     place->reason = update.reason;
-    place->message = update.message;
+    place->message = message;
     if (update.observedGeneration) place->observedGeneration = update.observedGeneration;
     return changed;
 }

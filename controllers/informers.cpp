@@ -90,9 +90,9 @@ void admit_managed(Informers& informers) {
     admit_managed_to(informers.hosts, informers.managed);
 }
 
-// Calls `each` with every informer.
+// Each calls `each` with informers: of Kubernetes' own kinds, of ours, of all.
 template <class MaybeConst, class Function>
-void for_all(MaybeConst& i, Function each) {
+void for_core(MaybeConst& i, Function each) {
     each(i.pods);
     each(i.nodes);
     each(i.daemon_sets);
@@ -106,11 +106,21 @@ void for_all(MaybeConst& i, Function each) {
     each(i.csi_nodes);
     each(i.volume_attachments);
     each(i.pod_disruption_budgets);
+}
+
+template <class MaybeConst, class Function>
+void for_ours(MaybeConst& i, Function each) {
     each(i.providers);
     each(i.pools);
     each(i.claims);
     each(i.control_planes);
     each(i.hosts);
+}
+
+template <class MaybeConst, class Function>
+void for_all(MaybeConst& i, Function each) {
+    for_core(i, each);
+    for_ours(i, each);
 }
 
 }  // namespace
@@ -151,27 +161,59 @@ void Informers::spawn_all(base::TaskGroup& group) {
     for_all(*this, [&group](auto& informer) { group.spawn(informer.run()); });
 }
 
+namespace {
+
+using Works = std::vector<asio::awaitable<void>>;
+
+asio::awaitable<void> one_by_one(Works works) {
+    for (auto& work : works) co_await std::move(work);
+}
+
+}  // namespace
+
 asio::awaitable<void> Informers::wait_synced() {
-    std::vector<asio::awaitable<void>> waits;
+    Works waits;
     for_all(*this, [&waits](auto& informer) { waits.push_back(informer.wait_synced()); });
-    for (auto& wait : waits) co_await std::move(wait);
+    return one_by_one(std::move(waits));
 }
 
 namespace {
 
 template <api::Kind T>
-asio::awaitable<void> observe_all(kube::Client& client, kube::Informer<T>& informer) {
-    const kube::ListOptions all;
-    auto objects = co_await client.list<T>(all);
-    for (auto& object : objects) informer.observe(std::move(object));
+asio::awaitable<void> observe_all(kube::Client& client, std::vector<std::string> namespaces,
+                                  kube::Informer<T>& informer) {
+    for (const auto& namespace_ : namespaces) {
+        kube::ListOptions options;
+        options.namespace_ = namespace_;
+        auto objects = co_await client.list<T>(std::move(options));
+        for (auto& object : objects) informer.observe(std::move(object));
+    }
 }
 
 }  // namespace
 
 asio::awaitable<void> Informers::catch_up(kube::Client& client) {
-    co_await observe_all(client, control_planes);
-    co_await observe_all(client, pools);
-    co_await observe_all(client, claims);
+    const auto where = managed.to_list();
+    co_await observe_all(client, where, control_planes);
+    co_await observe_all(client, where, pools);
+    co_await observe_all(client, where, claims);
+}
+
+asio::awaitable<void> Informers::list_ours(kube::Client& client) {
+    Works lists;
+    for_ours(*this,
+             [&](auto& informer) { lists.push_back(observe_all(client, managed.to_list(), informer)); });
+    return one_by_one(std::move(lists));
+}
+
+void Informers::spawn_core(base::TaskGroup& group) {
+    for_core(*this, [&group](auto& informer) { group.spawn(informer.run()); });
+}
+
+asio::awaitable<void> Informers::wait_core_synced() {
+    Works waits;
+    for_core(*this, [&waits](auto& informer) { waits.push_back(informer.wait_synced()); });
+    return one_by_one(std::move(waits));
 }
 
 bool Informers::synced() const {

@@ -71,6 +71,12 @@ public:
     // the watches yet.
     asio::awaitable<void> catch_up(kube::Client& client);
     bool synced() const;
+
+    // What is read once, by whoever may read our kinds in the managed namespaces only: these are listed
+    // there, and the others watched.
+    asio::awaitable<void> list_ours(kube::Client& client);
+    void spawn_core(base::TaskGroup& group);
+    asio::awaitable<void> wait_core_synced();
 };
 
 // Takes off a pod what is in no decision: annotations that are not for us, volumes that tie it to nothing,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kube/config.hpp"
+
 namespace controllers {
 
 namespace {
@@ -37,6 +39,32 @@ std::string ManagedNamespaces::str() const {
     std::string text;
     for (const auto& name : names_) text += (text.empty() ? "" : ", ") + name;
     return text;
+}
+
+std::vector<std::string> ManagedNamespaces::to_list() const {
+    if (all()) return {""};
+    return {names_.begin(), names_.end()};
+}
+
+std::string ManagedNamespaces::why_unmanaged(const std::string& namespace_) const {
+    return "nothing is done for objects of namespace " + namespace_ +
+           ", which is not among the managed ones (" + str() +
+           "): make it in one of these, or have the cluster's administrator add the namespace "
+           "to the operator's --namespaces";
+}
+
+ManagedNamespaces managed_namespaces_of(const std::vector<std::string>& flag,
+                                        const kube::ClusterConfig& config) {
+    if (flag.empty() && !config.is_in_cluster()) return {};
+    if (flag.empty() && config.namespace_.empty())
+        throw std::invalid_argument(
+            "--namespaces: this pod's namespace is not known, as its service account names none: give names, "
+            "or * for all");
+    try {
+        return ManagedNamespaces(flag.empty() ? std::vector{config.namespace_} : flag);
+    } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument(std::string("--namespaces: ") + error.what());
+    }
 }
 
 }  // namespace controllers

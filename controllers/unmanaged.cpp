@@ -57,13 +57,8 @@ std::optional<api::ObjectKey> WaitingObjects::take() {
 template <api::Kind T>
 std::optional<T> told_unmanaged(const T& object, const ManagedNamespaces& managed, api::Time now) {
     auto after = object;
-    conclude_unmanaged(
-        after.status.conditions, object.metadata.generation,
-        "nothing is done for objects of namespace " + object.metadata.namespace_ +
-            ", which is not among the managed ones (" + managed.str() +
-            "): make it in one of these, or have the cluster's administrator add the namespace "
-            "to the operator's --namespaces",
-        now);
+    conclude_unmanaged(after.status.conditions, object.metadata.generation,
+                       managed.why_unmanaged(object.metadata.namespace_), now);
     after.status.observedGeneration = object.metadata.generation;
     if (after.status == object.status) return std::nullopt;
     return after;

@@ -14,6 +14,7 @@
 #include "base/backoff.hpp"
 #include "base/event.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 
 namespace kube {
 namespace {
@@ -79,7 +80,8 @@ public:
           component_(std::move(component)) {}
 
     void event(const EventTarget& about, EventType type, std::string reason, std::string message) override {
-        if (message.size() > kMostMessage) message = message.substr(0, kMostMessage - 3) + "...";
+        if (message.size() > kMostMessage)
+            message = std::string(base::beginning(message, kMostMessage - 3)) + "...";
         const auto object =
             about.uid.empty() ? about.kind + "/" + about.namespace_ + "/" + about.name : about.uid;
         const auto [said, is_new] = said_.try_emplace(hash_of(object + "|" + reason));

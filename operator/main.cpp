@@ -9,6 +9,6 @@ int main(int argc, char** argv) {
         std::fputs(command.exit->text.c_str(), command.exit->code == 0 ? stdout : stderr);
         return command.exit->code;
     }
-    if (command.command) return command.command(command.options.cluster);
+    if (command.command) return command.command(command.options);
     return kubenodesmith::run_process(command.options);
 }

@@ -10,6 +10,7 @@
 
 #include "api/time.hpp"
 #include "base/url.hpp"
+#include "controllers/managed_namespaces.hpp"
 #include "operator/explain/command.hpp"
 #include "operator/migrate/command.hpp"
 #include "operator/plan/command.hpp"
@@ -89,9 +90,10 @@ void add_options(CLI::App& app, Options& options) {
         "kubeconfig file; default: KUBECONFIG, then the pod's service account, then ~/.kube/config");
     app.add_option("--context", options.cluster.context,
                    "Context of the kubeconfig; default: its current one");
-    app.add_option("--namespaces", options.namespaces,
-                   "Where NodeSmith objects do anything: names with commas between them, * = all; default: "
-                   "this pod's, else all")
+    app.add_option(
+           "--namespaces", options.namespaces,
+           "Where NodeSmith objects do anything, also for plan and explain: names with commas between "
+           "them, * = all; default: this pod's, else all")
         ->delimiter(',');
     app.add_option("--health-probe-bind-address", options.health_address,
                    "Address of /healthz and /readyz; 0 = off")
@@ -133,16 +135,8 @@ void check_bootstrap(const Options& options) {
     if (address) check_advertise_url(options.bootstrap_url);
 }
 
-controllers::ManagedNamespaces checked_namespaces(const std::vector<std::string>& names) {
-    try {
-        return controllers::ManagedNamespaces(names);
-    } catch (const std::invalid_argument& error) {
-        throw std::invalid_argument(std::string("--namespaces: ") + error.what());
-    }
-}
-
 void check(const Options& options) {
-    if (!options.namespaces.empty()) checked_namespaces(options.namespaces);
+    controllers::managed_namespaces_of(options.namespaces, {});
     parse_bind_address("--health-probe-bind-address", options.health_address);
     parse_bind_address("--metrics-bind-address", options.metrics_address);
     check_bootstrap(options);
@@ -199,13 +193,6 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
         result.exit = Exit{2, std::string(error.what()) + "\n"};
     }
     return result;
-}
-
-controllers::ManagedNamespaces managed_namespaces_of(const Options& options,
-                                                     const kube::ClusterConfig& config) {
-    if (!options.namespaces.empty()) return checked_namespaces(options.namespaces);
-    if (config.is_in_cluster() && !config.namespace_.empty()) return checked_namespaces({config.namespace_});
-    return {};
 }
 
 std::optional<BindAddress> parse_bind_address(const std::string& flag, const std::string& text) {

@@ -8,7 +8,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "controllers/managed_namespaces.hpp"
 #include "kube/config.hpp"
 #include "kube/leader_election.hpp"
 
@@ -19,7 +18,7 @@ struct Options {
     bool leader_elect = true;
     std::string leader_election_namespace;  // empty: this pod's, else see lease_namespace.hpp
     std::string leader_election_id = "12c57729.kubenodesmith.parawell.cloud";
-    std::vector<std::string> namespaces;  // that are managed, "*": all; empty: see managed_namespaces_of()
+    std::vector<std::string> namespaces;  // see controllers::managed_namespaces_of()
     base::Duration lease_duration = std::chrono::seconds{15};
     base::Duration renew_deadline = std::chrono::seconds{10};
     base::Duration retry_period = std::chrono::seconds{2};
@@ -47,15 +46,10 @@ struct Exit {
 struct CommandLine {
     Options options;
     // Another command than the operator, or empty; returns the exit code.
-    std::function<int(const kube::ConfigOptions&)> command;
+    std::function<int(const Options&)> command;
     std::optional<Exit> exit;
 };
 CommandLine parse_command_line(int argc, const char* const* argv);
-
-// Those of the option; without it the one that this pod runs in, or all where whoever starts the program by
-// hand acts with rights of his own. Throws std::invalid_argument naming the flag and what would be right.
-controllers::ManagedNamespaces managed_namespaces_of(const Options& options,
-                                                     const kube::ClusterConfig& config);
 
 // ":8081" or "127.0.0.1:8081". Throws std::invalid_argument naming `flag` and what would be right.
 struct BindAddress {

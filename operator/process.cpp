@@ -44,7 +44,7 @@ OperatorSettings settings_of(const Options& options, const kube::ClusterConfig& 
                              base::Random& random) {
     OperatorSettings settings;
     settings.leader_elect = options.leader_elect;
-    settings.namespaces = managed_namespaces_of(options, config);
+    settings.namespaces = controllers::managed_namespaces_of(options.namespaces, config);
     settings.concurrent_claims = options.concurrent_claims;
     settings.kproximate_metrics = options.kproximate_metrics;
     settings.boot_data_url = options.bootstrap_url;
@@ -195,7 +195,8 @@ int run_process(const Options& options) {
         base::log::info("Starting", {{"version", version()},
                                      {"cluster", config.http.url},
                                      {"config", config.source},
-                                     {"namespaces", managed_namespaces_of(options, config).str()}});
+                                     {"namespaces",
+                                      controllers::managed_namespaces_of(options.namespaces, config).str()}});
         Process process(options, std::move(config));
         return process.run();
     } catch (const kube::ConfigError& error) {

@@ -1,6 +1,7 @@
 // What the ProvisioningReconciler says about what it could not do, and when time may change that.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "controllers/provisioning/reconciler.hpp"
 #include "controllers/provisioning/room.hpp"
 
@@ -14,7 +15,7 @@ constexpr std::size_t kLongestMessage = 1000;
 std::string joined(const std::vector<std::string>& reasons) {
     std::string text;
     for (const auto& reason : reasons) text += (text.empty() ? "" : "; ") + reason;
-    if (text.size() > kLongestMessage) text = text.substr(0, kLongestMessage) + " ...";
+    if (text.size() > kLongestMessage) text = std::string(base::beginning(text, kLongestMessage)) + " ...";
     return text;
 }
 

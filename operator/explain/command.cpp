@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "operator/explain/explain.hpp"
+#include "operator/options.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -31,9 +32,9 @@ std::string explain(ClusterView& view, const Request& request) {
     return explain_pod(view, key);
 }
 
-int run(const Request& request, const kube::ConfigOptions& cluster) {
+int run(const Request& request, const Options& options) {
     try {
-        const auto view = ClusterView::open(request.files, cluster);
+        const auto view = ClusterView::open(request.files, options.cluster, options.namespaces);
         std::cout << explain(*view, request);
         return 0;
     } catch (const std::exception& error) {
@@ -44,7 +45,7 @@ int run(const Request& request, const kube::ConfigOptions& cluster) {
 
 }  // namespace
 
-void add_explain_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen) {
+void add_explain_command(CLI::App& app, std::function<int(const Options&)>& chosen) {
     auto request = std::make_shared<Request>();
     auto* command = app.add_subcommand(
         "explain", "Say why a pod waits, why a node stays, or what a claim or a pool waits for");
@@ -59,7 +60,7 @@ void add_explain_command(CLI::App& app, std::function<int(const kube::ConfigOpti
         "-f,--file", request->files,
         "Objects instead of a live cluster, as kubectl get -o yaml prints them; - for standard input");
     command->callback([&chosen, request] {
-        chosen = [request](const kube::ConfigOptions& cluster) { return run(*request, cluster); };
+        chosen = [request](const Options& options) { return run(*request, options); };
     });
 }
 

@@ -1,6 +1,7 @@
 #include "operator/explain/explain.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.hpp"
 #include "controllers/claim/boot_evidence.hpp"
@@ -38,21 +39,15 @@ bool is_ours(const api::Event& event) {
 }
 
 // What the operator said of an object, the latest first.
-std::string events_about(const ClusterView& view, std::string_view kind, const api::ObjectKey& key) {
-    std::vector<const api::Event*> found;
-    for (const auto& event : view.events()) {
-        const auto& about = event.involvedObject;
-        const bool same_namespace = key.namespace_.empty() || about.namespace_ == key.namespace_;
-        if (is_ours(event) && about.kind == kind && about.name == key.name && same_namespace) {
-            found.push_back(&event);
-        }
-    }
-    std::sort(found.begin(), found.end(),
-              [](const auto* a, const auto* b) { return time_of(*a) > time_of(*b); });
+std::string events_about(ClusterView& view, std::string_view kind, const api::ObjectKey& key) {
+    auto [events, refusal] = view.events_about(kind, key);
+    if (!refusal.empty()) return "What the operator said of it may not be read: " + refusal + "\n";
+    std::erase_if(events, [](const api::Event& event) { return !is_ours(event); });
+    std::ranges::sort(events, std::greater<>(), time_of);
+    if (events.size() > kMostEvents) events.resize(kMostEvents);
     std::string text;
-    for (std::size_t i = 0; i < found.size() && i < kMostEvents; ++i) {
-        text += "  " + ago(time_of(*found[i]), view.now()) + ": " + found[i]->reason + ": " +
-                found[i]->message + "\n";
+    for (const auto& event : events) {
+        text += "  " + ago(time_of(event), view.now()) + ": " + event.reason + ": " + event.message + "\n";
     }
     return text.empty() ? "" : "The operator said:\n" + text;
 }
@@ -134,6 +129,18 @@ std::string purpose_of(ClusterView& view, const NodeSmithClaim& claim) {
            (names.empty() ? ", none of which is left" : "; still there: " + names) + ".\n";
 }
 
+// " in the managed namespaces (kubenodesmith, lab)", unless these are all.
+std::string where_looked(const ClusterView& view) {
+    return view.managed().all() ? "" : " in the managed namespaces (" + view.managed().str() + ")";
+}
+
+// Of an object of ours that is where nothing is done.
+std::optional<std::string> unmanaged(const ClusterView& view, std::string_view kind,
+                                     const api::ObjectKey& key) {
+    if (key.namespace_.empty() || view.managed().contains(key.namespace_)) return std::nullopt;
+    return std::string(kind) + " " + key.str() + ": " + view.managed().why_unmanaged(key.namespace_) + ".\n";
+}
+
 std::shared_ptr<const NodeSmithClaim> find_claim(ClusterView& view, const api::ObjectKey& key) {
     const auto& store = view.informers().claims.store();
     if (!key.namespace_.empty()) {
@@ -141,7 +148,7 @@ std::shared_ptr<const NodeSmithClaim> find_claim(ClusterView& view, const api::O
         throw ViewError("there is no claim " + key.str());
     }
     const auto found = store.by_index(controllers::kClaimsByName, key.name);
-    if (found.empty()) throw ViewError("there is no claim " + key.name);
+    if (found.empty()) throw ViewError("there is no claim " + key.name + where_looked(view));
     if (found.size() > 1)
         throw ViewError("several namespaces have a claim " + key.name + "; give --namespace");
     return found.front();
@@ -155,7 +162,7 @@ std::vector<std::shared_ptr<const NodeSmithPool>> find_pools(ClusterView& view, 
             known.name == key.name && (key.namespace_.empty() || known.namespace_ == key.namespace_);
         if (is_it) found.push_back(pool);
     }
-    if (found.empty()) throw ViewError("there is no pool " + key.str());
+    if (found.empty()) throw ViewError("there is no pool " + key.str() + where_looked(view));
     return found;
 }
 
@@ -180,7 +187,8 @@ std::string kept_by(const NodeSmithPool& pool, api::Time now) {
 
 std::string ownership_of(ClusterView& view, const std::string& node) {
     const auto claims = view.informers().claims.store().by_index(controllers::kClaimsByNode, node);
-    if (claims.empty()) return "It belongs to no claim, so the operator leaves it alone.\n";
+    if (claims.empty())
+        return "It belongs to no claim" + where_looked(view) + ", so the operator leaves it alone.\n";
     const auto& claim = *claims.front();
     return "It is of pool " + claim.spec.poolRef + ": " + state_of(claim) + ".\n" + machine_of(claim);
 }
@@ -217,6 +225,7 @@ std::string explain_node(ClusterView& view, const std::string& name) {
 }
 
 std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
+    if (const auto text = unmanaged(view, "Claim", key)) return *text;
     const auto claim = find_claim(view, key);
     const auto& status = claim->status;
     auto text = "Of pool " + claim->spec.poolRef + ": " + state_of(*claim) + ".\n" +
@@ -234,6 +243,7 @@ std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
 }
 
 std::string explain_pool(ClusterView& view, const api::ObjectKey& key) {
+    if (const auto text = unmanaged(view, "Pool", key)) return *text;
     std::string text;
     for (const auto& pool : find_pools(view, key)) {
         const auto& status = pool->status;

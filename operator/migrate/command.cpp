@@ -61,7 +61,7 @@ int run(const Request& request) {
 
 }  // namespace
 
-void add_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen) {
+void add_command(CLI::App& app, std::function<int(const Options&)>& chosen) {
     auto request = std::make_shared<Request>();
     auto* command = app.add_subcommand("migrate", "Turn another autoscaler's configuration into resources");
     std::string known;
@@ -77,8 +77,7 @@ void add_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& 
     command->add_option("--report", request->report, "File for what became of each key; -: standard error")
         ->capture_default_str();
     command->add_flag("--with-secrets", request->with_secrets, "Write Secrets too, in plain text");
-    command->callback(
-        [&chosen, request] { chosen = [request](const kube::ConfigOptions&) { return run(*request); }; });
+    command->callback([&chosen, request] { chosen = [request](const Options&) { return run(*request); }; });
 }
 
 }  // namespace kubenodesmith::migrate

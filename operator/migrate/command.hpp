@@ -3,16 +3,18 @@
 
 #include <functional>
 
-#include "kube/config.hpp"
-
 namespace CLI {  // NOLINT(readability-identifier-naming): the library calls itself so
 class App;
+}
+
+namespace kubenodesmith {
+struct Options;
 }
 
 namespace kubenodesmith::migrate {
 
 // Adds the subcommand; when it is chosen, `chosen` becomes what to run, which returns the exit code:
 // 0, or 1 with a message on standard error.
-void add_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen);
+void add_command(CLI::App& app, std::function<int(const Options&)>& chosen);
 
 }  // namespace kubenodesmith::migrate

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -26,11 +27,6 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 
 constexpr base::Duration kPatience = std::chrono::seconds{30};
-
-std::unique_ptr<base::HttpTransport> connect_to_server(asio::any_io_executor executor, base::Clock& clock,
-                                                       const kube::ConfigOptions& options) {
-    return kube::make_transport(std::move(executor), clock, kube::load_config(options));
-}
 
 // For pictures from files: there is nobody to ask.
 class NoServer final : public base::HttpTransport {
@@ -50,8 +46,7 @@ private:
     }
 };
 
-std::unique_ptr<base::HttpTransport> connect_to_nothing(asio::any_io_executor, base::Clock&,
-                                                        const kube::ConfigOptions&) {
+std::unique_ptr<base::HttpTransport> connect_to_nothing(asio::any_io_executor, base::Clock&) {
     return std::make_unique<NoServer>();
 }
 
@@ -137,6 +132,18 @@ std::vector<json::value> documents_in(const std::string& text) {
     return {std::move(value)};
 }
 
+bool is_forbidden(const kube::ApiError& error) {
+    return error.code == 403;
+}
+
+std::string hint_for(const kube::ApiError& error, const controllers::ManagedNamespaces& managed) {
+    if (error.is_not_found()) return " (are the CRDs installed? kubectl apply -k crds)";
+    if (is_forbidden(error) && managed.all())
+        return " (who may read in some namespaces only names those that the operator manages with "
+               "--namespaces)";
+    return {};
+}
+
 std::string read_file(const std::string& file) {
     auto text = base::read_input(file);
     if (!text) throw ViewError("cannot read " + file);
@@ -146,29 +153,43 @@ std::string read_file(const std::string& file) {
 }  // namespace
 
 std::unique_ptr<ClusterView> ClusterView::open(const std::vector<std::string>& files,
-                                               const kube::ConfigOptions& options) {
-    if (files.empty()) return live(options);
+                                               const kube::ConfigOptions& options,
+                                               const std::vector<std::string>& namespaces) {
+    if (files.empty()) {
+        const auto config = kube::load_config(options);
+        const auto connect = [&config](asio::any_io_executor executor, base::Clock& clock) {
+            return kube::make_transport(std::move(executor), clock, config);
+        };
+        return live(connect, controllers::managed_namespaces_of(namespaces, config));
+    }
     std::vector<std::string> texts;
     texts.reserve(files.size());
     for (const auto& file : files) texts.push_back(read_file(file));
-    return from_texts(texts, api::Time(std::chrono::system_clock::now()));
+    const kube::ClusterConfig of_no_cluster;
+    return from_texts(texts, api::Time(std::chrono::system_clock::now()),
+                      controllers::managed_namespaces_of(namespaces, of_no_cluster));
 }
 
-ClusterView::ClusterView(Connect connect, const kube::ConfigOptions& options, std::optional<api::Time> still)
+ClusterView::ClusterView(const Connect& connect, controllers::ManagedNamespaces managed,
+                         std::optional<api::Time> still)
     : clock_(make_clock(loop_.get_executor(), still)),
       random_(base::make_system_random()),
-      client_(connect(loop_.get_executor(), *clock_, options), *clock_, metrics_),
-      informers_(client_, *clock_, *random_, loop_.get_executor()),
+      client_(connect(loop_.get_executor(), *clock_), *clock_, metrics_),
+      informers_(client_, *clock_, *random_, loop_.get_executor(), std::move(managed)),
+      is_live_(!still),
       now_(clock_->wall_now()) {}
 
-std::unique_ptr<ClusterView> ClusterView::live(const kube::ConfigOptions& options) {
-    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_server, options, std::nullopt));
-    view->read();
+std::unique_ptr<ClusterView> ClusterView::live(const Connect& connect,
+                                               controllers::ManagedNamespaces managed) {
+    std::unique_ptr<ClusterView> view(new ClusterView(connect, std::move(managed), std::nullopt));
+    view->run(view->read_all());
+    view->now_ = api::Time(view->clock_->wall_now());
     return view;
 }
 
-std::unique_ptr<ClusterView> ClusterView::from_texts(const std::vector<std::string>& texts, api::Time now) {
-    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_nothing, {}, now));
+std::unique_ptr<ClusterView> ClusterView::from_texts(const std::vector<std::string>& texts, api::Time now,
+                                                     controllers::ManagedNamespaces managed) {
+    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_nothing, std::move(managed), now));
     std::vector<json::object> objects;
     for (const auto& text : texts) {
         try {
@@ -183,36 +204,60 @@ std::unique_ptr<ClusterView> ClusterView::from_texts(const std::vector<std::stri
     return view;
 }
 
-void ClusterView::read() {
+void ClusterView::run(asio::awaitable<void> work) {
     std::exception_ptr failure;
-    asio::co_spawn(loop_, read_all(), [&failure](const std::exception_ptr& error) { failure = error; });
+    loop_.restart();
+    asio::co_spawn(loop_, std::move(work), [&failure](const std::exception_ptr& error) { failure = error; });
     loop_.run();
     if (failure) std::rethrow_exception(failure);
-    now_ = api::Time(clock_->wall_now());
 }
 
 // One list of each kind; the watches that follow are cut.
 asio::awaitable<void> ClusterView::read_all() {
     // Asked first, as it fails at once and says why where an informer would try again for ever.
     try {
-        kube::ListOptions all;
-        events_ = co_await client_.list<api::Event>(all);
-        co_await client_.list<api::v1alpha1::NodeSmithPool>(all);
+        co_await informers_.list_ours(client_);
     } catch (const kube::ApiError& error) {
-        const std::string hint =
-            error.is_not_found() ? " (are the CRDs installed? kubectl apply -k crds)" : "";
-        throw ViewError(std::string(error.what()) + hint);
+        throw ViewError(std::string(error.what()) + hint_for(error, managed()));
     } catch (const base::TransportError& error) {
         throw ViewError(error.what());
     }
     base::TaskGroup group(loop_.get_executor());
-    informers_.spawn_all(group);
+    informers_.spawn_core(group);
     const auto deadline = clock_->now() + kPatience;
-    const bool in_time = co_await base::run_before(*clock_, deadline, informers_.wait_synced());
+    const bool in_time = co_await base::run_before(*clock_, deadline, informers_.wait_core_synced());
     group.stop();
     co_await group.join();
     if (!in_time)
         throw ViewError("the API server did not give every kind within 30 s; see the warnings above");
+}
+
+ClusterView::Events ClusterView::events_about(std::string_view kind, const api::ObjectKey& key) {
+    Events read;
+    if (is_live_) {
+        run(read_events(std::string(kind), key, read));
+        return read;
+    }
+    std::ranges::copy_if(events_, std::back_inserter(read.events), [&](const api::Event& event) {
+        const auto& about = event.involvedObject;
+        const bool same_namespace = key.namespace_.empty() || about.namespace_ == key.namespace_;
+        return about.kind == kind && about.name == key.name && same_namespace;
+    });
+    return read;
+}
+
+asio::awaitable<void> ClusterView::read_events(std::string kind, api::ObjectKey key, Events& read) {
+    kube::ListOptions options;
+    options.namespace_ = key.namespace_.empty() ? "default" : key.namespace_;
+    options.field_selector = "involvedObject.kind=" + kind + ",involvedObject.name=" + key.name;
+    try {
+        read.events = co_await client_.list<api::Event>(std::move(options));
+    } catch (const kube::ApiError& error) {
+        if (!is_forbidden(error)) throw ViewError(error.what());
+        read.refusal = error.what();
+    } catch (const base::TransportError& error) {
+        throw ViewError(error.what());
+    }
 }
 
 void ClusterView::take(const json::object& object, const PriorityClasses& priorities) {

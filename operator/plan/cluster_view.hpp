@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -28,31 +29,44 @@ struct ViewError : std::runtime_error {
 
 class ClusterView {
 public:
-    // From the files ("-" is standard input), or without any from the API server.
+    using Connect =
+        std::function<std::unique_ptr<base::HttpTransport>(boost::asio::any_io_executor, base::Clock&)>;
+
+    // From the files ("-" is standard input), or without any from the API server; as an operator sees it that
+    // has this flag --namespaces. Throws ViewError, kube::ConfigError, std::invalid_argument.
     static std::unique_ptr<ClusterView> open(const std::vector<std::string>& files,
-                                             const kube::ConfigOptions& options);
-    // Reads all kinds that the operator watches, and the Events of our kinds, pods and nodes.
-    // Throws ViewError, kube::ConfigError.
-    static std::unique_ptr<ClusterView> live(const kube::ConfigOptions& options);
+                                             const kube::ConfigOptions& options,
+                                             const std::vector<std::string>& namespaces);
+    // Reads all kinds that the operator watches, ours in the managed namespaces only. Throws ViewError.
+    static std::unique_ptr<ClusterView> live(const Connect& connect, controllers::ManagedNamespaces managed);
     // From texts as `kubectl get -o yaml` or `-o json` prints them, or as they are applied. Kinds that do not
     // matter are passed over. What is only written down is completed, see written_objects.hpp: a pod without
     // a status counts as one that the scheduler found no node for, and workloads as the pods they would have.
     // Throws ViewError naming the document.
-    static std::unique_ptr<ClusterView> from_texts(const std::vector<std::string>& texts, api::Time now);
+    static std::unique_ptr<ClusterView> from_texts(const std::vector<std::string>& texts, api::Time now,
+                                                   controllers::ManagedNamespaces managed = {});
 
     controllers::Informers& informers() { return informers_; }
     kube::Client& client() { return client_; }
     base::Clock& clock() { return *clock_; }
-    const std::vector<api::Event>& events() const { return events_; }
+    // In whose namespaces objects of our kinds are in it.
+    const controllers::ManagedNamespaces& managed() const { return informers_.managed; }
     api::Time now() const { return now_; }
 
+    // Those about an object, which is in no namespace if the key names none. Throws ViewError.
+    struct Events {
+        std::vector<api::Event> events;
+        std::string refusal;  // why the API server does not let this reader see them, or empty
+    };
+    Events events_about(std::string_view kind, const api::ObjectKey& key);
+
 private:
-    using Connect = std::unique_ptr<base::HttpTransport> (*)(boost::asio::any_io_executor, base::Clock&,
-                                                             const kube::ConfigOptions&);
     // still: the time of a picture; nullopt: time goes on.
-    ClusterView(Connect connect, const kube::ConfigOptions& options, std::optional<api::Time> still);
-    void read();
+    ClusterView(const Connect& connect, controllers::ManagedNamespaces managed,
+                std::optional<api::Time> still);
+    void run(boost::asio::awaitable<void> work);
     boost::asio::awaitable<void> read_all();
+    boost::asio::awaitable<void> read_events(std::string kind, api::ObjectKey key, Events& read);
     void take(const boost::json::object& object, const PriorityClasses& priorities);
 
     boost::asio::io_context loop_{1};
@@ -61,7 +75,8 @@ private:
     base::MetricsRegistry metrics_;
     kube::Client client_;
     controllers::Informers informers_;
-    std::vector<api::Event> events_;
+    bool is_live_;
+    std::vector<api::Event> events_;  // of a picture from files
     api::Time now_;
 };
 

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "operator/options.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {
@@ -15,9 +16,9 @@ struct Request {
     std::string output = "table";
 };
 
-int run(const Request& request, const kube::ConfigOptions& cluster) {
+int run(const Request& request, const Options& options) {
     try {
-        const auto view = ClusterView::open(request.files, cluster);
+        const auto view = ClusterView::open(request.files, options.cluster, options.namespaces);
         const auto plan = make_plan(*view);
         if (request.output == "json") {
             std::cout << boost::json::serialize(json_of(plan)) << "\n";
@@ -33,7 +34,7 @@ int run(const Request& request, const kube::ConfigOptions& cluster) {
 
 }  // namespace
 
-void add_plan_command(CLI::App& app, std::function<int(const kube::ConfigOptions&)>& chosen) {
+void add_plan_command(CLI::App& app, std::function<int(const Options&)>& chosen) {
     auto request = std::make_shared<Request>();
     auto* command = app.add_subcommand("plan", "Say what would be created and removed now, without doing it");
     command->add_option(
@@ -43,7 +44,7 @@ void add_plan_command(CLI::App& app, std::function<int(const kube::ConfigOptions
         ->check(CLI::IsMember({"table", "json"}))
         ->capture_default_str();
     command->callback([&chosen, request] {
-        chosen = [request](const kube::ConfigOptions& cluster) { return run(*request, cluster); };
+        chosen = [request](const Options& options) { return run(*request, options); };
     });
 }
 

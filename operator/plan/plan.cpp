@@ -28,6 +28,7 @@ public:
           creations_(view.clock()) {}
 
     Plan make() {
+        plan_.managed = view_.managed();
         scheduling::Solver solver;
         const auto decision = decide({informers_, reservations_, creations_, {}}, solver, view_.now());
         note_purchases(decision);

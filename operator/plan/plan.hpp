@@ -47,6 +47,7 @@ struct ClosedPool {
 };
 
 struct Plan {
+    controllers::ManagedNamespaces managed;  // whose objects count
     std::vector<PlannedPurchase> purchases;
     std::vector<WaitingPod> pods;
     std::vector<PlannedRemoval> nodes;

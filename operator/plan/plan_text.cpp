@@ -111,6 +111,9 @@ std::string table_of(const Plan& plan) {
         text += "pool " + pool.pool.str() + " creates nothing now: " + pool.message + "\n";
     }
     if (!plan.changes_something()) text += "nothing would be created or removed\n";
+    if (!plan.managed.all())
+        text += "providers, pools, claims, hosts and control planes count in these namespaces: " +
+                plan.managed.str() + "\n";
     return text;
 }
 
@@ -136,11 +139,9 @@ json::object json_of(const Plan& plan) {
     for (const auto& pool : plan.closed_pools) {
         closed.push_back(json::object{{"pool", pool.pool.str()}, {"message", pool.message}});
     }
-    return {{"changes", plan.changes_something()},
-            {"purchases", std::move(purchases)},
-            {"pods", std::move(pods)},
-            {"nodes", std::move(nodes)},
-            {"closedPools", std::move(closed)},
+    return {{"changes", plan.changes_something()}, {"namespaces", plan.managed.str()},
+            {"purchases", std::move(purchases)},   {"pods", std::move(pods)},
+            {"nodes", std::move(nodes)},           {"closedPools", std::move(closed)},
             {"cuts", array_of(plan.cuts)}};
 }
 

@@ -1,5 +1,7 @@
 #include "operator/status_page/html.hpp"
 
+#include "base/text.hpp"
+
 namespace kubenodesmith::status_page {
 
 Html& Html::operator+=(const Html& more) {
@@ -44,8 +46,7 @@ Html number(std::int64_t value) {
 
 std::string shortened(std::string_view plain, std::size_t most) {
     if (plain.size() <= most) return std::string(plain);
-    while (most > 0 && (static_cast<unsigned char>(plain[most]) & 0xC0) == 0x80) --most;
-    return std::string(plain.substr(0, most)) + "…";
+    return std::string(base::beginning(plain, most)) + "…";
 }
 
 }  // namespace kubenodesmith::status_page

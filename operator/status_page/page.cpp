@@ -22,6 +22,12 @@ svg{display:block;overflow:visible}svg text{font:11px system-ui,sans-serif;fill:
 )"_html;
 }
 
+Html managed(const controllers::ManagedNamespaces& namespaces) {
+    if (namespaces.all()) return {};
+    return " Pools, hosts and claims are shown of the managed namespaces: "_html + text(namespaces.str()) +
+           "."_html;
+}
+
 Html state(const Facts& facts) {
     const auto& informers = facts.informers;
     auto line =
@@ -32,8 +38,8 @@ Html state(const Facts& facts) {
     if (!informers.synced()) line += "; <strong class=\"bad\">the caches are not synced yet</strong>"_html;
     const auto count = [](const auto& store) { return number(static_cast<std::int64_t>(store.size())); };
     return line + ".</p>\n<p class=\"soft\">Nodes: "_html + count(informers.nodes.store()) + ", pods: "_html +
-           count(informers.pods.store()) + ", claims: "_html + count(informers.claims.store()) +
-           ".</p>\n"_html;
+           count(informers.pods.store()) + ", claims: "_html + count(informers.claims.store()) + "."_html +
+           managed(informers.managed) + "</p>\n"_html;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 
 namespace providers::foreign {
 
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::size_t kMostCharacters = 256;
 constexpr std::string_view kRest = "...";
+// What is read of an output's end: megabytes of it would keep the loop.
+constexpr std::size_t kLongestEnd = 64 * 1024;
 constexpr std::string_view kBlanks = " \t\r\n";
 
 struct Character {
@@ -70,6 +73,19 @@ Character first_character(std::string_view text) {
     return {text.substr(0, length), code};
 }
 
+// Calls `each` with the bytes of one character that is shown after the other, until it returns false.
+template <class Function>
+void for_each_shown(std::string_view text, Function each) {
+    while (!text.empty()) {
+        const auto character = first_character(text);
+        text.remove_prefix(std::max<std::size_t>(character.bytes.size(), 1));
+        const bool is_blank = kBlanks.find(static_cast<char>(character.code)) != std::string_view::npos &&
+                              character.bytes.size() == 1;
+        if (character.bytes.empty() || (is_hidden(character.code) && !is_blank)) continue;
+        if (!each(is_blank ? " " : character.bytes)) return;
+    }
+}
+
 }  // namespace
 
 std::string shown(std::string_view text) {
@@ -77,15 +93,30 @@ std::string shown(std::string_view text) {
     text = text.substr(0, text.find_first_of("\r\n"));
     std::string result;
     std::size_t count = 0;
-    while (!text.empty()) {
-        const auto character = first_character(text);
-        text.remove_prefix(std::max<std::size_t>(character.bytes.size(), 1));
-        const bool is_tab = character.code == '\t';
-        if (character.bytes.empty() || (is_hidden(character.code) && !is_tab)) continue;
-        if (count == kMostCharacters) return result.append(kRest);
-        result += is_tab ? " " : character.bytes;
-        ++count;
-    }
+    for_each_shown(text, [&](std::string_view character) {
+        const bool has_room = count++ < kMostCharacters;
+        result += has_room ? character : kRest;
+        return has_room;
+    });
+    result.resize(result.find_last_not_of(kBlanks) + 1);
+    return result;
+}
+
+std::string shown_end(std::string_view text, std::size_t most) {
+    std::deque<std::string_view> last;
+    bool is_cut = text.size() > kLongestEnd;
+    if (is_cut) text.remove_prefix(text.size() - kLongestEnd);
+    for_each_shown(text, [&](std::string_view character) {
+        const bool is_blank = character == " ";
+        if (is_blank && (last.empty() || last.back() == " ")) return true;
+        last.push_back(character);
+        if (last.size() <= most) return true;
+        last.pop_front();
+        is_cut = true;
+        return true;
+    });
+    std::string result(is_cut ? kRest : "");
+    for (const auto character : last) result += character;
     result.resize(result.find_last_not_of(kBlanks) + 1);
     return result;
 }

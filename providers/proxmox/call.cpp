@@ -5,6 +5,7 @@
 #include "providers/foreign/json.hpp"
 #include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/property_string.hpp"
 
 namespace providers::proxmox {
 
@@ -50,6 +51,14 @@ Call change(std::string method, std::string operation, std::string tried, std::s
     auto call =
         read(std::move(operation), std::move(tried), std::move(host), std::move(path), std::move(parameters));
     call.method = std::move(method);
+    return call;
+}
+
+Call begin_task(std::string method, std::string operation, std::string tried, std::string host,
+                std::string path, base::FormFields parameters = {}) {
+    auto call = change(std::move(method), std::move(operation), std::move(tried), std::move(host),
+                       std::move(path), std::move(parameters));
+    call.data = DataKind::task;
     return call;
 }
 
@@ -141,6 +150,9 @@ json::value data_of_success(const Call& call, const base::HttpResponse& response
         const std::string kind = call.data == DataKind::list ? "list" : "object";
         throw ApiError(ErrorKind::other, call.tried, "the answer has no " + kind + " as its data");
     }
+    if (call.data == DataKind::task && !data->is_null() && !parse_upid(text_of(*data))) {
+        throw ApiError(ErrorKind::outcome_unknown, call.tried, "the answer has no task as its data");
+    }
     if (list && list->size() > kMostEntries) {
         throw ApiError(ErrorKind::other, call.tried,
                        "the answer has " + std::to_string(list->size()) + " entries, more than the " +
@@ -210,19 +222,19 @@ Call get_bridges(const std::string& host) {
 }
 
 Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters) {
-    return change("POST", "create_vm", "creating " + vm_on(vmid, host), host, node_path(host) + "/qemu",
-                  std::move(parameters));
+    return begin_task("POST", "create_vm", "creating " + vm_on(vmid, host), host, node_path(host) + "/qemu",
+                      std::move(parameters));
 }
 
 Call clone_vm(const std::string& host, std::int64_t source, base::FormFields parameters) {
-    return change("POST", "clone_vm", "cloning template " + vm_on(source, host).substr(3), host,
-                  vm_path(host, source) + "/clone", std::move(parameters));
+    return begin_task("POST", "clone_vm", "cloning template " + vm_on(source, host).substr(3), host,
+                      vm_path(host, source) + "/clone", std::move(parameters));
 }
 
 Call resize_disk(const std::string& host, std::int64_t vmid, const std::string& disk, std::int64_t size_gib) {
-    return change("PUT", "resize_disk", "resizing " + disk + " of " + vm_on(vmid, host), host,
-                  vm_path(host, vmid) + "/resize",
-                  {{"disk", disk}, {"size", std::to_string(size_gib) + "G"}});
+    return begin_task("PUT", "resize_disk", "resizing " + disk + " of " + vm_on(vmid, host), host,
+                      vm_path(host, vmid) + "/resize",
+                      {{"disk", disk}, {"size", std::to_string(size_gib) + "G"}});
 }
 
 Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters) {
@@ -231,28 +243,28 @@ Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields p
 }
 
 Call start_vm(const std::string& host, std::int64_t vmid) {
-    return change("POST", "start_vm", "starting " + vm_on(vmid, host), host,
-                  vm_path(host, vmid) + "/status/start");
+    return begin_task("POST", "start_vm", "starting " + vm_on(vmid, host), host,
+                      vm_path(host, vmid) + "/status/start");
 }
 
 Call shut_down_vm(const std::string& host, std::int64_t vmid) {
-    return change("POST", "shut_down_vm", "shutting down " + vm_on(vmid, host), host,
-                  vm_path(host, vmid) + "/status/shutdown", {{"forceStop", "1"}, {"timeout", "60"}});
+    return begin_task("POST", "shut_down_vm", "shutting down " + vm_on(vmid, host), host,
+                      vm_path(host, vmid) + "/status/shutdown", {{"forceStop", "1"}, {"timeout", "60"}});
 }
 
 Call stop_vm(const std::string& host, std::int64_t vmid) {
-    return change("POST", "stop_vm", "stopping " + vm_on(vmid, host), host,
-                  vm_path(host, vmid) + "/status/stop", {{"overrule-shutdown", "1"}});
+    return begin_task("POST", "stop_vm", "stopping " + vm_on(vmid, host), host,
+                      vm_path(host, vmid) + "/status/stop", {{"overrule-shutdown", "1"}});
 }
 
 Call destroy_vm(const std::string& host, std::int64_t vmid) {
-    return change("DELETE", "destroy_vm", "destroying " + vm_on(vmid, host), host, vm_path(host, vmid),
-                  {{"purge", "1"}, {"destroy-unreferenced-disks", "1"}});
+    return begin_task("DELETE", "destroy_vm", "destroying " + vm_on(vmid, host), host, vm_path(host, vmid),
+                      {{"purge", "1"}, {"destroy-unreferenced-disks", "1"}});
 }
 
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
                 std::string content) {
-    auto call = change(
+    auto call = begin_task(
         "POST", "upload_iso", "uploading " + file_name + " to storage " + storage + " on " + host, host,
         node_path(host) + "/storage/" + base::percent_encode(storage) + "/upload", {{"content", "iso"}});
     call.file_name = std::move(file_name);
@@ -266,9 +278,9 @@ Call stop_task(const std::string& host, const std::string& upid) {
 }
 
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume) {
-    return change("DELETE", "delete_volume", "deleting volume " + volume + " on " + host, host,
-                  node_path(host) + "/storage/" + base::percent_encode(storage) + "/content/" +
-                      base::percent_encode(volume));
+    return begin_task("DELETE", "delete_volume", "deleting volume " + volume + " on " + host, host,
+                      node_path(host) + "/storage/" + base::percent_encode(storage) + "/content/" +
+                          base::percent_encode(volume));
 }
 
 Call agent_ping(const std::string& host, std::int64_t vmid) {

@@ -13,7 +13,8 @@ namespace providers::proxmox {
 
 // What the data of an answer has to be. What is no list must not be read as an empty one: everything that it
 // does not name would count as gone.
-enum class DataKind { any, list, object };
+// Of a task, which is followed by it, a UPID or nothing.
+enum class DataKind { any, list, object, task };
 
 struct Call {
     std::string method;

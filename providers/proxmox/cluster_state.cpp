@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "providers/foreign/text.hpp"
+#include "providers/proxmox/call.hpp"
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/grammar.hpp"
 
 namespace providers::proxmox {
 
@@ -14,10 +17,21 @@ std::int64_t cpus_of(const json::object& entry) {
     return std::clamp<std::int64_t>(integer_of(entry, "maxcpu"), 0, kMostCpus);
 }
 
+using Grammar = bool (*)(std::string_view text);
+
+// Throws where it is no such name.
+std::string name_in(const json::object& entry, std::string_view key, Grammar is_name) {
+    auto name = text_of(entry, key);
+    if (is_name(name)) return name;
+    throw ApiError(ErrorKind::other, get_cluster_resources().tried,
+                   "the answer has an entry of type " + foreign::shown(text_of(entry, "type")) + " whose " +
+                       std::string(key) + " is none that Proxmox allows");
+}
+
 Guest parse_guest(const json::object& entry) {
     Guest guest;
     guest.vmid = integer_of(entry, "vmid");
-    guest.node = text_of(entry, "node");
+    guest.node = name_in(entry, "node", is_host_name);
     guest.name = text_of(entry, "name");
     guest.is_container = text_of(entry, "type") == "lxc";
     guest.is_template = flag_of(entry, "template");
@@ -31,7 +45,7 @@ Guest parse_guest(const json::object& entry) {
 
 HostState parse_host(const json::object& entry) {
     HostState host;
-    host.name = text_of(entry, "node");
+    host.name = name_in(entry, "node", is_host_name);
     host.is_online = text_of(entry, "status") == "online";
     host.in_maintenance = text_of(entry, "hastate") == "maintenance";
     host.cpus = cpus_of(entry);
@@ -43,8 +57,8 @@ HostState parse_host(const json::object& entry) {
 
 StorageState parse_storage(const json::object& entry) {
     StorageState storage;
-    storage.name = text_of(entry, "storage");
-    storage.node = text_of(entry, "node");
+    storage.name = name_in(entry, "storage", is_storage_id);
+    storage.node = name_in(entry, "node", is_host_name);
     storage.is_available = text_of(entry, "status") == "available";
     storage.is_shared = flag_of(entry, "shared");
     // A list such as "images,iso,vztmpl", in the form of tags.

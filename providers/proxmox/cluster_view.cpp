@@ -1,5 +1,6 @@
 #include "providers/proxmox/cluster_view.hpp"
 
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/vmid.hpp"
 
@@ -13,8 +14,9 @@ constexpr base::Duration kPermissionsAge = std::chrono::minutes{5};
 std::string cluster_name(const json::value& status) {
     std::string host;
     for (const auto* entry : objects_of(status)) {
-        if (text_of(*entry, "type") == "cluster") return text_of(*entry, "name");
-        if (flag_of(*entry, "local")) host = text_of(*entry, "name");
+        const auto name = foreign::shown(text_of(*entry, "name"));
+        if (text_of(*entry, "type") == "cluster") return name;
+        if (flag_of(*entry, "local")) host = name;
     }
     return host;
 }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/vmid.hpp"
 
@@ -74,12 +75,7 @@ std::string readable_output(std::string output, const std::vector<std::string>& 
         for (auto at = output.find(secret); at != std::string::npos; at = output.find(secret, at))
             output.replace(at, secret.size(), "***");
     }
-    output = trimmed(std::move(output));
-    if (output.size() > kOutputShown) output = "..." + output.substr(output.size() - kOutputShown);
-    for (auto& c : output) {
-        if (c == '\n' || c == '\r' || c == '\t') c = ' ';
-    }
-    return output;
+    return foreign::shown_end(output, kOutputShown);
 }
 
 GuestAgent::Waiting GuestAgent::begin() const {

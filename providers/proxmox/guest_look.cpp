@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
 #include "providers/proxmox/vmid.hpp"
 
@@ -11,7 +12,6 @@ namespace {
 
 constexpr std::size_t kMostAddresses = 16;
 constexpr std::size_t kLongestAddress = 45;  // of IPv6 with an IPv4 tail
-constexpr std::size_t kLongestObstacle = 300;
 
 bool may_be_reached(const std::string& address) {
     const bool is_address = !address.empty() && address.size() <= kLongestAddress &&
@@ -25,13 +25,13 @@ std::vector<const json::object*> objects_in(const json::object& object, std::str
     return found ? objects_of(*found) : std::vector<const json::object*>();
 }
 
+}  // namespace
+
 std::string obstacle_of(const ApiError& error) {
     if (error.kind == ErrorKind::permission)
         return "the token lacks VM.GuestAgent.Audit (before Proxmox VE 9: VM.Monitor)";
-    return error.message.substr(0, kLongestObstacle);
+    return foreign::shown(error.message);
 }
-
-}  // namespace
 
 std::vector<std::string> guest_addresses(const json::value& data) {
     std::vector<std::string> addresses;

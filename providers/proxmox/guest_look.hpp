@@ -9,6 +9,9 @@ namespace providers::proxmox {
 // See GuestObserver.
 asio::awaitable<GuestSight> look_at_guest(Client& client, MachineRecord record);
 
+// Why the agent could not be asked, as it is shown.
+std::string obstacle_of(const ApiError& error);
+
 // Out of agent/network-get-interfaces. A guest may say what it likes: only what can be an address is taken.
 std::vector<std::string> guest_addresses(const boost::json::value& data);
 

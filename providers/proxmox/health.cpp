@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/grammar.hpp"
 #include "providers/proxmox/placement.hpp"
 #include "providers/proxmox/vm_config.hpp"
 
@@ -103,6 +104,13 @@ void check_configuration(const Settings& settings, const Permissions& permission
     }
 }
 
+std::string version_of(const json::object& answer) {
+    auto version = text_of(answer, "version");
+    if (version.empty() || is_version(version)) return version;
+    throw ApiError(ErrorKind::other, get_version().tried,
+                   "the answer has no version that Proxmox could have");
+}
+
 }  // namespace
 
 asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
@@ -112,7 +120,7 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         const auto permissions = co_await view.permissions(base::Duration::zero());
         Health health;
         health.reachable = true;
-        if (version.is_object()) health.version = text_of(version.get_object(), "version");
+        if (version.is_object()) health.version = version_of(version.get_object());
         health.boot_disk_gib = new_boot_disk_gib(
             std::map<std::string, std::string>(settings.vm_options.begin(), settings.vm_options.end()));
         std::vector<Guest> sources;

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
 
 namespace providers::proxmox {
@@ -62,13 +63,13 @@ std::optional<MachineIdentity> parse_mark(std::string_view description) {
     const auto claim = text_of(*fields, "claim");
     const auto slash = claim.find('/');
     MachineIdentity identity;
-    identity.cluster_id = text_of(*fields, "cluster");
-    identity.provider_uid = text_of(*fields, "provider");
-    identity.claim_uid = text_of(*fields, "uid");
+    identity.cluster_id = foreign::shown(text_of(*fields, "cluster"));
+    identity.provider_uid = foreign::shown(text_of(*fields, "provider"));
+    identity.claim_uid = foreign::shown(text_of(*fields, "uid"));
     identity.attempt = integer_of(*fields, "attempt");
     if (slash == std::string::npos || identity.claim_uid.empty() || identity.attempt < 1) return std::nullopt;
-    identity.claim_namespace = claim.substr(0, slash);
-    identity.claim_name = claim.substr(slash + 1);
+    identity.claim_namespace = foreign::shown(claim.substr(0, slash));
+    identity.claim_name = foreign::shown(claim.substr(slash + 1));
     return identity;
 }
 

@@ -4,9 +4,20 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "providers/foreign/text.hpp"
+#include "providers/proxmox/grammar.hpp"
+
 namespace providers::proxmox {
 
 namespace {
+
+constexpr std::size_t kLongestFileName = 255;
+constexpr std::string_view kBlanks = " \t\r\n\v\f";
+
+bool is_hexadecimal(std::string_view text, std::size_t least, std::size_t most) {
+    return text.size() >= least && text.size() <= most &&
+           text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
 
 std::string_view trim(std::string_view text) {
     const auto first = text.find_first_not_of(" \t");
@@ -98,14 +109,18 @@ std::optional<Upid> parse_upid(std::string_view text) {
         if (end == std::string_view::npos) break;
         rest.remove_prefix(end + 1);
     }
-    if (parts.size() != 9 || parts[0] != "UPID" || parts[1].empty() || parts[5].empty() || parts[7].empty() ||
-        !parts[8].empty()) {
+    if (parts.size() != 9 || parts[0] != "UPID" || !is_host_name(parts[1]) || parts[5].empty() ||
+        parts[7].empty() || !parts[8].empty()) {
         return std::nullopt;
     }
+    const bool has_numbers =
+        is_hexadecimal(parts[2], 8, 8) && is_hexadecimal(parts[3], 8, 9) && is_hexadecimal(parts[4], 8, 8);
+    if (!has_numbers || text.find_first_of(kBlanks) != std::string_view::npos) return std::nullopt;
+    // It is the name of its log, too.
+    if (text.size() > kLongestFileName || foreign::shown(text) != text) return std::nullopt;
     Upid upid;
     const auto& start = parts[4];
-    const auto read = std::from_chars(start.data(), start.data() + start.size(), upid.start_time, 16);
-    if (read.ec != std::errc() || read.ptr != start.data() + start.size()) return std::nullopt;
+    std::from_chars(start.data(), start.data() + start.size(), upid.start_time, 16);
     upid.text = text;
     upid.node = parts[1];
     upid.type = parts[5];

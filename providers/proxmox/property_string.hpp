@@ -36,7 +36,8 @@ using Tags = std::set<std::string>;
 Tags parse_tags(std::string_view text);
 std::string join_tags(const Tags& tags);
 
-// UPID:<node>:<pid>:<pstart>:<starttime>:<type>:<id>:<user>: with hexadecimal numbers.
+// UPID:<node>:<pid>:<pstart>:<starttime>:<type>:<id>:<user>: with hexadecimal numbers, as upid_decode() of
+// PVE::Tools takes it.
 struct Upid {
     std::string text;
     std::string node;             // ask there for the task

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdlib>
 
+#include "providers/foreign/text.hpp"
 #include "providers/proxmox/fields.hpp"
+#include "providers/proxmox/grammar.hpp"
 
 namespace providers::proxmox {
 
@@ -45,8 +47,12 @@ std::string VmConfig::option(const std::string& name) const {
     return found == options.end() ? std::string() : found->second;
 }
 
+std::string VmConfig::lock() const {
+    return foreign::shown(option("lock"));
+}
+
 std::string VmConfig::system_uuid() const {
-    return lower_case(PropertyString::parse(option("smbios1")).find("uuid").value_or(""));
+    return lower_case(foreign::shown(PropertyString::parse(option("smbios1")).find("uuid").value_or("")));
 }
 
 std::int64_t VmConfig::cores() const {
@@ -132,7 +138,9 @@ std::optional<CdromDrive> drive_with_file(const VmConfig& config, std::string_vi
     for (const auto name : kCdromDrives) {
         const auto value = config.option(std::string(name));
         const auto volume = PropertyString::parse(value).find_or_default("file").value_or("");
-        if (volume.ends_with(":iso/" + std::string(file))) return CdromDrive{std::string(name), volume};
+        const auto storage = volume.substr(0, volume.find(':'));
+        if (is_storage_id(storage) && volume == storage + ":iso/" + std::string(file))
+            return CdromDrive{std::string(name), volume};
     }
     return std::nullopt;
 }

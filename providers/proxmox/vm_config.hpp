@@ -16,7 +16,7 @@ struct VmConfig {
     std::map<std::string, std::string> options;  // ide0, memory, tags, ...; numbers as text
 
     std::string option(const std::string& name) const;  // empty: not set
-    std::string lock() const { return option("lock"); }
+    std::string lock() const;  // backup, clone, migrate, ... as it can be shown; empty: none
     bool is_template() const { return option("template") == "1"; }
     bool is_protected() const { return option("protection") == "1"; }
     bool starts_on_boot() const { return option("onboot") == "1"; }

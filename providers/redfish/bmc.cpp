@@ -1,6 +1,7 @@
 #include "providers/redfish/bmc.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/json/serialize.hpp>
 
 #include "base/backoff.hpp"
@@ -40,15 +41,18 @@ void replace_all(std::string& text, const std::string& part) {
         text.replace(at, part.size(), "***");
 }
 
+// For metrics, whose labels must be few and short whatever a BMC says.
 std::string vendor_of(const json::object& root) {
+    static constexpr std::array<std::string_view, 11> kVendors = {
+        "AMI", "ASRock", "Cisco", "Dell",   "Fujitsu",   "Gigabyte",
+        "HPE", "Huawei", "Intel", "Lenovo", "Supermicro"};
     auto vendor = text_at(root, "Vendor");
-    if (vendor.empty()) {
-        for (const auto& [name, value] : object_at(root, "Oem")) {
-            vendor = std::string(name);
-            break;
-        }
+    const auto& oem = object_at(root, "Oem");
+    if (vendor.empty() && !oem.empty()) vendor = std::string(oem.begin()->key());
+    for (const auto known : kVendors) {
+        if (contains_ignoring_case(vendor, known)) return std::string(known);
     }
-    return vendor;
+    return vendor.empty() ? "" : "other";
 }
 
 }  // namespace
@@ -147,7 +151,7 @@ asio::awaitable<Resource> Bmc::get(std::string link) {
         const bool again =
             attempt < kReadAttempts && is_worth_repeating(complaint->kind) && wait <= kLongestReadWait;
         if (!again) throw RedfishError(tried, std::move(*complaint));
-        note_quirk(complaint->ids.empty() ? reason_of(complaint->kind) : complaint->ids.front());
+        note_quirk(complaint->known_id().value_or(reason_of(complaint->kind)));
         co_await clock().sleep_for(wait);
     }
 }

@@ -127,6 +127,15 @@ std::vector<ExtendedInfo> extended_info(const json::object& body) {
     return all;
 }
 
+std::optional<std::string> Complaint::known_id() const {
+    for (const auto& id : ids) {
+        for (const auto& rule : kRules) {
+            if (rule.id == id) return id;
+        }
+    }
+    return std::nullopt;
+}
+
 bool Complaint::says(std::string_view id) const {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
 }

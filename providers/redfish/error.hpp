@@ -51,6 +51,8 @@ struct Complaint {
     std::optional<base::Duration> retry_after;
 
     bool says(std::string_view id) const;
+    // The first ID that is one of those that decide what is done; a BMC may say any.
+    std::optional<std::string> known_id() const;
 };
 
 // The meaning of an answer with a status of 400 or more.

@@ -90,7 +90,8 @@ asio::awaitable<Details> Hardware::details(System system) {
         for (const auto& link : interfaces) {
             const auto resource = co_await bmc_.find(link);
             auto mac = resource ? mac_of(resource->body) : std::string();
-            if (!mac.empty()) details.macs.push_back(std::move(mac));
+            const bool is_known = std::ranges::find(details.macs, mac) != details.macs.end();
+            if (!mac.empty() && !is_known) details.macs.push_back(std::move(mac));
         }
     }
     if (system.cpu_cores == 0 && !system.processors.empty()) {
@@ -144,7 +145,7 @@ asio::awaitable<void> Hardware::reset(System system, PowerGoal goal) {
                                   error.kind() == ErrorKind::outcome_unknown ||
                                   error.complaint.says("NoOperation");
         if (!is_read_back) throw;
-        bmc_.note_quirk(error.complaint.ids.empty() ? "ResetConflict" : error.complaint.ids.front());
+        bmc_.note_quirk(error.complaint.known_id().value_or("ResetConflict"));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/uuid.hpp"
+#include "providers/foreign/text.hpp"
 #include "providers/redfish/document.hpp"
 
 namespace providers::redfish {
@@ -43,6 +44,19 @@ std::int64_t processors_of(const json::object& summary) {
     return is_true_at(summary, "ThreadingEnabled") ? cores * 2 : cores;
 }
 
+// One of the values that the schema has, as what else it says means nothing to anybody; else empty.
+std::string one_of(const std::vector<std::string_view>& values, std::string text) {
+    return std::ranges::find(values, text) == values.end() ? std::string() : text;
+}
+
+// No serial number is longer.
+std::string serial_of(const std::string& text) {
+    constexpr std::size_t kLongest = 128;
+    auto serial = foreign::shown(text);
+    if (serial.size() > kLongest) serial.clear();
+    return serial;
+}
+
 std::string text_or(const json::object& parent, std::string_view first, std::string_view second) {
     auto text = text_at(parent, first);
     return text.empty() ? text_at(parent, second) : text;
@@ -66,13 +80,14 @@ System parse_system(const Resource& resource) {
     system.link = resource.target;
     system.manufacturer = text_at(body, "Manufacturer");
     system.model = text_at(body, "Model");
-    system.power_text = text_at(body, "PowerState");
+    system.power_text =
+        one_of({"On", "Off", "PoweringOn", "PoweringOff", "Paused"}, text_at(body, "PowerState"));
     system.power = power_of(system.power_text);
     const auto& status = object_at(body, "Status");
-    system.health = text_or(status, "HealthRollup", "Health");
+    system.health = one_of({"OK", "Warning", "Critical"}, text_or(status, "HealthRollup", "Health"));
     const auto uuid = lower(text_at(body, "UUID"));
     if (base::identifies(uuid)) system.uuid = uuid;
-    system.serial_number = text_or(body, "SerialNumber", "SKU");
+    system.serial_number = serial_of(text_or(body, "SerialNumber", "SKU"));
     system.cpu_cores = processors_of(object_at(body, "ProcessorSummary"));
     const auto memory = number_at(object_at(body, "MemorySummary"), "TotalSystemMemoryGiB");
     if (memory)
@@ -120,7 +135,11 @@ std::optional<std::int64_t> watts_of(const json::object& meter) {
 }
 
 std::string mac_of(const json::object& interface) {
-    return lower(text_or(interface, "MACAddress", "PermanentMACAddress"));
+    constexpr std::size_t kLongest = 17;
+    auto address = lower(text_or(interface, "MACAddress", "PermanentMACAddress"));
+    const bool is_address =
+        address.size() <= kLongest && address.find_first_not_of("0123456789abcdef:-") == std::string::npos;
+    return is_address ? address : std::string();
 }
 
 }  // namespace providers::redfish

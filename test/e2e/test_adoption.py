@@ -118,6 +118,32 @@ def test_a_pod_that_waits_is_explained(stack):
     assert missing.returncode == 2 and "there is no claim nobody" in missing.stderr
 
 
+def test_who_may_read_in_the_managed_namespaces_only_gets_plans_and_reasons(stack):
+    kubectl, reader = stack.cluster.kubectl, f"{SYSTEM}:planner"
+    kubectl("create", "serviceaccount", "planner", "-n", SYSTEM)
+    for namespace in (SYSTEM, manifests.NAMESPACE):
+        kubectl("create", "rolebinding", "planner", "-n", namespace, "--clusterrole=kubenodesmith-viewer", f"--serviceaccount={reader}")
+    whole = ["pods", "nodes", "namespaces", "limitranges", "persistentvolumes", "persistentvolumeclaims", "daemonsets.apps",
+             "storageclasses.storage.k8s.io", "csidrivers.storage.k8s.io", "csistoragecapacities.storage.k8s.io",
+             "csinodes.storage.k8s.io", "volumeattachments.storage.k8s.io", "poddisruptionbudgets.policy"]
+    kubectl("create", "clusterrole", "planner", "--verb=list,watch", f"--resource={','.join(whole)}")
+    kubectl("create", "clusterrolebinding", "planner", "--clusterrole=planner", f"--serviceaccount={reader}")
+    kubeconfig = stack.cluster.service_account_kubeconfig(stack.folder / "planner.kubeconfig", SYSTEM, "planner")
+    managed = f"--namespaces={SYSTEM},{manifests.NAMESPACE}"
+
+    def asked(*argv):
+        return subprocess.run([BIN / "kubenodesmith", "--kubeconfig", kubeconfig, *argv], capture_output=True, text=True, check=False)
+    everywhere = asked("plan")
+    assert everywhere.returncode == 2 and "--namespaces" in everywhere.stderr
+    planned = asked("plan", managed)
+    assert planned.returncode == 1, planned.stderr
+    assert f"create a machine in pool {manifests.NAMESPACE}/workers" in planned.stdout
+    pod = asked("explain", "pod", stack.pods()[0]["metadata"]["name"], managed)
+    assert pod.returncode == 0 and "a machine of pool workers would be created" in pod.stdout and "may not be read" in pod.stdout
+    elsewhere = asked("explain", "pool", "team-a/workers", managed)
+    assert elsewhere.returncode == 0 and "nothing is done for objects of namespace team-a" in elsewhere.stdout
+
+
 def test_it_buys_and_explains_what_it_bought(stack):
     stack.apply(manifests.control_plane())
     wait_for("running pods", lambda: len(running_pods(stack.pods())) == 2)

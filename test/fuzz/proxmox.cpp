@@ -7,6 +7,7 @@
 #include "providers/proxmox/call.hpp"
 #include "providers/proxmox/cluster_state.hpp"
 #include "providers/proxmox/error.hpp"
+#include "providers/proxmox/grammar.hpp"
 #include "providers/proxmox/mark.hpp"
 #include "providers/proxmox/permissions.hpp"
 #include "providers/proxmox/placement.hpp"
@@ -37,8 +38,13 @@ void proxmox_response(std::string_view input) {
             check(std::iscntrl(static_cast<unsigned char>(c)) == 0, "it can be shown");
         return;
     }
-    auto state = proxmox::parse_cluster_state(data);
-    proxmox::rooms(proxmox::Settings{}, state, {}, {});
+    try {
+        auto state = proxmox::parse_cluster_state(data);
+        proxmox::rooms(proxmox::Settings{}, state, {}, {});
+        for (const auto& host : state.hosts) check(proxmox::is_host_name(host.name), "it is a name");
+    } catch (const proxmox::ApiError& error) {
+        check(error.kind == proxmox::ErrorKind::other, "it is no answer of a Proxmox");
+    }
     proxmox::Permissions::parse(data).has("/vms", "VM.Allocate");
     if (data.is_string()) proxmox::parse_next_id_range(data.get_string());
     proxmox::parse_task_status(data);

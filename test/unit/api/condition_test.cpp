@@ -32,6 +32,14 @@ TEST_CASE("a condition's transition time changes only with its status") {
     CHECK(conditions.size() == 1);
 }
 
+TEST_CASE("a condition's message is cut between characters to what the API server takes") {
+    Conditions conditions;
+    const api::ConditionUpdate update{"Ready", ConditionStatus::False, "Odd", std::string(32'767, 'x') + "ä"};
+    CHECK(set_condition(conditions, update, kEarly));
+    CHECK(conditions.front().message == std::string(32'767, 'x'));
+    CHECK_FALSE(set_condition(conditions, update, kLate));
+}
+
 TEST_CASE("an update without a generation keeps the one observed") {
     Conditions conditions;
     set_condition(conditions, {"Ready", ConditionStatus::True, "Ready", "", 7}, kEarly);

@@ -8,6 +8,7 @@
 #include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
+#include "test/support/run_coroutine.hpp"
 
 namespace {
 
@@ -25,12 +26,14 @@ T object_in(const std::string& namespace_, const std::string& name) {
     return object;
 }
 
-// Answers so many patches with this code.
+// Answers so many patches with this code, and notes what is read.
 class Refusals final : public fake::Interference {
 public:
     int code = 503;
     int left = 0;
+    std::vector<std::string> reads;
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        if (request.method == "GET") reads.push_back(request.target);
         if (request.method != "PATCH" || left == 0) return std::nullopt;
         --left;
         return fake::status_response(code, "", "not now");
@@ -107,6 +110,11 @@ TEST_CASE("namespaces are managed by name, or all of them if that is asked for")
     CHECK_FALSE(two.contains("la"));
     CHECK_FALSE(two.contains(""));
     CHECK(two.str() == "kubenodesmith, lab");
+    CHECK(two.to_list() == std::vector<std::string>{"kubenodesmith", "lab"});
+    CHECK(ManagedNamespaces().to_list() == std::vector<std::string>{""});
+    CHECK_THAT(two.why_unmanaged("la"), Catch::Contains("of namespace la,") &&
+                                            Catch::Contains("(kubenodesmith, lab)") &&
+                                            Catch::Contains("--namespaces"));
     const std::vector<std::string> none;
     CHECK_THROWS_WITH(ManagedNamespaces(none), Catch::Contains("* for all"));
     for (const auto* wrong : {"", "Lab", "lab-", "-lab", "team/a", "team-*", "a.b"})
@@ -135,6 +143,30 @@ TEST_CASE_METHOD(Fixture, "objects elsewhere are in no store, whether listed, wa
     CHECK(informers.claims.store().size() == 0);
     CHECK(informers.control_planes.store().size() == 0);
     CHECK(informers.hosts.store().size() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "what is read once is read in the managed namespaces only") {
+    for (const auto* namespace_ : {"kubenodesmith", "lab", "team-a"}) {
+        server.put(object_in<NodeSmithProvider>(namespace_, "proxmox"));
+        server.put(object_in<NodeSmithPool>(namespace_, "workers"));
+        server.put(object_in<NodeSmithClaim>(namespace_, "workers-1"));
+        server.put(object_in<NodeSmithControlPlane>(namespace_, "main"));
+        server.put(object_in<NodeSmithHost>(namespace_, "rack-1"));
+    }
+    const auto read = GENERATE(&controllers::Informers::list_ours, &controllers::Informers::catch_up);
+    test::run(context, clock, (informers.*read)(client));
+
+    CHECK(informers.pools.store().size() == 2);
+    CHECK(informers.claims.store().size() == 2);
+    CHECK(informers.control_planes.store().size() == 2);
+    const std::size_t others = read == &controllers::Informers::list_ours ? 2 : 0;
+    CHECK(informers.providers.store().size() == others);
+    CHECK(informers.hosts.store().size() == others);
+    for (const auto& target : refusals.reads) {
+        INFO(target);
+        CHECK((target.find("/namespaces/kubenodesmith/") != std::string::npos ||
+               target.find("/namespaces/lab/") != std::string::npos));
+    }
 }
 
 TEST_CASE_METHOD(Fixture, "they are told so once, and nothing else of them is written") {

@@ -116,3 +116,21 @@ TEST_CASE("what is not there is said") {
     CHECK_THROWS_WITH(explain_claim(*view, {"ours", "x"}), Contains("no claim ours/x"));
     CHECK_THROWS_WITH(explain_claim(*view, {"", "x"}), Contains("no claim x"));
 }
+
+TEST_CASE("of an object where nothing is done the explanation says that, and how to change it") {
+    const std::vector<std::string> texts{kCluster, node_in_service(), std::string(kPendingPod)};
+    const auto view = picture(texts, controllers::ManagedNamespaces({"lab"}));
+    for (const auto& text :
+         {explain_pool(*view, {"ours", "tools"}), explain_claim(*view, {"ours", "tools-aaaaa"})}) {
+        CHECK_THAT(text, Contains(" ours/tools") &&
+                             Contains("nothing is done for objects of namespace ours") && Contains("(lab)") &&
+                             Contains("--namespaces"));
+    }
+    CHECK_THROWS_WITH(explain_pool(*view, {"", "tools"}),
+                      Contains("no pool tools in the managed namespaces (lab)"));
+    CHECK_THROWS_WITH(explain_claim(*view, {"", "tools-aaaaa"}),
+                      Contains("no claim tools-aaaaa in the managed namespaces (lab)"));
+    CHECK_THAT(explain_node(*view, "tools-aaaaa"),
+               Contains("belongs to no claim in the managed namespaces (lab), so the operator leaves"));
+    CHECK_THAT(explain_pod(*view, {"shop", "saw"}), !Contains("Created for it"));
+}

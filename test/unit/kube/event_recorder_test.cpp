@@ -146,3 +146,8 @@ TEST_CASE_METHOD(Fixture, "a long message is cut to what the API takes") {
     say("R", std::string(3000, 'x'));
     CHECK(written().front().message == std::string(1021, 'x') + "...");
 }
+
+TEST_CASE_METHOD(Fixture, "it is cut between characters") {
+    say("R", std::string(1020, 'x') + "ä and more");
+    CHECK(written().front().message == std::string(1020, 'x') + "...");
+}

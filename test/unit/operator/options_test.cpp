@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "controllers/managed_namespaces.hpp"
 #include "test/support/catch.hpp"
 
 using namespace kubenodesmith;
@@ -68,8 +69,8 @@ TEST_CASE("the managed namespaces are those that are named, else the pod's own, 
     outside.source = "/home/ops/config";
     outside.namespace_ = "default";
     const auto managed = [](const CommandLine& line, const kube::ClusterConfig& config) {
-        REQUIRE(runs(line));
-        return managed_namespaces_of(line.options, config).str();
+        REQUIRE_FALSE(line.exit);
+        return controllers::managed_namespaces_of(line.options.namespaces, config).str();
     };
     const auto plain = parsed({"kubenodesmith", "run"});
     CHECK(managed(plain, inside) == "kubenodesmith-system");
@@ -80,12 +81,26 @@ TEST_CASE("the managed namespaces are those that are named, else the pod's own, 
     const auto repeated = parsed({"kubenodesmith", "run", "--namespaces", "a", "--namespaces=b"});
     CHECK(managed(repeated, inside) == "a, b");
     CHECK(managed(parsed({"kubenodesmith", "run", "--namespaces=*"}), inside) == "*");
+    for (const auto& line : {parsed({"kubenodesmith", "plan", "--namespaces=lab"}),
+                             parsed({"kubenodesmith", "explain", "pool", "tools", "--namespaces=lab"})}) {
+        CHECK(line.command);
+        CHECK(managed(line, outside) == "lab");
+    }
+}
+
+TEST_CASE("a pod that does not know its namespace has to be told what it manages, rather than manage all") {
+    kube::ClusterConfig inside;
+    inside.source = kube::ClusterConfig::kInCluster;
+    CHECK_THROWS_WITH(controllers::managed_namespaces_of({}, inside),
+                      Catch::Contains("--namespaces") && Catch::Contains("* for all"));
+    CHECK(controllers::managed_namespaces_of({"*"}, inside).all());
 }
 
 TEST_CASE("a namespace that cannot be is refused by the name of the flag") {
+    const auto* command = GENERATE("run", "plan");
     for (const auto* flag : {"--namespaces=", "--namespaces=Lab", "--namespaces=team-*"}) {
-        const auto line = parsed({"kubenodesmith", "run", flag});
-        INFO(flag);
+        const auto line = parsed({"kubenodesmith", command, flag});
+        INFO(command << " " << flag);
         REQUIRE(line.exit);
         CHECK(line.exit->code == 2);
         CHECK_THAT(line.exit->text, Catch::Contains("--namespaces"));

@@ -103,8 +103,10 @@ status: {phase: Running}
 )";
 }
 
-inline std::unique_ptr<kubenodesmith::ClusterView> picture(const std::vector<std::string>& texts) {
-    return kubenodesmith::ClusterView::from_texts(texts, api::Time::parse("2026-03-01T12:00:00Z"));
+inline std::unique_ptr<kubenodesmith::ClusterView> picture(const std::vector<std::string>& texts,
+                                                           controllers::ManagedNamespaces managed = {}) {
+    return kubenodesmith::ClusterView::from_texts(texts, api::Time::parse("2026-03-01T12:00:00Z"),
+                                                  std::move(managed));
 }
 
 }  // namespace test

@@ -162,6 +162,23 @@ TEST_CASE("the plan is JSON for programs") {
     CHECK(json.at("nodes").as_array().empty());
 }
 
+TEST_CASE("objects of namespaces that are not managed buy nothing, and the plan says whose count") {
+    std::vector<std::string> texts{kCluster, node_in_service()};
+    CHECK(plan_of(texts).nodes.size() == 1);
+    texts.emplace_back(kPendingPod);
+    const auto elsewhere = make_plan(*picture(texts, controllers::ManagedNamespaces({"lab", "team-a"})));
+    CHECK(elsewhere.purchases.empty());
+    CHECK(elsewhere.nodes.empty());
+    CHECK_THAT(table_of(elsewhere), Catch::Contains("count in these namespaces: lab, team-a"));
+    CHECK(json_of(elsewhere).at("namespaces").as_string() == "lab, team-a");
+
+    const std::vector<std::string> waiting{kCluster, std::string(kPendingPod)};
+    CHECK(make_plan(*picture(waiting, controllers::ManagedNamespaces({"ours"}))).purchases.size() == 1);
+    const auto everywhere = plan_of(waiting);
+    CHECK(everywhere.purchases.size() == 1);
+    CHECK_THAT(table_of(everywhere), !Catch::Contains("these namespaces"));
+}
+
 TEST_CASE("a file that cannot be read as objects says which") {
     CHECK_THROWS_WITH(picture({"just text"}), Catch::Contains("expected Kubernetes objects"));
     CHECK_THROWS_WITH(picture({"a: ["}), Catch::Contains("line"));

@@ -245,7 +245,7 @@ TEST_CASE("The state of a cluster is read from its resources, numbers as texts a
         {"type": "lxc", "vmid": "100", "node": "a", "status": "unknown"},
         {"type": "node", "node": "b", "status": "online", "maxcpu": 16, "maxmem": 68719476736, "mem": 1073741824, "cpu": 0.5},
         {"type": "node", "node": "a", "status": "offline", "hastate": "maintenance"},
-        {"type": "storage", "storage": "local"}, {"type": "pool"}])"));
+        {"type": "storage", "storage": "local", "node": "b"}, {"type": "pool"}])"));
     REQUIRE(state.hosts.size() == 2);
     CHECK(state.hosts[0].name == "a");
     CHECK_FALSE(state.hosts[0].is_online);

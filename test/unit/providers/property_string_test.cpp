@@ -47,9 +47,22 @@ TEST_CASE("A UPID tells host, type, ID and user") {
 }
 
 TEST_CASE("What is no UPID is refused") {
-    for (const auto* text : {"", "UPID", "UPID:pve1:1:2:3:qmstart:1:a@pve",
-                             "OK:pve1:1:2:3:qmstart:1:a@pve:", "UPID:pve1:1:2:xyz:qmstart:1:a@pve:",
-                             "UPID::1:2:3:qmstart:1:a@pve:", "UPID:pve1:1:2:3:qmstart:1:a@pve:more:"}) {
+    const std::string numbers = ":00000684:0004FF9C:6B0138C1:";
+    REQUIRE(parse_upid("UPID:pve1" + numbers + "qmstart:1:a@pve:"));
+    const std::string wrong[] = {"",
+                                 "UPID",
+                                 "UPID:pve1" + numbers + "qmstart:1:a@pve",
+                                 "OK:pve1" + numbers + "qmstart:1:a@pve:",
+                                 "UPID:pve1:00000684:0004FF9C:xyz:qmstart:1:a@pve:",
+                                 "UPID:pve1:1:2:3:qmstart:1:a@pve:",
+                                 "UPID:" + numbers + "qmstart:1:a@pve:",
+                                 "UPID:pve 1" + numbers + "qmstart:1:a@pve:",
+                                 "UPID:pve1" + numbers + "qmstart:1:a@pve:more:",
+                                 "UPID:pve1" + numbers + "qm start:1:a@pve:",
+                                 "UPID:pve1" + numbers + "qmstart:1:a\x1b@pve:",
+                                 "UPID:pve1" + numbers + "qmstart:1:a@pve:\n",
+                                 "UPID:pve1" + numbers + "qmstart:1:" + std::string(300, 'a') + "@pve:"};
+    for (const auto& text : wrong) {
         INFO(text);
         CHECK_FALSE(parse_upid(text));
     }

@@ -1,6 +1,7 @@
 // What BMCs answer when they refuse, and their ETags, in all the forms in which vendors write them.
 #include "providers/redfish/error.hpp"
 #include "providers/redfish/etag.hpp"
+#include "providers/redfish/system.hpp"
 #include "test/support/catch.hpp"
 
 using namespace providers::redfish;
@@ -60,6 +61,30 @@ TEST_CASE("a BMC's words are one line that can be shown, and those of what is no
     CHECK(endless.message == std::string(256, 'x') + "... (HTTP status 400)");
     CHECK(complaint_of(response(404, "<html>router</html>")).message == "HTTP status 404");
     CHECK(complaint_of(response(401, R"({"message":"router"})")).message == "HTTP status 401");
+}
+
+TEST_CASE("of what a BMC says of its system only what the schema has, and a serial number, is taken") {
+    const auto system = [](const std::string& text) {
+        Resource resource;
+        resource.body = {{"PowerState", text}, {"SerialNumber", text}, {"Status", {{"Health", text}}}};
+        return parse_system(resource);
+    };
+    const auto odd = system("On\x1b[31m \u202e\nsecond");
+    CHECK(odd.power_text.empty());
+    CHECK(odd.power == PowerState::unknown);
+    CHECK(odd.health.empty());
+    CHECK(odd.serial_number == "On[31m");
+    CHECK(system(std::string(200, 'x')).serial_number.empty());
+    CHECK(system("PoweringOff").power_text == "PoweringOff");
+    CHECK(system("Critical").health == "Critical");
+    CHECK(mac_of({{"MACAddress", "AA:BB:CC:DD:EE:FF"}}) == "aa:bb:cc:dd:ee:ff");
+    CHECK(mac_of({{"MACAddress", "aa:bb\n"}}).empty());
+    CHECK(mac_of({{"MACAddress", "aa:bb:cc:dd:ee:ff:00:11"}}).empty());
+}
+
+TEST_CASE("of a BMC's message IDs only those that mean something to us are counted by name") {
+    CHECK(complaint_of(refusal(503, "IDRAC.2.8.SYS518")).known_id() == "SYS518");
+    CHECK_FALSE(complaint_of(refusal(503, "Base.1.8.Made\\u0007Up")).known_id());
 }
 
 TEST_CASE("extended information is found wherever a vendor puts it") {

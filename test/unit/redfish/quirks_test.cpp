@@ -96,6 +96,20 @@ TEST_CASE("quirk 3: On is refused with a conflict for a while after Off") {
     CHECK(world.wake(claim));
 }
 
+TEST_CASE("what a BMC calls itself is a label of a metric only if it is a vendor that is known") {
+    const auto label_of = [](const std::string& vendor) {
+        World world;
+        world.add("a", {.vendor = vendor, .conflict_after_off = seconds{60}});
+        auto claim = world.claim("c");
+        CHECK(world.wake(claim));
+        const auto text = world.metrics.exposition();
+        const auto at = text.find("vendor=\"") + 8;
+        return text.substr(at, text.find('"', at) - at);
+    };
+    CHECK(label_of("Dell Inc.") == "Dell");
+    CHECK(label_of("Made\nup") == "other");
+}
+
 TEST_CASE("quirk 4: boot settings that live on the settings object are written there") {
     CHECK(booted(BootMethod::PXE, {.boot_on_settings = true}) == "Pxe");
 }

@@ -18,8 +18,8 @@ public:
 };
 
 struct Scene {
-    explicit Scene(const std::vector<std::string>& texts)
-        : view(picture(texts)), log(events, view->clock()) {}
+    explicit Scene(const std::vector<std::string>& texts, controllers::ManagedNamespaces managed = {})
+        : view(picture(texts, std::move(managed))), log(events, view->clock()) {}
 
     std::string page(bool leading = true) {
         return status_page::page(
@@ -160,6 +160,14 @@ TEST_CASE("who does not lead says so, and an empty cluster has an empty page") {
     const auto page = Scene({}).page();
     CHECK_THAT(page, Contains("There is no NodeSmithPool") && Contains("There is no NodeSmithClaim") &&
                          Contains("No provider has reported a host") && Contains("None since it started"));
+}
+
+TEST_CASE("objects of namespaces that are not managed are not on the page, which says of whose it is") {
+    const controllers::ManagedNamespaces lab({"lab"});
+    const auto page = Scene({std::string(kPool), node_in_service()}, lab).page();
+    CHECK_THAT(page, !Contains("ours/tools") && !Contains("tools-aaaaa") && !Contains("ours/shed"));
+    CHECK_THAT(page, Contains("of the managed namespaces: lab.") && Contains("There is no NodeSmithPool"));
+    CHECK_THAT(Scene({std::string(kPool)}).page(), !Contains("managed"));
 }
 
 TEST_CASE("the page stays small with a thousand claims, and shows those in trouble") {

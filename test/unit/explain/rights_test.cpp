@@ -1,0 +1,92 @@
+// A cluster that is read by somebody who may not read everything in it.
+#include <algorithm>
+
+#include "api/v1alpha1/control_plane.hpp"
+#include "operator/explain/explain.hpp"
+#include "operator/plan/plan.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/fake_api_server.hpp"
+
+using namespace kubenodesmith;
+using namespace api::v1alpha1;
+using Catch::Contains;
+
+namespace {
+
+// A RoleBinding in namespace ours for our kinds and Events, and a ClusterRoleBinding for the others.
+class ReadsOurs final : public fake::Interference {
+public:
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        const auto has = [&](std::string_view part) {
+            return request.target.find(part) != std::string::npos;
+        };
+        const bool is_bound = has(api::kGroup) || has("/events");
+        if (!is_bound || has("/namespaces/ours/")) return std::nullopt;
+        return fake::status_response(403, "Forbidden", "not for you");
+    }
+};
+
+api::Event event_about(const std::string& kind, const api::ObjectKey& key, const std::string& reason) {
+    api::Event event;
+    event.metadata.namespace_ = key.namespace_;
+    event.metadata.name = key.name + "." + reason;
+    event.involvedObject.kind = kind;
+    event.involvedObject.namespace_ = key.namespace_;
+    event.involvedObject.name = key.name;
+    event.source.component = "kubenodesmith";
+    event.reason = reason;
+    event.message = "because";
+    return event;
+}
+
+void fill(fake::ApiServer& server) {
+    for (const auto* namespace_ : {"ours", "team-a"}) {
+        NodeSmithPool pool;
+        pool.metadata = api::ObjectMeta{};
+        pool.metadata.namespace_ = namespace_;
+        pool.metadata.name = "tools";
+        pool.spec.providerRef = "shed";
+        server.put(pool);
+    }
+    api::Pod pod;
+    pod.metadata.namespace_ = "shop";
+    pod.metadata.name = "saw";
+    server.put(pod);
+    server.put(event_about("NodeSmithPool", {"ours", "tools"}, "ScaleUpBlocked"));
+    server.put(event_about("NodeSmithPool", {"ours", "others"}, "SomethingElse"));
+}
+
+// The view's clock is the server's, so the server is there as long as the view.
+struct Cluster {
+    explicit Cluster(controllers::ManagedNamespaces managed) {
+        const auto connect = [this](boost::asio::any_io_executor executor, base::Clock& clock) {
+            server = std::make_unique<fake::ApiServer>(std::move(executor), clock);
+            fill(*server);
+            return server->connect(&rights);
+        };
+        view = ClusterView::live(connect, std::move(managed));
+    }
+    ReadsOurs rights;
+    std::unique_ptr<ClusterView> view;
+    std::unique_ptr<fake::ApiServer> server;
+};
+
+}  // namespace
+
+TEST_CASE("who may read in the managed namespaces only gets a plan and explanations") {
+    const Cluster cluster(controllers::ManagedNamespaces({"ours"}));
+    auto& view = *cluster.view;
+    CHECK(view.informers().pools.store().size() == 1);
+    CHECK(view.informers().pods.store().size() == 1);
+    CHECK_THAT(table_of(make_plan(view)), Contains("in these namespaces: ours"));
+
+    const auto pool = explain_pool(view, {"", "tools"});
+    CHECK_THAT(pool, Contains("Pool ours/tools has 0 nodes") && Contains("ScaleUpBlocked: because"));
+    CHECK_THAT(pool, !Contains("SomethingElse") && !Contains("team-a"));
+    CHECK_THAT(explain_pod(view, {"shop", "saw"}),
+               Contains("Pod shop/saw") && Contains("may not be read") && Contains("not for you"));
+}
+
+TEST_CASE("who may not read everywhere and asks for it is told of the flag") {
+    CHECK_THROWS_WITH(Cluster({}), Contains("not for you") && Contains("--namespaces"));
+}
