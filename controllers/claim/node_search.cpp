@@ -49,20 +49,23 @@ ClaimPointer first_with_uuid_of(const Informers& informers, const NodeSmithClaim
     return first;
 }
 
-// Empty: it is the machine's own, which only the status has.
-std::string uuid_of_vm(const NodeSmithClaim& claim) {
-    if (is_adopted(claim)) return {};
-    return system_uuid(claim.metadata.uid, claim.status.launchAttempts);
-}
-
 bool is_given_to(const HostPointer& host, const NodeSmithClaim& claim) {
     return host && host->status.claimRef && host->status.claimRef->uid == claim.metadata.uid;
 }
 
-// Until it is launched the derived one marks the attempt.
-std::string uuid_of_hardware(const NodeSmithClaim& claim, const HostPointer& host) {
-    if (!is_given_to(host, claim) || !is_true(claim, api::conditions::kLaunched)) return {};
-    return host->status.systemUUID;
+// Of hardware it is the derived one, which marks the attempt, until the host is taken.
+std::string own_uuid(const NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider* provider,
+                     const HostPointer& host) {
+    const auto& noted = claim.status.systemUUID;
+    if (!provider || is_adopted(claim)) return noted;
+    if (!provider->spec.redfish) return system_uuid(claim.metadata.uid, claim.status.launchAttempts);
+    const bool is_known = is_given_to(host, claim) && is_true(claim, api::conditions::kLaunched) &&
+                          !host->status.systemUUID.empty();
+    return is_known ? host->status.systemUUID : noted;
+}
+
+bool is_on_machine(const api::Node& node, const std::string& uuid) {
+    return same_uuid(uuid, node.status.nodeInfo.systemUUID);
 }
 
 bool is_name_of_other(const Informers& informers, const NodeSmithClaim& claim, const std::string& name) {
@@ -70,9 +73,11 @@ bool is_name_of_other(const Informers& informers, const NodeSmithClaim& claim, c
            !informers.claims.store().by_index(kClaimsByName, name).empty();
 }
 
-// The name that we give to a machine is its Node's; the label is written by us.
-std::string whose(const Informers& informers, const NodeSmithClaim& claim, const api::Node& node) {
-    if (is_name_of_other(informers, claim, node.metadata.name)) return "it bears the name of another claim";
+// The name that we give to a VM is its Node's, while hardware brings its own; the label is written by us.
+std::string whose(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
+                  const api::Node& node) {
+    if (!is_given_to(host, claim) && is_name_of_other(informers, claim, node.metadata.name))
+        return "it bears the name of another claim";
     const auto& label = label_of(node, labels::kClaim);
     if (is_name_of_other(informers, claim, label)) return "its label says that it is of claim " + label;
     const auto first = is_adopted(claim) ? first_with_uuid_of(informers, claim) : nullptr;
@@ -98,10 +103,12 @@ std::string unproven(const NodeSmithClaim& claim, const char* why) {
 // Of a Node with the machine's identity.
 std::string why_refused(const Informers& informers, const NodeSmithClaim& claim, const HostPointer& host,
                         const api::Node& node) {
-    if (auto other = whose(informers, claim, node); !other.empty()) return other;
+    if (auto other = whose(informers, claim, host, node); !other.empty()) return other;
     if (is_labelled(node, claim)) return {};
     if (is_of_control_plane(node)) return unproven(claim, "it is of the control plane");
-    const bool is_early = is_older(node, claim) && !(host && is_of_host(node, *host));
+    // A kubelet takes over what was left of an earlier machine of its name.
+    const bool is_taken_over = node.metadata.name == claim.metadata.name;
+    const bool is_early = is_older(node, claim) && !is_taken_over && !(host && is_of_host(node, *host));
     return is_early ? unproven(claim, "it is older than the claim") : std::string();
 }
 
@@ -127,23 +134,29 @@ bool is_sooner(const api::Node& a, const api::Node& b, const NodeSmithClaim& cla
     return rank(a) < rank(b);
 }
 
-// What vouches for a UUID that is not derived from the claim: our label on the Node, or the host that is the
-// claim's.
-bool is_vouched_for(const api::Node& node, const NodeSmithClaim& claim,
-                    const api::v1alpha1::NodeSmithProvider* provider, const HostPointer& host) {
-    if (is_labelled(node, claim)) return true;
-    if (provider && !provider->spec.redfish) return !is_adopted(claim);
-    return is_given_to(host, claim) && same_uuid(host->status.systemUUID, node.status.nodeInfo.systemUUID);
+// Claims of one name, in two namespaces, would all be meant by a label.
+bool is_proven_by_label(const Informers& informers, const NodeSmithClaim& claim, const api::Node& node) {
+    return is_labelled(node, claim) &&
+           informers.claims.store().by_index(kClaimsByName, claim.metadata.name).size() <= 1;
+}
+
+// What vouches for a UUID: our label on the Node, that it is derived, or the host that is the claim's. An
+// adopted machine's is no other claim's (see whose()), and its Node has the label.
+bool is_vouched_for(const Informers& informers, const NodeSmithClaim& claim,
+                    const api::v1alpha1::NodeSmithProvider* provider, const HostPointer& host,
+                    const api::Node& node) {
+    if (is_proven_by_label(informers, claim, node)) return true;
+    if (provider && !provider->spec.redfish) return !is_adopted(claim) || is_labelled(node, claim);
+    return is_given_to(host, claim) && is_on_machine(node, host->status.systemUUID);
 }
 
 }  // namespace
 
 ClaimPointer with_own_uuid(ClaimPointer claim, const api::v1alpha1::NodeSmithProvider* provider,
                            const HostPointer& host) {
-    const auto& noted = claim->status.systemUUID;
-    if (noted.empty() || !provider) return claim;
-    auto own = provider->spec.redfish ? uuid_of_hardware(*claim, host) : uuid_of_vm(*claim);
-    if (own.empty() || own == noted) return claim;
+    if (claim->status.systemUUID.empty()) return claim;
+    auto own = own_uuid(*claim, provider, host);
+    if (own == claim->status.systemUUID) return claim;
     auto changed = *claim;
     changed.status.systemUUID = std::move(own);
     return std::make_shared<const NodeSmithClaim>(std::move(changed));
@@ -153,7 +166,7 @@ FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,
                     const api::v1alpha1::NodeSmithProvider* provider, const HostPointer& host) {
     FoundNode found;
     for (const auto& node : candidates(informers, claim.status)) {
-        const auto why = is_vouched_for(*node, claim, provider, host)
+        const auto why = is_vouched_for(informers, claim, provider, host, *node)
                              ? why_refused(informers, claim, host, *node)
                              : unproven(claim, "nothing but the status says so");
         if (!why.empty())
@@ -171,12 +184,15 @@ NodePointer noted_node(const Informers& informers, const NodeSmithClaim& claim) 
     if (status.nodeName.empty()) return nullptr;
     auto node = informers.nodes.store().get({"", status.nodeName});
     if (!node) return nullptr;
-    const auto& uuid = node->status.nodeInfo.systemUUID;
+    const auto& namespace_ = claim.metadata.namespace_;
+    const auto provider = informers.providers.store().get({namespace_, status.providerRef});
+    const auto host = informers.hosts.store().get({namespace_, status.host});
+    const auto own = own_uuid(claim, provider.get(), host);
     const bool is_another =
-        !status.systemUUID.empty() && !uuid.empty() && !same_uuid(status.systemUUID, uuid);
-    if (is_another) return nullptr;
-    const auto host = informers.hosts.store().get({claim.metadata.namespace_, status.host});
-    return why_refused(informers, claim, host, *node).empty() ? node : nullptr;
+        !own.empty() && !node->status.nodeInfo.systemUUID.empty() && !is_on_machine(*node, own);
+    const bool is_its = !is_another && is_vouched_for(informers, claim, provider.get(), host, *node) &&
+                        (is_labelled(*node, claim) || is_on_machine(*node, own));
+    return is_its && why_refused(informers, claim, host, *node).empty() ? node : nullptr;
 }
 
 NodePointer node_of(const Informers& informers, const NodeSmithClaim& claim) {
@@ -189,7 +205,7 @@ NodePointer node_of(const Informers& informers, const NodeSmithClaim& claim) {
 
 std::string why_not_adoptable(const Informers& informers, const NodeSmithClaim& claim,
                               const api::Node& node) {
-    auto why = whose(informers, claim, node);
+    auto why = whose(informers, claim, nullptr, node);
     if (why.empty() && is_of_control_plane(node) && !is_labelled(node, claim))
         why = "it is of the control plane";
     return why.empty() ? why : "Node " + node.metadata.name + " cannot be its Node: " + why;

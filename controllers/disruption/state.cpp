@@ -7,6 +7,13 @@ namespace controllers::disruption {
 using api::v1alpha1::NodeSmithClaim;
 namespace conditions = api::conditions;
 
+namespace {
+
+// Most budgets give way sooner, and a machine that is bought takes minutes.
+constexpr std::chrono::minutes kDrainHangs{5};
+
+}  // namespace
+
 std::optional<Kind> under_way(const NodeSmithClaim& claim) {
     const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
     const bool is_decided = disrupted && disrupted->status == api::ConditionStatus::True;
@@ -33,6 +40,14 @@ bool is_staying(const NodeSmithClaim& claim) {
 
 bool loses_machine(const NodeSmithClaim& claim) {
     return api::find_condition(claim.status.conditions, conditions::kMachineDeleted) != nullptr;
+}
+
+bool is_domain_until_gone(const NodeSmithClaim& claim, api::Time now) {
+    if (under_way(claim) == Kind::Underutilized) return true;
+    const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
+    return drained && drained->status == api::ConditionStatus::False &&
+           drained->reason == api::reasons::kBlockedByBudget && drained->lastTransitionTime &&
+           now.at - drained->lastTransitionTime->at >= kDrainHangs;
 }
 
 bool is_power_cycling(const NodeSmithClaim& claim) {

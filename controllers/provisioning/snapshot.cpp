@@ -321,9 +321,7 @@ private:
         } else if (!disruption::is_staying(claim)) {
             if (!node) return;
             add_node(std::move(node), Availability::leaving, &claim);
-            // As judge_departure() has it: its pods are to run elsewhere before it is gone.
-            world_.snapshot.nodes.back().is_vacated_domain =
-                disruption::under_way(claim) == disruption::Kind::Underutilized;
+            world_.snapshot.nodes.back().is_vacated_domain = disruption::is_domain_until_gone(claim, now_);
         } else if (in_service) {
             if (!node) return;
             add_node(std::move(node), Availability::ready, &claim);

@@ -232,7 +232,7 @@ struct Serving : World {
             claim.status.addresses = {"10.0.0.7"};
         });
         auto node = objects::node("worker-1");
-        node.status.nodeInfo.systemUUID = claim().status.systemUUID;
+        node.metadata.labels[std::string(api::labels::kClaim)] = "worker-1";
         server.put(node);
         fake::CloudMachine machine;
         machine.machine_id = "100";

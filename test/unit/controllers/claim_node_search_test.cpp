@@ -95,6 +95,7 @@ TEST_CASE("a Node that is older than the claim, of the control plane or another 
     std::string why;
     SECTION("older") {
         scene.make_claim_later();
+        node.metadata.name = "of-old";
         why = "it is older than the claim; if it runs on this claim's machine, label it";
     }
     SECTION("of the control plane") {
@@ -117,6 +118,13 @@ TEST_CASE("a Node that is older than the claim, of the control plane or another 
     CHECK_FALSE(found.node);
     CHECK(found.refusal.find("Node " + node.metadata.name +
                              " has the machine's system UUID and is left alone: " + why) == 0);
+}
+
+TEST_CASE("a kubelet may take over the Node that an earlier machine of its name has left") {
+    Scene scene;
+    scene.make_claim_later();
+    scene.cluster.server.put(scene.own_node());
+    CHECK(scene.find().node);
 }
 
 TEST_CASE("our label proves a Node, and a label that names a claim of the past says nothing") {
@@ -177,7 +185,8 @@ TEST_CASE("S6: hardware that names a foreign UUID gets no Node by it") {
     host->status.claimRef.emplace().uid = kUid;
     auto node = scene.own_node("metal-1");
     node.status.nodeInfo.systemUUID = kVictim;
-    SECTION("one that joined since the claim was made is its own") {
+    SECTION("one that joined since the claim was made is its own, also by a name that a claim has") {
+        scene.cluster.server.put(objects::bought_claim("metal-1", objects::pool("small"), 1));
         scene.cluster.server.put(node);
         CHECK(scene.find(host).node);
     }
@@ -204,6 +213,40 @@ TEST_CASE("S6: hardware that names a foreign UUID gets no Node by it") {
         scene.cluster.server.put(node);
         CHECK_FALSE(scene.find(host).node);
         CHECK(scene.find().refusal.find("nothing but the status says so") != std::string::npos);
+    }
+}
+
+TEST_CASE("the Node that a status notes is the claim's if it is proven so") {
+    Scene scene;
+    scene.mine.status.nodeName = "noted";
+    const auto noted = [&scene] {
+        scene.cluster.server.put(scene.mine);
+        scene.cluster.run_for(std::chrono::seconds{1});
+        return claim::noted_node(scene.cluster.informers, scene.mine) != nullptr;
+    };
+    SECTION("by the derived UUID") {
+        scene.cluster.server.put(scene.own_node("noted"));
+        CHECK(noted());
+    }
+    SECTION("not by one that is noted, too") {
+        scene.cluster.server.put(stranger("noted"));
+        scene.mine.status.systemUUID = kVictim;
+        CHECK_FALSE(noted());
+        scene.mine.status.systemUUID.clear();
+        CHECK_FALSE(noted());
+        scene.mine.status.providerRef = "of-another";
+        CHECK_FALSE(noted());
+    }
+    SECTION("by our label, as long as no other namespace has a claim of that name") {
+        auto node = stranger("noted", "");
+        label(node, "mine");
+        scene.cluster.server.put(node);
+        scene.mine.status.providerRef.clear();
+        CHECK(noted());
+        auto twin = scene.mine;
+        twin.metadata.namespace_ = "elsewhere";
+        scene.cluster.server.put(twin);
+        CHECK_FALSE(noted());
     }
 }
 

@@ -1,0 +1,126 @@
+// The kube-scheduler counts the nodes that are there as domains of hard spreads, also those that are to go.
+#include "controllers/provisioning/kinds.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/provisioning_world.hpp"
+
+using namespace std::chrono_literals;
+using objects::NodeSmithClaim;
+using World = test::ProvisioningWorld;
+
+namespace {
+
+void change_pod(World& world, const std::string& name, const std::function<void(api::Pod&)>& change) {
+    auto pod = world.server.get<api::Pod>({"default", name}).value();
+    change(pod);
+    world.server.put(pod);
+}
+
+api::Pod put_spread_pod(World& world, const std::string& name) {
+    auto pod = world.put_pending_pod(name, "100m");
+    pod.metadata.labels = {{"app", "web"}};
+    auto& spread = pod.spec.topologySpreadConstraints->emplace_back();
+    spread.topologyKey = "kubernetes.io/hostname";
+    spread.maxSkew = 1;
+    spread.labelSelector.emplace().matchLabels = {{"app", "web"}};
+    world.server.put(pod);
+    return pod;
+}
+
+// For "web-1" and "web-2", which are not bound yet.
+void put_two_machines(World& world) {
+    for (int i = 1; i <= 2; ++i) {
+        const auto name = "web-" + std::to_string(i);
+        auto pod = world.put_pending_pod(name, "500m");
+        pod.metadata.labels = {{"app", "web"}, {"pod-template-hash", std::to_string(i)}};
+        pod.spec.containers->front().ports.push_back({8080, 8080, "", "TCP"});
+        world.server.put(pod);
+    }
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 2);
+    world.join_all();
+}
+
+void taint(World& world, const std::string& node) {
+    world.server.edit<api::Node>({"", node}, [](api::Node& edited) {
+        edited.spec.taints.push_back(
+            {std::string(api::taints::kDisrupted), "", std::string(api::taints::kNoSchedule), {}});
+    });
+}
+
+}  // namespace
+
+// Found by the simulation (3103760): a pod waited for ever, without a word.
+TEST_CASE("the Node of a machine that cannot be removed counts in spreads as long as it is there") {
+    World world;
+    put_two_machines(world);
+    const auto stuck = world.claims()[0].metadata.name;
+    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [](NodeSmithClaim& claim) {
+        objects::set_condition(claim.status.conditions, "Failed", api::ConditionStatus::True);
+        objects::set_condition(claim.status.conditions, "MachineDeleted", api::ConditionStatus::False,
+                               objects::kStart, "OwnershipMismatch");
+    });
+    taint(world, stuck);
+    world.server.remove<api::Pod>({"default", "web-1"}, 0);
+    change_pod(world, "web-2", [](api::Pod& pod) { pod.spec.containers->front().ports.clear(); });
+    world.bind("web-2", world.claims()[1].metadata.name);
+    put_spread_pod(world, "web-3");
+    world.run_for(5s);
+    CHECK(world.claims().size() == 3);
+}
+
+// Found by the simulation (6104049): a node was taken out of service and put back every half hour for ever.
+TEST_CASE("a machine is bought instead of a node that is a domain of its pods' spread until it is gone") {
+    World world(World::fixed_size_pool());
+    for (const auto* name : {"web-1", "web-2"}) {
+        auto pod = put_spread_pod(world, name);
+        pod.metadata.ownerReferences = {{"apps/v1", "ReplicaSet", "web", "uid-of-web", true, {}}};
+        pod.spec.topologySpreadConstraints->front().minDomains = 2;
+        world.server.put(pod);
+    }
+    world.run_for(5s);
+    REQUIRE(world.claims().size() == 2);
+    world.join_all();
+    for (std::size_t i = 0; i < 2; ++i)
+        world.bind("web-" + std::to_string(i + 1), world.claims()[i].metadata.name);
+    for (const auto* name : {"web-1", "web-2"})
+        change_pod(world, name,
+                   [](api::Pod& pod) { pod.spec.topologySpreadConstraints->front().minDomains.reset(); });
+    world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [](NodeSmithClaim& claim) {
+        objects::set_condition(claim.status.conditions, "Disrupted", api::ConditionStatus::True,
+                               objects::kStart, "Underutilized");
+    });
+    world.run_for(30s);
+    CHECK(world.claims().size() == 3);
+}
+
+// Found by the simulation (6103401): a pod waited without a word while a budget kept a drain from ending.
+TEST_CASE("a node whose drain a budget holds for minutes counts in spreads, one that is drained does not") {
+    World world(World::fixed_size_pool());
+    put_two_machines(world);
+    const auto leaving = world.claims()[0].metadata.name;
+    const auto begin_drain = [&](api::Time since) {
+        world.server.edit<NodeSmithClaim>({"default", leaving}, [since](NodeSmithClaim& claim) {
+            objects::set_condition(claim.status.conditions, "Disrupted", api::ConditionStatus::True,
+                                   objects::kStart, "Drifted");
+            objects::set_condition(claim.status.conditions, "Drained", api::ConditionStatus::False, since,
+                                   "BlockedByBudget");
+        });
+    };
+    taint(world, leaving);
+    world.server.remove<api::Pod>({"default", "web-1"}, 0);
+    change_pod(world, "web-2", [](api::Pod& pod) { pod.spec.containers->front().ports.clear(); });
+    world.bind("web-2", world.claims()[1].metadata.name);
+    const api::Time now(world.clock.wall_now());
+    SECTION("for a moment") {
+        begin_drain(now);
+        put_spread_pod(world, "web-3");
+        world.run_for(5s);
+        CHECK(world.claims().size() == 2);
+    }
+    SECTION("for minutes") {
+        begin_drain(api::Time(now.at - 6min));
+        put_spread_pod(world, "web-3");
+        world.run_for(5s);
+        CHECK(world.claims().size() == 3);
+    }
+}
