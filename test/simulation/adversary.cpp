@@ -247,6 +247,7 @@ void Adversary::make_peace() {
         quiet.expireAfter.duration.reset();
         std::erase_if(quiet.budgets, [](const auto& budget) { return !budget.schedule.empty(); });
         if (quiet == pool->spec.disruption) continue;
+        deeds_.last = world_.now();  // what was begun for that reason is left undone
         world_.server.edit<NodeSmithPool>(
             key, [&quiet](NodeSmithPool& edited) { edited.spec.disruption = quiet; });
     }
