@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "api/names.hpp"
+#include "base/uuid.hpp"
 #include "controllers/claim/identity.hpp"
 #include "controllers/claim/state.hpp"
 
@@ -53,11 +54,18 @@ bool is_given_to(const HostPointer& host, const NodeSmithClaim& claim) {
     return host && host->status.claimRef && host->status.claimRef->uid == claim.metadata.uid;
 }
 
+// A claim that is read from a file may have a UID that no API server gave it, and nothing is derived from
+// that.
+bool has_uid_of_server(const NodeSmithClaim& claim) {
+    return base::parse_uuid(claim.metadata.uid).has_value();
+}
+
 // Of hardware it is the derived one, which marks the attempt, until the host is taken.
 std::string own_uuid(const NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider* provider,
                      const HostPointer& host) {
     const auto& noted = claim.status.systemUUID;
     if (!provider || is_adopted(claim)) return noted;
+    if (!provider->spec.redfish && !has_uid_of_server(claim)) return noted;
     if (!provider->spec.redfish) return system_uuid(claim.metadata.uid, claim.status.launchAttempts);
     const bool is_known = is_given_to(host, claim) && is_true(claim, api::conditions::kLaunched) &&
                           !host->status.systemUUID.empty();

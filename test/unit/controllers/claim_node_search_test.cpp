@@ -237,6 +237,11 @@ TEST_CASE("the Node that a status notes is the claim's if it is proven so") {
         scene.mine.status.providerRef = "of-another";
         CHECK_FALSE(noted());
     }
+    SECTION("by what is noted, if it was read from a file that has no UUID for a UID") {
+        scene.mine.metadata.uid = "claim-1";
+        scene.cluster.server.put(scene.own_node("noted"));
+        CHECK(noted());
+    }
     SECTION("by our label, as long as no other namespace has a claim of that name") {
         auto node = stranger("noted", "");
         label(node, "mine");
