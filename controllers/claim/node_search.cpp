@@ -54,21 +54,21 @@ bool is_given_to(const HostPointer& host, const NodeSmithClaim& claim) {
     return host && host->status.claimRef && host->status.claimRef->uid == claim.metadata.uid;
 }
 
-// A claim that is read from a file may have a UID that no API server gave it, and nothing is derived from
-// that.
-bool has_uid_of_server(const NodeSmithClaim& claim) {
-    return base::parse_uuid(claim.metadata.uid).has_value();
+// Empty: the claim was read from a file and has a UID that no API server gave it.
+std::string derived_uuid(const NodeSmithClaim& claim) {
+    const bool is_of_server = base::parse_uuid(claim.metadata.uid).has_value();
+    return is_of_server ? system_uuid(claim.metadata.uid, claim.status.launchAttempts) : std::string();
 }
 
-// Of hardware it is the derived one, which marks the attempt, until the host is taken.
 std::string own_uuid(const NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider* provider,
                      const HostPointer& host) {
     const auto& noted = claim.status.systemUUID;
     if (!provider || is_adopted(claim)) return noted;
-    if (!provider->spec.redfish && !has_uid_of_server(claim)) return noted;
-    if (!provider->spec.redfish) return system_uuid(claim.metadata.uid, claim.status.launchAttempts);
-    const bool is_known = is_given_to(host, claim) && is_true(claim, api::conditions::kLaunched) &&
-                          !host->status.systemUUID.empty();
+    auto derived = derived_uuid(claim);
+    if (!provider->spec.redfish) return derived.empty() ? noted : derived;
+    // Until hardware is taken the derived one marks the attempt.
+    const bool is_taken = is_true(claim, api::conditions::kLaunched) || noted != derived;
+    const bool is_known = is_taken && is_given_to(host, claim) && !host->status.systemUUID.empty();
     return is_known ? host->status.systemUUID : noted;
 }
 

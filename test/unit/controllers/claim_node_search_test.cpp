@@ -78,14 +78,19 @@ TEST_CASE("the system UUID of a VM is the derived one, whatever the status says"
         scene.provider.spec.proxmox.reset();
         scene.provider.spec.redfish.emplace();
         CHECK(claim::with_own_uuid(noted, &scene.provider, nullptr) == noted);
+        auto begun = scene.mine;
+        begun.status.systemUUID = claim::system_uuid(kUid, 1);
+        const auto attempt = std::make_shared<const NodeSmithClaim>(begun);
         objects::set_condition(scene.mine.status.conditions, conditions::kLaunched, ConditionStatus::True);
         const auto forged = std::make_shared<const NodeSmithClaim>(scene.mine);
         auto host = std::make_shared<api::v1alpha1::NodeSmithHost>();
         host->status.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3132";
         CHECK(claim::with_own_uuid(forged, &scene.provider, host) == forged);
         host->status.claimRef.emplace().uid = kUid;
-        CHECK(claim::with_own_uuid(forged, &scene.provider, host)->status.systemUUID ==
-              host->status.systemUUID);
+        for (const auto& wrong : {forged, noted})
+            CHECK(claim::with_own_uuid(wrong, &scene.provider, host)->status.systemUUID ==
+                  host->status.systemUUID);
+        CHECK(claim::with_own_uuid(attempt, &scene.provider, host) == attempt);
     }
 }
 
