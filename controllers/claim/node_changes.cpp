@@ -141,4 +141,9 @@ api::Node released(const api::Node& node) {
     return result;
 }
 
+bool is_labelled(const api::Node& node, const NodeSmithClaim& claim) {
+    const auto* label = api::find(node.metadata.labels, labels::kClaim);
+    return label && *label == claim.metadata.name;
+}
+
 }  // namespace controllers::claim

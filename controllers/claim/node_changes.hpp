@@ -42,4 +42,7 @@ api::Node leaving(const api::Node& node, const NodeOrigin& origin);
 // Back to its user (deletionPolicy Retain): without the claim's label and without the traces of leaving.
 api::Node released(const api::Node& node);
 
+// It has our label with the claim's name.
+bool is_labelled(const api::Node& node, const NodeSmithClaim& claim);
+
 }  // namespace controllers::claim

@@ -10,11 +10,6 @@ namespace {
 
 constexpr base::Duration kSoon = std::chrono::seconds{2};
 
-bool carries_label_of(const NodeSmithClaim& claim, const api::Node& node) {
-    const auto* label = api::find(node.metadata.labels, api::labels::kClaim);
-    return label && *label == claim.metadata.name;
-}
-
 bool is_leaving(const NodeSmithClaim& claim) {
     return claim.metadata.deletionTimestamp ||
            api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
@@ -128,7 +123,7 @@ asio::awaitable<kube::Result> NodeKeeper::release(Observation observation) {
 asio::awaitable<kube::Result> NodeKeeper::remove(Observation observation) {
     const auto claim = observation.claim;
     const auto node = observation.node ? observation.node : observation.namesake;
-    if (!carries_label_of(*claim, *node)) {
+    if (!is_labelled(*node, *claim)) {
         co_await label(observation, node);
         co_return kube::Result{base::Duration::zero()};
     }

@@ -6,6 +6,7 @@
 #include "api/names.hpp"
 #include "base/uuid.hpp"
 #include "controllers/claim/identity.hpp"
+#include "controllers/claim/node_changes.hpp"
 #include "controllers/claim/state.hpp"
 
 namespace controllers::claim {
@@ -90,10 +91,6 @@ std::string whose(const Informers& informers, const NodeSmithClaim& claim, const
     if (is_name_of_other(informers, claim, label)) return "its label says that it is of claim " + label;
     const auto first = is_adopted(claim) ? first_with_uuid_of(informers, claim) : nullptr;
     return first ? "that is of claim " + api::key_of(*first).str() : std::string();
-}
-
-bool is_labelled(const api::Node& node, const NodeSmithClaim& claim) {
-    return label_of(node, labels::kClaim) == claim.metadata.name;
 }
 
 // The host's user says that it is to be taken as it runs, or it served an earlier claim.

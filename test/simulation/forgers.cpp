@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kOneInSeeds = 3;
 constexpr std::uint64_t kLongestPause = 900;  // s
-constexpr std::uint64_t kMostStrangers = 4;
+constexpr int kMostStrangers = 4;
 constexpr const char* kStranger = "simulation/stranger";
 constexpr const char* kForgedClaim = "said-to-be-";
 
@@ -91,7 +91,7 @@ void Forgers::act() {
 
 // Also while there are claims, so that some strangers are younger than they.
 void Forgers::add_stranger() {
-    if (strangers_ < static_cast<int>(kMostStrangers)) world_.server.put(stranger(++strangers_));
+    if (strangers_ < kMostStrangers) world_.server.put(stranger(++strangers_));
 }
 
 const api::Node* Forgers::any_stranger() {

@@ -14,7 +14,7 @@ public:
         });
     }
 
-    // What runs there was not bound by us, and nothing of it is a reason for one of our machines.
+    // Nor has any of them brought a claim into service.
     Findings at_rest() const override {
         Findings findings;
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {

@@ -13,12 +13,6 @@ using World = test::ProvisioningWorld;
 
 namespace {
 
-void change_pod(World& world, const std::string& name, const std::function<void(api::Pod&)>& change) {
-    auto pod = world.server.get<api::Pod>({"default", name}).value();
-    change(pod);
-    world.server.put(pod);
-}
-
 // Not of the pool: 2 CPUs, all of them taken by a pod "old".
 void put_full_node(World& world) {
     world.server.options().pods_end_after.reset();
@@ -190,7 +184,8 @@ TEST_CASE("a pod for which the scheduler makes room waits for that as long as it
     World world;
     put_full_node(world);
     world.put_pending_pod("new");
-    change_pod(world, "new", [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+    world.server.edit<api::Pod>({"default", "new"},
+                                [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
     world.server.remove<api::Pod>({"default", "old"}, 600);
     world.run_for(600s);
     CHECK(world.claims().empty());
@@ -212,7 +207,8 @@ TEST_CASE("a leaving node, one that is not ready and a cordoned one are no room 
         World world;
         put_full_node(world);
         world.put_pending_pod("new");
-        change_pod(world, "new", [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
+        world.server.edit<api::Pod>({"default", "new"},
+                                    [](api::Pod& pod) { pod.status.nominatedNodeName = "theirs"; });
         world.run_for(1min);
         REQUIRE(world.claims().empty());
         world.server.edit<api::Node>({"", "theirs"}, change);
@@ -269,7 +265,7 @@ TEST_CASE("machines that were bought together in vain are one attempt, and what 
     World world(pool);
     for (int i = 1; i <= 4; ++i) {
         put_replica(world, i);
-        change_pod(world, "web-" + std::to_string(i), give_host_port);
+        world.server.edit<api::Pod>({"default", "web-" + std::to_string(i)}, give_host_port);
     }
     world.run_for(5s);
     REQUIRE(world.claims().size() == 4);

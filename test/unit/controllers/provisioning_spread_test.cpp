@@ -9,12 +9,6 @@ using World = test::ProvisioningWorld;
 
 namespace {
 
-void change_pod(World& world, const std::string& name, const std::function<void(api::Pod&)>& change) {
-    auto pod = world.server.get<api::Pod>({"default", name}).value();
-    change(pod);
-    world.server.put(pod);
-}
-
 api::Pod put_spread_pod(World& world, const std::string& name) {
     auto pod = world.put_pending_pod(name, "100m");
     pod.metadata.labels = {{"app", "web"}};
@@ -61,7 +55,8 @@ TEST_CASE("the Node of a machine that cannot be removed counts in spreads as lon
     });
     taint(world, stuck);
     world.server.remove<api::Pod>({"default", "web-1"}, 0);
-    change_pod(world, "web-2", [](api::Pod& pod) { pod.spec.containers->front().ports.clear(); });
+    world.server.edit<api::Pod>({"default", "web-2"},
+                                [](api::Pod& pod) { pod.spec.containers->front().ports.clear(); });
     world.bind("web-2", world.claims()[1].metadata.name);
     put_spread_pod(world, "web-3");
     world.run_for(5s);
@@ -83,8 +78,9 @@ TEST_CASE("a machine is bought instead of a node that is a domain of its pods' s
     for (std::size_t i = 0; i < 2; ++i)
         world.bind("web-" + std::to_string(i + 1), world.claims()[i].metadata.name);
     for (const auto* name : {"web-1", "web-2"})
-        change_pod(world, name,
-                   [](api::Pod& pod) { pod.spec.topologySpreadConstraints->front().minDomains.reset(); });
+        world.server.edit<api::Pod>({"default", name}, [](api::Pod& pod) {
+            pod.spec.topologySpreadConstraints->front().minDomains.reset();
+        });
     world.server.edit<NodeSmithClaim>(api::key_of(world.claims()[0]), [](NodeSmithClaim& claim) {
         objects::set_condition(claim.status.conditions, "Disrupted", api::ConditionStatus::True,
                                objects::kStart, "Underutilized");
@@ -108,7 +104,8 @@ TEST_CASE("a node whose drain a budget holds for minutes counts in spreads, one 
     };
     taint(world, leaving);
     world.server.remove<api::Pod>({"default", "web-1"}, 0);
-    change_pod(world, "web-2", [](api::Pod& pod) { pod.spec.containers->front().ports.clear(); });
+    world.server.edit<api::Pod>({"default", "web-2"},
+                                [](api::Pod& pod) { pod.spec.containers->front().ports.clear(); });
     world.bind("web-2", world.claims()[1].metadata.name);
     const api::Time now(world.clock.wall_now());
     SECTION("for a moment") {
