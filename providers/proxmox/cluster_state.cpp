@@ -36,6 +36,7 @@ Guest parse_guest(const json::object& entry) {
     guest.is_container = text_of(entry, "type") == "lxc";
     guest.is_template = flag_of(entry, "template");
     guest.is_running = text_of(entry, "status") == "running";
+    guest.uptime = std::chrono::seconds{integer_of(entry, "uptime")};
     guest.tags = parse_tags(text_of(entry, "tags"));
     guest.lock = text_of(entry, "lock");
     guest.cpus = cpus_of(entry);

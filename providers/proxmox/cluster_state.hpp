@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "providers/proxmox/property_string.hpp"
 
 namespace providers::proxmox {
@@ -19,6 +20,7 @@ struct Guest {
     bool is_container = false;
     bool is_template = false;
     bool is_running = false;
+    base::Duration uptime{};  // since it was last started; 0: it does not run
     Tags tags;
     std::string lock;  // create, clone, ...; empty: none
     std::int64_t cpus = 0;

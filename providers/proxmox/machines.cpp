@@ -9,8 +9,8 @@ namespace providers::proxmox {
 
 namespace {
 
-// A guest with our tag and no mark may be adopted.
-constexpr base::Duration kUnmarkedAge = std::chrono::minutes{10};
+// A guest with our tag and no mark may be adopted, one that is off be configured.
+constexpr base::Duration kUnsettledAge = std::chrono::minutes{10};
 
 }  // namespace
 
@@ -112,13 +112,20 @@ asio::awaitable<bool> Machines::is_running(std::string host, std::int64_t vmid) 
     co_return data.is_object() && text_of(data.get_object(), "status") == "running";
 }
 
+// A clone bears our mark before it has a UUID of its own, and another machine may have got its VMID and name:
+// both were off in between.
+bool Machines::still_holds(const Remembered& known, const Guest& guest) const {
+    if (guest.name.empty() || known.name != guest.name) return false;
+    const auto off = base::Duration::zero();
+    const bool ran_on = known.uptime > off && guest.uptime >= known.uptime;
+    const bool stayed_off = known.uptime == off && guest.uptime == off;
+    if (!ran_on && !stayed_off) return false;
+    return (ran_on && known.marked) || view_.now() - known.read_at <= kUnsettledAge;
+}
+
 asio::awaitable<std::optional<Machines::Marked>> Machines::mark_of(Guest guest) {
     const auto known = remembered_.find(guest.vmid);
-    if (known != remembered_.end() && !guest.name.empty() && known->second.name == guest.name) {
-        const bool may_have_got_one =
-            !known->second.marked && view_.now() - known->second.read_at > kUnmarkedAge;
-        if (!may_have_got_one) co_return known->second.marked;
-    }
+    if (known != remembered_.end() && still_holds(known->second, guest)) co_return known->second.marked;
     std::optional<Marked> marked;
     try {
         const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
@@ -128,7 +135,7 @@ asio::awaitable<std::optional<Machines::Marked>> Machines::mark_of(Guest guest) 
             identity->system_uuid = config.system_uuid();
             marked = Marked{*std::move(identity), config.cores(), config.memory_mib()};
         }
-        remembered_[guest.vmid] = Remembered{guest.name, view_.now(), marked};
+        remembered_[guest.vmid] = Remembered{guest.name, guest.uptime, view_.now(), marked};
     } catch (const ApiError& error) {
         // One host that does not answer, or a VM that goes just now, must not hide all others.
         const bool concerns_one = error.kind == ErrorKind::not_found || is_passing(error.kind);

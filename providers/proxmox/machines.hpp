@@ -47,8 +47,8 @@ public:
         std::int64_t cpu_cores = 0;
         std::int64_t memory_mib = 0;
     };
-    // Who the guest says it is; nullopt: it has no mark, or it cannot be asked now. Remembered per VMID and
-    // name, so it may be outdated: good for finding, not for deciding on destruction.
+    // Who the guest says it is; nullopt: it has no mark, or it cannot be asked now. Remembered for as long as
+    // it runs on, so it may be outdated: good for finding, not for deciding on destruction.
     asio::awaitable<std::optional<Marked>> mark_of(Guest guest);
     // Whether its mark, or that it has none, was ever read.
     bool is_known(const Guest& guest) const { return remembered_.contains(guest.vmid); }
@@ -58,9 +58,11 @@ public:
 private:
     struct Remembered {
         std::string name;
+        base::Duration uptime{};  // then
         base::TimePoint read_at;
         std::optional<Marked> marked;
     };
+    bool still_holds(const Remembered& known, const Guest& guest) const;
     asio::awaitable<Look> find_missing(MachineIdentity identity, std::string recorded_host,
                                        std::int64_t vmid);
 

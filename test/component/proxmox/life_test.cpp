@@ -170,6 +170,27 @@ TEST_CASE(
     CHECK(machines[0].identity == spec.identity);
 }
 
+TEST_CASE("A clone that was listed before it had its own UUID is listed with it once it runs") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    auto& cluster = lab.simulator.cluster();
+    cluster.stop_machine(*lab.vm(spec));
+    auto& smbios = lab.vm(spec)->config.at("smbios1");
+    const auto own = std::exchange(smbios, "uuid=11111111-2222-4333-8444-555555555555");
+    lab.wait(std::chrono::seconds{15});
+    lab.restart();
+    auto machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    CHECK(machines[0].identity.system_uuid == "11111111-2222-4333-8444-555555555555");
+    smbios = own;
+    cluster.start_machine(*lab.vm(spec));
+    lab.wait(std::chrono::seconds{15});
+    machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    CHECK(machines[0].identity == spec.identity);
+}
+
 TEST_CASE("A machine as it is now: running, stopped, gone") {
     Lab lab;
     auto spec = lab.machine(1);

@@ -81,8 +81,9 @@ public:
             if (world_.view.claim_by_uid(mark->claim_uid) || world_.view.node_of_machine(uuid_of(machine)) ||
                 is_named_by_node(vmid) || is_reported(vmid, machine.node))
                 continue;
-            findings.push_back({"no orphans", "machine " + std::to_string(vmid) + " of claim " +
-                                                  mark->claim_uid + " has neither claim nor Node"});
+            findings.push_back(
+                {"no orphans", "machine " + std::to_string(vmid) + " of claim " + mark->claim_uid +
+                                   " has neither claim nor Node (its UUID is " + uuid_of(machine) + ")"});
         }
         // What a task left locked when it died is cleared away by an administrator once he is told.
         for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
