@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/terminal.hpp"
 #include "operator/explain/explain.hpp"
 #include "operator/options.hpp"
 
@@ -35,10 +36,10 @@ std::string explain(ClusterView& view, const Request& request) {
 int run(const Request& request, const Options& options) {
     try {
         const auto view = ClusterView::open(request.files, options.cluster, options.namespaces);
-        std::cout << explain(*view, request);
+        std::cout << base::for_terminal(explain(*view, request));
         return 0;
     } catch (const std::exception& error) {
-        std::cerr << "explain: " << error.what() << "\n";
+        std::cerr << "explain: " << base::for_terminal(error.what()) << "\n";
         return 2;
     }
 }

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/terminal.hpp"
 #include "operator/options.hpp"
 #include "operator/plan/plan.hpp"
 
@@ -23,11 +24,11 @@ int run(const Request& request, const Options& options) {
         if (request.output == "json") {
             std::cout << boost::json::serialize(json_of(plan)) << "\n";
         } else {
-            std::cout << table_of(plan);
+            std::cout << base::for_terminal(table_of(plan));
         }
         return plan.changes_something() ? 1 : 0;
     } catch (const std::exception& error) {
-        std::cerr << "plan: " << error.what() << "\n";
+        std::cerr << "plan: " << base::for_terminal(error.what()) << "\n";
         return 2;
     }
 }

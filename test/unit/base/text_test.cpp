@@ -1,4 +1,6 @@
 #include "base/text.hpp"
+
+#include "base/terminal.hpp"
 #include "test/support/catch.hpp"
 
 TEST_CASE("a number and its noun agree") {
@@ -13,6 +15,16 @@ TEST_CASE("a text is cut between characters") {
     CHECK(base::beginning("äöü", 3) == "ä");
     CHECK(base::beginning("😀", 3).empty());
     CHECK(base::beginning("", 0).empty());
+}
+
+TEST_CASE("a terminal gets no control character of others but the line feed") {
+    CHECK(base::for_terminal("one\n two") == "one\n two");
+    CHECK(base::for_terminal("a\x1b[2Jb\rc\x7f"
+                             "d\te") == "a?[2Jb?c?d?e");
+    CHECK(base::for_terminal("a\xc2\x9b"
+                             "31m") == "a?31m");
+    CHECK(base::for_terminal("\xc2\xa0äöü 😀") == "\xc2\xa0äöü 😀");
+    CHECK(base::for_terminal("\xc2") == "\xc2");
 }
 
 TEST_CASE("a number and its verb agree") {
