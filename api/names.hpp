@@ -33,7 +33,7 @@ inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";            
 inline constexpr std::string_view kMachineGone = "kubenodesmith.io/machine-gone";  // on a claim
 inline constexpr std::string_view kBoughtFor = "kubenodesmith.io/bought-for";      // on a claim: UIDs of pods
 inline constexpr std::string_view kBoughtForKinds =
-    "kubenodesmith.io/bought-for-kinds";  // on a claim: kinds of these pods, see scheduling/pod_kind.hpp
+    "kubenodesmith.io/bought-for-kinds";  // on a claim: kinds of these pods, see scheduling/pods/pod_kind.hpp
 inline constexpr std::string_view kMirrorPod = "kubernetes.io/config.mirror";
 inline constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
 inline constexpr std::string_view kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";

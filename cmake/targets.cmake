@@ -53,15 +53,20 @@ function(project_together name)
   endif()
 endfunction()
 
-# project_library(NAME dependency...): a static library of all sources in the current folder
-# (not its subfolders); a missing dependency is a link error, so the layers stay honest.
+# project_library(NAME dependency... [ROOMS folder...]): a static library of all sources in the current folder
+# and in these folders below it; a missing dependency is a link error, so the layers stay honest.
 function(project_library name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  cmake_parse_arguments(arg "" "" "ROOMS" ${ARGN})
+  foreach(room ${arg_ROOMS})
+    file(GLOB parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp)
+    list(APPEND sources ${parts})
+  endforeach()
   if(NOT sources)
     return()
   endif()
   add_library(${name} STATIC ${sources})
-  target_link_libraries(${name} PUBLIC project_options ${ARGN})
+  target_link_libraries(${name} PUBLIC project_options ${arg_UNPARSED_ARGUMENTS})
   project_precompiled(${name} precompiled)
   project_together(${name})
 endfunction()

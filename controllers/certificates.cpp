@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "bootstrap/token.hpp"
-#include "controllers/address_ranges.hpp"
-#include "controllers/claim/identity.hpp"
-#include "controllers/claim/node_search.hpp"
-#include "controllers/claim/state.hpp"
-#include "controllers/writes.hpp"
+#include "controllers/cache/writes.hpp"
+#include "controllers/services/address_ranges.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/identity.hpp"
+#include "controllers/state/node_search.hpp"
 #include "providers/guest_observer.hpp"
 
 namespace controllers {

@@ -12,9 +12,9 @@
 
 #include "api/certificates.hpp"
 #include "bootstrap/approval.hpp"
-#include "controllers/claim/boot_data.hpp"
-#include "controllers/informers.hpp"
-#include "controllers/provider_instances.hpp"
+#include "controllers/cache/informers.hpp"
+#include "controllers/claim/act/boot_data.hpp"
+#include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "controllers/claim/identity.hpp"
-#include "controllers/claim/state.hpp"
+#include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
-#include "controllers/writes.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/identity.hpp"
 #include "providers/leftover_finder.hpp"
 
 namespace controllers {

@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "controllers/informers.hpp"
-#include "controllers/provider_instances.hpp"
+#include "controllers/cache/informers.hpp"
+#include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "base/backoff.hpp"
 #include "base/uuid.hpp"
-#include "controllers/writes.hpp"
+#include "controllers/cache/writes.hpp"
 #include "providers/session_holder.hpp"
 
 namespace controllers {

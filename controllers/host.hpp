@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "controllers/informers.hpp"
-#include "controllers/provider_instances.hpp"
+#include "controllers/cache/informers.hpp"
+#include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 #include "providers/host_inventory.hpp"

@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 #include "base/uuid.hpp"
-#include "controllers/course.hpp"
 #include "controllers/host.hpp"
+#include "controllers/state/course.hpp"
 
 namespace controllers {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "controllers/claim/identity.hpp"
-#include "controllers/claim/keeping.hpp"
+#include "controllers/claim/decide/keeping.hpp"
+#include "controllers/state/identity.hpp"
 
 namespace controllers {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/v1alpha1/claim.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 #include "providers/provider.hpp"
 
 namespace controllers {

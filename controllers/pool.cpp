@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
-#include "controllers/writes.hpp"
 
 namespace controllers {
 

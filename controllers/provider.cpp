@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/writes.hpp"
+#include "controllers/cache/writes.hpp"
 
 namespace controllers {
 

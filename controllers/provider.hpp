@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/backoff.hpp"
-#include "controllers/informers.hpp"
-#include "controllers/provider_instances.hpp"
+#include "controllers/cache/informers.hpp"
+#include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 

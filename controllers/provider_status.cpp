@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "controllers/condition_update.hpp"
-#include "controllers/course.hpp"
+#include "controllers/cache/condition_update.hpp"
 #include "controllers/provider.hpp"
+#include "controllers/state/course.hpp"
 #include "providers/all_hosts.hpp"
 #include "scheduling/text.hpp"
 

@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "base/log.hpp"
-#include "controllers/course.hpp"
+#include "controllers/state/course.hpp"
 
 namespace controllers {
 

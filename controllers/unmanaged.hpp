@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers {

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/metrics.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 
 namespace controllers::disruption {
 class DisruptionReconciler;

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "controllers/cache/informers.hpp"
 #include "controllers/disruption/reconciler.hpp"
-#include "controllers/informers.hpp"
 
 namespace kubenodesmith {
 

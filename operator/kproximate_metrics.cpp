@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "controllers/fleet.hpp"
-#include "scheduling/amounts.hpp"
+#include "controllers/state/fleet.hpp"
+#include "scheduling/table/amounts.hpp"
 
 namespace kubenodesmith {
 namespace {

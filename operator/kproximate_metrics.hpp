@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/metrics.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 
 namespace kubenodesmith {
 

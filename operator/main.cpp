@@ -1,10 +1,16 @@
 #include <cstdio>
 
-#include "operator/options.hpp"
+#include "operator/explain/command.hpp"
+#include "operator/migrate/command.hpp"
+#include "operator/options/options.hpp"
+#include "operator/plan/command.hpp"
 #include "operator/process.hpp"
 
 int main(int argc, char** argv) {
-    auto command = kubenodesmith::parse_command_line(argc, argv);
+    auto command = kubenodesmith::parse_command_line(
+        argc, argv,
+        {kubenodesmith::migrate::add_command, kubenodesmith::add_plan_command,
+         kubenodesmith::add_explain_command});
     if (command.exit) {
         std::fputs(command.exit->text.c_str(), command.exit->code == 0 ? stdout : stderr);
         return command.exit->code;

@@ -13,7 +13,7 @@
 #include "base/http_server.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
-#include "controllers/managed_namespaces.hpp"
+#include "controllers/cache/managed_namespaces.hpp"
 #include "kube/client.hpp"
 #include "kube/leader_election.hpp"
 #include "operator/probe_server.hpp"

@@ -1,7 +1,7 @@
 // The operator as a process: sockets, signals, exit codes.
 #pragma once
 
-#include "operator/options.hpp"
+#include "operator/options/options.hpp"
 
 namespace kubenodesmith {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bootstrap/seed_server.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 #include "kube/client.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"

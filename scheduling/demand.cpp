@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "scheduling/node_digest.hpp"
+#include "scheduling/nodes/node_digest.hpp"
 
 namespace scheduling {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduling/pod_class.hpp"
-#include "scheduling/snapshot.hpp"
+#include "scheduling/input/snapshot.hpp"
+#include "scheduling/pods/pod_class.hpp"
 
 namespace scheduling {
 

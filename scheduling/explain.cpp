@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "api/names.hpp"
+#include "scheduling/pods/tolerations.hpp"
 #include "scheduling/text.hpp"
-#include "scheduling/tolerations.hpp"
 
 namespace scheduling {
 

@@ -6,15 +6,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scheduling/daemons.hpp"
 #include "scheduling/demand.hpp"
-#include "scheduling/host_ports.hpp"
+#include "scheduling/machines/purchases.hpp"
+#include "scheduling/nodes/daemons.hpp"
+#include "scheduling/nodes/host_ports.hpp"
+#include "scheduling/nodes/rows.hpp"
 #include "scheduling/plans.hpp"
-#include "scheduling/purchases.hpp"
-#include "scheduling/room_tree.hpp"
-#include "scheduling/rows.hpp"
-#include "scheduling/topology.hpp"
-#include "scheduling/volume_use.hpp"
+#include "scheduling/table/room_tree.hpp"
+#include "scheduling/topology/topology.hpp"
+#include "scheduling/volumes/volume_use.hpp"
 
 namespace scheduling {
 

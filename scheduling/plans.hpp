@@ -8,12 +8,12 @@
 #include <tuple>
 #include <vector>
 
-#include "scheduling/pod_class.hpp"
-#include "scheduling/purchases.hpp"
-#include "scheduling/rows.hpp"
-#include "scheduling/storage_room.hpp"
-#include "scheduling/topology.hpp"
-#include "scheduling/volumes.hpp"
+#include "scheduling/machines/purchases.hpp"
+#include "scheduling/nodes/rows.hpp"
+#include "scheduling/pods/pod_class.hpp"
+#include "scheduling/topology/topology.hpp"
+#include "scheduling/volumes/storage_room.hpp"
+#include "scheduling/volumes/volumes.hpp"
 
 namespace scheduling {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduling/daemons.hpp"
 #include "scheduling/demand.hpp"
+#include "scheduling/nodes/daemons.hpp"
 #include "scheduling/placer.hpp"
 #include "scheduling/solver.hpp"
 #include "scheduling/spare.hpp"

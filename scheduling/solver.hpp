@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduling/snapshot.hpp"
+#include "scheduling/input/snapshot.hpp"
 
 namespace scheduling {
 

@@ -1,6 +1,6 @@
 #include "scheduling/text.hpp"
 
-#include "scheduling/amounts.hpp"
+#include "scheduling/table/amounts.hpp"
 
 namespace scheduling {
 

@@ -123,7 +123,7 @@ struct AddressReservation {
 struct Misprediction {
     std::string podUID;
     std::string pod;   // namespace/name, to be read
-    std::string kind;  // of the pod, which others are of too: scheduling/pod_kind.hpp
+    std::string kind;  // of the pod, which others are of too: scheduling/pods/pod_kind.hpp
     std::int32_t count = 0;
     std::optional<Time> nextRetryTime;
     bool operator==(const Misprediction&) const = default;

@@ -11,7 +11,7 @@
 
 #include "base/virtual_clock.hpp"
 #include "bench/informer/generated_cluster.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 constexpr bool kIsSanitized = true;

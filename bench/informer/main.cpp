@@ -12,7 +12,7 @@
 #include "base/event.hpp"
 #include "bench/cluster.hpp"
 #include "bench/cpu_time.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 
 namespace {
 

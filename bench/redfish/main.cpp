@@ -14,7 +14,7 @@
 #include "base/task_group.hpp"
 #include "base/virtual_clock.hpp"
 #include "controllers/host.hpp"
-#include "controllers/host_inventory.hpp"
+#include "controllers/services/host_inventory.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/redfish_objects.hpp"

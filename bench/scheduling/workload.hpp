@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduling/snapshot.hpp"
+#include "scheduling/input/snapshot.hpp"
 
 namespace bench {
 

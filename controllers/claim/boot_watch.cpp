@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/claim/identity.hpp"
+#include "controllers/state/identity.hpp"
 
 namespace controllers::claim {
 

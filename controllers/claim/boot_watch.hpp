@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "controllers/claim/boot_data.hpp"
-#include "controllers/claim/observation.hpp"
-#include "controllers/provider_instances.hpp"
+#include "controllers/claim/act/boot_data.hpp"
+#include "controllers/claim/decide/observation.hpp"
+#include "controllers/services/provider_instances.hpp"
 #include "providers/guest_observer.hpp"
 
 namespace controllers::claim {

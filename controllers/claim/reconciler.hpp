@@ -1,11 +1,11 @@
 // The NodeSmithClaim reconciler: looks, decides (lifecycle.hpp), records, takes one step.
 #pragma once
 
-#include "controllers/claim/adoption.hpp"
+#include "controllers/claim/act/adoption.hpp"
+#include "controllers/claim/act/launcher.hpp"
+#include "controllers/claim/act/node_keeper.hpp"
+#include "controllers/claim/act/remover.hpp"
 #include "controllers/claim/boot_watch.hpp"
-#include "controllers/claim/launcher.hpp"
-#include "controllers/claim/node_keeper.hpp"
-#include "controllers/claim/remover.hpp"
 
 namespace controllers {
 

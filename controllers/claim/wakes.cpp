@@ -1,7 +1,7 @@
 #include "controllers/claim/wakes.hpp"
 
-#include "controllers/claim/identity.hpp"
-#include "controllers/claim/state.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/identity.hpp"
 
 namespace controllers::claim {
 

@@ -1,8 +1,8 @@
 // Which changes in the cluster are news for which claims.
 #pragma once
 
-#include "controllers/claim/writer.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
+#include "controllers/claim/act/writer.hpp"
 #include "kube/work_queue.hpp"
 
 namespace controllers::claim {

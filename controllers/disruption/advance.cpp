@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <tuple>
 
-#include "controllers/claim/node_changes.hpp"
-#include "controllers/claim/state.hpp"
+#include "controllers/cache/writes.hpp"
 #include "controllers/disruption/reconciler.hpp"
-#include "controllers/disruption/state.hpp"
 #include "controllers/disruption/waits.hpp"
-#include "controllers/writes.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/node_changes.hpp"
 
 namespace controllers::disruption {
 

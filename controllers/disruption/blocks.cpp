@@ -1,7 +1,7 @@
 #include "controllers/disruption/blocks.hpp"
 
 #include "base/text.hpp"
-#include "controllers/control_plane.hpp"
+#include "controllers/state/control_plane_status.hpp"
 
 namespace controllers::disruption {
 

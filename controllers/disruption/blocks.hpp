@@ -8,7 +8,7 @@
 #include "api/v1alpha1/control_plane.hpp"
 #include "controllers/disruption/budgets.hpp"
 #include "controllers/disruption/candidates.hpp"
-#include "controllers/fleet.hpp"
+#include "controllers/state/fleet.hpp"
 
 namespace controllers::disruption {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "controllers/disruption/blocker.hpp"
+#include "controllers/state/blocker.hpp"
 
 namespace controllers::disruption {
 

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "controllers/claim/state.hpp"
-#include "controllers/disruption/state.hpp"
-#include "controllers/fleet.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/fleet.hpp"
 
 namespace controllers::disruption {
 

@@ -11,7 +11,7 @@
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "base/clock.hpp"
-#include "controllers/disruption/blocker.hpp"
+#include "controllers/state/blocker.hpp"
 
 namespace controllers::disruption {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "controllers/disruption/use.hpp"
-#include "scheduling/amounts.hpp"
+#include "scheduling/table/amounts.hpp"
 
 namespace controllers::disruption {
 

@@ -5,8 +5,8 @@
 #include "api/v1alpha1/machine_cost.hpp"
 #include "base/text.hpp"
 #include "controllers/disruption/reconciler.hpp"
-#include "controllers/disruption/state.hpp"
 #include "controllers/disruption/waits.hpp"
+#include "controllers/state/disruption_state.hpp"
 
 namespace controllers::disruption {
 

@@ -1,7 +1,7 @@
 #include "controllers/disruption/outlook.hpp"
 
-#include "controllers/disruption/state.hpp"
 #include "controllers/disruption/use.hpp"
+#include "controllers/state/disruption_state.hpp"
 
 namespace controllers::disruption {
 

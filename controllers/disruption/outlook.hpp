@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/disruption/blocker.hpp"
+#include "controllers/state/blocker.hpp"
 #include "scheduling/solver.hpp"
 
 namespace controllers::disruption {

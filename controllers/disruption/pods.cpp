@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "controllers/drain.hpp"
+#include "controllers/services/drain.hpp"
 
 namespace controllers::disruption {
 

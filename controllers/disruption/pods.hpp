@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "api/core.hpp"
-#include "controllers/disruption/blocker.hpp"
 #include "controllers/disruption/use.hpp"
+#include "controllers/state/blocker.hpp"
 
 namespace controllers::disruption {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "controllers/claim/state.hpp"
-#include "controllers/course.hpp"
-#include "controllers/disruption/state.hpp"
+#include "controllers/cache/writes.hpp"
 #include "controllers/disruption/waits.hpp"
-#include "controllers/writes.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/course.hpp"
+#include "controllers/state/disruption_state.hpp"
 
 namespace controllers::disruption {
 

@@ -13,15 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "controllers/announcer.hpp"
-#include "controllers/claim/template_hash.hpp"
+#include "controllers/cache/announcer.hpp"
 #include "controllers/disruption/blocks.hpp"
 #include "controllers/disruption/consolidation.hpp"
 #include "controllers/disruption/outlook.hpp"
 #include "controllers/disruption/pods.hpp"
-#include "controllers/drain.hpp"
-#include "controllers/provider_instances.hpp"
 #include "controllers/provisioning/snapshot.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/services/provider_instances.hpp"
+#include "controllers/state/template_hash.hpp"
 #include "kube/controller.hpp"
 #include "scheduling/solver.hpp"
 

@@ -1,13 +1,13 @@
 // Nodes that are not Ready: what their machines are doing, and a second chance by switching them off and on.
 #include "base/log.hpp"
-#include "controllers/claim/identity.hpp"
-#include "controllers/claim/observation.hpp"
-#include "controllers/claim/state.hpp"
+#include "controllers/cache/writes.hpp"
+#include "controllers/claim/decide/observation.hpp"
 #include "controllers/disruption/reconciler.hpp"
-#include "controllers/disruption/state.hpp"
 #include "controllers/disruption/waits.hpp"
-#include "controllers/fleet.hpp"
-#include "controllers/writes.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/fleet.hpp"
+#include "controllers/state/identity.hpp"
 
 namespace controllers::disruption {
 

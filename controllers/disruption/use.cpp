@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/drain.hpp"
-#include "scheduling/amounts.hpp"
+#include "controllers/services/drain.hpp"
+#include "scheduling/table/amounts.hpp"
 
 namespace controllers::disruption {
 

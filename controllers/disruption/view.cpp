@@ -1,11 +1,11 @@
 // What the stores know of a pool's nodes.
 #include <algorithm>
 
-#include "controllers/claim/keeping.hpp"
-#include "controllers/claim/node_search.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/claim/decide/keeping.hpp"
 #include "controllers/disruption/reconciler.hpp"
-#include "controllers/disruption/state.hpp"
-#include "controllers/membership.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/node_search.hpp"
 
 namespace controllers::disruption {
 

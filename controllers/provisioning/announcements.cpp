@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "controllers/provisioning/reconciler.hpp"
-#include "controllers/provisioning/room.hpp"
+#include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
 

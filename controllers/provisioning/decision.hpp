@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/demand.hpp"
 #include "controllers/provisioning/freed_room.hpp"
 #include "controllers/provisioning/supply.hpp"
+#include "controllers/state/claim_factory.hpp"
 #include "scheduling/solver.hpp"
 
 namespace controllers::provisioning {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "controllers/fleet.hpp"
-#include "controllers/membership.hpp"
+#include "controllers/cache/membership.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/snapshot.hpp"
+#include "controllers/state/fleet.hpp"
 
 namespace controllers::provisioning {
 

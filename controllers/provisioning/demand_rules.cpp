@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/fleet.hpp"
 #include "controllers/provisioning/freed_room.hpp"
+#include "controllers/state/fleet.hpp"
 
 namespace controllers::provisioning {
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "controllers/informers.hpp"
-#include "controllers/membership.hpp"
+#include "controllers/cache/informers.hpp"
+#include "controllers/cache/membership.hpp"
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/snapshot.hpp"
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "controllers/claim/node_changes.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
-#include "controllers/provisioning/room.hpp"
 #include "controllers/provisioning/snapshot.hpp"
+#include "controllers/state/node_changes.hpp"
+#include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "controllers/control_plane.hpp"
+#include "controllers/state/control_plane_status.hpp"
 
 namespace controllers::provisioning {
 

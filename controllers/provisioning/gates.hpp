@@ -9,7 +9,7 @@
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
-#include "controllers/fleet.hpp"
+#include "controllers/state/fleet.hpp"
 
 namespace controllers::provisioning {
 

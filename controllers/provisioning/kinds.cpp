@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "controllers/drain.hpp"
-#include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/provisioning/predictions.hpp"
-#include "scheduling/pod_kind.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/state/claim_factory.hpp"
+#include "scheduling/pods/pod_kind.hpp"
 
 namespace controllers::provisioning {
 

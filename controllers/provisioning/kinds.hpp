@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "api/v1alpha1/claim.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 
 namespace controllers::provisioning {
 
-// See scheduling/pod_kind.hpp. Of a volume claim counts the volume, or if there is none yet, class and size.
+// See scheduling/pods/pod_kind.hpp. Of a volume claim counts the volume, or if there is none yet, class and
+// size.
 std::string kind_of(const Informers& informers, const api::Pod& pod);
 
 // What a claim was bought for, by the kinds of the pods; empty for one that was applied by a user.

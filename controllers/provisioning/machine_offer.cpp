@@ -1,9 +1,9 @@
 #include "controllers/provisioning/machine_offer.hpp"
 
-#include "controllers/claim/template_hash.hpp"
-#include "controllers/ledger.hpp"
-#include "controllers/pool.hpp"
-#include "scheduling/machines.hpp"
+#include "controllers/state/ledger.hpp"
+#include "controllers/state/pool_status.hpp"
+#include "controllers/state/template_hash.hpp"
+#include "scheduling/machines/machines.hpp"
 
 namespace controllers::provisioning {
 

@@ -7,8 +7,8 @@
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
-#include "controllers/fleet.hpp"
-#include "scheduling/snapshot.hpp"
+#include "controllers/state/fleet.hpp"
+#include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {
 

@@ -8,10 +8,10 @@
 #include <list>
 #include <vector>
 
-#include "controllers/informers.hpp"
-#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/snapshot.hpp"
-#include "controllers/reservations.hpp"
+#include "controllers/services/reservations.hpp"
+#include "controllers/state/claim_factory.hpp"
 #include "kube/event_recorder.hpp"
 
 namespace controllers::provisioning {

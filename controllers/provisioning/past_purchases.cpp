@@ -5,8 +5,8 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
-#include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/kinds.hpp"
+#include "controllers/state/claim_factory.hpp"
 
 namespace controllers::provisioning {
 

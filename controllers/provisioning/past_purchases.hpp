@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "controllers/fleet.hpp"
-#include "controllers/informers.hpp"
-#include "controllers/membership.hpp"
+#include "controllers/cache/informers.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/state/fleet.hpp"
 #include "kube/client.hpp"
 
 namespace controllers::provisioning {

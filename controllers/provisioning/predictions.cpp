@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "controllers/disruption/blocker.hpp"
-#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/state/blocker.hpp"
+#include "controllers/state/claim_factory.hpp"
 
 namespace controllers::provisioning {
 

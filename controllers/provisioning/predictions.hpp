@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/v1alpha1/pool.hpp"
-#include "controllers/fleet.hpp"
-#include "controllers/membership.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/state/fleet.hpp"
 
 namespace controllers::provisioning {
 

@@ -6,9 +6,9 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/kinds.hpp"
-#include "controllers/provisioning/room.hpp"
-#include "controllers/writes.hpp"
+#include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
 

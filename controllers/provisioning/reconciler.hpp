@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/announcer.hpp"
+#include "controllers/cache/announcer.hpp"
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/decision.hpp"
 #include "controllers/provisioning/orders.hpp"

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 
-#include "controllers/claim/node_changes.hpp"
-#include "controllers/claim/node_search.hpp"
-#include "controllers/disruption/state.hpp"
-#include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
-#include "controllers/provisioning/room.hpp"
+#include "controllers/state/claim_factory.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/node_changes.hpp"
+#include "controllers/state/node_search.hpp"
+#include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
 

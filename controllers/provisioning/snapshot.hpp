@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "controllers/informers.hpp"
-#include "controllers/ledger.hpp"
+#include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/gates.hpp"
-#include "scheduling/snapshot.hpp"
+#include "controllers/state/ledger.hpp"
+#include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/membership.hpp"
-#include "controllers/pool.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/state/pool_status.hpp"
 
 namespace controllers::provisioning {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "controllers/provisioning/snapshot.hpp"
-#include "controllers/reservations.hpp"
+#include "controllers/services/reservations.hpp"
 
 namespace controllers::provisioning {
 

@@ -2,10 +2,10 @@
 // only open it.
 #include <tuple>
 
-#include "controllers/disruption/state.hpp"
-#include "controllers/drain.hpp"
 #include "controllers/provisioning/reconciler.hpp"
-#include "controllers/provisioning/room.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
 

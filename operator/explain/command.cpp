@@ -6,7 +6,7 @@
 
 #include "base/terminal.hpp"
 #include "operator/explain/explain.hpp"
-#include "operator/options.hpp"
+#include "operator/options/options.hpp"
 
 namespace kubenodesmith {
 namespace {

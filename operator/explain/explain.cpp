@@ -4,11 +4,11 @@
 #include <functional>
 
 #include "base/text.hpp"
-#include "controllers/claim/boot_evidence.hpp"
-#include "controllers/claim/state.hpp"
-#include "controllers/drain.hpp"
-#include "controllers/fleet.hpp"
-#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/claim/decide/boot_evidence.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/state/claim_factory.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/fleet.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {

@@ -14,7 +14,7 @@
 #include "base/clock.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 #include "kube/client.hpp"
 #include "kube/config.hpp"
 

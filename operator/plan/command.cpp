@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/terminal.hpp"
-#include "operator/options.hpp"
+#include "operator/options/options.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {

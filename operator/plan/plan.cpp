@@ -4,12 +4,12 @@
 #include <map>
 
 #include "api/names.hpp"
-#include "controllers/claim/state.hpp"
 #include "controllers/disruption/budgets.hpp"
-#include "controllers/disruption/state.hpp"
-#include "controllers/drain.hpp"
-#include "controllers/fleet.hpp"
 #include "controllers/provisioning/decision.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/fleet.hpp"
 
 namespace kubenodesmith {
 namespace {

@@ -9,7 +9,7 @@
 #include "api/json.hpp"
 #include "api/names.hpp"
 #include "operator/plan/cluster_view.hpp"
-#include "scheduling/pod_defaults.hpp"
+#include "scheduling/pods/pod_defaults.hpp"
 
 namespace kubenodesmith {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "api/names.hpp"
-#include "controllers/claim/state.hpp"
+#include "controllers/state/claim_state.hpp"
 #include "operator/status_page/sections.hpp"
 
 namespace kubenodesmith::status_page {

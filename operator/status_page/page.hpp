@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "controllers/disruption/blocker.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
+#include "controllers/state/blocker.hpp"
 #include "operator/status_page/decision_log.hpp"
 
 namespace kubenodesmith::status_page {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/uuid.hpp"
-#include "providers/proxmox/placer.hpp"
+#include "providers/proxmox/placement/placer.hpp"
 
 namespace providers::proxmox {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "providers/adopter.hpp"
-#include "providers/proxmox/client.hpp"
-#include "providers/proxmox/cluster_view.hpp"
-#include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/cluster/cluster_view.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/wire/client.hpp"
 
 namespace providers::proxmox {
 

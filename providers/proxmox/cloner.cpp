@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "providers/proxmox/fields.hpp"
-#include "providers/proxmox/vmid.hpp"
+#include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/wire/fields.hpp"
 #include "providers/served_boot_data.hpp"
 
 namespace providers::proxmox {

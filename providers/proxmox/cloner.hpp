@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
-#include "providers/proxmox/boot_images.hpp"
 #include "providers/proxmox/clone_slots.hpp"
 #include "providers/proxmox/cloning.hpp"
-#include "providers/proxmox/task_status.hpp"
-#include "providers/proxmox/templates.hpp"
+#include "providers/proxmox/placement/templates.hpp"
+#include "providers/proxmox/vm/boot_images.hpp"
+#include "providers/proxmox/wire/task_status.hpp"
 
 namespace providers::proxmox {
 

@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "providers/proxmox/creation.hpp"
-#include "providers/proxmox/mark.hpp"
-#include "providers/proxmox/vmid.hpp"
+#include "providers/proxmox/config/creation.hpp"
+#include "providers/proxmox/config/mark.hpp"
+#include "providers/proxmox/config/vmid.hpp"
 
 namespace providers::proxmox {
 

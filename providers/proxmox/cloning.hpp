@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/url.hpp"
-#include "providers/proxmox/cluster_state.hpp"
-#include "providers/proxmox/settings.hpp"
-#include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/cluster/cluster_state.hpp"
+#include "providers/proxmox/config/settings.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
 
 namespace providers::proxmox {
 

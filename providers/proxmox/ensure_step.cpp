@@ -1,8 +1,8 @@
 #include "providers/proxmox/ensure_step.hpp"
 
 #include "providers/foreign/text.hpp"
-#include "providers/proxmox/error.hpp"
-#include "providers/proxmox/half_made.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
+#include "providers/proxmox/wire/error.hpp"
 
 namespace providers::proxmox {
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "providers/proxmox/machines.hpp"
-#include "providers/proxmox/property_string.hpp"
-#include "providers/proxmox/task_status.hpp"
+#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/wire/property_string.hpp"
+#include "providers/proxmox/wire/task_status.hpp"
 
 namespace providers::proxmox {
 

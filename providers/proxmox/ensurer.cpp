@@ -1,11 +1,11 @@
 #include "providers/proxmox/ensurer.hpp"
 
 #include "base/log.hpp"
-#include "providers/proxmox/creation.hpp"
-#include "providers/proxmox/fields.hpp"
-#include "providers/proxmox/half_made.hpp"
-#include "providers/proxmox/permissions.hpp"
-#include "providers/proxmox/vmid.hpp"
+#include "providers/proxmox/cluster/permissions.hpp"
+#include "providers/proxmox/config/creation.hpp"
+#include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
+#include "providers/proxmox/wire/fields.hpp"
 #include "providers/served_boot_data.hpp"
 
 namespace providers::proxmox {

@@ -5,10 +5,10 @@
 
 #include "providers/proxmox/cloner.hpp"
 #include "providers/proxmox/ensure_step.hpp"
-#include "providers/proxmox/growing_pauses.hpp"
-#include "providers/proxmox/guest_agent.hpp"
-#include "providers/proxmox/placer.hpp"
-#include "providers/proxmox/stale_locks.hpp"
+#include "providers/proxmox/placement/placer.hpp"
+#include "providers/proxmox/vm/guest_agent.hpp"
+#include "providers/proxmox/wire/growing_pauses.hpp"
+#include "providers/proxmox/wire/stale_locks.hpp"
 
 namespace providers::proxmox {
 

@@ -1,8 +1,8 @@
 #include "providers/proxmox/half_made_finder.hpp"
 
-#include "providers/proxmox/fields.hpp"
-#include "providers/proxmox/half_made.hpp"
-#include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
+#include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
 

@@ -6,7 +6,7 @@
 
 #include "providers/leftover_finder.hpp"
 #include "providers/proxmox/cloner.hpp"
-#include "providers/proxmox/machines.hpp"
+#include "providers/proxmox/vm/machines.hpp"
 
 namespace providers::proxmox {
 

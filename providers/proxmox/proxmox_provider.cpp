@@ -4,12 +4,12 @@
 
 #include "providers/proxmox/adopter.hpp"
 #include "providers/proxmox/ensurer.hpp"
-#include "providers/proxmox/guest_look.hpp"
 #include "providers/proxmox/half_made_finder.hpp"
-#include "providers/proxmox/health.hpp"
-#include "providers/proxmox/power_switch.hpp"
-#include "providers/proxmox/releaser.hpp"
+#include "providers/proxmox/placement/health.hpp"
 #include "providers/proxmox/remover.hpp"
+#include "providers/proxmox/vm/guest_look.hpp"
+#include "providers/proxmox/vm/power_switch.hpp"
+#include "providers/proxmox/vm/releaser.hpp"
 
 namespace providers::proxmox {
 

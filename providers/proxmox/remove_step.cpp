@@ -1,6 +1,6 @@
 #include "providers/proxmox/remove_step.hpp"
 
-#include "providers/proxmox/half_made.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
 
 namespace providers::proxmox {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "providers/proxmox/machines.hpp"
-#include "providers/proxmox/task_status.hpp"
+#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/wire/task_status.hpp"
 
 namespace providers::proxmox {
 

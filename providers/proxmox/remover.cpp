@@ -2,8 +2,8 @@
 
 #include "base/log.hpp"
 #include "providers/foreign/text.hpp"
-#include "providers/proxmox/fields.hpp"
-#include "providers/proxmox/half_made.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
+#include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
 

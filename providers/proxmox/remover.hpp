@@ -6,9 +6,9 @@
 #include <string>
 
 #include "providers/machine_stopper.hpp"
-#include "providers/proxmox/boot_images.hpp"
 #include "providers/proxmox/remove_step.hpp"
-#include "providers/proxmox/stale_locks.hpp"
+#include "providers/proxmox/vm/boot_images.hpp"
+#include "providers/proxmox/wire/stale_locks.hpp"
 
 namespace providers::proxmox {
 

@@ -2,9 +2,9 @@
 
 #include "api/names.hpp"
 #include "base/uuid.hpp"
-#include "providers/redfish/examiner.hpp"
-#include "providers/redfish/selection.hpp"
-#include "providers/redfish/sleeper.hpp"
+#include "providers/redfish/hosts/examiner.hpp"
+#include "providers/redfish/hosts/selection.hpp"
+#include "providers/redfish/power/sleeper.hpp"
 #include "providers/session_holder.hpp"
 
 namespace providers::redfish {

@@ -53,7 +53,7 @@ def test_alerts_and_dashboard_look_at_no_other_operator():
     uses = [found for expression in expressions for found in re.findall(r"\b([a-z_]+)(_bucket|_sum|_count)?\b(\{[^}]*\})?", expression)
             if found[0] in common]
     assert uses
-    lease = re.search(r'leader_election_id = "([^"]+)"', (ROOT / "operator/options.hpp").read_text())[1]
+    lease = re.search(r'leader_election_id = "([^"]+)"', (ROOT / "operator/options/options.hpp").read_text())[1]
     assert [name for name, _, labels in uses if 'job="kubenodesmith"' not in labels and f'name="{lease}"' not in labels] == []
 
 

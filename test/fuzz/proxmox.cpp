@@ -4,18 +4,18 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "providers/proxmox/call.hpp"
-#include "providers/proxmox/cluster_state.hpp"
-#include "providers/proxmox/error.hpp"
-#include "providers/proxmox/grammar.hpp"
-#include "providers/proxmox/mark.hpp"
-#include "providers/proxmox/permissions.hpp"
-#include "providers/proxmox/placement.hpp"
-#include "providers/proxmox/property_string.hpp"
-#include "providers/proxmox/task_status.hpp"
-#include "providers/proxmox/vm_config.hpp"
-#include "providers/proxmox/vm_options.hpp"
-#include "providers/proxmox/vmid.hpp"
+#include "providers/proxmox/cluster/cluster_state.hpp"
+#include "providers/proxmox/cluster/permissions.hpp"
+#include "providers/proxmox/config/mark.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/config/vm_options.hpp"
+#include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/placement/placement.hpp"
+#include "providers/proxmox/wire/call.hpp"
+#include "providers/proxmox/wire/error.hpp"
+#include "providers/proxmox/wire/grammar.hpp"
+#include "providers/proxmox/wire/property_string.hpp"
+#include "providers/proxmox/wire/task_status.hpp"
 #include "test/fuzz/targets.hpp"
 
 namespace fuzz {

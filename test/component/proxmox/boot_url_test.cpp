@@ -1,5 +1,5 @@
 // Machines that fetch their boot data: they are told where by their SMBIOS serial number.
-#include "providers/proxmox/property_string.hpp"
+#include "providers/proxmox/wire/property_string.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
 using namespace providers;

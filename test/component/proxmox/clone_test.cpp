@@ -1,5 +1,5 @@
 // Machines out of a template.
-#include "providers/proxmox/property_string.hpp"
+#include "providers/proxmox/wire/property_string.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
 using namespace providers;

@@ -1,4 +1,4 @@
-#include "controllers/address_ranges.hpp"
+#include "controllers/services/address_ranges.hpp"
 
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
 // Static addresses: given once, also with two operators at once, and free again when nobody can use them.
-#include "controllers/addresses.hpp"
+#include "controllers/services/addresses.hpp"
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // A machine that never joins leaves evidence: what it was given, what was seen of it, what to look at.
-#include "controllers/claim/boot_evidence.hpp"
+#include "controllers/claim/decide/boot_evidence.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 #include "test/unit/controllers/claim_scene.hpp"

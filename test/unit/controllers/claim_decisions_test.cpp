@@ -1,5 +1,5 @@
 // What a claim needs next until it serves, as tables: state in, step and conditions out.
-#include "controllers/claim/adoption.hpp"
+#include "controllers/claim/act/adoption.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {

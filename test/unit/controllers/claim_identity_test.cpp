@@ -1,7 +1,7 @@
-#include "controllers/claim/identity.hpp"
+#include "controllers/state/identity.hpp"
 
-#include "controllers/claim/state.hpp"
-#include "controllers/claim/template_hash.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/template_hash.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -1,6 +1,6 @@
 // scaleUp.keepFailed: the last machine that never joined is stopped and kept for a look.
-#include "controllers/claim/keeping.hpp"
-#include "controllers/ledger.hpp"
+#include "controllers/claim/decide/keeping.hpp"
+#include "controllers/state/ledger.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 #include "test/unit/controllers/claim_scene.hpp"

@@ -1,7 +1,7 @@
 // Whoever may write a status, and whoever is root in a guest, names machines of others in it.
-#include "controllers/claim/node_search.hpp"
+#include "controllers/state/node_search.hpp"
 
-#include "controllers/claim/identity.hpp"
+#include "controllers/state/identity.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 #include "test/unit/controllers/cluster.hpp"

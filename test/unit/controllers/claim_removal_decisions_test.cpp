@@ -1,5 +1,5 @@
 // How a claim leaves, as tables: state in, step and conditions out.
-#include "controllers/claim/adoption.hpp"
+#include "controllers/claim/act/adoption.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "controllers/claim/identity.hpp"
-#include "controllers/claim/lifecycle.hpp"
-#include "controllers/claim/node_changes.hpp"
+#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/state/identity.hpp"
+#include "controllers/state/node_changes.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -1,5 +1,5 @@
 // What tools make of our objects, over all kinds: test/adoption/courses.yaml.
-#include "controllers/course.hpp"
+#include "controllers/state/course.hpp"
 
 #include <fstream>
 #include <sstream>

@@ -1,6 +1,6 @@
 // What makes a node a candidate for disruption, and what stands against it.
 #include "controllers/disruption/blocks.hpp"
-#include "controllers/disruption/state.hpp"
+#include "controllers/state/disruption_state.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"

@@ -1,5 +1,5 @@
 // Behaviour of removing empty nodes, against an API server in memory and in virtual time.
-#include "controllers/claim/state.hpp"
+#include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 

@@ -1,7 +1,7 @@
 // What pods say against the disruption of their node.
 #include "controllers/disruption/pods.hpp"
 
-#include "controllers/drain.hpp"
+#include "controllers/services/drain.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"

@@ -1,7 +1,7 @@
 // Behaviour of nodes that must go: drift, expiry, evacuation and repair, against an API server in memory and
 // in virtual time.
-#include "controllers/claim/state.hpp"
-#include "controllers/disruption/state.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/disruption_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 

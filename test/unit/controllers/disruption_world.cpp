@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/claim/identity.hpp"
-#include "controllers/disruption/state.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/identity.hpp"
 
 namespace test {
 namespace {

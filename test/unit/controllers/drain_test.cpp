@@ -1,4 +1,4 @@
-#include "controllers/drain.hpp"
+#include "controllers/services/drain.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"

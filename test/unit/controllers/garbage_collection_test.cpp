@@ -1,6 +1,6 @@
 #include "controllers/garbage_collection.hpp"
 
-#include "controllers/claim/identity.hpp"
+#include "controllers/state/identity.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 

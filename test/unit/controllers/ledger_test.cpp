@@ -1,4 +1,4 @@
-#include "controllers/ledger.hpp"
+#include "controllers/state/ledger.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"

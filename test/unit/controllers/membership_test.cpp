@@ -1,4 +1,4 @@
-#include "controllers/membership.hpp"
+#include "controllers/cache/membership.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"

@@ -11,9 +11,9 @@
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
-#include "controllers/fleet.hpp"
-#include "controllers/ledger.hpp"
-#include "controllers/membership.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/state/fleet.hpp"
+#include "controllers/state/ledger.hpp"
 
 namespace objects {
 

@@ -1,7 +1,7 @@
 // Buying when the API server fails, the operator restarts, or two of them are at work.
 #include <set>
 
-#include "controllers/provisioning/claim_factory.hpp"
+#include "controllers/state/claim_factory.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 

@@ -1,11 +1,11 @@
 #include <set>
 
-#include "controllers/claim/state.hpp"
-#include "controllers/informers.hpp"
+#include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/batching_window.hpp"
-#include "controllers/provisioning/claim_factory.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/snapshot.hpp"
+#include "controllers/state/claim_factory.hpp"
+#include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -1,9 +1,9 @@
 // What is remembered of purchases that did not help.
 #include <set>
 
-#include "controllers/claim/state.hpp"
 #include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/provisioning/predictions.hpp"
+#include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -1,8 +1,8 @@
 // One claim for which no host has room stops no other purchase, and is not repeated.
-#include "controllers/claim/template_hash.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
-#include "controllers/provisioning/room.hpp"
-#include "scheduling/machines.hpp"
+#include "controllers/state/room.hpp"
+#include "controllers/state/template_hash.hpp"
+#include "scheduling/machines/machines.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 

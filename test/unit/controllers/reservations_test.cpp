@@ -1,5 +1,5 @@
 // Limits hold by compare-and-swap, also with two operators at once.
-#include "controllers/reservations.hpp"
+#include "controllers/services/reservations.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"

@@ -1,5 +1,5 @@
 // Which machines are given their boot data over HTTP, and until when.
-#include "controllers/claim/seed_answers.hpp"
+#include "controllers/claim/act/seed_answers.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/support/cluster_info.hpp"

@@ -1,5 +1,5 @@
 // A host is bought again and again: each of its Nodes belongs to the claim that has it then.
-#include "controllers/claim/observation.hpp"
+#include "controllers/claim/decide/observation.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/cluster.hpp"
 

@@ -1,8 +1,11 @@
-#include "operator/options.hpp"
+#include "operator/options/options.hpp"
 
 #include <vector>
 
-#include "controllers/managed_namespaces.hpp"
+#include "controllers/cache/managed_namespaces.hpp"
+#include "operator/explain/command.hpp"
+#include "operator/migrate/command.hpp"
+#include "operator/plan/command.hpp"
 #include "test/support/catch.hpp"
 
 using namespace kubenodesmith;
@@ -10,7 +13,8 @@ using namespace kubenodesmith;
 namespace {
 
 CommandLine parsed(std::vector<const char*> arguments) {
-    return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+    return parse_command_line(static_cast<int>(arguments.size()), arguments.data(),
+                              {migrate::add_command, add_plan_command, add_explain_command});
 }
 
 bool runs(const CommandLine& line) {

@@ -2,11 +2,11 @@
 #include <boost/json/parse.hpp>
 
 #include "providers/foreign/text.hpp"
-#include "providers/proxmox/cluster_state.hpp"
-#include "providers/proxmox/grammar.hpp"
-#include "providers/proxmox/guest_agent.hpp"
-#include "providers/proxmox/guest_look.hpp"
-#include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/cluster/cluster_state.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/vm/guest_agent.hpp"
+#include "providers/proxmox/vm/guest_look.hpp"
+#include "providers/proxmox/wire/grammar.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/providers/answer.hpp"
 

@@ -1,9 +1,9 @@
-#include "providers/proxmox/call.hpp"
+#include "providers/proxmox/wire/call.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "providers/proxmox/guest_look.hpp"
+#include "providers/proxmox/vm/guest_look.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/providers/answer.hpp"
 

@@ -1,4 +1,4 @@
-#include "providers/proxmox/error.hpp"
+#include "providers/proxmox/wire/error.hpp"
 
 #include "test/support/catch.hpp"
 

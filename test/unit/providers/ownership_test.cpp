@@ -1,4 +1,4 @@
-#include "providers/proxmox/vm_config.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
 
 #include <boost/json/parse.hpp>
 

@@ -1,9 +1,9 @@
-#include "providers/proxmox/placement.hpp"
+#include "providers/proxmox/placement/placement.hpp"
 
 #include <boost/json/parse.hpp>
 
-#include "providers/proxmox/vm_config.hpp"
-#include "providers/proxmox/vmid.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/config/vmid.hpp"
 #include "test/support/catch.hpp"
 
 using namespace providers;

@@ -1,4 +1,4 @@
-#include "providers/proxmox/property_string.hpp"
+#include "providers/proxmox/wire/property_string.hpp"
 
 #include "test/support/catch.hpp"
 

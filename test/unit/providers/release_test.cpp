@@ -1,4 +1,4 @@
-#include "providers/proxmox/releaser.hpp"
+#include "providers/proxmox/vm/releaser.hpp"
 
 #include "test/support/catch.hpp"
 

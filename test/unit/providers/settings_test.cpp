@@ -1,10 +1,10 @@
-#include "providers/proxmox/settings.hpp"
+#include "providers/proxmox/config/settings.hpp"
 
 #include <boost/json/parse.hpp>
 
-#include "providers/proxmox/creation.hpp"
-#include "providers/proxmox/permissions.hpp"
-#include "providers/proxmox/vm_options.hpp"
+#include "providers/proxmox/cluster/permissions.hpp"
+#include "providers/proxmox/config/creation.hpp"
+#include "providers/proxmox/config/vm_options.hpp"
 #include "test/support/catch.hpp"
 
 using namespace providers;

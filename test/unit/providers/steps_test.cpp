@@ -1,7 +1,7 @@
 // Every row of the two decision tables.
 #include "providers/proxmox/ensure_step.hpp"
-#include "providers/proxmox/half_made.hpp"
 #include "providers/proxmox/remove_step.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
 #include "test/support/catch.hpp"
 
 using namespace providers::proxmox;

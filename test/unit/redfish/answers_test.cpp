@@ -1,7 +1,7 @@
 // What BMCs answer when they refuse, and their ETags, in all the forms in which vendors write them.
-#include "providers/redfish/error.hpp"
-#include "providers/redfish/etag.hpp"
-#include "providers/redfish/system.hpp"
+#include "providers/redfish/bmc/error.hpp"
+#include "providers/redfish/bmc/etag.hpp"
+#include "providers/redfish/bmc/system.hpp"
 #include "test/support/catch.hpp"
 
 using namespace providers::redfish;

@@ -1,5 +1,5 @@
 // Which host a claim gets, and whether it is worth waiting for one.
-#include "providers/redfish/selection.hpp"
+#include "providers/redfish/hosts/selection.hpp"
 #include "test/support/catch.hpp"
 
 using namespace providers;

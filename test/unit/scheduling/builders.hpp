@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/names.hpp"
-#include "scheduling/machines.hpp"
+#include "scheduling/machines/machines.hpp"
 #include "scheduling/solver.hpp"
 
 namespace builders {

@@ -1,4 +1,4 @@
-#include "scheduling/pod_kind.hpp"
+#include "scheduling/pods/pod_kind.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"

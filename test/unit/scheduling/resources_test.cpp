@@ -1,6 +1,6 @@
-#include "scheduling/amounts.hpp"
+#include "scheduling/table/amounts.hpp"
 
-#include "scheduling/pod_defaults.hpp"
+#include "scheduling/pods/pod_defaults.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

@@ -1,0 +1,282 @@
+#include "controllers/cache/informers.hpp"
+
+#include <algorithm>
+
+#include "base/uuid.hpp"
+#include "bootstrap/token.hpp"
+
+namespace controllers {
+
+namespace {
+
+using Values = std::vector<std::string>;
+
+Values only(const std::string& value) {
+    if (value.empty()) return {};
+    return {value};
+}
+
+Values reference(const std::string& namespace_, const std::string& name) {
+    if (name.empty()) return {};
+    return {namespace_ + "/" + name};
+}
+
+std::string lower(std::string text) {
+    for (auto& c : text) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return text;
+}
+
+kube::ListOptions unfinished_pods() {
+    kube::ListOptions options;
+    options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
+    return options;
+}
+
+void index_core(Informers& informers) {
+    auto& pods = informers.pods.store();
+    pods.add_index(kPodsByNode, [](const api::Pod& pod) { return only(pod.spec.nodeName); });
+    pods.add_index(kPodsUnschedulable,
+                   [](const api::Pod& pod) { return is_unschedulable(pod) ? Values{"true"} : Values{}; });
+    auto& nodes = informers.nodes.store();
+    nodes.add_index(kNodesBySystemUuid,
+                    [](const api::Node& node) { return only(lower(node.status.nodeInfo.systemUUID)); });
+    nodes.add_index(kNodesByProviderId, [](const api::Node& node) { return only(node.spec.providerID); });
+    nodes.add_index(kNodesByClaim, [](const api::Node& node) {
+        const auto* claim = api::find(node.metadata.labels, api::labels::kClaim);
+        return claim ? only(*claim) : Values{};
+    });
+    informers.volume_attachments.store().add_index(
+        kVolumeAttachmentsByNode, [](const api::VolumeAttachment& a) { return only(a.spec.nodeName); });
+}
+
+void index_ours(Informers& informers) {
+    using namespace api::v1alpha1;
+    auto& claims = informers.claims.store();
+    claims.add_index(kClaimsByPool, [](const NodeSmithClaim& claim) {
+        return reference(claim.metadata.namespace_, claim.spec.poolRef);
+    });
+    claims.add_index(kClaimsByNode, [](const NodeSmithClaim& claim) { return only(claim.status.nodeName); });
+    claims.add_index(kClaimsBySystemUuid,
+                     [](const NodeSmithClaim& claim) { return only(lower(claim.status.systemUUID)); });
+    claims.add_index(kClaimsByToken, [](const NodeSmithClaim& claim) {
+        if (claim.status.launchAttempts == 0) return Values{};
+        return only(bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts));
+    });
+    claims.add_index(kClaimsByName, [](const NodeSmithClaim& claim) { return only(claim.metadata.name); });
+    auto& hosts = informers.hosts.store();
+    hosts.add_index(kHostsByProvider, [](const NodeSmithHost& host) {
+        return reference(host.metadata.namespace_, host.spec.providerRef);
+    });
+    hosts.add_index(kHostsBySystemUuid,
+                    [](const NodeSmithHost& host) { return only(uuid_key(host.status.systemUUID)); });
+    informers.pools.store().add_index(kPoolsByProvider, [](const NodeSmithPool& pool) {
+        return reference(pool.metadata.namespace_, pool.spec.providerRef);
+    });
+}
+
+template <class Informer>
+void admit_managed_to(Informer& informer, const ManagedNamespaces& managed) {
+    informer.admit_only(
+        [&managed](const auto& object) { return managed.contains(object.metadata.namespace_); });
+}
+
+void admit_managed(Informers& informers) {
+    admit_managed_to(informers.providers, informers.managed);
+    admit_managed_to(informers.pools, informers.managed);
+    admit_managed_to(informers.claims, informers.managed);
+    admit_managed_to(informers.control_planes, informers.managed);
+    admit_managed_to(informers.hosts, informers.managed);
+}
+
+// Each calls `each` with informers: of Kubernetes' own kinds, of ours, of all.
+template <class MaybeConst, class Function>
+void for_core(MaybeConst& i, Function each) {
+    each(i.pods);
+    each(i.nodes);
+    each(i.daemon_sets);
+    each(i.namespaces);
+    each(i.limit_ranges);
+    each(i.persistent_volumes);
+    each(i.persistent_volume_claims);
+    each(i.storage_classes);
+    each(i.csi_drivers);
+    each(i.csi_storage_capacities);
+    each(i.csi_nodes);
+    each(i.volume_attachments);
+    each(i.pod_disruption_budgets);
+}
+
+template <class MaybeConst, class Function>
+void for_ours(MaybeConst& i, Function each) {
+    each(i.providers);
+    each(i.pools);
+    each(i.claims);
+    each(i.control_planes);
+    each(i.hosts);
+}
+
+template <class MaybeConst, class Function>
+void for_all(MaybeConst& i, Function each) {
+    for_core(i, each);
+    for_ours(i, each);
+}
+
+}  // namespace
+
+Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& random,
+                     asio::any_io_executor executor, ManagedNamespaces managed_namespaces)
+    : managed(std::move(managed_namespaces)),
+      pods(client, clock, random, executor, unfinished_pods(),
+           [this](api::Pod& pod) {
+               forget_unread(pod);
+               parts_.share(pod);
+           }),
+      nodes(client, clock, random, executor),
+      daemon_sets(client, clock, random, executor),
+      namespaces(client, clock, random, executor),
+      limit_ranges(client, clock, random, executor),
+      persistent_volumes(client, clock, random, executor),
+      persistent_volume_claims(client, clock, random, executor),
+      storage_classes(client, clock, random, executor),
+      csi_drivers(client, clock, random, executor),
+      csi_storage_capacities(client, clock, random, executor),
+      csi_nodes(client, clock, random, executor),
+      volume_attachments(client, clock, random, executor),
+      pod_disruption_budgets(client, clock, random, executor),
+      providers(client, clock, random, executor),
+      pools(client, clock, random, executor),
+      claims(client, clock, random, executor),
+      control_planes(client, clock, random, executor),
+      hosts(client, clock, random, executor) {
+    index_core(*this);
+    index_ours(*this);
+    admit_managed(*this);
+}
+
+Informers::~Informers() = default;
+
+void Informers::spawn_all(base::TaskGroup& group) {
+    for_all(*this, [&group](auto& informer) { group.spawn(informer.run()); });
+}
+
+namespace {
+
+using Works = std::vector<asio::awaitable<void>>;
+
+asio::awaitable<void> one_by_one(Works works) {
+    for (auto& work : works) co_await std::move(work);
+}
+
+}  // namespace
+
+asio::awaitable<void> Informers::wait_synced() {
+    Works waits;
+    for_all(*this, [&waits](auto& informer) { waits.push_back(informer.wait_synced()); });
+    return one_by_one(std::move(waits));
+}
+
+namespace {
+
+template <api::Kind T>
+asio::awaitable<void> observe_all(kube::Client& client, std::vector<std::string> namespaces,
+                                  kube::Informer<T>& informer) {
+    for (const auto& namespace_ : namespaces) {
+        kube::ListOptions options;
+        options.namespace_ = namespace_;
+        auto objects = co_await client.list<T>(std::move(options));
+        for (auto& object : objects) informer.observe(std::move(object));
+    }
+}
+
+}  // namespace
+
+asio::awaitable<void> Informers::catch_up(kube::Client& client) {
+    const auto where = managed.to_list();
+    co_await observe_all(client, where, control_planes);
+    co_await observe_all(client, where, pools);
+    co_await observe_all(client, where, claims);
+}
+
+asio::awaitable<void> Informers::list_ours(kube::Client& client) {
+    Works lists;
+    for_ours(*this,
+             [&](auto& informer) { lists.push_back(observe_all(client, managed.to_list(), informer)); });
+    return one_by_one(std::move(lists));
+}
+
+void Informers::spawn_core(base::TaskGroup& group) {
+    for_core(*this, [&group](auto& informer) { group.spawn(informer.run()); });
+}
+
+asio::awaitable<void> Informers::wait_core_synced() {
+    Works waits;
+    for_core(*this, [&waits](auto& informer) { waits.push_back(informer.wait_synced()); });
+    return one_by_one(std::move(waits));
+}
+
+bool Informers::synced() const {
+    bool all = true;
+    for_all(*this, [&all](const auto& informer) { all = all && informer.synced(); });
+    return all;
+}
+
+namespace {
+
+void forget_settled_resources(api::Pod& pod) {
+    const auto is_settled = [](const api::ContainerStatus& status,
+                               const std::vector<api::Container>& containers) {
+        const auto found = std::ranges::find(containers, status.name, &api::Container::name);
+        if (!status.resources || found == containers.end()) return true;
+        const auto& requests = found->resources.requests;
+        return status.allocatedResources == requests && status.resources->requests == requests;
+    };
+    std::erase_if(*pod.status.containerStatuses,
+                  [&](const auto& status) { return is_settled(status, pod.spec.containers); });
+    std::erase_if(*pod.status.initContainerStatuses,
+                  [&](const auto& status) { return is_settled(status, pod.spec.initContainers); });
+    if (!pod.spec.resources) {
+        pod.status.resources.reset();
+        pod.status.allocatedResources.reset();
+    }
+}
+
+bool is_read_annotation(std::string_view name) {
+    using namespace api::annotations;
+    return name == kMirrorPod || name == kSafeToEvict || name == kDoNotDisrupt ||
+           name == kKarpenterDoNotDisrupt;
+}
+
+bool is_read_condition(const api::Condition& condition) {
+    if (condition.type == api::conditions::kPodResizePending) return true;
+    return condition.type == api::conditions::kPodScheduled && condition.status != api::ConditionStatus::True;
+}
+
+}  // namespace
+
+void forget_unread(api::Pod& pod) {
+    forget_settled_resources(pod);
+    std::erase_if(*pod.metadata.annotations,
+                  [](const auto& entry) { return !is_read_annotation(entry.first); });
+    std::erase_if(*pod.status.conditions,
+                  [](const auto& condition) { return !is_read_condition(condition); });
+    std::erase_if(*pod.spec.volumes, [](const api::Volume& volume) {
+        return !volume.persistentVolumeClaim && !volume.emptyDir && !volume.hostPath && !volume.ephemeral;
+    });
+}
+
+std::string uuid_key(const std::string& system_uuid) {
+    if (system_uuid.empty()) return {};
+    return std::min(lower(system_uuid), base::byte_swapped(system_uuid));
+}
+
+bool is_unschedulable(const api::Pod& pod) {
+    if (pod.metadata.deletionTimestamp || !pod.spec.nodeName.empty()) return false;
+    if (pod.status.phase != api::PodPhase::Pending) return false;
+    const auto* scheduled = api::find_condition(pod.status.conditions, api::conditions::kPodScheduled);
+    return scheduled && scheduled->status == api::ConditionStatus::False &&
+           scheduled->reason == api::reasons::kUnschedulable;
+}
+
+}  // namespace controllers

@@ -1,0 +1,93 @@
+// Everything the operator knows of the cluster: one informer per kind, with the indexes that the
+// reconcilers use. Built in operator/, shared by reference; decisions are functions of these stores.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <string>
+
+#include "api/core.hpp"
+#include "api/shared_parts.hpp"
+#include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/control_plane.hpp"
+#include "api/v1alpha1/host.hpp"
+#include "api/v1alpha1/pool.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "base/task_group.hpp"
+#include "controllers/cache/managed_namespaces.hpp"
+#include "kube/informer.hpp"
+
+namespace controllers {
+
+namespace asio = boost::asio;
+
+// Index names. Values of namespaced references are "namespace/name".
+inline constexpr const char* kPodsByNode = "node";                  // spec.nodeName
+inline constexpr const char* kPodsUnschedulable = "unschedulable";  // "true"; see is_unschedulable()
+inline constexpr const char* kNodesBySystemUuid = "system-uuid";    // lower case
+inline constexpr const char* kNodesByProviderId = "provider-id";
+inline constexpr const char* kNodesByClaim = "claim";              // label kubenodesmith.io/nodeclaim
+inline constexpr const char* kClaimsByPool = "pool";               // namespace/poolRef
+inline constexpr const char* kClaimsByNode = "node";               // status.nodeName
+inline constexpr const char* kClaimsBySystemUuid = "system-uuid";  // status.systemUUID, lower case
+inline constexpr const char* kClaimsByToken = "token";       // ID of the present attempt's bootstrap token
+inline constexpr const char* kClaimsByName = "name";         // metadata.name, in all namespaces
+inline constexpr const char* kPoolsByProvider = "provider";  // namespace/providerRef
+inline constexpr const char* kHostsByProvider = "provider";  // namespace/providerRef
+inline constexpr const char* kHostsBySystemUuid = "system-uuid";  // status.systemUUID, by uuid_key()
+inline constexpr const char* kVolumeAttachmentsByNode = "node";   // spec.nodeName
+
+class Informers {
+    api::SharedParts parts_;  // of pods
+
+public:
+    // Objects of our kinds in other namespaces than `managed` are in no store; see unmanaged.hpp.
+    Informers(kube::Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
+              ManagedNamespaces managed = {});
+    ~Informers();  // not inline: whoever has one would compile the informers of all kinds anew
+
+    const ManagedNamespaces managed;
+    kube::Informer<api::Pod> pods;  // not Succeeded or Failed; see forget_unread()
+    kube::Informer<api::Node> nodes;
+    kube::Informer<api::DaemonSet> daemon_sets;
+    kube::Informer<api::Namespace> namespaces;
+    kube::Informer<api::LimitRange> limit_ranges;
+    kube::Informer<api::PersistentVolume> persistent_volumes;
+    kube::Informer<api::PersistentVolumeClaim> persistent_volume_claims;
+    kube::Informer<api::StorageClass> storage_classes;
+    kube::Informer<api::CSIDriver> csi_drivers;
+    kube::Informer<api::CSIStorageCapacity> csi_storage_capacities;
+    kube::Informer<api::CSINode> csi_nodes;
+    kube::Informer<api::VolumeAttachment> volume_attachments;
+    kube::Informer<api::PodDisruptionBudget> pod_disruption_budgets;
+    kube::Informer<api::v1alpha1::NodeSmithProvider> providers;
+    kube::Informer<api::v1alpha1::NodeSmithPool> pools;
+    kube::Informer<api::v1alpha1::NodeSmithClaim> claims;
+    kube::Informer<api::v1alpha1::NodeSmithControlPlane> control_planes;
+    kube::Informer<api::v1alpha1::NodeSmithHost> hosts;
+
+    void spawn_all(base::TaskGroup& group);
+    asio::awaitable<void> wait_synced();
+    // Reads claims, pools and control planes anew: what another process wrote last may not have come through
+    // the watches yet.
+    asio::awaitable<void> catch_up(kube::Client& client);
+    bool synced() const;
+
+    // What is read once, by whoever may read our kinds in the managed namespaces only: these are listed
+    // there, and the others watched.
+    asio::awaitable<void> list_ours(kube::Client& client);
+    void spawn_core(base::TaskGroup& group);
+    asio::awaitable<void> wait_core_synced();
+};
+
+// Takes off a pod what is in no decision: annotations that are not for us, volumes that tie it to nothing,
+// conditions that hold, and of its status the resources, which repeat its spec unless it is resized in place.
+void forget_unread(api::Pod& pod);
+
+// One of the two byte orders in which firmware writes a UUID: equal for both.
+std::string uuid_key(const std::string& system_uuid);
+
+// The scheduler has said that no node fits: phase Pending, no nodeName, PodScheduled=False/Unschedulable,
+// not being deleted. https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-conditions
+bool is_unschedulable(const api::Pod& pod);
+
+}  // namespace controllers

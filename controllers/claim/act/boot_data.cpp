@@ -1,0 +1,319 @@
+#include "controllers/claim/act/boot_data.hpp"
+
+#include "bootstrap/approval.hpp"
+#include "bootstrap/cloud_init.hpp"
+#include "bootstrap/cluster_info.hpp"
+#include "bootstrap/join.hpp"
+#include "bootstrap/root_ca.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/claim/decide/boot_evidence.hpp"
+#include "controllers/claim/decide/guest_wish.hpp"
+
+namespace controllers::claim {
+
+using api::v1alpha1::Bootstrap;
+using api::v1alpha1::BootstrapDelivery;
+using api::v1alpha1::BootstrapMethod;
+
+namespace {
+
+// A new CA reaches the next machines soon; a thousand machines at once are a handful of reads.
+constexpr base::Duration kClusterKnownFor = std::chrono::seconds{10};
+// Of machines that fetched their boot data; a replica that does not lead never hears that one has joined.
+constexpr std::size_t kMostRemembered = 10'000;
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+std::vector<api::Taint> taints_of(const Observation& observation) {
+    auto taints = observation.claim->spec.taints;
+    auto startup = observation.claim->spec.startupTaints;
+    if (observation.pool) {
+        append(taints, observation.pool->spec.machineTemplate.taints);
+        append(startup, observation.pool->spec.machineTemplate.startupTaints);
+    }
+    return bootstrap::registration_taints(taints, startup);
+}
+
+// Only of kubeadm's join is it known that its kubelet asks for the claim's name.
+std::string_view group_of(const Bootstrap& wanted) {
+    const bool ours = wanted.format == api::v1alpha1::BootstrapFormat::Kubeadm &&
+                      wanted.approval == api::v1alpha1::BootstrapApproval::Operator;
+    return ours ? bootstrap::kTokenGroup : bootstrap::kKubeadmGroup;
+}
+
+asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client, std::string endpoint) {
+    const kube::ObjectKey key{"kube-public", "kube-root-ca.crt"};
+    const auto found = co_await client.get<api::ConfigMap>(key);
+    if (!found) throw BootDataError("there is no ConfigMap " + key.str() + ", which holds the cluster's CA");
+    try {
+        co_return bootstrap::cluster_info_of_root_ca(*found, endpoint);
+    } catch (const std::invalid_argument& error) {
+        throw BootDataError("ConfigMap " + key.str() + ": " + error.what());
+    }
+}
+
+asio::awaitable<void> add_version(kube::Client& client, bootstrap::ClusterInfo& info) {
+    const auto version = co_await client.get_json("/version");
+    if (!version) co_return;
+    info.minor = bootstrap::minor_version(*version);
+    info.k3s = bootstrap::k3s_version(*version);
+}
+
+}  // namespace
+
+BootData::BootData(const Informers& informers, kube::Client& client, base::Clock& clock, base::Random& random,
+                   std::string advertise_url)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      random_(random),
+      advertise_url_(std::move(advertise_url)) {}
+
+Bootstrap BootData::settings(const Observation& observation) const {
+    if (!observation.pool) return {};
+    if (observation.pool->spec.bootstrap) return *observation.pool->spec.bootstrap;
+    const auto* manager = manager_of(api::key_of(*observation.pool), informers_.control_planes.store().all());
+    return manager ? manager->spec.bootstrap.value_or(Bootstrap{}) : Bootstrap{};
+}
+
+std::optional<Hold> BootData::obstacle(const Observation& observation) const {
+    const auto wanted = settings(observation);
+    const std::string reason(reasons::kBootDataMissing);
+    const auto* provider = observation.provider.get();
+    if (wanted.method == BootstrapMethod::GuestAgent && provider && !provider->spec.proxmox) {
+        return Hold{reason, "bootstrap.method GuestAgent needs a provider of type proxmox: use None"};
+    }
+    const bool by_proxmox = wanted.method != BootstrapMethod::CloudInit && configures_guest(observation);
+    if (by_proxmox && cloud_init_of(observation).userDataSecretRef) {
+        return Hold{
+            reason,
+            "cloudInit.userDataSecretRef of the provider needs bootstrap.method CloudInit: Proxmox' own "
+            "cloud-init takes user-data only from a snippet that you placed (cloudInit.custom.user)"};
+    }
+    if (wanted.method == BootstrapMethod::CloudInit && cloud_init_of(observation).custom) {
+        return Hold{
+            reason,
+            "bootstrap.method CloudInit brings its own boot data, so cloudInit.custom of the provider "
+            "would have no effect: leave it out, or use method None or GuestAgent"};
+    }
+    const bool by_http =
+        wanted.method == BootstrapMethod::CloudInit && wanted.delivery == BootstrapDelivery::HTTP;
+    const auto* redfish = provider && provider->spec.redfish ? &*provider->spec.redfish : nullptr;
+    const bool takes_image = redfish && redfish->boot.method == api::v1alpha1::BootMethod::VirtualMedia;
+    if (wanted.method == BootstrapMethod::CloudInit && redfish && !(takes_image && by_http)) {
+        return Hold{
+            reason,
+            "bootstrap.method CloudInit on bare metal needs bootstrap.delivery HTTP and the provider's "
+            "redfish.boot.method VirtualMedia: set both, or use method None and images that join by "
+            "themselves"};
+    }
+    if (by_http && advertise_url_.empty()) {
+        return Hold{reason,
+                    "bootstrap.delivery HTTP needs the operator's flags --bootstrap-bind-address and "
+                    "--bootstrap-advertise-url: set them, or use ISO"};
+    }
+    return std::nullopt;
+}
+
+bool BootData::uses_image(const Observation& observation) const {
+    const auto wanted = settings(observation);
+    return wanted.method == BootstrapMethod::CloudInit && wanted.delivery == BootstrapDelivery::ISO;
+}
+
+std::string BootData::token_id(const Observation& observation) const {
+    if (settings(observation).method == BootstrapMethod::None) return {};
+    return bootstrap::token_id(observation.claim->metadata.uid, observation.claim->status.launchAttempts);
+}
+
+asio::awaitable<api::v1alpha1::ClaimBoot> BootData::handout(Observation observation) {
+    const auto wanted = settings(observation);
+    api::v1alpha1::ClaimBoot boot;
+    boot.delivery = delivery_of(wanted, observation.provider.get());
+    if (wanted.method == BootstrapMethod::None) co_return boot;
+    const auto info = co_await cluster(wanted);
+    try {
+        boot.apiServer = info.endpoint();
+    } catch (const std::invalid_argument& error) {
+        throw BootDataError(std::string("rendering the boot data: ") + error.what());
+    }
+    co_return boot;
+}
+
+void BootData::note_fetched(const std::string& token_id) {
+    if (fetched_.size() >= kMostRemembered) fetched_.clear();
+    fetched_.try_emplace(token_id, api::Time(clock_.wall_now()));
+}
+
+std::optional<api::Time> BootData::fetched(const std::string& token_id) const {
+    const auto found = fetched_.find(token_id);
+    return found == fetched_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<api::v1alpha1::MachineNetwork> BootData::static_network(const Observation& observation) const {
+    auto network = network_of(observation);
+    const bool is_told =
+        settings(observation).method == BootstrapMethod::CloudInit || configures_guest(observation);
+    if (network.mode != api::v1alpha1::NetworkMode::Static || !is_told) return std::nullopt;
+    return network;
+}
+
+asio::awaitable<std::vector<std::string>> BootData::ssh_keys(Observation observation) {
+    const auto& wish = cloud_init_of(observation);
+    auto keys = wish.sshAuthorizedKeys;
+    if (const auto& more = wish.sshAuthorizedKeysSecretRef) {
+        const kube::ObjectKey secret{observation.claim->metadata.namespace_, more->name};
+        const auto text = co_await secret_text(secret, more->key);
+        append(keys, lines_of(text));
+    }
+    co_return keys;
+}
+
+asio::awaitable<bootstrap::GuestSettings> BootData::guest_settings(Observation observation) {
+    const auto& wish = cloud_init_of(observation);
+    bootstrap::GuestSettings guest;
+    guest.hostname = observation.claim->metadata.name;
+    guest.user = wish.user;
+    guest.upgrade_packages = wish.upgradePackages;
+    guest.ssh_authorized_keys = co_await ssh_keys(observation);
+    if (const auto& own = wish.userDataSecretRef) {
+        const kube::ObjectKey secret{observation.claim->metadata.namespace_, own->name};
+        guest.own_user_data = co_await secret_text(secret, own->key);
+    }
+    co_return guest;
+}
+
+asio::awaitable<bootstrap::Seed> BootData::seed(Observation observation, std::string host,
+                                                bootstrap::Token token) {
+    const auto request = co_await join_request(observation, std::move(host), std::move(token));
+    const auto guest = co_await guest_settings(observation);
+    const auto& claim = *observation.claim;
+    bootstrap::NetworkRequest network;
+    network.network = network_of(observation);
+    network.address = address_of(observation);
+    bootstrap::Seed seed;
+    try {
+        auto plan = bootstrap::plan_join(request);
+        if (settings(observation).delivery == BootstrapDelivery::HTTP) bootstrap::end_cloud_init(plan);
+        seed.user_data = bootstrap::user_data(guest, plan);
+        seed.meta_data =
+            bootstrap::meta_data(claim.metadata.uid, claim.status.launchAttempts, guest.hostname);
+        seed.network_config = bootstrap::network_config(network);
+    } catch (const bootstrap::OwnUserDataError& error) {
+        const auto& own = *cloud_init_of(observation).userDataSecretRef;
+        throw BootDataError("Secret " + claim.metadata.namespace_ + "/" + own.name + ", key " + own.key +
+                            ": " + error.what());
+    } catch (const std::invalid_argument& error) {
+        throw BootDataError(std::string("rendering the boot data: ") + error.what());
+    }
+    co_return seed;
+}
+
+asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation observation, std::string host,
+                                                               bootstrap::Token token) {
+    const auto wanted = settings(observation);
+    const auto& claim = *observation.claim;
+    bootstrap::JoinRequest request;
+    request.format = wanted.format;
+    request.token = std::move(token);
+    request.cluster = co_await cluster(wanted);
+    request.node_name = claim.metadata.name;
+    request.labels = node_labels(observation.origin());
+    request.taints = taints_of(observation);
+    request.host = std::move(host);
+    if (const auto& command = wanted.commandSecretRef) {
+        const kube::ObjectKey key{claim.metadata.namespace_, command->name};
+        request.custom_command = co_await secret_text(key, command->key);
+    }
+    co_return request;
+}
+
+asio::awaitable<bootstrap::ClusterInfo> BootData::cluster(Bootstrap wanted) {
+    // Only kubeadm publishes cluster-info, and only its own join reads it.
+    const bool by_root_ca =
+        wanted.format != api::v1alpha1::BootstrapFormat::Kubeadm && !wanted.apiServerEndpoint.empty();
+    const std::pair key(by_root_ca, wanted.apiServerEndpoint);
+    const auto known = clusters_.find(key);
+    if (known != clusters_.end() && clock_.now() - known->second.read < kClusterKnownFor)
+        co_return known->second.info;
+    bootstrap::ClusterInfo info;
+    if (by_root_ca)
+        info = co_await cluster_of_root_ca(client_, wanted.apiServerEndpoint);
+    else
+        info = co_await cluster_info(wanted.apiServerEndpoint);
+    co_await add_version(client_, info);
+    clusters_[key] = {info, clock_.now()};
+    co_return info;
+}
+
+asio::awaitable<bootstrap::ClusterInfo> BootData::cluster_info(std::string endpoint) {
+    const kube::ObjectKey key{"kube-public", "cluster-info"};
+    const auto found = co_await client_.get<api::ConfigMap>(key);
+    if (!found) {
+        throw BootDataError(
+            "there is no ConfigMap kube-public/cluster-info, which kubeadm makes: it names the "
+            "API server and its CA for joining machines; in other clusters set bootstrap.apiServerEndpoint "
+            "and a format other than Kubeadm");
+    }
+    try {
+        auto info = bootstrap::parse_cluster_info(*found);
+        co_return bootstrap::with_endpoint(std::move(info), endpoint);
+    } catch (const std::invalid_argument& error) {
+        throw BootDataError(std::string("ConfigMap kube-public/cluster-info: ") + error.what());
+    }
+}
+
+// Hardly ever is there one already: after a crash. One that has expired is replaced.
+asio::awaitable<bootstrap::Token> BootData::token(Observation observation) {
+    const auto& claim = *observation.claim;
+    const auto token = bootstrap::make_token(claim.metadata.uid, claim.status.launchAttempts, random_);
+    const bootstrap::TokenOwner owner{claim.metadata.namespace_, claim.metadata.name, claim.metadata.uid};
+    const auto wanted = settings(observation);
+    const auto expiration = later(api::Time(clock_.wall_now()), wanted.tokenTTL);
+    const auto secret = bootstrap::token_secret(token, owner, group_of(wanted), expiration);
+    const bool is_new = co_await created(secret);
+    if (is_new) co_return token;
+    const auto id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
+    auto found = co_await valid_token(id);
+    if (found) co_return *std::move(found);
+    co_await client_.remove<api::Secret>(api::key_of(secret));
+    co_await client_.create<api::Secret>(secret);
+    co_return token;
+}
+
+asio::awaitable<bool> BootData::created(api::Secret secret) {
+    try {
+        co_await client_.create<api::Secret>(std::move(secret));
+        co_return true;
+    } catch (const kube::ApiError& error) {
+        if (!error.is_already_exists()) throw;
+    }
+    co_return false;
+}
+
+asio::awaitable<std::optional<bootstrap::Token>> BootData::valid_token(std::string token_id) {
+    const kube::ObjectKey key{std::string(bootstrap::kTokenNamespace),
+                              bootstrap::token_secret_name(token_id)};
+    const auto found = co_await client_.get<api::Secret>(key);
+    if (!found || bootstrap::token_expired(*found, api::Time(clock_.wall_now()))) co_return std::nullopt;
+    co_return bootstrap::token_of(*found);
+}
+
+asio::awaitable<std::string> BootData::secret_text(kube::ObjectKey secret, std::string key) {
+    const auto found = co_await client_.get<api::Secret>(secret);
+    if (!found) throw BootDataError("there is no Secret " + secret.str());
+    const auto entry = found->data.find(key);
+    if (entry == found->data.end()) throw BootDataError("Secret " + secret.str() + " has no key " + key);
+    co_return entry->second.value;
+}
+
+asio::awaitable<void> BootData::revoke(std::string token_id) {
+    fetched_.erase(token_id);
+    const kube::ObjectKey key{std::string(bootstrap::kTokenNamespace),
+                              bootstrap::token_secret_name(token_id)};
+    co_await client_.remove<api::Secret>(key);
+}
+
+}  // namespace controllers::claim

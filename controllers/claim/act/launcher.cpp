@@ -1,0 +1,160 @@
+#include "controllers/claim/act/launcher.hpp"
+
+#include "controllers/state/identity.hpp"
+#include "controllers/state/ledger.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+// Nobody tells when room or a limit has become free elsewhere.
+constexpr base::Duration kRoomRetry = std::chrono::seconds{30};
+
+kube::Result again_after(base::Duration wait) {
+    return {wait};
+}
+
+// When to come again if the outcome alone does not wake us.
+base::Duration wait_after(const providers::EnsureResult& result) {
+    if (const auto* machine = std::get_if<providers::Machine>(&result)) return machine->retry_after;
+    if (const auto* busy = std::get_if<providers::NotReady>(&result)) return busy->retry_after;
+    if (std::holds_alternative<providers::InsufficientCapacity>(result)) return kRoomRetry;
+    return base::Duration::zero();
+}
+
+}  // namespace
+
+Launcher::Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances,
+                   Reservations& reservations, Addresses& addresses, Placements& placements,
+                   BootData& boot_data)
+    : clock_(clock),
+      writer_(writer),
+      instances_(instances),
+      reservations_(reservations),
+      addresses_(addresses),
+      placements_(placements),
+      boot_data_(boot_data) {}
+
+asio::awaitable<kube::Result> Launcher::admit(Observation observation) {
+    const auto claim = observation.claim;
+    const auto size = ledger::size_of(claim->spec, observation.pool.get());
+    auto reservation = co_await reservations_.admit(api::key_of(*observation.pool), size);
+    const bool granted = !reservation.granted.empty() && reservation.granted.front();
+    auto status = claim->status;
+    if (!granted) {
+        const auto why =
+            reservation.limit_hit ? reservation.limit_hit->message : std::string("the pool is gone");
+        set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLimitExceeded,
+            "the limits leave no room: " + why, observation.now);
+        co_await writer_.record(observation, std::move(status));
+        co_return again_after(kRoomRetry);
+    }
+    if (clock_.now() >= reservation.usable_until) co_return again_after(base::Duration::zero());
+    status.providerRef = observation.pool->spec.providerRef;
+    co_await writer_.record(observation, std::move(status));
+    reservation.complete();
+    co_return again_after(base::Duration::zero());
+}
+
+asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
+    const auto& claim = observation.claim;
+    const auto lookup = co_await instances_.get(provider_of(*claim));
+    if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup)) {
+        auto status = after_failed_launch(observation.situation(), missing->reason, missing->message);
+        co_await writer_.record(observation, std::move(status));
+        co_return again_after(kProviderRetry);
+    }
+    if (claim->status.machineID.empty()) {
+        const auto addressed = co_await address(observation);
+        if (!addressed) co_return again_after(kRoomRetry);
+        observation = *addressed;
+    }
+    auto boot = claim->status.boot;
+    if (!boot) boot = co_await boot_data_.handout(observation);
+    auto status = with_handout(observation, claim->status, *boot);
+    if (status != claim->status) {
+        const auto written = co_await writer_.record(observation, std::move(status));
+        observation = observation.with(written);
+    }
+    const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
+    const auto result = co_await ensure(observation, provider);
+    observation.now = api::Time(clock_.wall_now());
+    status = with_handout(observation, after_ensure(observation.situation(), result), *boot);
+    co_await writer_.record_outcome(observation, std::move(status));
+    co_return again_after(wait_after(result));
+}
+
+// The token stands in the status before it is made, so that it is found and revoked after any crash.
+ClaimStatus Launcher::with_handout(const Observation& observation, ClaimStatus status,
+                                   const api::v1alpha1::ClaimBoot& boot) const {
+    const bool is_going = api::find_condition(status.conditions, conditions::kMachineDeleted);
+    if (status.machineID.empty() || is_going) return status;
+    if (status.bootstrapTokenID.empty()) status.bootstrapTokenID = boot_data_.token_id(observation);
+    if (!status.boot) status.boot = boot;
+    return status;
+}
+
+asio::awaitable<std::optional<Observation>> Launcher::address(Observation observation) {
+    const auto& claim = observation.claim;
+    const auto network = boot_data_.static_network(observation);
+    if (!network || !observation.pool) co_return observation;
+    const auto turn = co_await placements_.enter(provider_of(*claim));
+    const auto reserved =
+        co_await addresses_.reserve(api::key_of(*observation.pool), claim->metadata.name, *network);
+    auto status = claim->status;
+    if (const auto* refusal = std::get_if<Addresses::Refusal>(&reserved)) {
+        status = after_failed_launch(observation.situation(), refusal->reason, refusal->message);
+        co_await writer_.record(observation, std::move(status));
+        co_return std::nullopt;
+    }
+    status.addresses.assign(1, std::get<std::string>(reserved));
+    const auto written = co_await writer_.record(observation, std::move(status));
+    co_return observation.with(written);
+}
+
+asio::awaitable<providers::EnsureResult> Launcher::ensure(Observation observation,
+                                                          std::shared_ptr<providers::Provider> provider) {
+    auto spec = spec_of(observation);
+    if (spec.record.machine_id.empty()) {
+        co_return co_await place(std::move(spec), observation.claim, std::move(provider));
+    }
+    spec.reservations = placements_.others(*observation.claim);
+    const auto sources = boot_data_.sources(observation);
+    spec.boot_image = sources.image.get();
+    spec.guest = sources.guest.get();
+    spec.join = sources.join.get();
+    co_return co_await provider->ensure(std::move(spec));
+}
+
+asio::awaitable<providers::EnsureResult> Launcher::place(providers::MachineSpec spec, ClaimPointer claim,
+                                                         std::shared_ptr<providers::Provider> provider) {
+    placements_.forget(api::key_of(*claim));
+    const auto turn = co_await placements_.enter(provider_of(*claim));
+    spec.reservations = placements_.others(*claim);
+    spec.last_placed_host = placements_.last_host(*claim);
+    auto result = co_await provider->ensure(std::move(spec));
+    const auto* machine = std::get_if<providers::Machine>(&result);
+    if (machine) placements_.add(*claim, machine->record);
+    co_return result;
+}
+
+providers::MachineSpec Launcher::spec_of(const Observation& observation) const {
+    const auto& claim = *observation.claim;
+    const auto provider_uid = observation.provider ? observation.provider->metadata.uid : std::string();
+    const auto size = ledger::size_of(claim.spec, observation.pool.get());
+    providers::MachineSpec spec;
+    spec.identity = identity_of(claim, instances_.cluster_id(), provider_uid);
+    spec.name = claim.metadata.name;
+    spec.cpu_cores = size.cpuCores;
+    spec.memory_mib = size.memoryMiB;
+    spec.zone = claim.spec.zone;
+    spec.record = record_of(claim.status);
+    if (claim.status.lastFailure && !claim.status.lastFailure->host.empty()) {
+        spec.avoid_hosts.push_back(claim.status.lastFailure->host);
+    }
+    return spec;
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,136 @@
+#include "controllers/claim/act/node_keeper.hpp"
+
+#include "controllers/state/identity.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+constexpr base::Duration kSoon = std::chrono::seconds{2};
+
+bool is_leaving(const NodeSmithClaim& claim) {
+    return claim.metadata.deletionTimestamp ||
+           api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+}
+
+}  // namespace
+
+NodeKeeper::NodeKeeper(Informers& informers, kube::Client& client, Writer& writer,
+                       ProviderInstances& instances, BootData& boot_data)
+    : informers_(informers), client_(client), writer_(writer), instances_(instances), boot_data_(boot_data) {}
+
+asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
+    auto difference = kube::difference(*before, after, kube::Lock::resource_version);
+    if (!difference) co_return;
+    auto written = co_await client_.patch<api::Node>(api::key_of(*before), std::move(*difference));
+    informers_.nodes.observe(std::move(written));
+}
+
+asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation) {
+    const auto claim = observation.claim;
+    co_await patch(observation.node, registered(*observation.node, observation.origin()));
+    if (is_true(*claim, conditions::kRegistered)) co_return kube::Result{base::Duration::zero()};
+    // The token has served, and nobody else shall join with it.
+    if (!claim->status.bootstrapTokenID.empty()) co_await boot_data_.revoke(claim->status.bootstrapTokenID);
+    const auto known = informers_.nodes.store().get(api::key_of(*observation.node));
+    if (!known) co_return kube::Result{base::Duration::zero()};
+    observation.node = known;
+    auto status = claim->status;
+    if (!boot_data_.uses_image(observation)) status.bootstrapTokenID.clear();
+    const auto& node = observation.node;
+    status.nodeName = node->metadata.name;
+    status.capacity = node->status.capacity;
+    status.allocatable = node->status.allocatable;
+    set(status, conditions::kRegistered, ConditionStatus::True, reasons::kRegistered,
+        "the machine joined as Node " + node->metadata.name, observation.now);
+    co_await writer_.record_outcome(observation, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observation) {
+    const auto claim = observation.claim;
+    auto status = claim->status;
+    status.bootstrapTokenID.clear();
+    if (!boot_data_.uses_image(observation)) {
+        co_await writer_.record(observation, std::move(status));
+        co_return kube::Result{base::Duration::zero()};
+    }
+    const auto provider_key = provider_of(*claim);
+    const auto lookup = co_await instances_.get(provider_key);
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    if (!provider || !observation.provider) co_return kube::Result{kProviderRetry};
+    const auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
+    const bool discarded = co_await (*provider)->discard_boot_image(identity, record_of(claim->status));
+    if (!discarded) co_return kube::Result{kSoon};
+    co_await writer_.record(observation, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) {
+    const auto claim = observation.claim;
+    const kube::ObjectKey node_key{"", claim->status.nodeName};
+    const auto live = co_await client_.get<api::Node>(node_key);
+    if (live && is_node_of(*live, claim->status)) co_return kube::Result{kSoon};
+    auto status = claim->status;
+    if (is_leaving(*claim)) {
+        set(status, conditions::kDrained, ConditionStatus::True, reasons::kNodeDeleted,
+            "Node " + claim->status.nodeName + " is gone, and its pods with it", observation.now);
+    } else {
+        const auto why =
+            "Node " + claim->status.nodeName + " was deleted while its machine lives: the claim is replaced";
+        set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kNodeDeleted, why,
+            observation.now);
+        set(status, conditions::kReady, ConditionStatus::False, reasons::kNodeDeleted, why, observation.now);
+    }
+    co_await writer_.record_outcome(observation, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<bool> NodeKeeper::has_joined(ClaimPointer claim) {
+    const kube::ListOptions all;
+    auto nodes = co_await client_.list<api::Node>(all);
+    for (auto& node : nodes) {
+        if (!is_node_of(node, claim->status)) continue;
+        informers_.nodes.observe(std::move(node));
+        co_return true;
+    }
+    co_return false;
+}
+
+asio::awaitable<kube::Result> NodeKeeper::look(Observation observation) {
+    const bool joined = co_await has_joined(observation.claim);
+    if (joined) co_return kube::Result{kSoon};
+    co_await writer_.record(observation, after_vain_search(observation.situation()));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::taint(Observation observation) {
+    co_await patch(observation.node, leaving(*observation.node, observation.origin()));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<void> NodeKeeper::label(Observation observation, NodePointer node) {
+    co_await patch(node, kept(*node, observation.origin()));
+}
+
+asio::awaitable<kube::Result> NodeKeeper::release(Observation observation) {
+    co_await patch(observation.node, released(*observation.node));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::remove(Observation observation) {
+    const auto claim = observation.claim;
+    const auto node = observation.node ? observation.node : observation.namesake;
+    if (!is_labelled(*node, *claim)) {
+        co_await label(observation, node);
+        co_return kube::Result{base::Duration::zero()};
+    }
+    kube::Preconditions same;
+    same.uid = node->metadata.uid;
+    co_await client_.remove<api::Node>(api::key_of(*node), same);
+    co_return kube::Result{kSoon};
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,49 @@
+// The Node of a claim: taken into service, kept recognisable, taken out and deleted.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "controllers/claim/act/boot_data.hpp"
+#include "controllers/claim/act/writer.hpp"
+#include "controllers/services/provider_instances.hpp"
+#include "kube/controller.hpp"
+
+namespace controllers::claim {
+
+class NodeKeeper {
+public:
+    // All must outlive this.
+    NodeKeeper(Informers& informers, kube::Client& client, Writer& writer, ProviderInstances& instances,
+               BootData& boot_data);
+
+    // Labels, annotations, taints, providerID; then Registered. A Node that lost them gets them back.
+    asio::awaitable<kube::Result> register_node(Observation observation);
+    // The token is deleted and the boot image taken out: nobody can join with them any more.
+    asio::awaitable<kube::Result> discard_boot_data(Observation observation);
+    // Asks the API server for the Node that the cache has lost. If it is gone, there is nothing to drain on a
+    // machine that leaves, and one that serves is to be replaced.
+    asio::awaitable<kube::Result> confirm_gone(Observation observation);
+    // Asks the API server for a Node of a machine that is about to go and is not known to have joined. If
+    // there is none, the removal of the machine is recorded as begun.
+    asio::awaitable<kube::Result> look(Observation observation);
+    // Whether the API server has a Node of the claim's machine; the cache has it then, too.
+    asio::awaitable<bool> has_joined(ClaimPointer claim);
+    asio::awaitable<kube::Result> taint(Observation observation);
+    // Our labels on the Node of an adopted machine: they are what says from then on that it is the claim's.
+    asio::awaitable<void> label(Observation observation, NodePointer node);
+    // Takes our label and taint off a Node that stays with its user.
+    asio::awaitable<kube::Result> release(Observation observation);
+    // Only a Node with the claim's label is deleted; one that is ours by its identity gets it first.
+    asio::awaitable<kube::Result> remove(Observation observation);
+
+private:
+    asio::awaitable<void> patch(NodePointer before, api::Node after);
+
+    Informers& informers_;
+    kube::Client& client_;
+    Writer& writer_;
+    ProviderInstances& instances_;
+    BootData& boot_data_;
+};
+
+}  // namespace controllers::claim

@@ -1,0 +1,123 @@
+#include "controllers/claim/act/remover.hpp"
+
+#include "controllers/claim/decide/keeping.hpp"
+#include "controllers/state/identity.hpp"
+
+namespace controllers::claim {
+
+namespace {
+
+constexpr base::Duration kDrainRetry = std::chrono::seconds{5};
+constexpr base::Duration kReleaseRetry = std::chrono::seconds{2};
+
+template <class Result>
+base::Duration wait_after(const Result& result) {
+    if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) return busy->retry_after;
+    if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) return blocked->retry_after;
+    return base::Duration::zero();
+}
+
+providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const kube::ObjectKey& provider) {
+    const auto* why = std::get_if<ProviderUnavailable>(&lookup);
+    providers::RemovalBlocked blocked;
+    blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
+    blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider.str();
+    blocked.retry_after = kProviderRetry;
+    return blocked;
+}
+
+}  // namespace
+
+Remover::Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderInstances& instances,
+                 BootData& boot_data, NodeKeeper& nodes)
+    : clock_(clock),
+      writer_(writer),
+      drainer_(drainer),
+      instances_(instances),
+      boot_data_(boot_data),
+      nodes_(nodes) {}
+
+asio::awaitable<kube::Result> Remover::drain(Observation observation) {
+    const auto request = drain_request(observation.situation());
+    writer_.warn_of_evictions(observation, drainer_.protected_on(request.node));
+    const auto progress = co_await drainer_.step(request);
+    observation.now = api::Time(clock_.wall_now());
+    const auto written =
+        co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));
+    if (is_true(*written, api::conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
+    if (progress.retry_after > base::Duration::zero()) co_return kube::Result{progress.retry_after};
+    // Pods wake the claim only once its status names the Node.
+    co_return kube::Result{kDrainRetry};
+}
+
+providers::InUseCheck Remover::in_use_check(const Observation& observation) {
+    const auto& claim = observation.claim;
+    if (observation.node || is_true(*claim, api::conditions::kDrained)) return {};
+    return [this, claim] { return nodes_.has_joined(claim); };
+}
+
+asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
+    const auto claim = observation.claim;
+    const auto provider_key = provider_of(*claim);
+    const auto lookup = co_await instances_.get(provider_key);
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    providers::RemoveResult result;
+    if (provider && observation.provider) {
+        auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
+        auto in_use = in_use_check(observation);
+        result =
+            co_await (*provider)->remove(std::move(identity), record_of(claim->status), std::move(in_use));
+    } else {
+        result = without_provider(lookup, provider_key);
+    }
+    observation.now = api::Time(clock_.wall_now());
+    const auto written =
+        co_await writer_.record_outcome(observation, after_removal(observation.situation(), result));
+    const bool gone = is_true(*written, api::conditions::kMachineDeleted);
+    co_return kube::Result{gone ? base::Duration::zero() : wait_after(result)};
+}
+
+asio::awaitable<kube::Result> Remover::stop_machine(Observation observation) {
+    const auto claim = observation.claim;
+    const auto provider_key = provider_of(*claim);
+    const auto lookup = co_await instances_.get(provider_key);
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    auto* stopper = provider ? dynamic_cast<providers::MachineStopper*>(provider->get()) : nullptr;
+    providers::StopResult result = without_provider(lookup, provider_key);
+    if (stopper && observation.provider) {
+        auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
+        auto in_use = in_use_check(observation);
+        result = co_await stopper->stop(std::move(identity), record_of(claim->status), std::move(in_use));
+    }
+    observation.now = api::Time(clock_.wall_now());
+    const auto written =
+        co_await writer_.record_outcome(observation, after_stop(observation.situation(), result));
+    const bool is_done = is_kept(*written) || is_true(*written, api::conditions::kMachineDeleted);
+    co_return kube::Result{is_done ? base::Duration::zero() : wait_after(result)};
+}
+
+asio::awaitable<kube::Result> Remover::release_machine(Observation observation) {
+    const auto claim = observation.claim;
+    const auto provider_key = provider_of(*claim);
+    const auto lookup = co_await instances_.get(provider_key);
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    if (!provider || !observation.provider) co_return kube::Result{kProviderRetry};
+    auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);
+    const bool released = co_await (*provider)->release(std::move(identity), record_of(claim->status));
+    if (!released) co_return kube::Result{kReleaseRetry};
+    auto status = claim->status;
+    set(status, api::conditions::kMachineDeleted, ConditionStatus::True, reasons::kRetained,
+        "the machine stays and is none of ours any more", api::Time(clock_.wall_now()));
+    co_await writer_.record_outcome(observation, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> Remover::revoke_token(Observation observation) {
+    co_await boot_data_.revoke(observation.claim->status.bootstrapTokenID);
+    auto status = observation.claim->status;
+    status.bootstrapTokenID.clear();
+    co_await writer_.record_outcome(observation, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+}  // namespace controllers::claim

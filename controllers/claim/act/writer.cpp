@@ -1,0 +1,179 @@
+#include "controllers/claim/act/writer.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "controllers/cache/writes.hpp"
+#include "controllers/claim/decide/keeping.hpp"
+#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/state/course.hpp"
+#include "controllers/state/fleet.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+constexpr const char* kEvictingProtectedPod = "EvictingProtectedPod";
+
+// Waiting that is part of the normal course.
+constexpr std::string_view kProgress[] = {reasons::kWaiting,          reasons::kLaunching,
+                                          reasons::kNodeNotFound,     reasons::kDraining,
+                                          reasons::kDeleting,         kStopping,
+                                          reasons::kAttemptFailed,    reasons::kStartupTaintsPresent,
+                                          reasons::kResourcesMissing, reasons::kVolumesAttached};
+
+std::vector<double> stage_bounds() {
+    return {1, 2.5, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800, 3600};
+}
+
+bool became_true(const NodeSmithClaim& before, const NodeSmithClaim& after, std::string_view type) {
+    return !is_true(before, type) && is_true(after, type);
+}
+
+double seconds_between(std::optional<api::Time> from, api::Time to) {
+    return from ? static_cast<double>((to.at - from->at).count()) : 0;
+}
+
+}  // namespace
+
+std::optional<kube::EventType> event_type(const api::Condition& condition) {
+    // They repeat what another condition says.
+    if (condition.type == conditions::kReconciling || condition.type == conditions::kStalled)
+        return std::nullopt;
+    const bool problem = condition.type == conditions::kFailed || condition.type == conditions::kDisrupted;
+    if (condition.status == ConditionStatus::True)
+        return problem ? kube::EventType::warning : kube::EventType::normal;
+    const auto* progress = std::find(std::begin(kProgress), std::end(kProgress), condition.reason);
+    const bool initializing =
+        condition.type == conditions::kInitialized || condition.type == conditions::kReady;
+    if (problem || progress != std::end(kProgress) || initializing) return std::nullopt;
+    return kube::EventType::warning;
+}
+
+Writer::Writer(Informers& informers, kube::Client& client, base::Clock& clock, kube::EventRecorder& events,
+               base::MetricsRegistry& metrics)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      events_(events),
+      claims_(metrics.gauge("kubenodesmith_claims", "Claims by phase.", {"namespace", "pool", "phase"})),
+      stages_(metrics.histogram(
+          "kubenodesmith_claim_stage_duration_seconds",
+          "Time that claims spent in a stage: launch, registration, initialization, removal.", stage_bounds(),
+          {"stage"})),
+      failures_(metrics.counter("kubenodesmith_claim_launch_failures_total",
+                                "Attempts to make a machine that failed, by reason.", {"reason"})) {}
+
+asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatus status) {
+    const auto claim = observation.stored;
+    // It may be gone already, and nobody waits for what would be said of it.
+    const bool is_over =
+        claim->metadata.deletionTimestamp && !api::has_finalizer(claim->metadata, api::finalizers::kClaim);
+    if (is_over) co_return claim;
+    auto after = *claim;
+    after.status = std::move(status);
+    const auto node_ready =
+        observation.node ? std::optional(controllers::is_ready(*observation.node)) : std::nullopt;
+    conclude(after, node_ready, api::Time(clock_.wall_now()), observation.node_refusal);
+    after.status.phase = phase_of(after);
+    if (after.status == claim->status) co_return claim;
+    auto patch = kube::difference(*claim, after, kube::Lock::resource_version);
+    if (!patch) co_return claim;
+    auto answer = co_await client_.patch_status<NodeSmithClaim>(api::key_of(*claim), std::move(*patch));
+    auto written = std::make_shared<const NodeSmithClaim>(std::move(answer));
+    is_recording_ = true;
+    informers_.claims.observe(*written);
+    is_recording_ = false;
+    announce(*claim, *written);
+    measure(*claim, *written);
+    co_return written;
+}
+
+asio::awaitable<ClaimPointer> Writer::record_outcome(Observation observation, ClaimStatus status) {
+    auto next = decide(observation.ahead(std::move(status)).situation());
+    co_return co_await record(std::move(observation), std::move(next.status));
+}
+
+asio::awaitable<void> Writer::add_finalizer(ClaimPointer claim) {
+    co_await ensure_finalizer(client_, informers_.claims, *claim, api::finalizers::kClaim);
+}
+
+asio::awaitable<void> Writer::drop_finalizer(ClaimPointer claim) {
+    const api::Time now(clock_.wall_now());
+    co_await provisioning::remember_purchase(informers_, client_, *claim, now);
+    co_await controllers::drop_finalizer(client_, informers_.claims, *claim, api::finalizers::kClaim);
+    const auto seconds = seconds_between(claim->metadata.deletionTimestamp, now);
+    stages_.with({"removal"}).observe(seconds);
+    base::log::info("Claim ended",
+                    {{"claim", api::key_of(*claim).str()}, {"machine", claim->status.machineID}});
+}
+
+asio::awaitable<void> Writer::remove(ClaimPointer claim) {
+    kube::Preconditions same;
+    same.uid = claim->metadata.uid;
+    co_await client_.remove<NodeSmithClaim>(api::key_of(*claim), same);
+}
+
+void Writer::count(const NodeSmithClaim* before, const NodeSmithClaim* after) {
+    auto gauge = [this](const NodeSmithClaim& claim) -> base::Gauge& {
+        return claims_.with(
+            {claim.metadata.namespace_, claim.spec.poolRef, std::string(to_string(phase_of(claim)))});
+    };
+    if (before) gauge(*before).add(-1);
+    if (after) gauge(*after).add(1);
+}
+
+void Writer::announce(const NodeSmithClaim& before, const NodeSmithClaim& after) {
+    for (const auto& condition : after.status.conditions) {
+        const auto* old = api::find_condition(before.status.conditions, condition.type);
+        if (old && old->status == condition.status && old->reason == condition.reason) continue;
+        const auto type = event_type(condition);
+        if (!type) continue;
+        events_.event(kube::target_of(after), *type, condition.reason, condition.message);
+    }
+}
+
+void Writer::warn_of_evictions(const Observation& observation,
+                               const std::vector<std::shared_ptr<const api::Pod>>& pods) {
+    constexpr std::size_t kMostWarned = 10'000;  // forgetting all costs at most a repeated Event for each
+    if (warned_.size() > kMostWarned) warned_.clear();
+    const auto& claim = *observation.claim;
+    const std::string why =
+        claim.metadata.deletionTimestamp
+            ? "its node's claim " + claim.metadata.name + " is being deleted"
+            : "the machine of its node's claim " + claim.metadata.name + " is being removed";
+    std::string protected_pods;
+    for (const auto& pod : pods) {
+        if (!warned_.insert(pod->metadata.uid).second) continue;
+        const auto protection = protection_of(*pod, observation.now);
+        events_.event(kube::target_of(*pod), kube::EventType::warning, kEvictingProtectedPod,
+                      "it is evicted although it " + protection + ", as " + why);
+        protected_pods += (protected_pods.empty() ? "" : "; ") + api::key_of(*pod).str() + " " + protection;
+    }
+    if (protected_pods.empty()) return;
+    events_.event(
+        kube::target_of(claim), kube::EventType::warning, kEvictingProtectedPod,
+        "pods are evicted that no disruption by KubeNodeSmith itself would evict: " + protected_pods);
+}
+
+void Writer::measure(const NodeSmithClaim& before, const NodeSmithClaim& after) {
+    const api::Time now(clock_.wall_now());
+    if (became_true(before, after, conditions::kLaunched)) {
+        stages_.with({"launch"}).observe(seconds_between(after.metadata.creationTimestamp, now));
+    }
+    if (became_true(before, after, conditions::kRegistered)) {
+        stages_.with({"registration"})
+            .observe(seconds_between(since(after.status, conditions::kLaunched), now));
+    }
+    if (became_true(before, after, conditions::kInitialized)) {
+        stages_.with({"initialization"})
+            .observe(seconds_between(since(after.status, conditions::kRegistered), now));
+    }
+    const auto& failure = after.status.lastFailure;
+    if (failure && failure != before.status.lastFailure) failures_.with({failure->reason}).add();
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,123 @@
+#include "controllers/claim/decide/boot_evidence.hpp"
+
+#include "api/v1alpha1/redfish.hpp"
+
+namespace controllers::claim {
+
+using api::v1alpha1::Bootstrap;
+using api::v1alpha1::BootstrapDelivery;
+using api::v1alpha1::BootstrapMethod;
+
+namespace {
+
+constexpr std::string_view kByIso = "an ISO image with cloud-init's data";
+constexpr std::string_view kByHttp = "cloud-init's data over HTTP";
+constexpr std::string_view kByAgent = "a script that its guest agent runs";
+
+std::string by_itself(const api::v1alpha1::NodeSmithProvider* provider) {
+    using api::v1alpha1::BootMethod;
+    const auto* redfish = provider && provider->spec.redfish ? &*provider->spec.redfish : nullptr;
+    const auto* proxmox = provider && provider->spec.proxmox ? &*provider->spec.proxmox : nullptr;
+    std::string what = "its own image";
+    if (proxmox && proxmox->template_) what = "its template's own means";
+    if (redfish && redfish->boot.method == BootMethod::PXE) what = "the image that it boots by PXE";
+    if (redfish && redfish->boot.method == BootMethod::UefiHttp) what = "the image that it boots over HTTP";
+    if (redfish && redfish->boot.method == BootMethod::VirtualMedia) what = "its virtual medium";
+    return what + " (bootstrap.method None)";
+}
+
+// cloud-init is at work in it for what we handed out.
+bool is_by_cloud_init(const api::v1alpha1::ClaimBoot& boot) {
+    return boot.delivery == kByIso || boot.delivery == kByHttp;
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* separator) {
+    std::string text;
+    for (const auto& part : parts) text += (text.empty() ? "" : separator) + part;
+    return text;
+}
+
+std::vector<std::string> sights(const api::v1alpha1::ClaimBoot& boot, const std::string& silence) {
+    std::vector<std::string> seen;
+    if (boot.startedTime) seen.push_back("it runs since " + boot.startedTime->str());
+    if (boot.fetchedTime) seen.push_back("it fetched its boot data at " + boot.fetchedTime->str());
+    if (!boot.fetchedTime && boot.delivery == kByHttp)
+        seen.emplace_back("no request for its boot data was seen");
+    if (boot.agentTime)
+        seen.push_back("its guest agent answered at " + boot.agentTime->str() +
+                       (boot.addresses.empty() ? ", without an address"
+                                               : ", with the addresses " + joined(boot.addresses, " ")));
+    else if (!silence.empty())
+        seen.push_back(silence);
+    return seen;
+}
+
+std::string story(const ClaimStatus& status, const std::string& silence) {
+    if (!status.boot) return {};
+    const auto& boot = *status.boot;
+    std::vector<std::string> parts;
+    if (!boot.delivery.empty())
+        parts.push_back("it was to join " + (boot.apiServer.empty() ? "the cluster" : boot.apiServer) +
+                        " by " + boot.delivery);
+    for (auto& sight : sights(boot, silence)) parts.push_back(std::move(sight));
+    auto text = joined(parts, "; ");
+    if (!text.empty()) text.front() = 'I';
+    return text;
+}
+
+// What to do about its way to the API server; empty: nobody told it where that is.
+std::string endpoint_advice(const ClaimStatus& status) {
+    const auto endpoint = status.boot ? status.boot->apiServer : std::string();
+    if (endpoint.empty()) return {};
+    if (is_loopback(endpoint))
+        return endpoint + " is a loopback address, which each machine takes for itself: set " +
+               "bootstrap.apiServerEndpoint to one that machines can reach";
+    return "is " + endpoint + " reachable from its network?";
+}
+
+}  // namespace
+
+std::string delivery_of(const Bootstrap& bootstrap, const api::v1alpha1::NodeSmithProvider* provider) {
+    if (bootstrap.method == BootstrapMethod::GuestAgent) return std::string(kByAgent);
+    if (bootstrap.method == BootstrapMethod::None) return by_itself(provider);
+    return std::string(bootstrap.delivery == BootstrapDelivery::HTTP ? kByHttp : kByIso);
+}
+
+bool is_loopback(std::string_view endpoint) {
+    return endpoint.starts_with("127.") || endpoint.starts_with("[::1]") || endpoint == "localhost" ||
+           endpoint.starts_with("localhost:");
+}
+
+std::string boot_story(const ClaimStatus& status) {
+    return story(status, {});
+}
+
+std::string awaited_text(const Situation& s) {
+    std::string text = "waiting for the machine to join as a Node";
+    const auto& boot = s.claim.status.boot;
+    return boot && is_loopback(boot->apiServer) ? text + "; " + endpoint_advice(s.claim.status) : text;
+}
+
+std::string never_joined_text(const Situation& s, api::Duration timeout) {
+    const auto& status = s.claim.status;
+    auto text = "no Node of its machine appeared within " + timeout.str();
+    if (const auto told = story(status, s.guest_silence); !told.empty()) text += ". " + told;
+    text += ". Look at the console of " + machine_text(s);
+    if (status.boot && is_by_cloud_init(*status.boot))
+        text += " (cloud-init's output: /var/log/cloud-init-output.log)";
+    if (const auto advice = endpoint_advice(status); !advice.empty()) text += "; " + advice;
+    const bool could_be_kept = s.provider && s.provider->spec.proxmox && s.pool;
+    if (could_be_kept && s.pool->spec.scaleUp.keepFailed == 0)
+        text += std::string(text.ends_with('?') ? "" : ".") +
+                " With scaleUp.keepFailed: 1 the pool keeps the last such machine, stopped, for a look";
+    return text;
+}
+
+std::string machine_text(const Situation& s) {
+    const auto& status = s.claim.status;
+    if (s.provider && s.provider->spec.redfish) return "host " + status.host;
+    const bool is_vm = s.provider && s.provider->spec.proxmox;
+    return (is_vm ? "VM " : "machine ") + status.machineID + " on host " + status.host;
+}
+
+}  // namespace controllers::claim

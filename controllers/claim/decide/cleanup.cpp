@@ -1,0 +1,244 @@
+// Taking a machine away: drained, detached, destroyed and verified gone, and only then forgotten.
+#include "controllers/claim/decide/keeping.hpp"
+#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/state/fleet.hpp"
+#include "controllers/state/node_changes.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+constexpr auto kTaintSettles = std::chrono::seconds{2};
+// A machine that is shut down, stopped and destroyed is gone within this time. From then on pods do not wait
+// for the claim's next attempt any more.
+constexpr api::Duration kRemovalTakes(std::chrono::minutes{5});
+constexpr std::string_view kRemovalStalled = "RemovalStalled";
+
+bool is_leaving(const Situation& s) {
+    return leaving(*s.node, {s.claim, s.pool, ""}) == *s.node;
+}
+
+// The provider was asked to remove the machine: from here there is no way back.
+bool removal_begun(const ClaimStatus& status) {
+    const auto* deleted = api::find_condition(status.conditions, conditions::kMachineDeleted);
+    return deleted && deleted->reason != reasons::kAttemptFailed;
+}
+
+bool removal_ended(const ClaimStatus& status) {
+    return api::is_true(status.conditions, conditions::kMachineDeleted);
+}
+
+api::Duration detach_timeout(const Situation& s) {
+    return s.pool ? s.pool->spec.scaleDown.volumeDetachTimeout
+                  : api::v1alpha1::ScaleDown{}.volumeDetachTimeout;
+}
+
+// True when removal must wait for volumes; otherwise the status says how the waiting ended.
+bool waits_for_volumes(Decision& decision, const Situation& s) {
+    auto& status = decision.status;
+    if (!s.volumes_attached) {
+        set(status, conditions::kVolumesDetached, ConditionStatus::True, reasons::kVolumesDetached,
+            "no volume is attached to the Node", s.now);
+        return false;
+    }
+    auto deadline = later(since(status, conditions::kDrained).value_or(s.now), detach_timeout(s));
+    if (deadline <= s.now) {
+        set(status, conditions::kVolumesDetached, ConditionStatus::False, reasons::kVolumeDetachTimeout,
+            "volumes were still attached after " + detach_timeout(s).str() +
+                "; the machine is removed anyway",
+            s.now);
+        return false;
+    }
+    set(status, conditions::kVolumesDetached, ConditionStatus::False, reasons::kVolumesAttached,
+        "waiting for the volumes of the Node to be detached", s.now);
+    decision.look_again = deadline;
+    return true;
+}
+
+// The machine of a failed attempt came up after all, before it could be removed, and may have taken pods. A
+// task that shall end it may fail, and one of its launch may still be on record.
+bool joined_meanwhile(const Situation& s) {
+    return !is_true(s.claim, conditions::kRegistered) && !is_true(s.claim, conditions::kDrained) &&
+           is_ready(*s.node);
+}
+
+// A Node that may be the machine's is not drained on suspicion, nor is the machine removed under it.
+std::string how_to_settle(const Situation& s) {
+    return s.node_refusal + "; if the machine is gone, annotate the claim with " +
+           std::string(api::annotations::kMachineGone) + "=true";
+}
+
+// What has to happen while the machine still runs; nullopt: nothing any more.
+std::optional<Decision> leave_service(const Situation& s) {
+    if (removal_ended(s.claim.status) || stated_gone(s)) return std::nullopt;
+    Decision decision{Step::taint_node, s.claim.status, std::nullopt};
+    if (!s.node) {
+        const bool is_idle = s.claim.status.machineID.empty() || is_true(s.claim, conditions::kDrained);
+        if (is_idle || removal_begun(s.claim.status)) return std::nullopt;
+        if (!s.node_refusal.empty()) {
+            set(decision.status, conditions::kDrained, ConditionStatus::False, reasons::kNodeIdentityMismatch,
+                how_to_settle(s), s.now);
+            decision.step = Step::nothing;
+            return decision;
+        }
+        // A Node that served does not leave the cache without reason, and one that has just joined may not
+        // be there yet: its pods must not be forgotten. Without its token no machine joins after that look.
+        if (is_true(s.claim, conditions::kRegistered)) {
+            decision.step = Step::confirm_node_gone;
+        } else if (!s.claim.status.bootstrapTokenID.empty()) {
+            decision.step = Step::revoke_token;
+        } else {
+            decision.step = Step::look_for_node;
+        }
+        return decision;
+    }
+    if (!is_leaving(s)) return decision;
+    if (removal_begun(s.claim.status) && !joined_meanwhile(s)) return std::nullopt;
+    if (!is_true(s.claim, conditions::kDrained)) {
+        decision.step = Step::drain;
+        return decision;
+    }
+    decision.step = Step::nothing;
+    if (waits_for_volumes(decision, s)) return decision;
+    // How the waiting ended is recorded together with the intent to remove the machine.
+    decision.step = Step::remove_machine;
+    return decision;
+}
+
+// What stands in the way of what was begun stays on record until it is tried again.
+void intend_removal(ClaimStatus& status, const Situation& s) {
+    const bool is_to_stay = shall_keep(s);
+    const auto intent = is_to_stay ? kStopping : reasons::kDeleting;
+    const bool is_another = is_to_stay ? has_reason(status, conditions::kMachineDeleted, reasons::kDeleting)
+                                       : has_reason(status, conditions::kMachineDeleted, kStopping) ||
+                                             has_reason(status, conditions::kMachineDeleted, reasons::kKept);
+    if (removal_begun(status) && !is_another) return;
+    set(status, conditions::kMachineDeleted, ConditionStatus::False, intent,
+        "machine " + status.machineID + " on host " + status.host +
+            (is_to_stay ? " is being stopped, to be kept for a look" : " is being removed"),
+        s.now);
+}
+
+// Only a machine that serves is worth keeping; an attempt that is under way is removed.
+bool is_retained(const NodeSmithClaim& claim) {
+    return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
+           is_true(claim, conditions::kRegistered);
+}
+
+Decision decide_release(const Situation& s) {
+    Decision decision{Step::drop_finalizer, s.claim.status, std::nullopt};
+    if (!removal_ended(s.claim.status)) {
+        decision.step = Step::release_machine;
+        // What stands in the way of a release under way stays on record until it is tried again.
+        if (!removal_begun(s.claim.status))
+            set(decision.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kRetained,
+                "deletionPolicy is Retain: the machine and its Node stay and will be none of ours", s.now);
+    } else if (s.node && api::find(s.node->metadata.labels, api::labels::kClaim)) {
+        decision.step = Step::release_node;
+    } else if (!s.claim.status.bootstrapTokenID.empty()) {
+        decision.step = Step::revoke_token;
+    }
+    return decision;
+}
+
+}  // namespace
+
+Decision decide_cleanup(const Situation& s, const Decision& done) {
+    const auto& status = s.claim.status;
+    auto service = leave_service(s);
+    if (service && service->step != Step::remove_machine) return *service;
+    if (!status.machineID.empty() && !removal_ended(status)) {
+        Decision decision = service.value_or(Decision{Step::remove_machine, status, std::nullopt});
+        if (shall_keep(s)) decision.step = Step::stop_machine;
+        intend_removal(decision.status, s);
+        return decision;
+    }
+    if (s.node || (s.namesake && s.namesake_is_leftover)) return {Step::delete_node, status, std::nullopt};
+    if (!status.bootstrapTokenID.empty()) return {Step::revoke_token, status, std::nullopt};
+    return done;
+}
+
+Decision decide_removal(const Situation& s) {
+    const auto& claim = s.claim;
+    if (!api::has_finalizer(claim.metadata, api::finalizers::kClaim))
+        return {Step::nothing, claim.status, {}};
+    if (is_unadopted(claim.status) && !stated_gone(s)) return {Step::adopt, claim.status, std::nullopt};
+    if (is_retained(claim)) return decide_release(s);
+    return decide_cleanup(s, {Step::drop_finalizer, claim.status, std::nullopt});
+}
+
+DrainRequest drain_request(const Situation& s) {
+    DrainRequest request;
+    request.node = s.node->metadata.name;
+    request.kind = DrainRequest::Kind::forced_by_user;
+    auto begin = s.claim.metadata.deletionTimestamp;
+    if (!begin) begin = since(s.claim.status, conditions::kMachineDeleted);
+    const auto& grace = s.claim.spec.terminationGracePeriod;
+    if (grace && begin) request.deadline = later(*begin, *grace);
+    return request;
+}
+
+ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
+    auto status = s.claim.status;
+    auto begin = since(status, conditions::kDrained);
+    bool settled = begin && later(*begin, kTaintSettles) <= s.now;
+    if (progress.done && settled) {
+        set(status, conditions::kDrained, ConditionStatus::True, reasons::kDrained, progress.message(),
+            s.now);
+    } else if (progress.done) {
+        set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
+            "the Node takes no new pods any more", s.now);
+    } else {
+        set(status, conditions::kDrained, ConditionStatus::False,
+            progress.blocked.empty() ? reasons::kDraining : reasons::kBlockedByBudget, progress.message(),
+            s.now);
+    }
+    return status;
+}
+
+ClaimStatus after_vain_search(const Situation& s) {
+    auto status = s.claim.status;
+    intend_removal(status, s);
+    return status;
+}
+
+ClaimStatus after_removal(const Situation& s, const providers::RemoveResult& result) {
+    auto status = s.claim.status;
+    if (std::holds_alternative<providers::Gone>(result)) {
+        status.taskRef.clear();
+        status.keptSince.reset();
+        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineDeleted,
+            "the machine is verified gone", s.now);
+    } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
+        status.taskRef = busy->task;
+        const auto began = since(status, conditions::kMachineDeleted);
+        const bool is_slow = began && later(*began, kRemovalTakes) <= s.now;
+        set(status, conditions::kMachineDeleted, ConditionStatus::False,
+            is_slow ? kRemovalStalled : reasons::kDeleting, busy->message, s.now);
+    } else if (stated_gone(s)) {
+        status.taskRef.clear();
+        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kStatedGone,
+            "the user states that the machine is gone", s.now);
+    } else if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) {
+        set(status, conditions::kMachineDeleted, ConditionStatus::False, blocked->reason, blocked->message,
+            s.now);
+    }
+    return status;
+}
+
+ClaimStatus after_error(const Situation& s, std::string_view reason, const std::string& message) {
+    const auto& status = s.claim.status;
+    if (removal_begun(status) && !removal_ended(status)) {
+        providers::RemovalBlocked blocked;
+        blocked.reason = reason;
+        blocked.message = message;
+        return after_removal(s, blocked);
+    }
+    const bool is_coming = !api::find_condition(status.conditions, conditions::kMachineDeleted) &&
+                           !is_true(s.claim, conditions::kLaunched);
+    return is_coming ? after_failed_launch(s, reason, message) : status;
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,104 @@
+// What to do next with a claim: pure decisions over what is known. A pass records Decision::status if it
+// differs, then takes the step; so whatever a step needs to be found again after a crash stands in the
+// status before it is taken. What only chooses (a host) needs nothing to be found again, and its outcome is
+// written together with that status. docs/states.md shows the states.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "api/node.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "providers/provider.hpp"
+
+namespace controllers::claim {
+
+// Why something may not happen now, for a condition.
+struct Hold {
+    std::string reason;
+    std::string message;
+};
+
+struct Situation {
+    const NodeSmithClaim& claim;
+    const NodeSmithPool* pool = nullptr;                         // null: there is no such pool
+    const api::v1alpha1::NodeSmithProvider* provider = nullptr;  // null: there is none of that name
+    const api::Node* node = nullptr;                             // runs on the claim's machine
+    std::string node_refusal;  // why a Node with the machine's identity is not its Node; empty: none has it
+    const api::Node* namesake = nullptr;  // bears the claim's name but runs on another machine
+    bool is_superseded = false;           // its machine is kept, and so is a younger one of its pool
+    bool namesake_is_leftover = false;    // of an earlier attempt of this claim, whose machine is gone
+    std::optional<Hold> purchase_hold;    // nothing may be bought: pool not selected, paused, ...
+    bool volumes_attached = false;        // to the node
+    std::string guest_silence;  // why a guest that was asked told nothing; empty: it told, or was not
+    api::Time now;
+};
+
+enum class Step {
+    nothing,
+    add_finalizer,
+    adopt,              // a machine of the Go operator, if it is proven to be the claim's
+    admit,              // a place within the limits, for a claim that no pool reserved one for
+    launch,             // the machine one step nearer to running
+    register_node,      // labels, taints, providerID; then status.nodeName
+    discard_boot_data,  // token and boot image have served
+    confirm_node_gone,  // the cache has no Node any more: ask the API server
+    look_for_node,      // the cache has none yet, and the machine is about to go: ask the API server
+    taint_node,
+    drain,
+    remove_machine,
+    stop_machine,     // it stays for a look
+    release_machine,  // deletionPolicy Retain: it stays, but is none of ours any more
+    release_node,
+    delete_node,
+    revoke_token,
+    drop_finalizer,
+    delete_claim,
+};
+
+struct Decision {
+    Step step = Step::nothing;
+    ClaimStatus status;
+    std::optional<api::Time> look_again;  // nullopt: when something changes
+    bool only_chooses = false;            // the step changes nothing outside
+};
+
+Decision decide(const Situation& situation);
+
+// ---- parts of decide(), one per stage
+Decision decide_launch(const Situation& situation);
+Decision decide_registration(const Situation& situation);
+Decision decide_service(const Situation& situation);
+// Takes node, machine and token away; `done` is what follows when nothing is left.
+Decision decide_cleanup(const Situation& situation, const Decision& done);
+Decision decide_removal(const Situation& situation);
+
+// Failed claims are kept this long to be read.
+inline constexpr auto kFailedClaimsKept = std::chrono::hours{1};
+
+// The user says that the machine is gone: the claim's annotation, or the Node's out-of-service taint
+// (https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/#non-graceful-node-shutdown).
+bool stated_gone(const Situation& situation);
+
+// ---- how the outcome of a step changes the status
+ClaimStatus after_ensure(const Situation& situation, const providers::EnsureResult& result);
+// The launch stands where it stood; the condition says what went wrong.
+ClaimStatus after_failed_launch(const Situation& situation, std::string_view reason,
+                                const std::string& message);
+// The provider, or what a machine boots from, could not be asked. The cache may have heard meanwhile that
+// what was asked for is done: then the error says nothing any more.
+ClaimStatus after_error(const Situation& situation, std::string_view reason, const std::string& message);
+// The API server refuses what we ask for (no permission, or an invalid label): said where the claim stands.
+ClaimStatus after_refusal(const Situation& situation, const std::string& message);
+// Not done before the taint had time to reach the scheduler, which could otherwise still bind a pod.
+ClaimStatus after_drain(const Situation& situation, const DrainProgress& progress);
+// What a drain for this claim may do; the deadline is the claim's own, and there is none otherwise.
+DrainRequest drain_request(const Situation& situation);
+// The API server knows no Node of the machine: it is removed, and from here there is no way back.
+ClaimStatus after_vain_search(const Situation& situation);
+ClaimStatus after_removal(const Situation& situation, const providers::RemoveResult& result);
+
+}  // namespace controllers::claim

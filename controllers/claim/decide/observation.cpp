@@ -1,0 +1,162 @@
+#include "controllers/claim/decide/observation.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "controllers/cache/membership.hpp"
+#include "controllers/claim/decide/limit_hold.hpp"
+#include "controllers/state/identity.hpp"
+
+namespace controllers::claim {
+
+namespace {
+
+// No pool allows for more attempts, and what is noted may be any number.
+constexpr std::int32_t kMostAttempts = 100;
+
+bool is_of_earlier_attempt(const api::Node& node, const NodeSmithClaim& claim) {
+    const auto attempts = std::min(claim.status.launchAttempts, kMostAttempts);
+    for (std::int32_t attempt = 1; attempt <= attempts; ++attempt) {
+        auto uuid = system_uuid(claim.metadata.uid, attempt);
+        if (uuid != claim.status.systemUUID && same_uuid(node.status.nodeInfo.systemUUID, uuid)) return true;
+    }
+    return false;
+}
+
+// Volumes of pods that a drain leaves where they are: they stay attached until the machine is off.
+std::set<std::string> volumes_that_stay(const Informers& informers, const std::string& node) {
+    std::set<std::string> names;
+    for (const auto& pod : informers.pods.store().by_index(kPodsByNode, node)) {
+        if (is_drainable(*pod)) continue;
+        for (const auto& volume : pod->spec.volumes) {
+            if (!volume.persistentVolumeClaim) continue;
+            const auto claim = informers.persistent_volume_claims.store().get(
+                {pod->metadata.namespace_, volume.persistentVolumeClaim->claimName});
+            if (claim) names.insert(claim->spec.volumeName);
+        }
+    }
+    return names;
+}
+
+bool has_attached_volumes(const Informers& informers, const std::string& node) {
+    const auto attachments = informers.volume_attachments.store().by_index(kVolumeAttachmentsByNode, node);
+    if (attachments.empty()) return false;
+    const auto staying = volumes_that_stay(informers, node);
+    return std::any_of(attachments.begin(), attachments.end(), [&staying](const auto& attachment) {
+        return attachment->status.attached && !staying.contains(attachment->spec.source.persistentVolumeName);
+    });
+}
+
+Hold hold(std::string_view reason, std::string message) {
+    return {std::string(reason), std::move(message)};
+}
+
+}  // namespace
+
+Situation Observation::situation() const {
+    Situation s{*claim};
+    s.pool = pool.get();
+    s.provider = provider.get();
+    s.node = node.get();
+    s.node_refusal = node_refusal;
+    s.namesake = namesake.get();
+    s.namesake_is_leftover = namesake_is_leftover;
+    s.purchase_hold = purchase_hold;
+    s.volumes_attached = volumes_attached;
+    s.is_superseded = is_superseded;
+    s.guest_silence = guest_silence;
+    s.now = now;
+    return s;
+}
+
+NodeOrigin Observation::origin() const {
+    return {*claim, pool.get(), zone_label(provider.get()), host ? &host->spec : nullptr};
+}
+
+Observation Observation::with(ClaimPointer written) const {
+    auto result = *this;
+    result.claim = std::move(written);
+    result.stored = result.claim;
+    return result;
+}
+
+Observation Observation::ahead(ClaimStatus status) const {
+    auto result = *this;
+    auto changed = *claim;
+    changed.status = std::move(status);
+    result.claim = std::make_shared<const NodeSmithClaim>(std::move(changed));
+    return result;
+}
+
+namespace {
+
+// The same host, and so the same UUID, serves one claim after the other.
+bool has_been_given_on(const api::v1alpha1::NodeSmithHost& host, const NodeSmithClaim& claim) {
+    return host.status.claimRef && host.status.claimRef->uid != claim.metadata.uid;
+}
+
+// Only the last machine of a pool is kept.
+bool has_kept_after(const Informers& informers, const NodeSmithClaim& claim) {
+    if (!claim.status.keptSince) return false;
+    const auto pool = claim.metadata.namespace_ + "/" + claim.spec.poolRef;
+    const auto& of_pool = informers.claims.store().by_index(kClaimsByPool, pool);
+    return std::ranges::any_of(of_pool, [&claim](const ClaimPointer& other) {
+        return other->status.keptSince && !other->metadata.deletionTimestamp &&
+               std::tie(claim.status.keptSince, claim.metadata.name) <
+                   std::tie(other->status.keptSince, other->metadata.name);
+    });
+}
+
+}  // namespace
+
+Observation observe(const Informers& informers, ClaimPointer claim, api::Time now) {
+    Observation result;
+    const auto& namespace_ = claim->metadata.namespace_;
+    result.pool = informers.pools.store().get({namespace_, claim->spec.poolRef});
+    auto provider = claim->status.providerRef;
+    if (provider.empty() && result.pool) provider = result.pool->spec.providerRef;
+    result.provider = informers.providers.store().get({namespace_, provider});
+    if (result.provider && result.provider->spec.redfish)
+        result.host = informers.hosts.store().get({namespace_, claim->status.host});
+    result.stored = claim;
+    claim = with_own_uuid(std::move(claim), result.provider.get(), result.host);
+    if (!result.host || !has_been_given_on(*result.host, *claim)) {
+        auto found = find_node(informers, *claim, result.provider.get(), result.host);
+        result.node = std::move(found.node);
+        result.node_refusal = std::move(found.refusal);
+    }
+    auto named = informers.nodes.store().get({"", claim->metadata.name});
+    if (named && named != result.node) {
+        result.namesake = named;
+        result.namesake_is_leftover = is_of_earlier_attempt(*named, *claim);
+    }
+    if (result.node) result.volumes_attached = has_attached_volumes(informers, result.node->metadata.name);
+    if (result.pool) {
+        result.purchase_hold = purchase_hold(informers, *result.pool);
+        if (!result.purchase_hold) result.purchase_hold = limit_hold(informers, *claim, *result.pool);
+    }
+    result.is_superseded = has_kept_after(informers, *claim);
+    result.claim = std::move(claim);
+    result.now = now;
+    return result;
+}
+
+std::optional<Hold> purchase_hold(const Informers& informers, const NodeSmithPool& pool) {
+    using api::v1alpha1::Mode;
+    const auto* manager = manager_of(api::key_of(pool), informers.control_planes.store().all());
+    if (!manager) {
+        return hold(reasons::kNotSelected, "no NodeSmithControlPlane lists pool " + pool.metadata.name);
+    }
+    if (manager->spec.mode != Mode::Active) {
+        const auto mode = manager->spec.mode == Mode::Paused ? reasons::kPaused : reasons::kObserve;
+        return hold(mode,
+                    "NodeSmithControlPlane " + manager->metadata.name + " has mode " + std::string(mode));
+    }
+    if (const auto* other = label_conflict(pool, informers.pools.store().all())) {
+        return hold(reasons::kLabelConflict, "pool " + api::key_of(*other).str() + " has the same label");
+    }
+    return std::nullopt;
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,52 @@
+// What the stores know about one claim, held together while a pass works with it.
+#pragma once
+
+#include <memory>
+
+#include "controllers/cache/informers.hpp"
+#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/state/node_changes.hpp"
+#include "controllers/state/node_search.hpp"
+
+namespace controllers::claim {
+
+struct Observation {
+    ClaimPointer claim;
+    ClaimPointer stored;  // as the API server has it: `claim` may be ahead by what a step's outcome will be
+                          // written with
+    std::shared_ptr<const NodeSmithPool> pool;
+    std::shared_ptr<const api::v1alpha1::NodeSmithProvider> provider;
+    std::shared_ptr<const api::v1alpha1::NodeSmithHost> host;  // of bare metal, once it is chosen
+    NodePointer node;                                          // runs on the claim's machine
+    std::string node_refusal;                                  // see Situation
+    NodePointer namesake;  // has the claim's name, but runs on another machine
+    bool namesake_is_leftover = false;
+    bool volumes_attached = false;
+    bool is_superseded = false;  // see Situation
+    std::optional<Hold> purchase_hold;
+    std::string guest_silence;  // see Situation
+    api::Time now;
+
+    // Valid as long as this is.
+    Situation situation() const;
+    NodeOrigin origin() const;
+    // The same with the claim as it was just written.
+    Observation with(ClaimPointer written) const;
+    // The same with a status that is not written yet.
+    Observation ahead(ClaimStatus status) const;
+};
+
+Observation observe(const Informers& informers, ClaimPointer claim, api::Time now);
+
+// Of the NodeSmithProvider that its machine is at.
+inline kube::ObjectKey provider_of(const NodeSmithClaim& claim) {
+    return {claim.metadata.namespace_, claim.status.providerRef};
+}
+// When to come again where the provider cannot be asked.
+inline constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
+
+// Why nothing may be bought for the pool's claims now: it is not selected by any ControlPlane, shares its
+// label with an older pool, or its ControlPlane only observes or is paused.
+std::optional<Hold> purchase_hold(const Informers& informers, const NodeSmithPool& pool);
+
+}  // namespace controllers::claim

@@ -1,0 +1,164 @@
+// From a running machine to a Node that serves, and watching over it.
+#include <algorithm>
+
+#include "controllers/claim/decide/boot_evidence.hpp"
+#include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/state/identity.hpp"
+#include "scheduling/pods/tolerations.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+const api::v1alpha1::ScaleUp& scale_up(const Situation& s) {
+    static const api::v1alpha1::ScaleUp kDefaults;
+    return s.pool ? s.pool->spec.scaleUp : kDefaults;
+}
+
+Decision give_up(const Situation& s, std::string_view reason, std::string message) {
+    Decision decision{Step::nothing, s.claim.status, std::nullopt};
+    Failure failure{std::string(reason), std::move(message), ""};
+    fail_attempt(decision.status, failure, scale_up(s).maxLaunchAttempts, s.now);
+    return decision;
+}
+
+// Startup taints of pool and claim that the Node still has.
+std::string remaining_startup_taint(const Situation& s) {
+    auto wanted = s.claim.spec.startupTaints;
+    if (s.pool) {
+        const auto& of_pool = s.pool->spec.machineTemplate.startupTaints;
+        wanted.insert(wanted.end(), of_pool.begin(), of_pool.end());
+    }
+    for (const auto& taint : wanted) {
+        if (api::find_taint(s.node->spec.taints, taint.key, taint.effect)) return taint.key;
+    }
+    return {};
+}
+
+std::string missing_resource(const Situation& s) {
+    auto wanted = s.claim.spec.extendedResources;
+    if (s.pool) {
+        for (const auto& [name, amount] : s.pool->spec.machineTemplate.extendedResources) {
+            wanted.try_emplace(name, amount);
+        }
+    }
+    for (const auto& [name, amount] : wanted) {
+        auto found = s.node->status.allocatable.find(name);
+        bool there = found != s.node->status.allocatable.end() && found->second >= amount;
+        if (!there && !amount.is_zero()) return name;
+    }
+    return {};
+}
+
+// Why the Node cannot serve yet; nullopt: it can.
+std::optional<Hold> uninitialized(const Situation& s) {
+    // Ready is true a moment before: no pod can be bound so soon, and none shall be bought for twice.
+    const auto passing = std::ranges::find_if(s.node->spec.taints, scheduling::passes_by_itself);
+    if (passing != s.node->spec.taints.end()) {
+        return Hold{std::string(reasons::kNodeNotReady),
+                    "the Node still has the taint " + passing->key + ", which the cluster takes off"};
+    }
+    if (!api::is_true(s.node->status.conditions, conditions::kReady)) {
+        return Hold{std::string(reasons::kNodeNotReady), "the Node is not Ready"};
+    }
+    auto taint = remaining_startup_taint(s);
+    if (!taint.empty()) {
+        return Hold{std::string(reasons::kStartupTaintsPresent),
+                    "the Node still has the startup taint " + taint};
+    }
+    auto resource = missing_resource(s);
+    if (!resource.empty()) {
+        return Hold{std::string(reasons::kResourcesMissing),
+                    "the Node does not offer enough " + resource + " yet"};
+    }
+    return std::nullopt;
+}
+
+// Initialized is for ever.
+void follow_node(ClaimStatus& status, const Situation& s) {
+    auto hold = uninitialized(s);
+    if (!api::is_true(status.conditions, conditions::kInitialized)) {
+        if (hold) {
+            set(status, conditions::kInitialized, ConditionStatus::False, hold->reason, hold->message, s.now);
+        } else {
+            set(status, conditions::kInitialized, ConditionStatus::True, reasons::kInitialized,
+                "the Node is Ready with all its resources", s.now);
+        }
+    }
+    status.nodeName = s.node->metadata.name;
+    status.capacity = s.node->status.capacity;
+    status.allocatable = s.node->status.allocatable;
+}
+
+// The Node was made anew by its kubelet, or somebody took away what we rely on.
+bool needs_registration(const Situation& s) {
+    const auto& labels = s.node->metadata.labels;
+    const auto* claim = api::find(labels, api::labels::kClaim);
+    const auto* pool = s.pool ? api::find(labels, s.pool->spec.poolLabelKey) : nullptr;
+    const auto* host = api::find(labels, api::labels::kHost);
+    const bool was_moved = !s.claim.status.host.empty() && (!host || *host != s.claim.status.host);
+    if (was_moved) return true;
+    const bool labelled =
+        claim && *claim == s.claim.metadata.name && (!s.pool || (pool && *pool == s.pool->metadata.name));
+    return !labelled || api::find_taint(s.node->spec.taints, api::taints::kUnregistered,
+                                        api::taints::kNoExecute) != nullptr;
+}
+
+}  // namespace
+
+Decision decide_registration(const Situation& s) {
+    const auto& status = s.claim.status;
+    if (s.node) return {Step::register_node, status, std::nullopt};
+    if (s.namesake && s.namesake_is_leftover) return {Step::delete_node, status, std::nullopt};
+    auto timeout = scale_up(s).registrationTimeout;
+    auto deadline = later(since(status, conditions::kLaunched).value_or(s.now), timeout);
+    if (deadline <= s.now) {
+        return give_up(s, reasons::kRegistrationTimeout, never_joined_text(s, timeout));
+    }
+    Decision decision{Step::nothing, status, deadline};
+    if (!s.node_refusal.empty()) {
+        set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeIdentityMismatch,
+            s.node_refusal, s.now);
+    } else if (s.namesake) {
+        set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeIdentityMismatch,
+            "Node " + s.namesake->metadata.name + " has the claim's name but system UUID " +
+                s.namesake->status.nodeInfo.systemUUID + " instead of " + status.systemUUID +
+                ": it is left alone",
+            s.now);
+    } else {
+        set(decision.status, conditions::kRegistered, ConditionStatus::False, reasons::kNodeNotFound,
+            awaited_text(s), s.now);
+    }
+    return decision;
+}
+
+Decision decide_service(const Situation& s) {
+    Decision decision{Step::nothing, s.claim.status, std::nullopt};
+    // It is neither gone nor proven to be the claim's: nothing is done before that is settled.
+    if (!s.node && !s.node_refusal.empty()) return decision;
+    if (!s.node) {
+        decision.step = Step::confirm_node_gone;
+        return decision;
+    }
+    follow_node(decision.status, s);
+    if (!api::is_true(decision.status.conditions, conditions::kInitialized)) {
+        auto timeout = scale_up(s).initializationTimeout;
+        auto deadline = later(since(s.claim.status, conditions::kRegistered).value_or(s.now), timeout);
+        if (deadline <= s.now) {
+            const auto* why = api::find_condition(decision.status.conditions, conditions::kInitialized);
+            return give_up(s, reasons::kInitializationTimeout,
+                           "not initialized within " + timeout.str() + ": " + why->message);
+        }
+        decision.look_again = deadline;
+    }
+    if (needs_registration(s)) {
+        decision.step = Step::register_node;
+    } else if (!s.claim.status.bootstrapTokenID.empty()) {
+        decision.step = Step::discard_boot_data;
+    }
+    return decision;
+}
+
+}  // namespace controllers::claim

@@ -1,0 +1,259 @@
+#include "controllers/services/drain.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "scheduling/table/amounts.hpp"
+
+namespace controllers {
+
+using Pods = std::vector<std::shared_ptr<const api::Pod>>;
+
+namespace {
+
+constexpr base::Duration kBudgetRetry = std::chrono::seconds{5};
+// Answers about pods that nobody asks for any more.
+constexpr base::Duration kForgetAfter = std::chrono::minutes{10};
+// A kubelet that does not end a pod this long after its grace period is not going to (dead host).
+constexpr auto kStuckAfter = std::chrono::minutes{1};
+// Pods of system-cluster-critical and system-node-critical.
+constexpr std::int32_t kCriticalPriority = 2'000'000'000;
+
+std::string name_of(const api::Pod& pod) {
+    return api::key_of(pod).str();
+}
+
+bool is_critical(const api::Pod& pod) {
+    return pod.spec.priority.value_or(0) >= kCriticalPriority;
+}
+
+std::chrono::seconds grace_of(const api::Pod& pod) {
+    return std::chrono::seconds{pod.spec.terminationGracePeriodSeconds.value_or(30)};
+}
+
+// deletionTimestamp is when the grace period ends.
+bool ends_too_late(const api::Pod& pod, api::Time deadline) {
+    return pod.metadata.deletionTimestamp && pod.metadata.deletionTimestamp->at > deadline.at;
+}
+
+bool must_be_killed(const api::Pod& pod, const DrainRequest& request, api::Time now) {
+    if (!request.deadline) return false;
+    if (pod.metadata.deletionTimestamp) return ends_too_late(pod, *request.deadline);
+    return now.at + grace_of(pod) >= request.deadline->at;
+}
+
+bool lasts(const std::string& duration, const api::Pod& pod, api::Time now) {
+    try {
+        auto start = pod.status.startTime.value_or(now);
+        return now.at <
+               start.at + std::chrono::ceil<std::chrono::seconds>(api::Duration::parse(duration).value);
+    } catch (const std::invalid_argument&) {
+        return false;  // "false", or a mistake: then nothing is protected
+    }
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) text += (i ? ", " : "") + names[i];
+    if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+    return text;
+}
+
+}  // namespace
+
+bool is_drainable(const api::Pod& pod) {
+    if (pod.status.phase == api::PodPhase::Succeeded || pod.status.phase == api::PodPhase::Failed)
+        return false;
+    if (pod.metadata.annotations->contains(std::string(api::annotations::kMirrorPod))) return false;
+    const auto* owner = api::controller_of(pod.metadata);
+    return !owner || (owner->kind != "DaemonSet" && owner->kind != "Node");
+}
+
+bool is_protected(const api::Pod& pod, api::Time now) {
+    const auto& annotations = pod.metadata.annotations;
+    for (auto name : {api::annotations::kDoNotDisrupt, api::annotations::kKarpenterDoNotDisrupt}) {
+        const auto* value = api::find(annotations, name);
+        if (value && (*value == "true" || lasts(*value, pod, now))) return true;
+    }
+    const auto* safe = api::find(annotations, api::annotations::kSafeToEvict);
+    return safe && *safe == "false";
+}
+
+bool is_safe_to_evict(const api::Pod& pod) {
+    const auto* safe = api::find(pod.metadata.annotations, api::annotations::kSafeToEvict);
+    return safe && *safe == "true";
+}
+
+std::string protection_of(const api::Pod& pod, api::Time now) {
+    if (is_protected(pod, now)) return "is annotated not to be disrupted";
+    const bool is_bare = !api::controller_of(pod.metadata) && !is_safe_to_evict(pod);
+    return is_bare ? "has no controller that would bring it back" : "";
+}
+
+LongestEnd longest_end(const Pods& pods) {
+    const api::Pod* ordinary = nullptr;
+    const api::Pod* critical = nullptr;
+    for (const auto& pod : pods) {
+        if (!is_drainable(*pod) || pod->metadata.deletionTimestamp) continue;
+        auto& longest = is_critical(*pod) ? critical : ordinary;
+        if (!longest || grace_of(*longest) < grace_of(*pod)) longest = pod.get();
+    }
+    LongestEnd end;
+    for (const auto* pod : {ordinary, critical}) {
+        if (!pod) continue;
+        end.duration += grace_of(*pod);
+        end.pods += (end.pods.empty() ? "" : ", and after it ") + name_of(*pod) + " (" +
+                    api::Duration(grace_of(*pod)).str() + ")";
+    }
+    return end;
+}
+
+DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time now,
+                     const std::set<std::string>& stuck) {
+    DrainPlan plan;
+    Pods ordinary;
+    Pods critical;
+    bool ordinary_ending = false;
+    for (const auto& pod : pods) {
+        if (!is_drainable(*pod)) continue;
+        if (request.deadline && now >= *request.deadline) continue;
+        if (must_be_killed(*pod, request, now)) {
+            plan.kill.push_back(pod);
+        } else if (pod->metadata.deletionTimestamp) {
+            if (stuck.contains(pod->metadata.uid)) continue;
+            plan.ending.push_back(pod);
+            ordinary_ending = ordinary_ending || !is_critical(*pod);
+        } else if (request.kind == DrainRequest::Kind::voluntary && is_protected(*pod, now)) {
+            plan.protected_.push_back(pod);
+        } else {
+            (is_critical(*pod) ? critical : ordinary).push_back(pod);
+        }
+    }
+    const bool critical_wait = !ordinary.empty() || ordinary_ending || !plan.protected_.empty();
+    plan.evict = std::move(ordinary);
+    (critical_wait ? plan.later : plan.evict)
+        .insert((critical_wait ? plan.later : plan.evict).end(), critical.begin(), critical.end());
+    // By importance; then the largest first, which find a place while there is most room; then by name.
+    scheduling::ResourceNames names;
+    const auto rank = [&names](const api::Pod& pod) {
+        const auto wants = scheduling::requests_of(pod.spec, names);
+        return std::tuple(pod.spec.priority.value_or(0), -wants.base[scheduling::kCpu],
+                          -wants.base[scheduling::kMemory], api::key_of(pod));
+    };
+    std::sort(plan.evict.begin(), plan.evict.end(),
+              [&rank](const auto& a, const auto& b) { return rank(*a) < rank(*b); });
+    return plan;
+}
+
+std::string DrainProgress::message() const {
+    if (done) return "no pod is left that has to move";
+    std::string text =
+        "waiting for " + base::counted(std::ssize(waiting) + std::ssize(blocked), "pod") + ": ";
+    if (blocked.empty()) return text + listed(waiting);
+    return text + "blocked " + listed(blocked) + (waiting.empty() ? "" : "; ending " + listed(waiting));
+}
+
+Drainer::Drainer(Informers& informers, kube::Client& client, base::Clock& clock)
+    : informers_(informers), client_(client), clock_(clock) {}
+
+asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
+    const api::Time now(clock_.wall_now());
+    const auto pods = informers_.pods.store().by_index(kPodsByNode, request.node);
+    const auto plan = plan_drain(pods, request, now, stuck_among(pods));
+    std::erase_if(refusals_,
+                  [this](const auto& entry) { return entry.second.until + kForgetAfter < clock_.now(); });
+    DrainProgress progress;
+    for (const auto& pod : plan.ending) progress.waiting.push_back(name_of(*pod));
+    for (const auto& pod : plan.later) progress.waiting.push_back(name_of(*pod));
+    for (const auto& pod : plan.protected_) {
+        progress.blocked.push_back(name_of(*pod) + ": annotated do-not-disrupt");
+        progress.retry_after = std::chrono::minutes{1};
+    }
+    for (const auto& pod : plan.kill) {
+        co_await kill(pod, *request.deadline);
+        progress.waiting.push_back(name_of(*pod));
+        progress.has_evicted = true;
+    }
+    for (const auto& pod : plan.evict) co_await evict(pod, progress);
+    progress.done = progress.waiting.empty() && progress.blocked.empty();
+    if (progress.done) co_await confirm(request, progress);
+    if (!progress.done && progress.retry_after == base::Duration::zero() &&
+        (request.deadline || !plan.ending.empty())) {
+        progress.retry_after = kBudgetRetry;  // for the deadline, and for pods that get stuck
+    }
+    co_return progress;
+}
+
+Pods Drainer::protected_on(const std::string& node) const {
+    const api::Time now(clock_.wall_now());
+    Pods found;
+    for (const auto& pod : informers_.pods.store().by_index(kPodsByNode, node)) {
+        const bool is_asked = is_drainable(*pod) && !pod->metadata.deletionTimestamp;
+        if (is_asked && !protection_of(*pod, now).empty()) found.push_back(pod);
+    }
+    return found;
+}
+
+// By our own watching: deletionTimestamp is by another calendar, and ours may be wrong.
+std::set<std::string> Drainer::stuck_among(const Pods& pods) {
+    std::erase_if(endings_,
+                  [this](const auto& entry) { return entry.second.last_seen + kForgetAfter < clock_.now(); });
+    std::set<std::string> stuck;
+    for (const auto& pod : pods) {
+        if (!pod->metadata.deletionTimestamp) continue;
+        auto& ending = endings_.try_emplace(pod->metadata.uid, Ending{clock_.now(), {}}).first->second;
+        ending.last_seen = clock_.now();
+        if (ending.first_seen + grace_of(*pod) + kStuckAfter <= clock_.now()) stuck.insert(pod->metadata.uid);
+    }
+    return stuck;
+}
+
+// The scheduler may have bound a pod that the watch has not shown yet.
+asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& progress) {
+    kube::ListOptions options;
+    options.field_selector = "spec.nodeName=" + request.node;
+    const auto listed_pods = co_await client_.list<api::Pod>(options);
+    Pods pods;
+    for (const auto& pod : listed_pods) pods.push_back(std::make_shared<const api::Pod>(pod));
+    const auto plan = plan_drain(pods, request, api::Time(clock_.wall_now()), stuck_among(pods));
+    for (const auto* group : {&plan.evict, &plan.kill, &plan.ending, &plan.later, &plan.protected_}) {
+        for (const auto& pod : *group) progress.waiting.push_back(name_of(*pod));
+    }
+    progress.done = progress.waiting.empty();
+    progress.retry_after = std::chrono::seconds{1};
+}
+
+asio::awaitable<void> Drainer::evict(std::shared_ptr<const api::Pod> pod, DrainProgress& progress) {
+    const auto uid = pod->metadata.uid;
+    auto refused = refusals_.find(uid);
+    if (refused == refusals_.end() || refused->second.until <= clock_.now()) {
+        refusals_.erase(uid);
+        auto result = co_await client_.evict(api::key_of(*pod), uid, std::nullopt);
+        if (std::holds_alternative<kube::Evicted>(result)) {
+            progress.waiting.push_back(name_of(*pod));
+            progress.has_evicted = true;
+        }
+        const auto* blocked = std::get_if<kube::BlockedByBudget>(&result);
+        if (!blocked) co_return;
+        auto wait = std::max(blocked->retry_after.value_or(kBudgetRetry), kBudgetRetry);
+        refusals_[uid] = {clock_.now() + wait, blocked->message};
+    }
+    const auto& refusal = refusals_.at(uid);
+    progress.blocked.push_back(name_of(*pod) + ": " + refusal.message);
+    auto wait = refusal.until - clock_.now();
+    progress.retry_after =
+        progress.retry_after == base::Duration::zero() ? wait : std::min(progress.retry_after, wait);
+}
+
+asio::awaitable<void> Drainer::kill(std::shared_ptr<const api::Pod> pod, api::Time deadline) {
+    auto left = std::max<std::int64_t>((deadline.at - api::Time(clock_.wall_now()).at).count(), 1);
+    api::DeleteOptions options;
+    options.gracePeriodSeconds = std::min<std::int64_t>(left, grace_of(*pod).count());
+    options.preconditions = api::Preconditions{pod->metadata.uid, ""};
+    const auto target = kube::path_of(api::Pod::kResource, api::key_of(*pod));
+    co_await client_.call("DELETE", target, api::encode(options));
+}
+
+}  // namespace controllers

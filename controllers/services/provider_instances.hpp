@@ -1,0 +1,59 @@
+// The backend object of each NodeSmithProvider: made on first use from its spec and its Secret, made
+// anew when either has changed. A reconciler keeps the shared_ptr while it works.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "controllers/cache/informers.hpp"
+#include "kube/client.hpp"
+#include "providers/provider.hpp"
+
+namespace controllers {
+
+// Why there is no backend now: for a condition.
+struct ProviderUnavailable {
+    std::string
+        reason;  // ProviderMissing, CredentialsMissing, CredentialsRefused, ProviderInitializationFailed, ...
+    std::string message;  // names the object and field, and what would be right; never the secret
+};
+using ProviderLookup = std::variant<std::shared_ptr<providers::Provider>, ProviderUnavailable>;
+
+// Makes a backend; providers::make_provider but in tests.
+using ProviderFactory = std::function<std::unique_ptr<providers::Provider>(providers::ProviderConfig,
+                                                                           providers::ProviderEnvironment&)>;
+
+class ProviderInstances {
+public:
+    ProviderInstances(Informers& informers, kube::Client& client, providers::ProviderEnvironment& environment,
+                      ProviderFactory factory = providers::make_provider);
+
+    // Reads the Secret only if nothing is cached for this generation of the provider.
+    asio::awaitable<ProviderLookup> get(kube::ObjectKey provider);
+    // Reads the Secret again; the backend is made anew if its data has changed.
+    asio::awaitable<ProviderLookup> refresh(kube::ObjectKey provider);
+    void forget(const kube::ObjectKey& provider);
+    // UID of the kube-system namespace: what marks our machines. Read once, from the namespaces' store.
+    std::string cluster_id() const;
+
+private:
+    struct Entry {
+        std::string uid;
+        std::int64_t generation = 0;
+        std::map<std::string, std::string> credentials;
+        std::shared_ptr<providers::Provider> provider;
+    };
+    asio::awaitable<ProviderLookup> build(kube::ObjectKey key);
+
+    Informers& informers_;
+    kube::Client& client_;
+    providers::ProviderEnvironment& environment_;
+    ProviderFactory factory_;
+    std::map<kube::ObjectKey, Entry> entries_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,256 @@
+#include "controllers/services/reservations.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "controllers/cache/membership.hpp"
+#include "controllers/cache/writes.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::Reserved;
+using api::v1alpha1::Size;
+
+namespace {
+
+Reserved written(const ledger::Usage& usage, std::optional<api::Time> time) {
+    Reserved reserved;
+    reserved.nodes = usage.nodes;
+    reserved.cpuCores = usage.cpuCores;
+    reserved.memoryMiB = usage.memoryMiB;
+    reserved.time = time;
+    return reserved;
+}
+
+}  // namespace
+
+Reservation::Reservation(Reservation&& other) noexcept {
+    *this = std::move(other);
+}
+
+Reservation& Reservation::operator=(Reservation&& other) noexcept {
+    if (this == &other) return *this;
+    if (owner_) owner_->end(*this, !handed_out_);
+    granted = std::move(other.granted);
+    first_sequence = other.first_sequence;
+    usable_until = other.usable_until;
+    limit_hit = std::move(other.limit_hit);
+    handed_out_ = other.handed_out_;
+    pool_ = std::move(other.pool_);
+    control_plane_ = std::move(other.control_plane_);
+    owner_ = std::exchange(other.owner_, nullptr);
+    return *this;
+}
+
+Reservation::~Reservation() {
+    if (owner_) owner_->end(*this, !handed_out_);
+}
+
+void Reservation::complete() {
+    if (auto* owner = std::exchange(owner_, nullptr)) owner->end(*this, true);
+}
+
+Reservations::Reservations(Informers& informers, kube::Client& client, base::Clock& clock)
+    : informers_(informers), client_(client), clock_(clock) {}
+
+asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vector<Size> wanted) {
+    Reservation reservation;
+    // Both objects are read once: the figures and the resourceVersions of the writes belong together.
+    const auto pool = informers_.pools.store().get(key);
+    if (!pool || pool->metadata.deletionTimestamp) co_return reservation;
+    ControlPlanePointer control_plane;
+    if (const auto* manager = manager_of(key, informers_.control_planes.store().all()))
+        control_plane = informers_.control_planes.store().get(api::key_of(*manager));
+    const auto pool_book = book_of_pool(*pool);
+    const auto control_plane_book = control_plane ? book_of_control_plane(*control_plane) : ledger::Book{};
+    const auto fits = ledger::grant(wanted, pool_book, control_plane_book);
+    reservation.granted = fits.granted;
+    reservation.limit_hit = fits.limit_hit;
+    if (fits.total.nodes == 0) co_return reservation;
+
+    // Counted from before the writes, so that the time in the status is never older than what it permits.
+    reservation.usable_until = clock_.now() + ledger::kReservationUse;
+    reservation.first_sequence = first_unseen(*pool);
+    reservation.pool_ = key;
+    reservation.owner_ = this;
+    ++pools_[key].open;
+    if (control_plane_book.limits.any()) {
+        reservation.control_plane_ = api::key_of(*control_plane);
+        ++control_planes_[*reservation.control_plane_].open;
+        co_await write_control_plane(control_plane, control_plane_book.used + fits.total);
+    }
+    const auto next = std::max(pool->status.nextClaimSequence, reservation.first_sequence + fits.total.nodes);
+    co_await write_pool(pool, pool_book.used + fits.total, next);
+    reservation.handed_out_ = true;
+    co_return reservation;
+}
+
+asio::awaitable<Reservation> Reservations::admit(kube::ObjectKey pool, Size size) {
+    std::vector<Size> wanted(1, size);
+    return reserve(std::move(pool), std::move(wanted));
+}
+
+asio::awaitable<void> Reservations::write_control_plane(ControlPlanePointer before, ledger::Usage total) {
+    auto after = *before;
+    after.status.reserved = note(control_planes_, api::key_of(*before), before->status.reserved, total);
+    co_await write_status(client_, informers_.control_planes, *before, std::move(after));
+}
+
+asio::awaitable<void> Reservations::write_pool(PoolPointer before, ledger::Usage total,
+                                               std::int64_t next_sequence) {
+    auto after = *before;
+    after.status.reserved = note(pools_, api::key_of(*before), before->status.reserved, total);
+    after.status.nextClaimSequence = next_sequence;
+    after.status.lastScaleActivity = after.status.reserved.time;
+    after.status.lastScaleUpTime = after.status.reserved.time;
+    co_await write_status(client_, informers_.pools, *before, std::move(after));
+}
+
+std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
+    const auto own = pools_.find(api::key_of(pool));
+    // Claims of ours that are still to come have names already.
+    if (own != pools_.end() && own->second.open > 0) return pool.status.nextClaimSequence;
+    std::set<std::string> seen;
+    for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))
+        seen.insert(claim->spec.idempotencyKey);
+    const auto missing = pool.status.reserved.nodes - known_usage(pool).nodes;
+    const auto next = pool.status.nextClaimSequence;
+    auto first = next;
+    while (next - first < missing && first > 1 &&
+           !seen.contains(ledger::purchase_key(pool.metadata.uid, first - 1)))
+        --first;
+    return first;
+}
+
+// The value to write. Somebody else's reservation may hide in what it adds to, and settles when it would
+// have.
+Reserved Reservations::note(OwnBooks& books, const kube::ObjectKey& key, const Reserved& before,
+                            const ledger::Usage& total) {
+    const auto now = clock_.wall_now();
+    auto& own = books[key];
+    if (own.last != before) {
+        own.settles_at = clock_.now() + ledger::unsettled_for(before, now);
+        own.is_interrupted = false;
+    }
+    auto reserved = written(total, api::Time(now));
+    own.last = reserved;
+    return reserved;
+}
+
+// Claims that are known but not in the status (adopted, or the status was lost) count as well.
+ledger::Book Reservations::book_of_pool(const NodeSmithPool& pool) const {
+    const auto used = ledger::at_least(ledger::usage_of(pool.status.reserved), known_usage(pool));
+    return {ledger::limits_of(pool.spec), used};
+}
+
+ledger::Book Reservations::book_of_control_plane(const NodeSmithControlPlane& control_plane) const {
+    ledger::Usage known;
+    const auto& stores = informers_;
+    for (const auto* pool :
+         pools_of(control_plane, stores.pools.store().all(), stores.control_planes.store().all()))
+        known += known_usage(*pool);
+    const auto used = ledger::at_least(ledger::usage_of(control_plane.status.reserved), known);
+    return {ledger::limits_of(control_plane.spec), used};
+}
+
+std::optional<api::Time> Reservations::unknown_until(const NodeSmithPool& pool) const {
+    const auto& reserved = pool.status.reserved;
+    if (reserved.nodes <= known_usage(pool).nodes) return std::nullopt;
+    const auto own = pools_.find(api::key_of(pool));
+    const bool may_be_ours = own != pools_.end() && own->second.open == 0 && own->second.is_interrupted &&
+                             own->second.last == reserved;
+    const auto wait = may_be_ours ? own->second.settles_at - clock_.now() : base::Duration::zero();
+    if (wait <= base::Duration::zero()) return std::nullopt;
+    return api::Time(clock_.wall_now() + std::chrono::ceil<std::chrono::seconds>(wait));
+}
+
+ledger::Usage Reservations::known_usage(const NodeSmithPool& pool) const {
+    ledger::Usage usage;
+    for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))
+        if (ledger::counts(*claim)) usage += ledger::one_machine(ledger::size_of(claim->spec, &pool));
+    return usage;
+}
+
+asio::awaitable<std::optional<base::Duration>> Reservations::settle_pool(kube::ObjectKey key) {
+    const auto before = informers_.pools.store().get(key);
+    if (!before) co_return std::nullopt;
+    if (ledger::usage_of(before->status.reserved) == known_usage(*before)) co_return std::nullopt;
+    const auto wait = unsettled(pools_, key, before->status.reserved);
+    if (wait > base::Duration::zero()) co_return wait;
+
+    std::vector<kube::ObjectKey> pools(1, key);
+    const auto live = co_await live_usage(std::move(pools));
+    auto after = *before;
+    after.status.reserved = written(live, before->status.reserved.time);
+    const auto reserved = after.status.reserved;
+    co_await write_status(client_, informers_.pools, *before, std::move(after));
+    pools_[key] = Own{pools_[key].open, reserved, clock_.now(), false};
+    co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<base::Duration>> Reservations::settle_control_plane(kube::ObjectKey key) {
+    const auto before = informers_.control_planes.store().get(key);
+    if (!before || !ledger::limits_of(before->spec).any()) co_return std::nullopt;
+    ledger::Usage known;
+    std::vector<kube::ObjectKey> pools;
+    for (const auto* pool :
+         pools_of(*before, informers_.pools.store().all(), informers_.control_planes.store().all())) {
+        known += known_usage(*pool);
+        pools.push_back(api::key_of(*pool));
+    }
+    if (ledger::usage_of(before->status.reserved) == known) co_return std::nullopt;
+    const auto wait = unsettled(control_planes_, key, before->status.reserved);
+    if (wait > base::Duration::zero()) co_return wait;
+
+    const auto live = co_await live_usage(std::move(pools));
+    auto after = *before;
+    after.status.reserved = written(live, before->status.reserved.time);
+    const auto reserved = after.status.reserved;
+    co_await write_status(client_, informers_.control_planes, *before, std::move(after));
+    control_planes_[key] = Own{control_planes_[key].open, reserved, clock_.now(), false};
+    co_return std::nullopt;
+}
+
+// All pools are in one namespace. The list carries no resourceVersion, so that it shows every write before
+// it.
+asio::awaitable<ledger::Usage> Reservations::live_usage(std::vector<kube::ObjectKey> pools) {
+    ledger::Usage usage;
+    if (pools.empty()) co_return usage;
+    kube::ListOptions options;
+    options.namespace_ = pools.front().namespace_;
+    const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
+    for (const auto& claim : claims) {
+        const kube::ObjectKey pool(claim.metadata.namespace_, claim.spec.poolRef);
+        if (std::find(pools.begin(), pools.end(), pool) == pools.end() || !ledger::counts(claim)) continue;
+        const auto known = informers_.pools.store().get(pool);
+        usage += ledger::one_machine(ledger::size_of(claim.spec, known.get()));
+    }
+    co_return usage;
+}
+
+base::Duration Reservations::unsettled(const OwnBooks& books, const kube::ObjectKey& key,
+                                       const Reserved& reserved) const {
+    const auto own = books.find(key);
+    if (own != books.end() && own->second.open > 0) return std::chrono::seconds{1};
+    if (own != books.end() && own->second.last == reserved)
+        return std::max(own->second.settles_at - clock_.now(), base::Duration::zero());
+    return ledger::unsettled_for(reserved, clock_.wall_now());
+}
+
+void Reservations::end(const Reservation& reservation, bool completed) {
+    const auto close = [this, completed](Own& own) {
+        --own.open;
+        if (completed) return;
+        own.settles_at = std::max(own.settles_at, clock_.now() + ledger::kReservationSettles);
+        own.is_interrupted = true;
+    };
+    close(pools_[reservation.pool_]);
+    if (reservation.control_plane_) close(control_planes_[*reservation.control_plane_]);
+}
+
+}  // namespace controllers

@@ -1,0 +1,39 @@
+#include "controllers/state/blocker.hpp"
+
+#include <array>
+
+#include "api/names.hpp"
+
+namespace controllers::disruption {
+
+namespace reasons = api::reasons;
+
+namespace {
+
+constexpr std::array kNames{
+    std::pair{Kind::Empty, reasons::kEmpty},         std::pair{Kind::Underutilized, reasons::kUnderutilized},
+    std::pair{Kind::Drifted, reasons::kDrifted},     std::pair{Kind::Expired, reasons::kExpired},
+    std::pair{Kind::Unhealthy, reasons::kUnhealthy}, std::pair{Kind::Evacuation, reasons::kEvacuation}};
+
+}  // namespace
+
+std::string_view name_of(Kind kind) {
+    for (const auto& [known, name] : kNames)
+        if (known == kind) return name;
+    return {};
+}
+
+std::optional<Kind> kind_named(std::string_view name) {
+    for (const auto& [kind, known] : kNames)
+        if (known == name) return kind;
+    return std::nullopt;
+}
+
+std::optional<api::Time> end_of(std::optional<api::Time> start, api::Duration wait, api::Time now) {
+    if (!start || wait.value <= std::chrono::nanoseconds{0}) return std::nullopt;
+    const api::Time end(start->at + std::chrono::ceil<std::chrono::seconds>(wait.value));
+    if (now < end) return end;
+    return std::nullopt;
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,132 @@
+#include "controllers/state/claim_factory.hpp"
+
+#include <algorithm>
+
+#include "controllers/state/ledger.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+
+namespace {
+
+constexpr std::size_t kSuffixLength = 5;
+constexpr std::uint64_t kNames = 60'466'176;  // 36^5
+constexpr std::size_t kLongestPrefix = 63 - 1 - kSuffixLength;
+// An annotation may hold 256 KiB in all; a node rarely holds more pods than this.
+constexpr std::size_t kMostPodsNoted = 256;
+constexpr std::size_t kMostPodsNamed = 5;
+
+// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+std::uint64_t hash_of(const std::string& text) {
+    std::uint64_t hash = 14695981039346656037u;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return hash;
+}
+
+// A permutation of the names for each pool: the factor has no divisor in common with 36^5.
+std::string suffix_of(const std::string& pool_uid, std::int64_t sequence) {
+    constexpr std::uint64_t kFactor = 27'644'437;
+    auto number =
+        (hash_of(pool_uid) % kNames + static_cast<std::uint64_t>(sequence) % kNames * kFactor) % kNames;
+    std::string suffix(kSuffixLength, '0');
+    for (auto& c : suffix) {
+        c = "0123456789abcdefghijklmnopqrstuvwxyz"[number % 36];
+        number /= 36;
+    }
+    return suffix;
+}
+
+std::string host_name_of(std::string text) {
+    for (auto& c : text) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        const bool fits = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (!fits) c = '-';
+    }
+    text.resize(std::min(text.size(), kLongestPrefix));
+    while (!text.empty() && text.back() == '-') text.pop_back();
+    return text;
+}
+
+// Values with placeholders are no label values yet; the Node gets them filled in.
+void add_plain_labels(api::StringMap& labels, const api::StringMap& templates) {
+    for (const auto& [key, value] : templates)
+        if (value.find("{{") == std::string::npos) labels.emplace(key, value);
+}
+
+std::string joined(const std::vector<std::string>& parts, std::size_t most, const char* separator) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) {
+        if (i > 0) text += separator;
+        text += parts[i];
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string claim_name(const NodeSmithPool& pool, std::int64_t sequence) {
+    const auto& wanted = pool.spec.machineTemplate.kubeNodeNamePrefix;
+    const auto prefix = host_name_of(wanted.empty() ? pool.metadata.name : wanted);
+    return prefix + "-" + suffix_of(pool.metadata.uid, sequence);
+}
+
+NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence, const Purchase& purchase) {
+    NodeSmithClaim claim;
+    claim.metadata.namespace_ = pool.metadata.namespace_;
+    claim.metadata.name = claim_name(pool, sequence);
+    claim.metadata.labels[pool.spec.poolLabelKey] = pool.metadata.name;
+    add_plain_labels(*claim.metadata.labels, pool.spec.machineTemplate.labels);
+    if (!purchase.pod_uids.empty())
+        claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] =
+            joined(purchase.pod_uids, kMostPodsNoted, ",");
+    if (!purchase.pod_kinds.empty())
+        claim.metadata.annotations[std::string(api::annotations::kBoughtForKinds)] =
+            joined(purchase.pod_kinds, kMostPodsNoted, ",");
+    claim.metadata.finalizers->emplace_back(api::finalizers::kClaim);
+    api::OwnerReference owner;
+    owner.apiVersion = NodeSmithPool::kResource.api_version();
+    owner.kind = NodeSmithPool::kResource.kind;
+    owner.name = pool.metadata.name;
+    owner.uid = pool.metadata.uid;
+    owner.controller = true;
+    owner.blockOwnerDeletion = true;
+    claim.metadata.ownerReferences->push_back(std::move(owner));
+
+    claim.spec.poolRef = pool.metadata.name;
+    claim.spec.requirements = purchase.size;
+    claim.spec.extendedResources = pool.spec.machineTemplate.extendedResources;
+    claim.spec.zone = purchase.zone;
+    claim.spec.deletionPolicy = pool.spec.deletionPolicy;
+    claim.spec.expireAfter = pool.spec.disruption.expireAfter;
+    claim.spec.idempotencyKey = ledger::purchase_key(pool.metadata.uid, sequence);
+    return claim;
+}
+
+std::vector<std::string> bought_for(const NodeSmithClaim& claim) {
+    return listed(claim, api::annotations::kBoughtFor);
+}
+
+std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation) {
+    std::vector<std::string> entries;
+    const auto* noted = api::find(claim.metadata.annotations, annotation);
+    if (!noted) return entries;
+    for (std::size_t start = 0; start < noted->size();) {
+        const auto end = std::min(noted->find(',', start), noted->size());
+        if (end > start) entries.push_back(noted->substr(start, end - start));
+        start = end + 1;
+    }
+    return entries;
+}
+
+std::string explain(const Purchase& purchase) {
+    if (purchase.pod_names.empty()) return purchase.reason;
+    const auto count = purchase.pod_names.size();
+    auto text =
+        std::string(count == 1 ? "for pod " : "for pods ") + joined(purchase.pod_names, kMostPodsNamed, ", ");
+    if (count > kMostPodsNamed) text += " and " + std::to_string(count - kMostPodsNamed) + " more";
+    return text;
+}
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,128 @@
+#include "controllers/state/claim_state.hpp"
+
+#include "base/backoff.hpp"
+
+namespace controllers::claim {
+
+namespace conditions = api::conditions;
+
+void set(ClaimStatus& status, std::string_view type, ConditionStatus value, std::string_view reason,
+         std::string message, api::Time now) {
+    api::ConditionUpdate update;
+    update.type = type;
+    update.status = value;
+    update.reason = reason;
+    update.message = std::move(message);
+    api::set_condition(status.conditions, update, now);
+}
+
+std::optional<api::Time> since(const ClaimStatus& status, std::string_view type) {
+    const auto* condition = api::find_condition(status.conditions, type);
+    return condition ? condition->lastTransitionTime : std::nullopt;
+}
+
+bool has_reason(const ClaimStatus& status, std::string_view type, std::string_view reason) {
+    const auto* condition = api::find_condition(status.conditions, type);
+    return condition && condition->reason == reason;
+}
+
+bool is_true(const NodeSmithClaim& claim, std::string_view type) {
+    return api::is_true(claim.status.conditions, type);
+}
+
+bool is_unadopted(const ClaimStatus& status) {
+    return !status.providerID.empty() && status.systemUUID.empty() && status.machineID.empty();
+}
+
+api::Time later(api::Time time, api::Duration wait) {
+    return api::Time(time.at + std::chrono::ceil<std::chrono::seconds>(wait.value));
+}
+
+ClaimPhase phase_of(const NodeSmithClaim& claim) {
+    const auto& status = claim.status;
+    bool leaving = claim.metadata.deletionTimestamp.has_value();
+    if (leaving || (api::find_condition(status.conditions, conditions::kMachineDeleted) &&
+                    !is_true(claim, conditions::kFailed))) {
+        bool drains = api::is_false(status.conditions, conditions::kDrained);
+        return drains ? ClaimPhase::Draining : leaving ? ClaimPhase::Terminating : ClaimPhase::Launching;
+    }
+    if (is_true(claim, conditions::kFailed)) return ClaimPhase::Failed;
+    if (api::is_false(status.conditions, conditions::kDrained)) return ClaimPhase::Draining;
+    if (is_true(claim, conditions::kInitialized)) return ClaimPhase::Ready;
+    if (is_true(claim, conditions::kRegistered)) return ClaimPhase::Initializing;
+    if (is_true(claim, conditions::kLaunched)) return ClaimPhase::Registering;
+    return status.launchAttempts > 0 ? ClaimPhase::Launching : ClaimPhase::Pending;
+}
+
+std::string_view to_string(ClaimPhase phase) {
+    switch (phase) {
+        case ClaimPhase::Pending:
+            return "Pending";
+        case ClaimPhase::Launching:
+            return "Launching";
+        case ClaimPhase::Registering:
+            return "Registering";
+        case ClaimPhase::Initializing:
+            return "Initializing";
+        case ClaimPhase::Ready:
+            return "Ready";
+        case ClaimPhase::Draining:
+            return "Draining";
+        case ClaimPhase::Terminating:
+            return "Terminating";
+        case ClaimPhase::Failed:
+            return "Failed";
+    }
+    return "";
+}
+
+std::string size_text(const api::v1alpha1::Size& size) {
+    bool whole = size.memoryMiB % 1024 == 0;
+    return std::to_string(size.cpuCores) + "c/" +
+           (whole ? std::to_string(size.memoryMiB / 1024) + "Gi" : std::to_string(size.memoryMiB) + "Mi");
+}
+
+void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_attempts, api::Time now) {
+    auto attempt = "attempt " + std::to_string(status.launchAttempts) + " of " +
+                   std::to_string(max_attempts) + " failed: " + failure.message;
+    status.lastFailure = {failure.reason, failure.message, failure.host, now};
+    set(status, conditions::kLaunched, ConditionStatus::False, failure.reason, attempt, now);
+    if (status.launchAttempts >= max_attempts) {
+        bool unregistered = failure.reason == reasons::kRegistrationTimeout;
+        set(status, conditions::kFailed, ConditionStatus::True,
+            unregistered ? reasons::kRegistrationTimeoutExceeded : reasons::kLaunchAttemptsExceeded, attempt,
+            now);
+    }
+    set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kAttemptFailed,
+        "the machine of the failed attempt is to be removed", now);
+}
+
+void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now) {
+    status.lastFailure = {std::string(reason), message, "", now};
+    set(status, conditions::kLaunched, ConditionStatus::False, reason, message, now);
+    set(status, conditions::kFailed, ConditionStatus::True, reason, message, now);
+    if (!status.machineID.empty())
+        set(status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kAttemptFailed,
+            "whatever was made of the machine is to be removed", now);
+}
+
+void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now) {
+    for (auto type : {conditions::kMachineDeleted, conditions::kDrained, conditions::kVolumesDetached,
+                      conditions::kRegistered, conditions::kInitialized}) {
+        api::remove_condition(status.conditions, type);
+    }
+    for (auto* text : {&status.host, &status.zone, &status.machineID, &status.systemUUID, &status.providerID,
+                       &status.taskRef, &status.nodeName, &status.bootstrapKeySHA256}) {
+        text->clear();
+    }
+    status.waitsForRoomSince.reset();
+    status.addresses.clear();
+    status.boot.reset();
+    status.capacity.clear();
+    status.allocatable.clear();
+    base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
+                          std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
+    status.nextRetryTime = later(now, backoff.after(status.launchAttempts));
+}
+
+}  // namespace controllers::claim

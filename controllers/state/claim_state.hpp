@@ -1,0 +1,53 @@
+// Reading and writing the state of a claim, which is its conditions. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/pool.hpp"
+
+namespace controllers::claim {
+
+using api::ConditionStatus;
+using api::v1alpha1::ClaimPhase;
+using api::v1alpha1::ClaimStatus;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+
+namespace reasons = api::reasons;
+
+void set(ClaimStatus& status, std::string_view type, ConditionStatus value, std::string_view reason,
+         std::string message, api::Time now);
+
+// When the condition got its present status; nullopt: there is no such condition.
+std::optional<api::Time> since(const ClaimStatus& status, std::string_view type);
+bool has_reason(const ClaimStatus& status, std::string_view type, std::string_view reason);
+bool is_true(const NodeSmithClaim& claim, std::string_view type);
+// It is of the Go project KubeNodeSmith: it names a machine that we know nothing else of.
+bool is_unadopted(const ClaimStatus& status);
+
+// In whole seconds, as times in the API are: what is due may come up to a second early.
+api::Time later(api::Time time, api::Duration wait);
+
+// For the PHASE column.
+ClaimPhase phase_of(const NodeSmithClaim& claim);
+std::string_view to_string(ClaimPhase phase);
+// For the SIZE column: "4c/8Gi", "2c/1536Mi".
+std::string size_text(const api::v1alpha1::Size& size);
+
+// The attempt cannot succeed: its machine has to be removed before the next one (or, after the last one,
+// before the claim is at rest). `host` is where it failed if that host is to blame, else empty.
+struct Failure {
+    std::string reason;
+    std::string message;
+    std::string host;
+};
+void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_attempts, api::Time now);
+// No host takes the machine, and none is waited for any longer. Not the fault of the pool or of a host.
+void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now);
+// The machine of the failed attempt is gone: back to the start, after a pause that grows with the attempts.
+void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now);
+
+}  // namespace controllers::claim

@@ -1,0 +1,186 @@
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "bootstrap/approval.hpp"
+#include "controllers/cache/condition_update.hpp"
+#include "controllers/state/control_plane_status.hpp"
+#include "controllers/state/course.hpp"
+#include "scheduling/text.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::ConditionUpdate;
+using api::v1alpha1::ControlPlaneStatus;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+namespace reasons = api::reasons;
+
+namespace {
+
+ConditionUpdate not_ready(std::string_view reason, std::string message) {
+    return update(api::conditions::kReady, ConditionStatus::False, reason, std::move(message));
+}
+
+// nullopt: the pool has a provider that works.
+std::optional<ConditionUpdate> problem_of(const NodeSmithPool& pool, const Providers& providers) {
+    const auto& name = pool.metadata.name;
+    const auto& wanted = pool.spec.providerRef;
+    if (wanted.empty())
+        return not_ready(reasons::kProviderRefMissing,
+                         "pool " + name + " names no provider: set its spec.providerRef");
+    const auto found = providers.find({pool.metadata.namespace_, wanted});
+    if (found == providers.end())
+        return not_ready(reasons::kProviderMissing,
+                         "pool " + name + " names provider " + wanted + ", which is not in its namespace");
+    const auto* ready = api::find_condition(found->second->status.conditions, api::conditions::kReady);
+    if (!ready)
+        return update(api::conditions::kReady, ConditionStatus::Unknown, reasons::kNotReconciled,
+                      "provider " + wanted + " was not examined yet");
+    if (ready->status == ConditionStatus::True) return std::nullopt;
+    return not_ready(reasons::kProviderInitializationFailed, "provider " + wanted + ": " + ready->message);
+}
+
+std::vector<const NodeSmithPool*> listed_pools(const ControlPlaneFacts& facts,
+                                               std::vector<std::string>& missing) {
+    std::vector<const NodeSmithPool*> found;
+    const auto& namespace_ = facts.object.metadata.namespace_;
+    for (const auto& name : facts.object.spec.pools) {
+        if (name == "*") {
+            for (const auto& [key, pool] : facts.pools)
+                if (key.namespace_ == namespace_) found.push_back(pool.get());
+            continue;
+        }
+        const auto pool = facts.pools.find({namespace_, name});
+        if (pool == facts.pools.end())
+            missing.push_back(name);
+        else
+            found.push_back(pool->second.get());
+    }
+    return found;
+}
+
+// " (there are workers, gpu)".
+std::string pools_there(const ControlPlaneFacts& facts) {
+    constexpr std::size_t kMostNamed = 5;
+    std::string names;
+    std::size_t count = 0;
+    for (const auto& [key, pool] : facts.pools) {
+        if (key.namespace_ != facts.object.metadata.namespace_) continue;
+        if (++count <= kMostNamed) names += (names.empty() ? "" : ", ") + key.name;
+    }
+    if (count > kMostNamed) names += ", ...";
+    return count == 0 ? "" : " (there " + std::string(count == 1 ? "is " : "are ") + names + ")";
+}
+
+}  // namespace
+
+ConditionUpdate resolve_pools(const ControlPlaneFacts& facts) {
+    std::vector<std::string> missing;
+    const auto listed = listed_pools(facts, missing);
+    if (!missing.empty())
+        return not_ready(reasons::kPoolMissing,
+                         "pool " + missing.front() + " is listed but not in namespace " +
+                             facts.object.metadata.namespace_ + ": correct spec.pools" + pools_there(facts));
+    for (const auto* pool : listed) {
+        const auto* manager = manager_of(api::key_of(*pool), facts.control_planes);
+        if (manager && api::key_of(*manager) != api::key_of(facts.object)) continue;
+        if (auto problem = problem_of(*pool, facts.providers)) return std::move(*problem);
+    }
+    const auto message = listed.empty() ? std::string("no pools are listed in spec.pools")
+                                        : "managing " + base::counted(facts.managed_pools, "pool");
+    return update(api::conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
+}
+
+ConditionUpdate judge_readiness(const ControlPlaneFacts& facts) {
+    auto pools = resolve_pools(facts);
+    const auto& forbidden = facts.token_rights.forbidden;
+    if (pools.status != ConditionStatus::True || !facts.joins_by_token || forbidden.empty()) return pools;
+    return not_ready(reasons::kTokensMayNotJoin,
+                     "machines of pool " + facts.joins_by_token->metadata.name + " cannot join: group " +
+                         std::string(bootstrap::kTokenGroup) + " of their bootstrap tokens may not " +
+                         forbidden + ": apply config/rbac/bootstrap.yaml (in the chart: rbac.create)");
+}
+
+ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet) {
+    const bool too_many = fleet.unready > bounds.okUnreadyCount &&
+                          fleet.unready * 100 > fleet.in_service * bounds.maxUnreadyPercent;
+    if (!too_many)
+        return update(api::conditions::kClusterHealthy, ConditionStatus::True, reasons::kHealthy,
+                      "enough nodes are Ready");
+    return update(api::conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
+                  std::to_string(fleet.unready) + " of " + base::counted(fleet.in_service, "node") + " " +
+                      base::is_or_are(fleet.unready) +
+                      " not Ready: nothing is created or removed until it is no more than " +
+                      base::counted(bounds.okUnreadyCount, "node") + " or " +
+                      std::to_string(bounds.maxUnreadyPercent) + " percent");
+}
+
+ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
+    const auto tell = [](ConditionStatus status, std::string_view reason, std::string message) {
+        return update(api::conditions::kTokensBoundToNodes, status, reason, std::move(message));
+    };
+    if (facts.token_rights.cluster_approves.value_or(false))
+        return tell(
+            ConditionStatus::False, reasons::kClusterApprovesTokens,
+            "the cluster approves a certificate of any Node's name for every bootstrap token, so whoever "
+            "reads a machine's boot data can become any Node: remove the ClusterRoleBinding that gives "
+            "system:certificates.k8s.io:certificatesigningrequests:nodeclient to group "
+            "system:bootstrappers or " +
+                std::string(bootstrap::kTokenGroup));
+    if (facts.left_to_cluster)
+        return tell(
+            ConditionStatus::False, reasons::kApprovalLeftToCluster,
+            "pool " + facts.left_to_cluster->metadata.name +
+                " leaves the approval of certificates to the cluster (bootstrap.approval Cluster): the "
+                "tokens of its machines are good for any Node");
+    if (!facts.token_rights.cluster_approves)
+        return tell(
+            ConditionStatus::Unknown, reasons::kNotReconciled,
+            "the API server did not tell whether the cluster approves certificates for every bootstrap "
+            "token: the operator needs to create subjectaccessreviews");
+    return tell(ConditionStatus::True, reasons::kOperatorApproves,
+                "a machine's bootstrap token is good for the certificate of its claim's Node only");
+}
+
+bool is_unhealthy(const NodeSmithControlPlane& control_plane, const Fleet& fleet) {
+    return judge_health(control_plane.spec.health, fleet).status == ConditionStatus::False;
+}
+
+namespace {
+
+// A provider of its pools is away, and may be back without anybody's doing.
+bool waits_for_provider(const ControlPlaneFacts& facts) {
+    std::vector<std::string> missing;
+    const auto listed = listed_pools(facts, missing);
+    return std::any_of(listed.begin(), listed.end(), [&](const NodeSmithPool* pool) {
+        const auto found = facts.providers.find({pool->metadata.namespace_, pool->spec.providerRef});
+        if (found == facts.providers.end()) return false;
+        const auto& all = found->second->status.conditions;
+        return !api::is_true(all, api::conditions::kReady) && !is_stalled(all);
+    });
+}
+
+}  // namespace
+
+ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now) {
+    auto status = facts.object.status;
+    status.observedGeneration = facts.object.metadata.generation;
+    for (auto update :
+         {judge_readiness(facts), judge_health(facts.object.spec.health, facts.fleet), judge_tokens(facts)}) {
+        update.observedGeneration = facts.object.metadata.generation;
+        api::set_condition(status.conditions, update, now);
+    }
+    status.pools = facts.managed_pools;
+    status.nodes = facts.fleet.nodes;
+    status.readyNodes = facts.fleet.ready_nodes;
+    status.pendingNodes = facts.fleet.pending_nodes;
+    status.claims = facts.fleet.all_claims();
+    auto after = facts.object;
+    after.status = std::move(status);
+    conclude(after, waits_for_provider(facts), now);
+    if (after.status != facts.object.status) after.status.lastSyncTime = now;
+    return after.status;
+}
+
+}  // namespace controllers

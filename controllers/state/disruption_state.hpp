@@ -1,0 +1,39 @@
+// What a claim's status and its Node say about a disruption that is under way: all that a process needs to go
+// on with one that another process began. Pure.
+#pragma once
+
+#include <optional>
+
+#include "api/node.hpp"
+#include "api/v1alpha1/claim.hpp"
+#include "controllers/state/blocker.hpp"
+
+namespace controllers::disruption {
+
+// A disruption was decided (condition Disrupted=True with that reason) and not given up, and the claim lives.
+std::optional<Kind> under_way(const api::v1alpha1::NodeSmithClaim& claim);
+// When it was decided.
+api::Time decided_at(const api::v1alpha1::NodeSmithClaim& claim);
+// Of one under way: when its pods began to be evicted; nullopt: not yet.
+std::optional<api::Time> drain_began(const api::v1alpha1::NodeSmithClaim& claim);
+// Reason of Disrupted=False: machines for the pods of the node did not come in time.
+inline constexpr std::string_view kReplacementTimeout = "ReplacementTimeout";
+
+// Condition of a pool: its pods would fit on fewer nodes, as far as sums tell.
+inline constexpr std::string_view kConsolidatable = "Consolidatable";
+
+// The node comes or is in service, and nothing was decided against it.
+bool is_staying(const api::v1alpha1::NodeSmithClaim& claim);
+// An attempt to launch its machine failed: that machine is being drained and removed, another one follows.
+bool loses_machine(const api::v1alpha1::NodeSmithClaim& claim);
+// Its leaving node is reckoned as one of the domains of hard spreads, as the kube-scheduler has it until the
+// node is gone: its pods are to run elsewhere first, or a budget keeps them there for minutes.
+bool is_domain_until_gone(const api::v1alpha1::NodeSmithClaim& claim, api::Time now);
+// Its power is being switched off and on again.
+bool is_power_cycling(const api::v1alpha1::NodeSmithClaim& claim);
+
+bool has_leaving_taint(const api::Node& node);
+// The node without our taint and what goes with it.
+api::Node back_in_service(const api::Node& node);
+
+}  // namespace controllers::disruption

@@ -1,0 +1,75 @@
+#include "controllers/state/fleet.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithClaim;
+namespace conditions = api::conditions;
+
+bool is_ready(const api::Node& node) {
+    return api::is_true(node.status.conditions, conditions::kReady);
+}
+
+const api::Node* node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
+    if (claim.status.nodeName.empty()) return nullptr;
+    const auto found = nodes.find({"", claim.status.nodeName});
+    return found == nodes.end() ? nullptr : found->second.get();
+}
+
+ClaimState state_of(const NodeSmithClaim& claim) {
+    if (claim.metadata.deletionTimestamp) return ClaimState::deleting;
+    if (api::is_true(claim.status.conditions, conditions::kFailed)) return ClaimState::failed;
+    if (api::is_true(claim.status.conditions, conditions::kReady)) return ClaimState::ready;
+    return ClaimState::pending;
+}
+
+bool removal_hangs(const NodeSmithClaim& claim) {
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    if (!deleted || deleted->status != api::ConditionStatus::False) return false;
+    return deleted->reason != api::reasons::kAttemptFailed && deleted->reason != api::reasons::kDeleting &&
+           deleted->reason != api::reasons::kProviderError;
+}
+
+bool is_coming(const NodeSmithClaim& claim) {
+    const auto state = state_of(claim);
+    return (state == ClaimState::pending || state == ClaimState::ready) && !removal_hangs(claim) &&
+           !api::is_true(claim.status.conditions, conditions::kRegistered);
+}
+
+Fleet& Fleet::operator+=(const Fleet& other) {
+    nodes += other.nodes;
+    ready_nodes += other.ready_nodes;
+    pending_nodes += other.pending_nodes;
+    in_service += other.in_service;
+    unready += other.unready;
+    claims.pending += other.claims.pending;
+    claims.ready += other.claims.ready;
+    claims.failed += other.claims.failed;
+    claims.deleting += other.claims.deleting;
+    usage += other.usage;
+    return *this;
+}
+
+Fleet fleet_of(const api::v1alpha1::NodeSmithPool& pool, const ClaimPointers& claims, const Nodes& nodes) {
+    Fleet fleet;
+    for (const auto& claim : claims) {
+        const auto state = state_of(*claim);
+        if (state == ClaimState::pending) ++fleet.claims.pending;
+        if (state == ClaimState::ready) ++fleet.claims.ready;
+        if (state == ClaimState::failed) ++fleet.claims.failed;
+        if (state == ClaimState::deleting) ++fleet.claims.deleting;
+        if (ledger::counts(*claim)) fleet.usage += ledger::one_machine(ledger::size_of(claim->spec, &pool));
+        if (is_coming(*claim)) ++fleet.pending_nodes;
+
+        const auto* node = node_of(*claim, nodes);
+        if (node) ++fleet.nodes;
+        if (node && is_ready(*node)) ++fleet.ready_nodes;
+        const bool stays = state == ClaimState::pending || state == ClaimState::ready;
+        if (stays && api::is_true(claim->status.conditions, conditions::kInitialized)) {
+            ++fleet.in_service;
+            if (!node || !is_ready(*node)) ++fleet.unready;
+        }
+    }
+    return fleet;
+}
+
+}  // namespace controllers

@@ -1,0 +1,149 @@
+#include "controllers/state/node_changes.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace controllers::claim {
+
+namespace labels = api::labels;
+namespace taints = api::taints;
+
+namespace {
+
+using Taints = std::vector<api::Taint>;
+
+bool has_taint(const Taints& list, const api::Taint& taint) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const api::Taint& other) { return same_taint(other, taint); });
+}
+
+void add_taints(Taints& list, const Taints& wanted) {
+    for (const auto& taint : wanted) {
+        if (!has_taint(list, taint)) list.push_back(taint);
+    }
+}
+
+bool remove_taint(Taints& list, std::string_view key) {
+    return std::erase_if(list, [key](const api::Taint& taint) { return taint.key == key; }) > 0;
+}
+
+void identify(api::StringMap& wanted, const NodeOrigin& origin) {
+    wanted[std::string(labels::kClaim)] = origin.claim.metadata.name;
+    if (origin.pool) wanted[origin.pool->spec.poolLabelKey] = origin.pool->metadata.name;
+}
+
+void render_into(api::StringMap& result, const api::StringMap& templates, const NodeSmithClaim& claim) {
+    for (const auto& [key, value] : templates) result[key] = render(value, claim);
+}
+
+void merge(api::StringMap& into, const api::StringMap& wanted) {
+    for (const auto& [key, value] : wanted) into[key] = value;
+}
+
+}  // namespace
+
+std::string zone_label(const api::v1alpha1::NodeSmithProvider* provider) {
+    if (provider && provider->spec.proxmox) return provider->spec.proxmox->placement.zoneLabel;
+    if (provider && provider->spec.redfish) return {};
+    return std::string(labels::kZone);
+}
+
+std::string note_on_zone_label(const NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider) {
+    const auto key = provider ? zone_label(provider) : std::string();
+    const auto* wanted = key.empty() ? nullptr : api::find(pool.spec.machineTemplate.labels, key);
+    if (!wanted || wanted->find("{{") != std::string::npos) return {};
+    return "label " + key + "=" + *wanted + " of machineTemplate.labels has no effect, as provider " +
+           provider->metadata.name +
+           " sets it to the name of the Proxmox host: give its spec.proxmox.placement.zoneLabel another "
+           "label, "
+           "or \"\"";
+}
+
+std::string render(const std::string& text, const NodeSmithClaim& claim) {
+    const std::pair<const char*, const std::string&> values[] = {{".Host", claim.status.host},
+                                                                 {".Pool", claim.spec.poolRef},
+                                                                 {".Provider", claim.status.providerRef},
+                                                                 {".Claim", claim.metadata.name},
+                                                                 {".Zone", claim.status.zone}};
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        auto open = text.find("{{", at);
+        auto close = open == std::string::npos ? open : text.find("}}", open);
+        if (close == std::string::npos) return result + text.substr(at);
+        auto name = text.substr(open + 2, close - open - 2);
+        std::erase(name, ' ');
+        auto known = std::find_if(std::begin(values), std::end(values),
+                                  [&](const auto& v) { return name == v.first; });
+        result += text.substr(at, open - at);
+        result += known == std::end(values) ? text.substr(open, close + 2 - open) : known->second;
+        at = close + 2;
+    }
+    return result;
+}
+
+api::StringMap node_labels(const NodeOrigin& origin) {
+    api::StringMap wanted;
+    if (origin.host) wanted = origin.host->labels;
+    if (origin.pool) render_into(wanted, origin.pool->spec.machineTemplate.labels, origin.claim);
+    render_into(wanted, origin.claim.spec.labels, origin.claim);
+    const auto& status = origin.claim.status;
+    if (!status.host.empty()) wanted[std::string(labels::kHost)] = status.host;
+    if (!origin.zone_label.empty() && !status.zone.empty()) wanted[origin.zone_label] = status.zone;
+    identify(wanted, origin);
+    return wanted;
+}
+
+api::Node registered(const api::Node& node, const NodeOrigin& origin) {
+    auto result = node;
+    const bool told_of_taints = remove_taint(result.spec.taints, taints::kUnregistered) ||
+                                node.metadata.labels->contains(std::string(labels::kClaim));
+    merge(*result.metadata.labels, node_labels(origin));
+    if (origin.pool) {
+        const auto& machine = origin.pool->spec.machineTemplate;
+        render_into(*result.metadata.annotations, machine.annotations, origin.claim);
+        add_taints(result.spec.taints, machine.taints);
+        if (!told_of_taints) add_taints(result.spec.taints, machine.startupTaints);
+    }
+    if (origin.host) add_taints(result.spec.taints, origin.host->taints);
+    add_taints(result.spec.taints, origin.claim.spec.taints);
+    if (!told_of_taints) add_taints(result.spec.taints, origin.claim.spec.startupTaints);
+    const bool cloud_controller =
+        api::find_taint(node.spec.taints, taints::kUninitialized, taints::kNoSchedule);
+    if (result.spec.providerID.empty() && !cloud_controller) {
+        result.spec.providerID = origin.claim.status.providerID;
+    }
+    return result;
+}
+
+api::Node kept(const api::Node& node, const NodeOrigin& origin) {
+    auto result = node;
+    identify(*result.metadata.labels, origin);
+    return result;
+}
+
+api::Node leaving(const api::Node& node, const NodeOrigin& origin) {
+    auto result = kept(node, origin);
+    result.metadata.labels->try_emplace(std::string(labels::kExcludeFromLoadBalancers), "true");
+    api::Taint taint;
+    taint.key = taints::kDisrupted;
+    taint.effect = taints::kNoSchedule;
+    add_taints(result.spec.taints, {taint});
+    return result;
+}
+
+api::Node released(const api::Node& node) {
+    auto result = node;
+    result.metadata.labels->erase(std::string(labels::kClaim));
+    if (remove_taint(result.spec.taints, taints::kDisrupted)) {
+        result.metadata.labels->erase(std::string(labels::kExcludeFromLoadBalancers));
+    }
+    return result;
+}
+
+bool is_labelled(const api::Node& node, const NodeSmithClaim& claim) {
+    const auto* label = api::find(node.metadata.labels, labels::kClaim);
+    return label && *label == claim.metadata.name;
+}
+
+}  // namespace controllers::claim

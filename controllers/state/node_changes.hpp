@@ -1,0 +1,48 @@
+// How a claim's Node should look: when it joins, while it serves, when it leaves. Pure; a caller patches the
+// difference.
+#pragma once
+
+#include <string>
+
+#include "api/node.hpp"
+#include "api/v1alpha1/host.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "controllers/state/claim_state.hpp"
+
+namespace controllers::claim {
+
+// What a Node gets from its claim and pool, and from its bare-metal host.
+struct NodeOrigin {
+    const NodeSmithClaim& claim;
+    const NodeSmithPool* pool = nullptr;
+    std::string zone_label;  // key of the label that names the zone; "" = none
+    const api::v1alpha1::HostSpec* host = nullptr;
+};
+
+// The key of the label that gets a machine's zone. Bare-metal hosts bring their own labels.
+std::string zone_label(const api::v1alpha1::NodeSmithProvider* provider);
+
+// A label of the pool's template that the zone's name overrides, said with what to do; empty: there is none.
+std::string note_on_zone_label(const NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider);
+
+// Replaces {{ .Host }} {{ .Pool }} {{ .Provider }} {{ .Claim }} {{ .Zone }}; anything else stays as it is.
+std::string render(const std::string& text, const NodeSmithClaim& claim);
+
+// Labels of the pool's template and of the claim, rendered, and those that say where the Node belongs, which
+// no template can override.
+api::StringMap node_labels(const NodeOrigin& origin);
+
+// Labels, annotations, taints and, if no cloud controller will do it, providerID. Startup taints are added
+// only to a Node that was not told of them when it joined (its image joins by itself), and only once.
+api::Node registered(const api::Node& node, const NodeOrigin& origin);
+// With the labels of pool and claim, without which no Node is ever deleted.
+api::Node kept(const api::Node& node, const NodeOrigin& origin);
+// No new pods, no new connections; the label of the claim, without which the Node would never be deleted.
+api::Node leaving(const api::Node& node, const NodeOrigin& origin);
+// Back to its user (deletionPolicy Retain): without the claim's label and without the traces of leaving.
+api::Node released(const api::Node& node);
+
+// It has our label with the claim's name.
+bool is_labelled(const api::Node& node, const NodeSmithClaim& claim);
+
+}  // namespace controllers::claim

@@ -1,0 +1,56 @@
+#include <algorithm>
+
+#include "controllers/cache/condition_update.hpp"
+#include "controllers/state/pool_status.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::Bootstrap;
+using api::v1alpha1::BootstrapMethod;
+
+namespace {
+
+Bootstrap bootstrap_of(const PoolFacts& facts) {
+    if (facts.object.spec.bootstrap) return *facts.object.spec.bootstrap;
+    return facts.manager ? facts.manager->spec.bootstrap.value_or(Bootstrap{}) : Bootstrap{};
+}
+
+// From the network, a CD or an imported disk: what it holds nobody here knows.
+bool boots_something(const api::v1alpha1::VMOption& option) {
+    const auto* text = option.value.if_string();
+    if (!text) return false;
+    return option.name == "boot" || text->find("import-from=") != text->npos ||
+           text->find("media=cdrom") != text->npos;
+}
+
+std::string why_nothing_boots(const PoolFacts& facts) {
+    const auto method = bootstrap_of(facts).method;
+    if (method == BootstrapMethod::None || !facts.provider || !facts.provider->spec.proxmox) return {};
+    const auto& proxmox = *facts.provider->spec.proxmox;
+    if (proxmox.template_ || std::ranges::any_of(proxmox.vmOptions, boots_something)) return {};
+    const bool by_cloud_init = method == BootstrapMethod::CloudInit;
+    return std::string("its machines are to join by ") +
+           (by_cloud_init ? "cloud-init (bootstrap.method CloudInit)"
+                          : "their guest agent (bootstrap.method GuestAgent)") +
+           ", but they are blank: NodeSmithProvider " + facts.provider->metadata.name +
+           " has no spec.proxmox.template. Name a template that has " +
+           (by_cloud_init ? "cloud-init" : "the agent") +
+           ", or add {name: boot, value: order=net0} to spec.proxmox.vmOptions if your network boots such an "
+           "image";
+}
+
+}  // namespace
+
+void judge_boot(const PoolFacts& facts, api::v1alpha1::PoolStatus& status, api::Time now) {
+    const auto type = api::conditions::kConfigurationValid;
+    auto problem = why_nothing_boots(facts);
+    if (problem.empty()) {
+        api::remove_condition(status.conditions, type);
+        return;
+    }
+    auto next = update(type, api::ConditionStatus::False, "NothingToBoot", std::move(problem));
+    next.observedGeneration = facts.object.metadata.generation;
+    api::set_condition(status.conditions, next, now);
+}
+
+}  // namespace controllers

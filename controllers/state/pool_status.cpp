@@ -1,0 +1,347 @@
+#include <algorithm>
+#include <tuple>
+
+#include "base/backoff.hpp"
+#include "base/text.hpp"
+#include "controllers/cache/condition_update.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/course.hpp"
+#include "controllers/state/node_changes.hpp"
+#include "controllers/state/pool_status.hpp"
+#include "controllers/state/room.hpp"
+#include "controllers/state/template_hash.hpp"
+#include "scheduling/text.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::v1alpha1::LearnedOffer;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
+using api::v1alpha1::PoolStatus;
+using api::v1alpha1::Size;
+using api::v1alpha1::SystemReserved;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+using Update = api::ConditionUpdate;
+
+constexpr std::size_t kMostHostsTold = 5;
+
+Update managed(const PoolFacts& facts) {
+    if (facts.manager)
+        return update(conditions::kManaged, ConditionStatus::True, reasons::kSelected,
+                      "managed by control plane " + facts.manager->metadata.name);
+    return update(
+        conditions::kManaged, ConditionStatus::False, reasons::kNotSelected,
+        "no NodeSmithControlPlane of this namespace lists the pool in spec.pools (nor \"*\"): nothing "
+        "is created or removed; add it there");
+}
+
+Update provider_ready(const PoolFacts& facts) {
+    const auto& name = facts.object.spec.providerRef;
+    if (!facts.provider)
+        return update(conditions::kProviderReady, ConditionStatus::False, reasons::kProviderNotFound,
+                      "there is no NodeSmithProvider " + name + " in this namespace");
+    const auto* ready = api::find_condition(facts.provider->status.conditions, conditions::kReady);
+    if (!ready)
+        return update(conditions::kProviderReady, ConditionStatus::Unknown, reasons::kNotReconciled,
+                      "provider " + name + " was not examined yet");
+    if (ready->status == ConditionStatus::True)
+        return update(conditions::kProviderReady, ConditionStatus::True, reasons::kReady,
+                      "provider " + name + " is Ready");
+    return update(conditions::kProviderReady, ConditionStatus::False, reasons::kProviderNotReady,
+                  "provider " + name + ": " + ready->message);
+}
+
+std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
+    const auto* condition = api::find_condition(claim.status.conditions, type);
+    if (!condition || condition->status != ConditionStatus::True) return std::nullopt;
+    return condition->lastTransitionTime;
+}
+
+// Why no host can take a machine of the size, as the provider last saw them; empty: one can, or none is
+// known.
+std::string why_no_room(const PoolFacts& facts, const Size& size) {
+    if (!facts.provider) return {};
+    if (facts.provider->spec.redfish) {
+        if (facts.bare_metal.empty() ||
+            std::ranges::any_of(facts.bare_metal, [](const auto& host) { return is_free(*host); }))
+            return {};
+        return "no NodeSmithHost of provider " + facts.provider->metadata.name +
+               " is free: wait, or add hosts (kubectl get nshost says what each is at)";
+    }
+    std::string text;
+    std::size_t named = 0;
+    for (const auto& host : facts.provider->status.hosts) {
+        const bool is_large = !host.largestMachine || (host.largestMachine->cpuCores >= size.cpuCores &&
+                                                       host.largestMachine->memoryMiB >= size.memoryMiB);
+        const bool has_room = host.freeCPUCores >= size.cpuCores && host.freeMemoryMiB >= size.memoryMiB;
+        if (host.online && is_large && has_room) return {};
+        if (++named > kMostHostsTold) continue;
+        // Figures would change with every machine that comes or goes.
+        text += (named > 1 ? "; " : "") + host.name + ": " +
+                (!host.online ? host.message
+                 : is_large   ? std::string("is full")
+                              : std::string("is too small for it"));
+    }
+    if (named == 0) return {};
+    if (named > kMostHostsTold)
+        text += "; and " + base::counted(static_cast<std::int64_t>(named - kMostHostsTold), "more host");
+    return "no host has room for its smallest machine (" + claim::size_text(size) + "): " + text;
+}
+
+// A claim that the API server lets us do nothing for: the next one would fare no better.
+const NodeSmithClaim* refused_claim(const ClaimPointers& claims) {
+    const auto found = std::ranges::find_if(claims, [](const auto& claim) {
+        const auto* launched = api::find_condition(claim->status.conditions, conditions::kLaunched);
+        return launched && launched->status != ConditionStatus::True &&
+               launched->reason == reasons::kRequestRefused;
+    });
+    return found == claims.end() ? nullptr : found->get();
+}
+
+// ", of at most 2 CPUs, as its limits leave no more".
+std::string what_limits_leave(const ledger::Limits& limits, const ledger::Usage& used) {
+    std::string left;
+    if (limits.cpuCores > 0) left = base::counted(limits.cpuCores - used.cpuCores, "CPU");
+    if (limits.memoryMiB > 0)
+        left += (left.empty() ? "" : " and ") + std::to_string(limits.memoryMiB - used.memoryMiB) + " MiB";
+    return left.empty() ? "" : ", of at most " + left + ", as its limits leave no more";
+}
+
+// What keeps all pools of the control plane from creating a machine of the size.
+std::optional<ledger::LimitHit> held_by_manager(const NodeSmithControlPlane& manager, const Size& size) {
+    const auto name = "control plane " + manager.metadata.name + ": ";
+    const auto used = ledger::usage_of(manager.status.reserved);
+    if (auto hit = ledger::admits(ledger::limits_of(manager.spec), used, ledger::one_machine(size)))
+        return ledger::LimitHit{hit->reason, name + hit->message};
+    const auto* healthy = api::find_condition(manager.status.conditions, conditions::kClusterHealthy);
+    if (healthy && healthy->status == ConditionStatus::False)
+        return ledger::LimitHit{healthy->reason, name + healthy->message};
+    return std::nullopt;
+}
+
+// Whether one more machine of the smallest size could be created.
+Update available(const PoolFacts& facts, const PoolStatus& status, const Update& is_ready, const Fleet& fleet,
+                 api::Time now) {
+    const auto no = [](std::string_view reason, std::string message) {
+        return update(conditions::kAvailable, ConditionStatus::False, reason, std::move(message));
+    };
+    if (is_ready.status != ConditionStatus::True) return no(is_ready.reason, is_ready.message);
+    if (const auto* claim = refused_claim(facts.claims))
+        return no(reasons::kRequestRefused,
+                  "claim " + claim->metadata.name + ": " +
+                      api::find_condition(claim->status.conditions, conditions::kLaunched)->message);
+    const auto size = ledger::smallest_size(facts.object.spec.machineTemplate);
+    const auto used = ledger::at_least(fleet.usage, ledger::usage_of(status.reserved));
+    if (const auto hit =
+            ledger::admits(ledger::limits_of(facts.object.spec), used, ledger::one_machine(size)))
+        return no(hit->reason, hit->message);
+    if (auto held = held_by_manager(*facts.manager, size)) return no(held->reason, held->message);
+    if (status.nextRetryTime && now < *status.nextRetryTime)
+        return no(reasons::kBackingOff, base::counted(status.consecutiveFailures, "claim") +
+                                            " failed in a row: nothing is created before " +
+                                            status.nextRetryTime->str() + last_failure(facts.claims));
+    if (auto full = why_no_room(facts, size); !full.empty())
+        return no(reasons::kInsufficientCapacity, std::move(full));
+    return update(
+        conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
+        "another machine can be created" + what_limits_leave(ledger::limits_of(facts.object.spec), used));
+}
+
+Update progressing(const Fleet& fleet) {
+    if (fleet.pending_nodes > 0)
+        return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
+                      base::counted(fleet.pending_nodes, "node") +
+                          (fleet.pending_nodes == 1 ? " is on its way" : " are on their way"));
+    if (fleet.claims.deleting > 0)
+        return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
+                      base::counted(fleet.claims.deleting, "node") +
+                          (fleet.claims.deleting == 1 ? " is leaving" : " are leaving"));
+    return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
+                  "no node comes or leaves");
+}
+
+Update ready(const PoolFacts& facts, const Update& is_managed, const Update& provider) {
+    const auto no = [](std::string_view reason, std::string message) {
+        return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
+    };
+    if (facts.object.metadata.deletionTimestamp)
+        return no(reasons::kDeleting, "is being deleted: ends when its claims and their machines are gone");
+    if (facts.label_conflict)
+        return no(
+            reasons::kLabelConflict,
+            "pool " + api::key_of(*facts.label_conflict).str() + " is older and has the same name and " +
+                "spec.poolLabelKey, so their Nodes could not be told apart: rename one or change its key");
+    if (is_managed.status != ConditionStatus::True) return no(is_managed.reason, is_managed.message);
+    if (const auto mode = facts.manager->spec.mode; mode != api::v1alpha1::Mode::Active) {
+        const auto name = mode == api::v1alpha1::Mode::Paused ? reasons::kPaused : reasons::kObserve;
+        return no(name, "control plane " + facts.manager->metadata.name + " has spec.mode " +
+                            std::string(name) + ": nothing is created or removed; set it to Active");
+    }
+    if (provider.status != ConditionStatus::True) {
+        auto result = provider;
+        result.type = conditions::kReady;
+        return result;
+    }
+    const auto note = claim::note_on_zone_label(facts.object, facts.provider);
+    return update(conditions::kReady, ConditionStatus::True, reasons::kReady,
+                  "machines can be created and removed" + (note.empty() ? "" : "; but " + note));
+}
+
+// The machine that never joined and is kept for a look.
+std::optional<api::v1alpha1::KeptMachine> kept_machine(const ClaimPointers& claims) {
+    const NodeSmithClaim* last = nullptr;
+    for (const auto& claim : claims) {
+        const auto& since = claim->status.keptSince;
+        if (!since || claim->metadata.deletionTimestamp) continue;
+        if (!last ||
+            std::tie(last->status.keptSince, last->metadata.name) < std::tie(since, claim->metadata.name))
+            last = claim.get();
+    }
+    if (!last) return std::nullopt;
+    const auto& status = last->status;
+    return api::v1alpha1::KeptMachine{last->metadata.name, status.host, status.machineID,
+                                      status.lastFailure ? status.lastFailure->message : "",
+                                      status.keptSince};
+}
+
+// A kubelet knows when it joins what it keeps and how many pods it takes, long before it is Ready.
+const api::Node* joined_node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
+    return api::is_true(claim.status.conditions, conditions::kRegistered) ? node_of(claim, nodes) : nullptr;
+}
+
+// Where the claim stands that was placed last, as far as claims are left.
+std::string youngest_host(const ClaimPointers& claims) {
+    const NodeSmithClaim* youngest = nullptr;
+    for (const auto& claim : claims) {
+        if (claim->status.host.empty()) continue;
+        const bool is_younger =
+            !youngest || std::tie(youngest->metadata.creationTimestamp, youngest->metadata.name) <
+                             std::tie(claim->metadata.creationTimestamp, claim->metadata.name);
+        if (is_younger) youngest = claim.get();
+    }
+    return youngest ? youngest->status.host : std::string();
+}
+
+}  // namespace
+
+bool is_free(const NodeSmithHost& host) {
+    return api::is_true(host.status.conditions, conditions::kReady) && !host.status.claimRef;
+}
+
+std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
+    auto learned = facts.object.status.learnedReserved;
+    for (const auto& claim : facts.claims) {
+        const auto* node = joined_node_of(*claim, facts.nodes);
+        if (!node) continue;
+        const auto size = ledger::size_of(claim->spec, &facts.object);
+        const auto cpu = node->status.allocatable.find("cpu");
+        const auto memory = node->status.allocatable.find("memory");
+        if (cpu == node->status.allocatable.end() || memory == node->status.allocatable.end()) continue;
+        // A kubelet that cannot read what its machine has says 0.
+        if (cpu->second.is_zero() || memory->second.is_zero()) continue;
+        if (!learned) learned = SystemReserved{0, 0};
+        // Rounded so that what is left over is never overrated.
+        const auto offered_mib = memory->second.value() / (1024 * 1024);
+        learned->cpuMillicores = std::max(learned->cpuMillicores, size.cpuCores * 1000 - cpu->second.milli());
+        learned->memoryMiB = std::max(learned->memoryMiB, size.memoryMiB - offered_mib);
+    }
+    return learned;
+}
+
+std::optional<LearnedOffer> learn_offer(const PoolFacts& facts) {
+    const auto hash = claim::template_hash(facts.object, facts.provider);
+    const bool has_known_disk = facts.provider && facts.provider->status.bootDiskGiB > 0;
+    LearnedOffer offer;
+    offer.templateHash = hash;
+    const auto learn = [](std::int64_t& known, const api::ResourceList& allocatable, const char* name,
+                          std::int64_t unit) {
+        const auto found = allocatable.find(name);
+        if (found == allocatable.end() || found->second.is_zero()) return;
+        const auto amount = found->second.value() / unit;
+        known = known > 0 ? std::min(known, amount) : amount;
+    };
+    for (const auto& claim : facts.claims) {
+        const auto* node = joined_node_of(*claim, facts.nodes);
+        if (!node || claim->status.templateHash != hash) continue;
+        learn(offer.pods, node->status.allocatable, "pods", 1);
+        // Disks of bare metal differ from host to host, and machines without one keep files in memory.
+        if (has_known_disk)
+            learn(offer.ephemeralStorageMiB, node->status.allocatable, "ephemeral-storage", 1024 * 1024);
+    }
+    if (offer.pods > 0 || offer.ephemeralStorageMiB > 0) return offer;
+    return facts.object.status.learnedOffer;
+}
+
+void count_failures(const PoolFacts& facts, PoolStatus& status) {
+    const auto counted_until = status.lastScaleFailureTime;
+    std::optional<api::Time> last_success;
+    for (const auto& claim : facts.claims) {
+        // That one size finds no room says nothing about others.
+        if (provisioning::failed_for_room(*claim)) continue;
+        if (const auto failed = became_true(*claim, conditions::kFailed);
+            failed && (!counted_until || *counted_until < *failed)) {
+            ++status.consecutiveFailures;
+            status.lastScaleFailureTime = std::max(status.lastScaleFailureTime, failed);
+        }
+        last_success = std::max(last_success, became_true(*claim, conditions::kRegistered));
+    }
+    if (last_success && status.lastScaleFailureTime && *status.lastScaleFailureTime <= *last_success)
+        status.consecutiveFailures = 0;
+    status.nextRetryTime.reset();
+    if (status.consecutiveFailures == 0 || !status.lastScaleFailureTime) return;
+    const auto& retry = facts.object.spec.scaleUp.retry;
+    const base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
+                                std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
+    const auto wait = std::chrono::ceil<std::chrono::seconds>(backoff.after(status.consecutiveFailures));
+    status.nextRetryTime = api::Time(status.lastScaleFailureTime->at + wait);
+}
+
+std::string last_failure(const ClaimPointers& claims) {
+    const NodeSmithClaim* last = nullptr;
+    for (const auto& claim : claims) {
+        const bool counts = became_true(*claim, conditions::kFailed) && claim->status.lastFailure &&
+                            !provisioning::failed_for_room(*claim);
+        if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
+            last = claim.get();
+    }
+    return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
+}
+
+PoolStatus next_status(const PoolFacts& facts, api::Time now) {
+    auto status = facts.object.status;
+    const auto fleet = fleet_of(facts.object, facts.claims, facts.nodes);
+    status.observedGeneration = facts.object.metadata.generation;
+    status.nodes = fleet.nodes;
+    status.readyNodes = fleet.ready_nodes;
+    status.pendingNodes = fleet.pending_nodes;
+    status.claims = fleet.claims;
+    status.cpuCores = fleet.usage.cpuCores;
+    status.memoryMiB = fleet.usage.memoryMiB;
+    status.learnedReserved = learn_reserved(facts);
+    status.learnedOffer = learn_offer(facts);
+    count_failures(facts, status);
+    status.keptMachine = kept_machine(facts.claims);
+    if (const auto host = youngest_host(facts.claims); !host.empty()) status.lastPlacedHost = host;
+
+    const auto is_managed = managed(facts);
+    const auto provider = provider_ready(facts);
+    const auto is_ready = ready(facts, is_managed, provider);
+    for (auto next : {is_ready, available(facts, status, is_ready, fleet, now), progressing(fleet),
+                      is_managed, provider}) {
+        next.observedGeneration = facts.object.metadata.generation;
+        api::set_condition(status.conditions, next, now);
+    }
+    judge_boot(facts, status, now);
+    auto after = facts.object;
+    after.status = std::move(status);
+    conclude(after, facts.provider, now);
+    return after.status;
+}
+
+}  // namespace controllers

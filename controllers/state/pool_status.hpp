@@ -1,0 +1,50 @@
+// The status of a NodeSmithPool as it should be, from what is known of its claims and their Nodes. Pure.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/v1alpha1/host.hpp"
+#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/membership.hpp"
+#include "controllers/state/fleet.hpp"
+
+namespace controllers {
+
+struct PoolFacts {
+    const api::v1alpha1::NodeSmithPool& object;
+    ClaimPointers claims;
+    const Nodes& nodes;
+    const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: not managed
+    const api::v1alpha1::NodeSmithProvider* provider = nullptr;     // null: not there
+    const api::v1alpha1::NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
+    std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithHost>> bare_metal;  // of its provider
+};
+
+// No claim has the bare-metal host, and one can.
+bool is_free(const api::v1alpha1::NodeSmithHost& host);
+
+// The status as it should be now. Pure.
+api::v1alpha1::PoolStatus next_status(const PoolFacts& facts, api::Time now);
+
+// Whether machines of this pool have anything that would make them join: the condition ConfigurationValid,
+// which is there only while they have not.
+void judge_boot(const PoolFacts& facts, api::v1alpha1::PoolStatus& status, api::Time now);
+
+// The most that a machine of this pool ever had less to offer than it was bought for: kernel and firmware
+// (size - capacity) plus what the kubelet keeps (capacity - allocatable). nullopt: never seen a Node.
+std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolFacts& facts);
+
+// The least that Nodes of the present template offer besides; what was known before if there is none.
+std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolFacts& facts);
+
+// Consecutive failed claims and until when nothing is bought; a claim that became a Node ends the series.
+// Counts each failure once, by its time.
+void count_failures(const PoolFacts& facts, api::v1alpha1::PoolStatus& status);
+
+// Why the last claim of the series failed, to be added to a sentence; empty: none of them is still there.
+std::string last_failure(const ClaimPointers& claims);
+
+}  // namespace controllers

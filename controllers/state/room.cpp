@@ -1,0 +1,123 @@
+#include "controllers/state/room.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/backoff.hpp"
+#include "controllers/state/claim_factory.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/fleet.hpp"
+#include "controllers/state/ledger.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithClaim;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+kube::ObjectKey pool_of(const NodeSmithClaim& claim) {
+    return {claim.metadata.namespace_, claim.spec.poolRef};
+}
+
+RoomRefusal refusal_of(const Informers& informers, const NodeSmithClaim& claim) {
+    const auto pool = informers.pools.store().get(pool_of(claim));
+    const auto size = ledger::size_of(claim.spec, pool.get());
+    RoomRefusal refusal;
+    refusal.provider = claim.metadata.namespace_ + "/" + claim.status.providerRef;
+    refusal.zone = claim.spec.zone;
+    refusal.size = {size.cpuCores, size.memoryMiB};
+    return refusal;
+}
+
+// The pods whose places depend on a purchase: those that wait, and those on nodes that leave.
+std::set<std::string> pods_in_need(const Informers& informers) {
+    std::set<std::string> uids;
+    for (const auto& pod : informers.pods.store().by_index(kPodsUnschedulable, "true"))
+        uids.insert(pod->metadata.uid);
+    for (const auto& [key, claim] : informers.claims.store().all()) {
+        if (disruption::is_staying(*claim) || claim->status.nodeName.empty()) continue;
+        for (const auto& pod : informers.pods.store().by_index(kPodsByNode, claim->status.nodeName))
+            uids.insert(pod->metadata.uid);
+    }
+    return uids;
+}
+
+}  // namespace
+
+bool lacks_room(const NodeSmithClaim& claim) {
+    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
+    return launched && launched->status != api::ConditionStatus::True &&
+           launched->reason == reasons::kInsufficientCapacity;
+}
+
+bool failed_for_room(const NodeSmithClaim& claim) {
+    const auto* failed = api::find_condition(claim.status.conditions, conditions::kFailed);
+    return failed && failed->status == api::ConditionStatus::True &&
+           (failed->reason == reasons::kInsufficientCapacity ||
+            failed->reason == reasons::kNoHostLargeEnough);
+}
+
+bool is_counted(const NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider& provider) {
+    const auto& hosts = provider.status.hosts;
+    const auto host = std::ranges::find(hosts, claim.status.host, &api::v1alpha1::ProviderHost::name);
+    return host != hosts.end() &&
+           std::ranges::find(host->machineIDs, claim.status.machineID) != host->machineIDs.end();
+}
+
+std::vector<RoomRefusal> room_refusals(const Informers& informers, api::Time now) {
+    std::vector<RoomRefusal> refusals;
+    std::map<kube::ObjectKey, std::vector<RoomRefusal>> failed;
+    for (const auto& [key, claim] : informers.claims.store().all()) {
+        if (failed_for_room(*claim)) {
+            auto refusal = refusal_of(informers, *claim);
+            refusal.until =
+                api::find_condition(claim->status.conditions, conditions::kFailed)->lastTransitionTime;
+            failed[pool_of(*claim)].push_back(std::move(refusal));
+        } else if (lacks_room(*claim) && is_coming(*claim)) {
+            refusals.push_back(refusal_of(informers, *claim));
+        }
+    }
+    for (auto& [key, of_pool] : failed) {
+        const auto pool = informers.pools.store().get(key);
+        const auto retry = pool ? pool->spec.scaleUp.retry : api::v1alpha1::Retry{};
+        const base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
+                                    std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
+        const auto wait =
+            std::chrono::ceil<std::chrono::seconds>(backoff.after(static_cast<std::int32_t>(of_pool.size())));
+        for (auto& refusal : of_pool) {
+            if (!refusal.until) continue;
+            refusal.until = api::Time(refusal.until->at + wait);
+            if (now < *refusal.until) refusals.push_back(std::move(refusal));
+        }
+    }
+    return refusals;
+}
+
+std::vector<kube::ObjectKey> superfluous_waits(const Informers& informers) {
+    std::vector<kube::ObjectKey> keys;
+    const auto& claims = informers.claims.store().all();
+    const auto waits = [](const NodeSmithClaim& claim) {
+        return ledger::was_bought(claim) && is_coming(claim) && lacks_room(claim) &&
+               claim.status.machineID.empty() && !bought_for(claim).empty();
+    };
+    const bool any = std::ranges::any_of(claims, [&](const auto& entry) { return waits(*entry.second); });
+    if (!any) return keys;
+    auto in_need = pods_in_need(informers);
+    for (const auto& [key, claim] : claims) {
+        if (!is_coming(*claim) || claim->status.machineID.empty()) continue;
+        for (const auto& uid : bought_for(*claim)) in_need.erase(uid);
+    }
+    for (const auto& [key, claim] : claims) {
+        if (!waits(*claim)) continue;
+        const auto uids = bought_for(*claim);
+        const bool is_needed =
+            std::ranges::any_of(uids, [&](const std::string& uid) { return in_need.contains(uid); });
+        if (!is_needed) keys.push_back(key);
+    }
+    return keys;
+}
+
+}  // namespace controllers::provisioning

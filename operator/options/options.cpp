@@ -1,0 +1,224 @@
+#include "operator/options/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "api/time.hpp"
+#include "base/url.hpp"
+#include "controllers/cache/managed_namespaces.hpp"
+
+namespace kubenodesmith {
+namespace {
+
+// A Go duration ("15s"), as every Kubernetes component takes it.
+void add_duration(CLI::App& app, const std::string& name, base::Duration& target, const std::string& help) {
+    auto set = [&target, name](const std::string& text) {
+        try {
+            target = std::chrono::duration_cast<base::Duration>(api::Duration::parse(text).value);
+        } catch (const std::invalid_argument& error) {
+            throw CLI::ValidationError(name,
+                                       std::string(error.what()) + "; give a duration such as 15s or 1m30s");
+        }
+    };
+    app.add_option_function<std::string>(name, set, help)->default_str(api::Duration(target).str());
+}
+
+void add_leader_election(CLI::App& app, Options& options) {
+    app.add_flag(
+           "--leader-elect", options.leader_elect,
+           "Only one of several operators acts, by a Lease; =false: nothing keeps two from acting at once")
+        ->default_str("true");
+    app.add_option(
+        "--leader-election-namespace", options.leader_election_namespace,
+        "Namespace of the Lease; default: this pod's, else where there is one, else kubenodesmith-system");
+    app.add_option("--leader-election-id", options.leader_election_id, "Name of the Lease")
+        ->capture_default_str();
+    add_duration(app, "--leader-elect-lease-duration", options.lease_duration,
+                 "A lease not renewed for so long is free");
+    add_duration(app, "--leader-elect-renew-deadline", options.renew_deadline,
+                 "A leader that cannot renew for so long ends");
+    add_duration(app, "--leader-elect-retry-period", options.retry_period, "Time between two tries");
+}
+
+void add_logging(CLI::App& app, Options& options) {
+    static const std::map<std::string, base::log::Level> levels{{"debug", base::log::Level::debug},
+                                                                {"info", base::log::Level::info},
+                                                                {"warning", base::log::Level::warning},
+                                                                {"error", base::log::Level::error}};
+    static const std::map<std::string, base::log::Format> formats{{"text", base::log::Format::text},
+                                                                  {"console", base::log::Format::text},
+                                                                  {"json", base::log::Format::json}};
+    app.add_option("--log-level,--zap-log-level", options.log_level, "debug, info, warning or error")
+        ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case))
+        ->default_str("info");
+    app.add_option("--log-format,--zap-encoder", options.log_format, "text (also: console) or json")
+        ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case))
+        ->default_str("text");
+}
+
+void add_metrics(CLI::App& app, Options& options) {
+    app.add_option("--metrics-bind-address", options.metrics_address,
+                   "Address of /metrics, /debug/state and /status; 0 = off")
+        ->capture_default_str();
+    app.add_flag("--metrics-secure", options.metrics_secure,
+                 "Serve them over HTTPS to whom the API server allows it; =false: over HTTP to everybody")
+        ->default_str("true");
+    app.add_option(
+        "--metrics-cert-path", options.metrics_cert_path,
+        "Folder with certificate and key, read again when they change; default: a self-signed one");
+    app.add_option("--metrics-cert-name", options.metrics_cert_name, "File of the certificate in that folder")
+        ->capture_default_str();
+    app.add_option("--metrics-cert-key", options.metrics_cert_key, "File of the key in that folder")
+        ->capture_default_str();
+    app.add_flag("--legacy-kproximate-metrics", options.kproximate_metrics,
+                 "Also give kproximate's gauges, for dashboards made for it");
+    app.add_flag("--status-page", options.status_page,
+                 "Also serve a page for people, at /status beside the metrics");
+}
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option(
+        "--kubeconfig", options.cluster.kubeconfig,
+        "kubeconfig file; default: KUBECONFIG, then the pod's service account, then ~/.kube/config");
+    app.add_option("--context", options.cluster.context,
+                   "Context of the kubeconfig; default: its current one");
+    app.add_option(
+           "--namespaces", options.namespaces,
+           "Where NodeSmith objects do anything, also for plan and explain: names with commas between "
+           "them, * = all; default: this pod's, else all")
+        ->delimiter(',');
+    app.add_option("--health-probe-bind-address", options.health_address,
+                   "Address of /healthz and /readyz; 0 = off")
+        ->capture_default_str();
+    add_metrics(app, options);
+    app.add_option("--bootstrap-bind-address", options.bootstrap_address,
+                   "Address at which machines fetch their boot data (bootstrap.delivery HTTP); 0 = off")
+        ->capture_default_str();
+    app.add_option("--bootstrap-advertise-url", options.bootstrap_url,
+                   "URL under which machines reach that address: http://10.0.0.9:8082");
+    app.add_option("--max-concurrent-claims", options.concurrent_claims, "Claims worked on at the same time")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    add_leader_election(app, options);
+    add_logging(app, options);
+}
+
+// It travels in an SMBIOS value, where cloud-init ends it at a blank or a semicolon.
+void check_advertise_url(const std::string& url) {
+    std::string wrong;
+    try {
+        if (!base::parse_url(url).user.empty() || url.find_first_of(" ;?#") != std::string::npos)
+            wrong = "no credentials, blanks, semicolons and queries";
+    } catch (const std::invalid_argument& error) {
+        wrong = error.what();
+    }
+    if (wrong.empty()) return;
+    throw std::invalid_argument("--bootstrap-advertise-url: " + wrong +
+                                "; give a URL such as http://10.0.0.9:8082");
+}
+
+void check_bootstrap(const Options& options) {
+    const auto address = parse_bind_address("--bootstrap-bind-address", options.bootstrap_address);
+    if (address.has_value() != !options.bootstrap_url.empty()) {
+        throw std::invalid_argument(
+            "--bootstrap-bind-address and --bootstrap-advertise-url go together: where this process listens, "
+            "and where machines reach it");
+    }
+    if (address) check_advertise_url(options.bootstrap_url);
+}
+
+void check(const Options& options) {
+    controllers::managed_namespaces_of(options.namespaces, {});
+    parse_bind_address("--health-probe-bind-address", options.health_address);
+    parse_bind_address("--metrics-bind-address", options.metrics_address);
+    check_bootstrap(options);
+    if (options.renew_deadline >= options.lease_duration) {
+        throw std::invalid_argument(
+            "--leader-elect-renew-deadline must be shorter than --leader-elect-lease-duration");
+    }
+    if (options.retry_period >= options.renew_deadline) {
+        throw std::invalid_argument(
+            "--leader-elect-retry-period must be shorter than --leader-elect-renew-deadline");
+    }
+}
+
+// As whose plugin it was called: kubectl finds kubectl-nodesmith in the PATH.
+std::string name_of(int argc, const char* const* argv) {
+    const std::string path = argc > 0 ? argv[0] : "";
+    return path.substr(path.rfind('/') + 1) == "kubectl-nodesmith" ? "kubectl nodesmith" : "kubenodesmith";
+}
+
+// Deployments that were made before `run` existed give flags only; these say nothing of what is wanted.
+bool is_asked_to_run(const CLI::App& app) {
+    static const std::set<std::string> says_nothing{"--help", "--version", "--kubeconfig", "--context"};
+    return std::ranges::any_of(app.get_options(), [](const CLI::Option* option) {
+        return option->count() > 0 && !says_nothing.contains(option->get_name());
+    });
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv, const Commands& commands) {
+    CommandLine result;
+    CLI::App app{
+        "KubeNodeSmith: creates, follows and removes machines so that Kubernetes pods have nodes to run on"};
+    app.name(name_of(argc, argv));
+    app.set_version_flag("--version", version());
+    add_options(app, result.options);
+    app.require_subcommand(0, 1);
+    app.fallthrough();
+    app.add_subcommand("run", "Run the operator");
+    for (const auto& add : commands) add(app, result.command);
+    auto* show_version = app.add_subcommand("version", "Print the version");
+    try {
+        app.parse(argc, argv);
+        check(result.options);
+        if (show_version->parsed()) result.exit = Exit{0, version() + "\n"};
+        if (app.get_subcommands().empty() && !is_asked_to_run(app)) result.exit = Exit{0, app.help()};
+    } catch (const CLI::ParseError& error) {
+        std::ostringstream out;
+        int code = app.exit(error, out, out);
+        result.exit = Exit{code == 0 ? 0 : 2, out.str()};
+    } catch (const std::invalid_argument& error) {
+        result.exit = Exit{2, std::string(error.what()) + "\n"};
+    }
+    return result;
+}
+
+std::optional<BindAddress> parse_bind_address(const std::string& flag, const std::string& text) {
+    if (text == "0") return std::nullopt;
+    auto colon = text.rfind(':');
+    BindAddress result;
+    bool valid = colon != std::string::npos;
+    if (valid) {
+        const char* first = text.data() + colon + 1;
+        const char* last = text.data() + text.size();
+        auto [end, error] = std::from_chars(first, last, result.port);
+        valid = first != last && end == last && error == std::errc{};
+    }
+    if (!valid) {
+        throw std::invalid_argument(flag + "=" + text +
+                                    ": give ADDRESS:PORT or :PORT, such as :8081, or 0 for off");
+    }
+    result.address = text.substr(0, colon);
+    if (result.address.starts_with('[') && result.address.ends_with(']')) {
+        result.address = result.address.substr(1, result.address.size() - 2);
+    }
+    if (result.address.empty()) result.address = "0.0.0.0";
+    return result;
+}
+
+std::string version() {
+    return "kubenodesmith " + version_number();
+}
+
+std::string version_number() {
+    return KUBENODESMITH_VERSION;
+}
+
+}  // namespace kubenodesmith

@@ -1,0 +1,107 @@
+#include "providers/proxmox/cluster/cluster_state.hpp"
+
+#include <algorithm>
+
+#include "providers/foreign/text.hpp"
+#include "providers/proxmox/wire/call.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+#include "providers/proxmox/wire/grammar.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+std::int64_t cpus_of(const json::object& entry) {
+    return std::clamp<std::int64_t>(integer_of(entry, "maxcpu"), 0, kMostCpus);
+}
+
+using Grammar = bool (*)(std::string_view text);
+
+// Throws where it is no such name.
+std::string name_in(const json::object& entry, std::string_view key, Grammar is_name) {
+    auto name = text_of(entry, key);
+    if (is_name(name)) return name;
+    throw ApiError(ErrorKind::other, get_cluster_resources().tried,
+                   "the answer has an entry of type " + foreign::shown(text_of(entry, "type")) + " whose " +
+                       std::string(key) + " is none that Proxmox allows");
+}
+
+Guest parse_guest(const json::object& entry) {
+    Guest guest;
+    guest.vmid = integer_of(entry, "vmid");
+    guest.node = name_in(entry, "node", is_host_name);
+    guest.name = text_of(entry, "name");
+    guest.is_container = text_of(entry, "type") == "lxc";
+    guest.is_template = flag_of(entry, "template");
+    guest.is_running = text_of(entry, "status") == "running";
+    guest.uptime = std::chrono::seconds{integer_of(entry, "uptime")};
+    guest.tags = parse_tags(text_of(entry, "tags"));
+    guest.lock = text_of(entry, "lock");
+    guest.cpus = cpus_of(entry);
+    guest.memory_mib = (integer_of(entry, "maxmem") + kMiB - 1) / kMiB;
+    return guest;
+}
+
+HostState parse_host(const json::object& entry) {
+    HostState host;
+    host.name = name_in(entry, "node", is_host_name);
+    host.is_online = text_of(entry, "status") == "online";
+    host.in_maintenance = text_of(entry, "hastate") == "maintenance";
+    host.cpus = cpus_of(entry);
+    host.memory_mib = integer_of(entry, "maxmem") / kMiB;
+    host.cpu_use = number_of(entry, "cpu");
+    host.memory_used_mib = integer_of(entry, "mem") / kMiB;
+    return host;
+}
+
+StorageState parse_storage(const json::object& entry) {
+    StorageState storage;
+    storage.name = name_in(entry, "storage", is_storage_id);
+    storage.node = name_in(entry, "node", is_host_name);
+    storage.is_available = text_of(entry, "status") == "available";
+    storage.is_shared = flag_of(entry, "shared");
+    // A list such as "images,iso,vztmpl", in the form of tags.
+    storage.takes_iso = parse_tags(text_of(entry, "content")).contains("iso");
+    return storage;
+}
+
+}  // namespace
+
+const HostState* ClusterState::find_host(const std::string& name) const {
+    const auto found = std::ranges::find(hosts, name, &HostState::name);
+    return found == hosts.end() ? nullptr : &*found;
+}
+
+const Guest* ClusterState::find_guest(std::int64_t vmid) const {
+    const auto found = std::ranges::lower_bound(guests, vmid, {}, &Guest::vmid);
+    return found == guests.end() || found->vmid != vmid ? nullptr : &*found;
+}
+
+const StorageState* ClusterState::find_storage(const std::string& name, const std::string& host) const {
+    const auto found = std::ranges::find_if(
+        storages, [&](const StorageState& storage) { return storage.name == name && storage.node == host; });
+    return found == storages.end() ? nullptr : &*found;
+}
+
+const StorageState* ClusterState::find_storage(const std::string& name) const {
+    const auto found = std::ranges::find(storages, name, &StorageState::name);
+    return found == storages.end() ? nullptr : &*found;
+}
+
+ClusterState parse_cluster_state(const json::value& data) {
+    ClusterState state;
+    for (const auto* entry : objects_of(data)) {
+        const auto type = text_of(*entry, "type");
+        if (type == "node") state.hosts.push_back(parse_host(*entry));
+        if (type == "qemu" || type == "lxc") state.guests.push_back(parse_guest(*entry));
+        if (type == "storage") state.storages.push_back(parse_storage(*entry));
+        if (type == "pool") state.pools.insert(text_of(*entry, "pool"));
+    }
+    std::ranges::sort(state.hosts, {}, &HostState::name);
+    std::ranges::sort(state.guests, {}, &Guest::vmid);
+    return state;
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,96 @@
+#include "providers/proxmox/cluster/cluster_view.hpp"
+
+#include "providers/foreign/text.hpp"
+#include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kOptionsAge = std::chrono::minutes{10};
+constexpr base::Duration kPermissionsAge = std::chrono::minutes{5};
+
+std::string cluster_name(const json::value& status) {
+    std::string host;
+    for (const auto* entry : objects_of(status)) {
+        const auto name = foreign::shown(text_of(*entry, "name"));
+        if (text_of(*entry, "type") == "cluster") return name;
+        if (flag_of(*entry, "local")) host = name;
+    }
+    return host;
+}
+
+}  // namespace
+
+asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max_age) {
+    const auto begun = clock_.now();
+    const auto pass = co_await fetches_.enter("state");
+    // Somebody else may have fetched while this call waited for its turn.
+    const bool is_new = state_.fetched_at && *state_.fetched_at >= begun && max_age > base::Duration::zero();
+    if (is_new || state_.is_fresh(clock_.now(), max_age)) co_return state_.value;
+    const auto asked_at = clock_.now();
+    const auto call = get_cluster_resources();
+    const auto data = co_await client_.read(call);
+    auto found = parse_cluster_state(data);
+    // Whatever a token may see, every cluster names its hosts: who names none does not know of its guests.
+    if (found.hosts.empty()) throw ApiError(ErrorKind::other, call.tried, "the answer names no host");
+    state_.value = std::make_shared<const ClusterState>(std::move(found));
+    state_.fetched_at = asked_at;
+    co_return state_.value;
+}
+
+asio::awaitable<std::string> ClusterView::name() {
+    if (!name_.empty()) co_return name_;
+    std::string found;
+    try {
+        const auto status = co_await client_.read(get_cluster_status());
+        found = cluster_name(status);
+    } catch (const ApiError& error) {
+        if (error.kind != ErrorKind::permission) throw;
+    }
+    if (found.empty()) found = settings_.provider_name.substr(settings_.provider_name.find('/') + 1);
+    if (name_.empty()) name_ = found;
+    co_return name_;
+}
+
+asio::awaitable<IDRange> ClusterView::id_range() {
+    if (settings_.ids) co_return *settings_.ids;
+    if (id_range_.is_fresh(clock_.now(), kOptionsAge)) co_return id_range_.value;
+    IDRange range;
+    try {
+        const auto options = co_await client_.read(get_cluster_options());
+        // Proxmox prints this option as a property string or, newer ones, as an object.
+        const auto* next_id = options.is_object() ? options.get_object().if_contains("next-id") : nullptr;
+        if (next_id && next_id->is_object()) {
+            const auto& bounds = next_id->get_object();
+            range = parse_next_id_range(
+                "lower=" +
+                std::to_string(bounds.contains("lower") ? integer_of(bounds, "lower") : range.lower) +
+                ",upper=" +
+                std::to_string(bounds.contains("upper") ? integer_of(bounds, "upper") : range.upper + 1));
+        } else if (next_id) {
+            range = parse_next_id_range(text_of(*next_id));
+        }
+    } catch (const ApiError& error) {
+        if (error.kind != ErrorKind::permission) throw;
+    }
+    id_range_.value = range;
+    id_range_.fetched_at = clock_.now();
+    co_return range;
+}
+
+asio::awaitable<Permissions> ClusterView::permissions(base::Duration max_age) {
+    if (permissions_.is_fresh(clock_.now(), max_age)) co_return permissions_.value;
+    const auto data = co_await client_.read(get_permissions());
+    permissions_.value = Permissions::parse(data);
+    permissions_.fetched_at = clock_.now();
+    co_return permissions_.value;
+}
+
+asio::awaitable<bool> ClusterView::sees_all_machines() {
+    const auto permissions = co_await this->permissions(kPermissionsAge);
+    co_return permissions.has("/vms", "VM.Audit") || permissions.has(vm_path(settings_), "VM.Audit");
+}
+
+}  // namespace providers::proxmox

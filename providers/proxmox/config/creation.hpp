@@ -1,0 +1,39 @@
+// What a new VM is made of, as the parameters of one call. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/url.hpp"
+#include "providers/proxmox/config/settings.hpp"
+
+namespace providers::proxmox {
+
+// Parameters of POST /nodes/{host}/qemu for a blank VM: the user's options, then what is ours: vmid, name,
+// tags, memory with overhead, cores, network interfaces, mark and SMBIOS UUID. The call that creates marks,
+// so there is no moment at which a VM of ours is not known to be ours. `boot_url`: where its guest finds its
+// boot data; empty: nowhere.
+base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec,
+                                     const std::string& boot_url);
+
+// The value of smbios1: `given` (the user's or the template's) with the machine's UUID, and with the serial
+// number that cloud-init takes for the place of its boot data. Further values stay what the guest sees.
+std::string smbios_values(const std::string& given, const std::string& system_uuid,
+                          const std::string& boot_url);
+// The guest was told where to fetch its boot data.
+bool has_boot_url(const std::string& smbios1);
+
+// The value of a net option. Without macPrefix Proxmox draws the address.
+std::string network_interface(const api::v1alpha1::NetworkInterface& interface,
+                              const std::string& system_uuid);
+
+// The same address for the same machine and interface: `prefix` completed by a digest of both. Locally
+// administered and unicast where the prefix leaves that open.
+std::string mac_address(const std::string& prefix, const std::string& system_uuid,
+                        const std::string& interface);
+
+// The file name of a machine's boot image in a storage.
+std::string boot_image_name(const MachineIdentity& identity);
+// The identity's UUID that a file name stands for; empty: it is not a boot image of ours.
+std::string boot_image_uuid(const std::string& file_name);
+
+}  // namespace providers::proxmox

@@ -1,0 +1,83 @@
+#include "providers/proxmox/config/mark.hpp"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "providers/foreign/text.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr std::string_view kKey = "kubenodesmith";
+constexpr std::string_view kLineStart = "{\"kubenodesmith\":";
+
+// The fields of the first line that is a mark.
+std::optional<json::object> fields_of(std::string_view description) {
+    while (!description.empty()) {
+        const auto end = std::min(description.find('\n'), description.size());
+        const auto line = description.substr(0, end);
+        description.remove_prefix(std::min(end + 1, description.size()));
+        if (!line.starts_with(kLineStart)) continue;
+        boost::system::error_code error;
+        const auto document = json::parse(line, error);
+        const auto* mark = !error && document.is_object() ? document.get_object().if_contains(kKey) : nullptr;
+        if (!mark || !mark->is_object()) return std::nullopt;
+        return mark->get_object();
+    }
+    return std::nullopt;
+}
+
+json::object fields_for(const MachineIdentity& identity) {
+    return {{"cluster", identity.cluster_id},
+            {"provider", identity.provider_uid},
+            {"claim", identity.claim_namespace + "/" + identity.claim_name},
+            {"uid", identity.claim_uid},
+            {"attempt", identity.attempt}};
+}
+
+}  // namespace
+
+std::string describe_mark(const MachineIdentity& identity) {
+    return json::serialize(json::object{{kKey, fields_for(identity)}});
+}
+
+std::string describe_unfinished_mark(const MachineIdentity& identity, std::int64_t vmid) {
+    auto fields = fields_for(identity);
+    fields["unfinished"] = vmid;
+    return json::serialize(json::object{{kKey, std::move(fields)}});
+}
+
+std::optional<std::int64_t> unfinished_vmid(std::string_view description) {
+    const auto fields = fields_of(description);
+    if (!fields || !fields->contains("unfinished")) return std::nullopt;
+    return integer_of(*fields, "unfinished");
+}
+
+std::optional<MachineIdentity> parse_mark(std::string_view description) {
+    const auto fields = fields_of(description);
+    if (!fields) return std::nullopt;
+    const auto claim = text_of(*fields, "claim");
+    const auto slash = claim.find('/');
+    MachineIdentity identity;
+    identity.cluster_id = foreign::shown(text_of(*fields, "cluster"));
+    identity.provider_uid = foreign::shown(text_of(*fields, "provider"));
+    identity.claim_uid = foreign::shown(text_of(*fields, "uid"));
+    identity.attempt = integer_of(*fields, "attempt");
+    if (slash == std::string::npos || identity.claim_uid.empty() || identity.attempt < 1) return std::nullopt;
+    identity.claim_namespace = foreign::shown(claim.substr(0, slash));
+    identity.claim_name = foreign::shown(claim.substr(slash + 1));
+    return identity;
+}
+
+std::string lower_case(std::string_view uuid) {
+    std::string text(uuid);
+    std::ranges::transform(text, text.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return text;
+}
+
+}  // namespace providers::proxmox

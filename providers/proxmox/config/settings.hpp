@@ -1,0 +1,40 @@
+// The configuration of one Proxmox provider, checked: what the rest of the backend works from.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/v1alpha1/proxmox.hpp"
+#include "providers/proxmox/wire/client.hpp"
+
+namespace providers::proxmox {
+
+// Inclusive.
+struct IDRange {
+    std::int64_t lower = 100;
+    std::int64_t upper = 999'999;
+    bool operator==(const IDRange&) const = default;
+};
+
+struct Settings {
+    std::string provider_name;  // namespace/name
+    std::string provider_uid;
+    std::string cluster_id;
+    api::v1alpha1::ProxmoxSpec spec;
+    std::optional<IDRange> ids;   // nullopt: the cluster's own next-id range
+    base::FormFields vm_options;  // values as Proxmox' forms want them, by name
+
+    const std::string& managed_tag() const { return spec.managedNodeTag; }
+    bool has_zones() const { return !spec.placement.zoneLabel.empty(); }
+};
+
+// Throws std::invalid_argument that names the field and what would be right; never shows a credential.
+Settings make_settings(const ProviderConfig& config);
+ClientOptions make_client_options(const ProviderConfig& config);
+
+// https://host:8006 of https://host:8006/api2/json. Throws std::invalid_argument.
+std::string endpoint_origin(const std::string& endpoint);
+
+}  // namespace providers::proxmox

@@ -1,0 +1,48 @@
+#include "providers/proxmox/config/vmid.hpp"
+
+#include <cstdlib>
+
+#include "providers/proxmox/wire/property_string.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+// FNV-1a: spreads, nothing more. http://www.isthe.com/chongo/tech/comp/fnv/
+std::uint64_t digest(std::string_view text) {
+    std::uint64_t value = 14695981039346656037ull;
+    for (const auto c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+    return value;
+}
+
+}  // namespace
+
+std::int64_t vmid_of(const std::string& machine_id) {
+    return std::strtoll(machine_id.c_str(), nullptr, 10);
+}
+
+IDRange parse_next_id_range(std::string_view next_id) {
+    IDRange range;
+    const auto properties = PropertyString::parse(next_id);
+    if (const auto lower = properties.find("lower")) range.lower = std::strtoll(lower->c_str(), nullptr, 10);
+    if (const auto upper = properties.find("upper"))
+        range.upper = std::strtoll(upper->c_str(), nullptr, 10) - 1;
+    return range;
+}
+
+std::optional<std::int64_t> choose_id(const IDRange& range, const std::set<std::int64_t>& taken,
+                                      const std::string& system_uuid, bool range_is_ours) {
+    const auto size = range.upper - range.lower + 1;
+    if (size <= 0) return std::nullopt;
+    const auto start =
+        range_is_ours ? static_cast<std::int64_t>(digest(system_uuid) % static_cast<std::uint64_t>(size)) : 0;
+    // One more than there are taken IDs is enough to meet a free one.
+    const auto tries = std::min<std::int64_t>(size, static_cast<std::int64_t>(taken.size()) + 1);
+    for (std::int64_t i = 0; i < tries; ++i) {
+        const auto id = range.lower + (start + i) % size;
+        if (!taken.contains(id)) return id;
+    }
+    return std::nullopt;
+}
+
+}  // namespace providers::proxmox

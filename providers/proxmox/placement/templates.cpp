@@ -1,0 +1,185 @@
+#include "providers/proxmox/placement/templates.hpp"
+
+#include <algorithm>
+
+#include "providers/all_hosts.hpp"
+#include "providers/proxmox/config/template_revision.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kDetailsAge = std::chrono::minutes{10};
+constexpr base::Duration kSourceAge = std::chrono::seconds{10};
+
+bool matches(const api::v1alpha1::Template& wish, const Guest& guest) {
+    if (guest.is_container || !guest.is_template) return false;
+    if (wish.vmid) return guest.vmid == *wish.vmid;
+    if (!wish.name.empty()) return guest.name == wish.name;
+    return std::ranges::all_of(wish.matchTags, [&](const std::string& tag) {
+        return std::ranges::includes(guest.tags, parse_tags(tag));
+    });
+}
+
+std::string described(const api::v1alpha1::Template& wish) {
+    if (wish.vmid) return "VMID " + std::to_string(*wish.vmid);
+    if (!wish.name.empty()) return "the name " + wish.name;
+    std::string tags;
+    for (const auto& tag : wish.matchTags) tags += (tags.empty() ? "" : ", ") + tag;
+    return "the tags " + tags;
+}
+
+std::string listed(const std::vector<Guest>& templates) {
+    std::string text;
+    for (const auto& guest : templates) {
+        text += (text.empty() ? "" : ", ") + std::to_string(guest.vmid) + " on " + guest.node;
+    }
+    return text;
+}
+
+const Guest* template_on(const std::vector<Guest>& templates, const std::string& host) {
+    const auto found = std::ranges::find(templates, host, &Guest::node);
+    return found == templates.end() ? nullptr : &*found;
+}
+
+bool has_two_on_one_host(const std::vector<Guest>& templates) {
+    return std::ranges::any_of(templates, [&](const Guest& guest) {
+        return std::ranges::count(templates, guest.node, &Guest::node) > 1;
+    });
+}
+
+}  // namespace
+
+FoundTemplates find_templates(const api::v1alpha1::Template& wish, const ClusterState& state) {
+    FoundTemplates found;
+    std::ranges::copy_if(state.guests, std::back_inserter(found.templates),
+                         [&](const Guest& guest) { return matches(wish, guest); });
+    if (found.templates.empty()) {
+        found.reason = api::reasons::kTemplateNotFound;
+        found.message = "no template with " + described(wish) +
+                        " is visible; make one (qm template) and give the token VM.Audit and VM.Clone on it";
+    } else if (!wish.localStorage && found.templates.size() > 1) {
+        found.reason = api::reasons::kTemplateAmbiguous;
+        found.message = "several templates have " + described(wish) + ": " + listed(found.templates) +
+                        "; choose one by vmid, or set localStorage if each host has its own";
+    } else if (has_two_on_one_host(found.templates)) {
+        found.reason = api::reasons::kTemplateAmbiguous;
+        found.message = "with localStorage each host may have one template with " + described(wish) +
+                        ", found are " + listed(found.templates);
+    }
+    return found;
+}
+
+asio::awaitable<Guest> Templates::source_for(std::string host) {
+    const auto state = co_await view_.state(kSourceAge);
+    const auto& wish = *settings_.spec.template_;
+    const auto found = find_templates(wish, *state);
+    if (!found.reason.empty()) throw ProviderError(found.message);
+    if (!wish.localStorage) co_return found.templates.front();
+    const auto* local = template_on(found.templates, host);
+    if (!local) throw ProviderError("host " + host + " has no template with " + described(wish));
+    co_return *local;
+}
+
+asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer state) {
+    HostObstacles obstacles;
+    if (!settings_.spec.template_) co_return obstacles;
+    const auto& wish = *settings_.spec.template_;
+    const auto found = find_templates(wish, *state);
+    if (!found.reason.empty()) {
+        for (const auto& host : state->hosts) obstacles[host.name] = {found.message, ""};
+        co_return obstacles;
+    }
+    if (wish.localStorage) {
+        for (const auto& host : state->hosts) {
+            if (!template_on(found.templates, host.name))
+                obstacles[host.name] = {"has no template with " + described(wish),
+                                        "make one there, or list the hosts that have one in "
+                                        "spec.proxmox.nodeWhitelist"};
+        }
+        co_return obstacles;
+    }
+    const auto& source = found.templates.front();
+    const auto where = "template " + std::to_string(source.vmid) + " is on " + source.node;
+    const auto* home = state->find_host(source.node);
+    auto storages = (co_await details_of(source)).storages;
+    if (!wish.storage.empty()) storages.insert(wish.storage);
+    for (const auto& host : state->hosts) {
+        if (!home || !home->is_online) {
+            obstacles[host.name] = {where + ", which is offline", ""};
+            continue;
+        }
+        if (host.name == source.node) continue;
+        for (const auto& name : storages) {
+            const auto* storage = state->find_storage(name);
+            if (storage && !storage->is_shared)
+                obstacles[host.name] = {where + " and storage " + name + " is local",
+                                        "set template.localStorage and give each host a template"};
+        }
+    }
+    co_return obstacles;
+}
+
+asio::awaitable<std::string> Templates::revision_for(std::string host, ClusterView::StatePointer state) {
+    if (!settings_.spec.template_) co_return std::string();
+    const auto all = co_await revisions(state);
+    auto found = all.find(host);
+    if (found == all.end()) found = all.find(kAllHosts);
+    co_return found == all.end() ? std::string() : found->second;
+}
+
+asio::awaitable<std::map<std::string, std::string>> Templates::revisions(ClusterView::StatePointer state) {
+    std::map<std::string, std::string> revisions;
+    if (!settings_.spec.template_) co_return revisions;
+    const auto& wish = *settings_.spec.template_;
+    const auto found = find_templates(wish, *state);
+    if (!found.reason.empty()) co_return revisions;
+    // One that is gone for a moment may come back as another one.
+    std::erase_if(details_, [&](const auto& entry) {
+        return std::ranges::find(found.templates, entry.first, &Guest::vmid) == found.templates.end();
+    });
+    for (const auto& source : found.templates) {
+        const auto details = co_await details_of(source);
+        if (!details.revision.empty())
+            revisions[wish.localStorage ? source.node : kAllHosts] = details.revision;
+    }
+    co_return revisions;
+}
+
+asio::awaitable<std::int64_t> Templates::boot_disk_gib(ClusterView::StatePointer state) {
+    if (!settings_.spec.template_) co_return 0;
+    const auto& wish = *settings_.spec.template_;
+    std::int64_t smallest = 0;
+    const auto found = find_templates(wish, *state);
+    for (const auto& source : found.templates) {
+        const auto details = co_await details_of(source);
+        const auto size = std::max(details.boot_disk_gib, wish.bootDisk.sizeGiB.value_or(0));
+        if (size > 0) smallest = smallest > 0 ? std::min(smallest, size) : size;
+    }
+    co_return smallest;
+}
+
+asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
+    const auto known = details_.find(source.vmid);
+    if (known != details_.end() && clock_.now() - known->second.read_at < kDetailsAge) {
+        co_return known->second;
+    }
+    Details details;
+    details.read_at = clock_.now();
+    try {
+        const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
+        const auto config = parse_vm_config(data);
+        details.revision = template_revision(source.vmid, config);
+        details.boot_disk_gib = disk_size_gib(config, settings_.spec.template_->bootDisk.device);
+        for (const auto& [name, value] : config.options) {
+            if (is_drive(name)) details.storages.insert(storage_of_drive(value));
+        }
+    } catch (const ApiError& error) {
+        if (!is_passing(error.kind) && error.kind != ErrorKind::not_found) throw;
+        co_return details;
+    }
+    details.storages.erase("");
+    co_return details_.insert_or_assign(source.vmid, std::move(details)).first->second;
+}
+
+}  // namespace providers::proxmox

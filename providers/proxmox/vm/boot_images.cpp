@@ -1,0 +1,137 @@
+#include "providers/proxmox/vm/boot_images.hpp"
+
+#include <algorithm>
+
+#include "providers/proxmox/config/creation.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kStoragesAge = std::chrono::seconds{30};
+
+std::string storage_of(const std::string& volume) {
+    return volume.substr(0, volume.find(':'));
+}
+
+std::string volume_in(const std::string& storage, const MachineIdentity& identity) {
+    return storage + ":iso/" + boot_image_name(identity);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+asio::awaitable<std::string> BootImages::storage_on(std::string host) {
+    const auto state = co_await view_.state(kStoragesAge);
+    std::vector<std::string> names;
+    for (const auto& storage : state->storages) {
+        if (storage.node == host && storage.is_available && storage.takes_iso) names.push_back(storage.name);
+    }
+    std::ranges::sort(names);
+    const auto wished = settings_.spec.cloudInit ? settings_.spec.cloudInit->isoStorage : std::string();
+    const bool is_there = std::ranges::find(names, wished) != names.end();
+    if (wished.empty() && !names.empty()) co_return names.front();
+    if (is_there) co_return wished;
+    throw NoIsoStorage("host " + host + " has no active storage " + (wished.empty() ? "" : wished + " ") +
+                       "for ISO images (visible are: " + joined(names) +
+                       "); set cloudInit.isoStorage to one with content type iso, on which the token has "
+                       "Datastore.Audit and Datastore.AllocateTemplate");
+}
+
+asio::awaitable<std::string> BootImages::upload(MachineIdentity identity, std::string host,
+                                                std::string image) {
+    const auto storage = co_await storage_on(host);
+    const auto upid =
+        co_await client_.change(upload_iso(host, storage, boot_image_name(identity), std::move(image)));
+    co_return text_of(upid);
+}
+
+asio::awaitable<std::string> BootImages::volume_on(MachineIdentity identity, std::string host) {
+    const auto storage = co_await storage_on(host);
+    co_return volume_in(storage, identity);
+}
+
+asio::awaitable<void> BootImages::attach(MachineIdentity identity, std::string host, std::int64_t vmid,
+                                         VmConfig config) {
+    const auto volume = co_await volume_on(identity, host);
+    const base::FormFields change{{free_cdrom_drive(config), volume + ",media=cdrom"}};
+    co_await client_.change(configure_vm(host, vmid, change));
+}
+
+asio::awaitable<std::string> BootImages::delete_image(std::string host, std::string volume) {
+    const auto upid = co_await client_.change(delete_volume(host, storage_of(volume), volume));
+    co_return text_of(upid);
+}
+
+asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecord record) {
+    if (pauses_.lasts(identity.system_uuid)) co_return false;
+    const auto under_way = deletions_.find(identity.system_uuid);
+    if (under_way != deletions_.end()) {
+        const auto upid = under_way->second;
+        const auto status = co_await tasks_.end_overdue(upid);
+        if (status.outcome == TaskOutcome::running) co_return false;
+        deletions_.erase(identity.system_uuid);
+        // A task whose UPID was lost may hold the storage's lock.
+        if (classify_exit(status.exit_status) == ErrorKind::lock_timeout) {
+            const auto others = co_await tasks_.at_work(record.host, 0);
+            for (const auto& other : others) co_await tasks_.end_overdue(other);
+        }
+        const bool was_not_there = status.exit_status.find("No such file or directory") != std::string::npos;
+        const bool is_gone = status.outcome == TaskOutcome::succeeded || was_not_there;
+        if (is_gone)
+            pauses_.end(identity.system_uuid);
+        else
+            pauses_.begin(identity.system_uuid);
+        co_return is_gone;
+    }
+    const auto look = co_await machines_.find(identity, record);
+    if (look.presence == Presence::absent) co_return true;
+    if (look.presence != Presence::present) {
+        throw ProviderError(
+            "taking the boot image out of VM " + record.machine_id + " on " + look.host + ": " +
+            (look.presence == Presence::hidden ? "the token lacks VM.Audit on it" : "the host is down"));
+    }
+    // Nothing that we may touch.
+    if (look.ownership != Ownership::ours) co_return true;
+    const auto drive = drive_with_file(look.config, boot_image_name(identity));
+    std::string volume;
+    if (drive) {
+        const base::FormFields change{{drive->drive, "none,media=cdrom"}};
+        co_await client_.change(configure_vm(look.host, look.vmid, change));
+        volume = drive->volume;
+    } else {
+        const auto storage = co_await storage_on(look.host);
+        volume = volume_in(storage, identity);
+    }
+    deletions_[identity.system_uuid] = co_await delete_image(look.host, volume);
+    co_return false;
+}
+
+asio::awaitable<void> BootImages::delete_for_destruction(MachineIdentity identity, Look machine) {
+    const auto drive = drive_with_file(machine.config, boot_image_name(identity));
+    if (drive) {
+        co_await delete_image(machine.host, drive->volume);
+        co_return;
+    }
+    // Uploaded but never attached, because we were interrupted between the two? Registered machines have an
+    // empty drive left, and machines whose image joins by itself none at all, like this one.
+    const bool never_had_one = !settings_.spec.cloudInit || has_empty_cdrom(machine.config) ||
+                               cloud_init_drive(machine.config).has_value() ||
+                               has_boot_url(machine.config.option("smbios1"));
+    if (never_had_one) co_return;
+    try {
+        const auto storage = co_await storage_on(machine.host);
+        co_await delete_image(machine.host, volume_in(storage, identity));
+    } catch (const ApiError& error) {
+        if (error.kind != ErrorKind::permission) throw;
+    } catch (const NoIsoStorage&) {
+    }
+}
+
+}  // namespace providers::proxmox

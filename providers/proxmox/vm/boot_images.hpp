@@ -1,0 +1,59 @@
+// NoCloud images on Proxmox: uploaded as ISO content, attached as a CD-ROM, ejected and deleted again.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/wire/growing_pauses.hpp"
+#include "providers/proxmox/wire/tasks.hpp"
+
+namespace providers::proxmox {
+
+// No storage can take the image; the message says which one was looked for.
+class NoIsoStorage : public ProviderError {
+public:
+    using ProviderError::ProviderError;
+};
+
+class BootImages {
+public:
+    // All must outlive this.
+    BootImages(const Settings& settings, Client& client, ClusterView& view, Machines& machines, Tasks& tasks,
+               base::Clock& clock)
+        : settings_(settings),
+          client_(client),
+          view_(view),
+          machines_(machines),
+          tasks_(tasks),
+          pauses_(clock) {}
+
+    // Returns the task's UPID. An image of the same name is replaced. Throws ApiError, FencedError,
+    // NoIsoStorage.
+    asio::awaitable<std::string> upload(MachineIdentity identity, std::string host, std::string image);
+    // The volume ID that the image has, or would have, on that host.
+    asio::awaitable<std::string> volume_on(MachineIdentity identity, std::string host);
+    // Puts the uploaded image into a drive that `config` leaves free. The boot order stays as it is.
+    asio::awaitable<void> attach(MachineIdentity identity, std::string host, std::int64_t vmid,
+                                 VmConfig config);
+    // Ejects and deletes; true when nothing is left. Call again until then.
+    asio::awaitable<bool> discard(MachineIdentity identity, MachineRecord record);
+    // Deletes the image of a machine that is off and about to be destroyed, attached or not.
+    asio::awaitable<void> delete_for_destruction(MachineIdentity identity, Look machine);
+
+private:
+    // The configured one or the first by name that is active there.
+    asio::awaitable<std::string> storage_on(std::string host);
+    asio::awaitable<std::string> delete_image(std::string host, std::string volume);
+
+    const Settings& settings_;
+    Client& client_;
+    ClusterView& view_;
+    Machines& machines_;
+    Tasks& tasks_;
+    std::map<std::string, std::string> deletions_;  // task by SMBIOS UUID
+    GrowingPauses pauses_;                          // after deletions that failed
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,26 @@
+#include "providers/proxmox/vm/half_made.hpp"
+
+namespace providers::proxmox {
+
+bool began_creation(const std::string& upid, const std::string& user, std::int64_t vmid) {
+    const auto task = parse_upid(upid);
+    if (!task || task->user != user) return false;
+    return task->type == "qmclone" || (task->type == "qmcreate" && task->id == std::to_string(vmid));
+}
+
+bool is_creation_lock(const std::string& lock) {
+    return lock == "create" || lock == "clone";
+}
+
+std::string half_made_text(const Look& look, bool is_ours) {
+    const auto id = std::to_string(look.vmid);
+    const auto what = "VM " + id + " on " + look.host + " is locked (" + look.config.lock() + ") ";
+    const auto remedy = "as root on that host: qm unlock " + id + " && qm destroy " + id;
+    const bool is_remains = !is_creation_lock(look.config.lock());
+    if (is_ours && is_remains) return what + "by a task of ours that died while it destroyed it; " + remedy;
+    if (is_ours) return what + "by a task of ours that died before it wrote whose VM it is; " + remedy;
+    return what + "and no task is at work on it, nor does it say whose it is; if it is nobody else's, " +
+           remedy;
+}
+
+}  // namespace providers::proxmox

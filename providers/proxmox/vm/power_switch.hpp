@@ -1,0 +1,34 @@
+// Switches a machine of ours off or on again: how a Node that hangs is given a second chance.
+#pragma once
+
+#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/wire/client.hpp"
+#include "providers/proxmox/wire/growing_pauses.hpp"
+#include "providers/proxmox/wire/tasks.hpp"
+
+namespace providers::proxmox {
+
+class PowerSwitch {
+public:
+    // All must outlive this.
+    PowerSwitch(const Settings& settings, Client& client, Machines& machines, Tasks& tasks,
+                base::Clock& clock)
+        : settings_(settings), client_(client), machines_(machines), tasks_(tasks), pauses_(clock) {}
+
+    // True when the machine is so; one that is in use stays on. Throws ProviderError if it does not exist or
+    // is not provably ours.
+    asio::awaitable<bool> turn(MachineIdentity identity, MachineRecord record, Power power,
+                               InUseCheck in_use);
+
+private:
+    // What was asked for may be under way: nothing is recorded of it.
+    asio::awaitable<bool> is_at_work(const Look& machine);
+
+    const Settings& settings_;
+    Client& client_;
+    Machines& machines_;
+    Tasks& tasks_;
+    GrowingPauses pauses_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,90 @@
+// Requests to Proxmox as values, and what their responses mean. Pure.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <vector>
+
+#include "base/http.hpp"
+#include "base/url.hpp"
+#include "providers/proxmox/wire/error.hpp"
+
+namespace providers::proxmox {
+
+// What the data of an answer has to be. What is no list must not be read as an empty one: everything that it
+// does not name would count as gone.
+// Of a task, which is followed by it, a UPID or nothing.
+enum class DataKind { any, list, object, task };
+
+struct Call {
+    std::string method;
+    std::string operation;  // for metrics: few values, "create_vm"
+    std::string tried;      // for messages: "creating VM 105 on pve1"
+    std::string host;       // the Proxmox host that does the work; empty: any can answer
+    std::string path;       // below /api2/json, percent-encoded
+    base::FormFields parameters;
+    // Multipart upload: the file's name and content; parameters become the other parts.
+    std::string file_name;
+    std::string file_content;
+    DataKind data = DataKind::any;
+};
+
+// Reads.
+Call get_version();
+Call get_cluster_resources();
+Call get_cluster_status();
+Call get_cluster_options();
+Call get_permissions();
+Call get_vm_config(const std::string& host, std::int64_t vmid);
+Call get_vm_status(const std::string& host, std::int64_t vmid);
+// `vmid` as in their UPIDs: a clone's task bears its template's; 0: all.
+Call get_active_tasks(const std::string& host, std::int64_t vmid);
+// The last ones, under way or ended, the newest first; without Sys.Audit on the host only our own.
+Call get_last_tasks(const std::string& host, std::int64_t vmid);
+Call get_task_status(const std::string& host, const std::string& upid);
+// Succeeds only if no guest in the whole cluster has the ID, whatever the token may see.
+Call probe_free_id(std::int64_t vmid);
+Call get_bridges(const std::string& host);
+// Changes.
+Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
+// Asked of the template's host; the new VM's ID and host are among the parameters.
+Call clone_vm(const std::string& host, std::int64_t source, base::FormFields parameters);
+Call resize_disk(const std::string& host, std::int64_t vmid, const std::string& disk, std::int64_t size_gib);
+Call configure_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
+Call start_vm(const std::string& host, std::int64_t vmid);
+// Asks the guest to end, by its agent or by ACPI; stops it as stop_vm() if it has not within a minute. No
+// other change of the VM is possible meanwhile.
+Call shut_down_vm(const std::string& host, std::int64_t vmid);
+// At once; a shutdown that is under way is overruled (PVE 8.2).
+Call stop_vm(const std::string& host, std::int64_t vmid);
+Call destroy_vm(const std::string& host, std::int64_t vmid);
+Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
+                std::string content);
+// Told to end it cleans up; what has not ended after 5 s is killed. Succeeds also for a task that has ended,
+// and for one that nothing ends. Others' tasks need Sys.Modify on the host.
+Call stop_task(const std::string& host, const std::string& upid);
+Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume);
+// Fails (kind agent_silent) if the agent does not answer within 3 s.
+Call agent_ping(const std::string& host, std::int64_t vmid);
+// `input` is what the command reads; it shows in no process list.
+Call agent_exec(const std::string& host, std::int64_t vmid, std::vector<std::string> command,
+                std::string input);
+// A process that has ended is told of once.
+Call agent_exec_status(const std::string& host, std::int64_t vmid, std::int64_t pid);
+// What network interfaces the guest has, as its agent says.
+Call get_agent_interfaces(const std::string& host, std::int64_t vmid);
+Call log_in(const std::string& username, const std::string& password);
+
+// Form values are percent-encoded completely: Proxmox splits at '&' and ';' and drops what follows a second
+// '='.
+base::HttpRequest to_request(const Call& call);
+
+// The reason phrase of a response with status 401, in words that are fit for a message.
+std::string refusal_of(const base::HttpResponse& response);
+
+// The "data" of a successful response, which may be no larger than a cluster of 10,000 machines makes it.
+// Throws ApiError for everything else, with the text of the body or, from servers before PVE 8.3 that send
+// none, of the reason phrase; of what does not prove to be a Proxmox only the status is told.
+boost::json::value data_of(const Call& call, const base::HttpResponse& response);
+
+}  // namespace providers::proxmox

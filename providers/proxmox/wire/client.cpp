@@ -1,0 +1,200 @@
+#include "providers/proxmox/wire/client.hpp"
+
+#include "base/url.hpp"
+#include "providers/foreign/json.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+// Each host serves its API with three synchronous workers.
+constexpr std::size_t kReadsPerHost = 6;
+constexpr std::size_t kChangesPerHost = 3;
+// pveproxy closes idle connections after 5 s.
+constexpr base::Duration kIdleTimeout = std::chrono::seconds{4};
+// Tickets are valid for 2 h.
+constexpr base::Duration kTicketLife = std::chrono::minutes{90};
+// A refused login costs the server 3 s of a worker; that long nothing more is sent.
+constexpr base::Duration kRefusalPause = std::chrono::seconds{10};
+constexpr std::string_view kLogIn = "log_in";
+
+void replace_all(std::string& text, const std::string& part) {
+    if (part.empty()) return;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
+        text.replace(at, part.size(), "***");
+}
+
+}  // namespace
+
+Client::Client(ClientOptions options, ProviderEnvironment& environment)
+    : credentials_(std::move(options.credentials)),
+      provider_(std::move(options.provider)),
+      environment_(environment),
+      reads_(environment.executor, kReadsPerHost),
+      changes_(environment.executor, kChangesPerHost),
+      log_ins_(environment.executor, 1),
+      requests_(
+          environment.metrics.counter("kubenodesmith_proxmox_requests_total",
+                                      "Requests to Proxmox by operation and HTTP status (error: no answer).",
+                                      {"provider", "operation", "code"})),
+      durations_(environment.metrics.histogram(
+          "kubenodesmith_proxmox_request_duration_seconds", "Time that Proxmox took to answer, by operation.",
+          {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30}, {"provider", "operation"})) {
+    for (const auto& url : options.endpoints) {
+        base::HttpClientOptions http;
+        http.url = url;
+        http.tls = options.tls;
+        http.idle_timeout = kIdleTimeout;
+        http.max_response_bytes = foreign::kLongestAnswer;
+        endpoints_.push_back({url, environment.connect(std::move(http))});
+    }
+}
+
+const std::string& Client::user() const {
+    return credentials_.is_token() ? credentials_.token_id : credentials_.username;
+}
+
+asio::awaitable<json::value> Client::read(Call call) {
+    const auto pass = co_await reads_.enter(call.host);
+    std::exception_ptr failure;
+    for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+        const auto index = (current_ + i) % endpoints_.size();
+        try {
+            auto data = co_await attempt(call, endpoints_[index]);
+            current_ = index;
+            co_return data;
+        } catch (const ApiError& error) {
+            const bool proxied_in_vain = error.kind == ErrorKind::outcome_unknown && !call.host.empty();
+            const bool next_may_know = error.kind == ErrorKind::unreachable ||
+                                       (error.kind == ErrorKind::outcome_unknown && !proxied_in_vain);
+            if (!next_may_know) throw;
+            if (!failure) failure = std::current_exception();
+        }
+    }
+    std::rethrow_exception(failure);
+}
+
+asio::awaitable<json::value> Client::change(Call call) {
+    const auto pass = co_await changes_.enter(call.host);
+    std::exception_ptr failure;
+    for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+        const auto index = (current_ + i) % endpoints_.size();
+        require_leadership(call);
+        try {
+            auto data = co_await attempt(call, endpoints_[index]);
+            current_ = index;
+            co_return data;
+        } catch (const ApiError& error) {
+            if (error.kind != ErrorKind::unreachable) throw;
+            if (!failure) failure = std::current_exception();
+        }
+    }
+    std::rethrow_exception(failure);
+}
+
+asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoint) {
+    if (refused_until_ && environment_.clock.now() < *refused_until_) {
+        throw ApiError(ErrorKind::unauthenticated, call.tried, refusal_);
+    }
+    auto response = co_await authorized_exchange(call, endpoint);
+    mask(response);
+    if (response.status == 401) refuse_credentials(call, refusal_of(response));
+    co_return data_of(call, response);
+}
+
+asio::awaitable<base::HttpResponse> Client::authorized_exchange(const Call& call, Endpoint& endpoint) {
+    if (credentials_.is_token()) co_return co_await exchange(call, endpoint);
+    co_await log_in(endpoint);
+    auto response = co_await exchange(call, endpoint);
+    if (response.status != 401) co_return response;
+    // The ticket was dropped (the server's keys rotate); a request refused with 401 has done nothing.
+    ticket_.reset();
+    co_await log_in(endpoint);
+    co_return co_await exchange(call, endpoint);
+}
+
+asio::awaitable<base::HttpResponse> Client::exchange(const Call& call, Endpoint& endpoint) {
+    auto request = to_request(call);
+    authorize(request);
+    co_return co_await transmit(call, endpoint, std::move(request));
+}
+
+asio::awaitable<base::HttpResponse> Client::transmit(const Call& call, Endpoint& endpoint,
+                                                     base::HttpRequest request) {
+    const auto started = environment_.clock.now();
+    const auto count = [&](const std::string& code) {
+        const std::chrono::duration<double> seconds = environment_.clock.now() - started;
+        requests_.with({provider_, call.operation, code}).add();
+        durations_.with({provider_, call.operation}).observe(seconds.count());
+    };
+    try {
+        auto response = co_await endpoint.transport->send(std::move(request));
+        count(std::to_string(response.status));
+        co_return response;
+    } catch (const base::TransportError& error) {
+        count("error");
+        const bool is_harmless =
+            call.method == "GET" || call.operation == kLogIn || !error.request_may_have_been_sent;
+        throw ApiError(is_harmless ? ErrorKind::unreachable : ErrorKind::outcome_unknown, call.tried,
+                       error.what());
+    }
+}
+
+asio::awaitable<void> Client::log_in(Endpoint& endpoint) {
+    const auto pass = co_await log_ins_.enter("");
+    if (ticket_ && environment_.clock.now() < ticket_->renew_at) co_return;
+    const auto call = proxmox::log_in(credentials_.username, credentials_.password);
+    auto response = co_await transmit(call, endpoint, to_request(call));
+    mask(response);
+    if (response.status == 401) refuse_credentials(call, refusal_of(response));
+    const auto data = data_of(call, response);
+    const auto fields = data.is_object() ? data.get_object() : json::object();
+    if (text_of(fields, "ticket").empty() || fields.contains("NeedTFA")) {
+        throw ApiError(ErrorKind::unauthenticated, call.tried,
+                       "the user needs a second factor; use an API token (PROXMOX_TOKEN_ID, PROXMOX_SECRET)");
+    }
+    Ticket ticket;
+    ticket.cookie = "PVEAuthCookie=" + base::percent_encode(text_of(fields, "ticket"));
+    ticket.csrf_token = text_of(fields, "CSRFPreventionToken");
+    ticket.renew_at = environment_.clock.now() + kTicketLife;
+    ticket_ = std::move(ticket);
+}
+
+void Client::authorize(base::HttpRequest& request) const {
+    if (credentials_.is_token()) {
+        request.headers.set("Authorization",
+                            "PVEAPIToken=" + credentials_.token_id + "=" + credentials_.token_secret);
+        return;
+    }
+    request.headers.set("Cookie", ticket_->cookie);
+    if (request.method != "GET") request.headers.set("CSRFPreventionToken", ticket_->csrf_token);
+}
+
+void Client::mask(base::HttpResponse& response) const {
+    if (response.status < 400) return;
+    for (const auto* secret : {&credentials_.token_secret, &credentials_.password}) {
+        replace_all(response.body, *secret);
+        replace_all(response.reason, *secret);
+    }
+}
+
+void Client::require_leadership(const Call& call) const {
+    if (!environment_.may_mutate || environment_.may_mutate()) return;
+    throw FencedError(call.tried + ": not started, this process may no longer be the leader");
+}
+
+void Client::refuse_credentials(const Call& call, const std::string& answer) {
+    refused_until_ = environment_.clock.now() + kRefusalPause;
+    refusal_ =
+        credentials_.is_token()
+            ? "the API token " + credentials_.token_id + " was refused (" + answer +
+                  "); check PROXMOX_TOKEN_ID and PROXMOX_SECRET in the credentials Secret, and that the "
+                  "token "
+                  "has not expired"
+            : "the login of " + credentials_.username + " was refused (" + answer +
+                  "); check PROXMOX_USERNAME (user@realm) and PROXMOX_PASSWORD in the credentials Secret";
+    throw ApiError(ErrorKind::unauthenticated, call.tried, refusal_);
+}
+
+}  // namespace providers::proxmox

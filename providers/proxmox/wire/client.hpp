@@ -1,0 +1,86 @@
+// Carries calls to a Proxmox cluster: authentication, failover between endpoints, limits per host, metrics,
+// the fence.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/value.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/gate.hpp"
+#include "providers/proxmox/wire/call.hpp"
+
+namespace providers::proxmox {
+
+namespace json = boost::json;
+
+// Either a token or a user with a password.
+struct Credentials {
+    std::string token_id;  // user@realm!name
+    std::string token_secret;
+    std::string username;  // user@realm
+    std::string password;
+
+    bool is_token() const { return !token_id.empty(); }
+};
+
+struct ClientOptions {
+    std::string provider;  // namespace/name, for metrics
+    std::vector<std::string> endpoints;
+    base::TlsClientOptions tls;
+    Credentials credentials;
+};
+
+class Client {
+public:
+    // Throws std::invalid_argument. The environment must outlive the client.
+    Client(ClientOptions options, ProviderEnvironment& environment);
+
+    // A call that changes nothing: asked of one endpoint after the other until one answers.
+    // Throws ApiError.
+    asio::awaitable<json::value> read(Call call);
+    // A call that changes something: sent at most once. ApiError of kind outcome_unknown: it may have been
+    // done. Throws ApiError, FencedError.
+    asio::awaitable<json::value> change(Call call);
+
+    // user@realm!token or user@realm: as in UPIDs.
+    const std::string& user() const;
+
+private:
+    struct Endpoint {
+        std::string url;
+        std::unique_ptr<base::HttpTransport> transport;
+    };
+    struct Ticket {
+        std::string cookie;
+        std::string csrf_token;
+        base::TimePoint renew_at;
+    };
+
+    asio::awaitable<json::value> attempt(const Call& call, Endpoint& endpoint);
+    asio::awaitable<base::HttpResponse> exchange(const Call& call, Endpoint& endpoint);
+    asio::awaitable<base::HttpResponse> authorized_exchange(const Call& call, Endpoint& endpoint);
+    asio::awaitable<base::HttpResponse> transmit(const Call& call, Endpoint& endpoint,
+                                                 base::HttpRequest request);
+    asio::awaitable<void> log_in(Endpoint& endpoint);
+    void authorize(base::HttpRequest& request) const;
+    void mask(base::HttpResponse& response) const;
+    void require_leadership(const Call& call) const;
+    [[noreturn]] void refuse_credentials(const Call& call, const std::string& answer);
+
+    Credentials credentials_;
+    std::string provider_;
+    ProviderEnvironment& environment_;
+    std::vector<Endpoint> endpoints_;
+    std::size_t current_ = 0;  // the endpoint that answered last
+    base::Gate reads_, changes_, log_ins_;
+    std::optional<Ticket> ticket_;
+    std::optional<base::TimePoint> refused_until_;
+    std::string refusal_;
+    base::Family<base::Counter>& requests_;
+    base::Family<base::Histogram>& durations_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,133 @@
+#include "providers/proxmox/wire/tasks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/log.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+#include "providers/proxmox/wire/property_string.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kShortestPoll = std::chrono::milliseconds{500};
+constexpr base::Duration kLongestPoll = std::chrono::seconds{3};
+constexpr base::Duration kNews = std::chrono::minutes{1};
+// Of a task that is not expected to end before; it may still fail early.
+constexpr base::Duration kBeforeEnd = std::chrono::seconds{10};
+// Tasks that nobody asks for any more.
+constexpr base::Duration kForgotten = std::chrono::hours{24};
+// A task that was stopped has ended after 5 s, or does not heed it.
+constexpr base::Duration kDefies = std::chrono::seconds{30};
+constexpr base::Duration kStopAgain = std::chrono::minutes{2};
+
+struct Bound {
+    std::string_view type;
+    std::chrono::minutes bound;
+};
+// How long something waits for the end of a task that is no use to it any more. Generous: a worker that is
+// killed in the middle leaves a lock behind, which only root takes off. What the machine itself is waited for
+// while it is made is the pool's scaleUp.provisionTimeout.
+constexpr std::array<Bound, 8> kBounds = {{
+    {"qmcreate", std::chrono::minutes{2}},
+    {"qmclone", std::chrono::minutes{10}},  // copies whole disks
+    {"imgcopy", std::chrono::minutes{5}},
+    {"resize", std::chrono::minutes{2}},
+    {"qmstart", std::chrono::minutes{5}},     // longer with much memory
+    {"qmshutdown", std::chrono::minutes{3}},  // stops the guest after a minute, see shut_down_vm()
+    {"qmstop", std::chrono::minutes{2}},
+    {"imgdel", std::chrono::minutes{5}},
+}};
+// qmdestroy among them: discarding large disks takes time, and what it has begun is gone anyway.
+constexpr std::chrono::minutes kBoundOfOthers{15};
+
+base::Duration bound_of(std::string_view type) {
+    const auto known = std::ranges::find(kBounds, type, &Bound::type);
+    return known == kBounds.end() ? kBoundOfOthers : known->bound;
+}
+
+}  // namespace
+
+asio::awaitable<TaskStatus> Tasks::status(std::string upid) {
+    TaskStatus status;
+    const auto parsed = parse_upid(upid);
+    if (!parsed) co_return status;
+    try {
+        const auto data = co_await client_.read(get_task_status(parsed->node, upid));
+        status = parse_task_status(data);
+    } catch (const ApiError& error) {
+        const bool is_unknown = error.kind == ErrorKind::no_such_task ||
+                                error.kind == ErrorKind::outcome_unknown ||
+                                error.kind == ErrorKind::invalid_request;
+        if (!is_unknown) throw;
+    }
+    if (status.outcome != TaskOutcome::running) {
+        const auto asked = asked_.extract(upid);
+        if (asked && status.outcome == TaskOutcome::succeeded) {
+            typical_[parsed->type + "@" + parsed->node] = (clock_.now() - asked.mapped().first) * 9 / 10;
+        }
+    }
+    co_return status;
+}
+
+asio::awaitable<TaskStatus> Tasks::end_overdue(std::string upid) {
+    auto seen = co_await status(upid);
+    const auto task = parse_upid(upid);
+    if (seen.outcome != TaskOutcome::running || !task) co_return seen;
+    next_poll(upid);  // counts from the first look, also after a restart
+    const auto now = clock_.now();
+    const auto& asked = asked_.at(upid);
+    const bool is_overdue = now - asked.first >= bound_of(task->type);
+    const bool is_due = !asked.last_stopped || now - *asked.last_stopped >= kStopAgain;
+    if (!is_overdue || !is_due) co_return seen;
+    base::log::warning("Stopping a task that does not end",
+                       {{"type", task->type}, {"host", task->node}, {"task", upid}});
+    auto& stopped = asked_.at(upid);
+    stopped.last_stopped = now;
+    if (!stopped.first_stopped) stopped.first_stopped = now;
+    co_await client_.change(stop_task(task->node, upid));
+    co_return co_await status(upid);
+}
+
+asio::awaitable<std::vector<std::string>> Tasks::at_work(std::string host, std::int64_t vmid) {
+    const auto active = co_await client_.read(get_active_tasks(host, vmid));
+    std::vector<std::string> upids;
+    for (const auto* entry : objects_of(active)) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        if (!task || task->user != client_.user()) continue;
+        const bool is_of_volumes = task->type == "imgdel" || task->type == "imgcopy";
+        if (vmid > 0 || is_of_volumes) upids.push_back(task->text);
+    }
+    co_return upids;
+}
+
+bool Tasks::was_stopped(const std::string& upid) const {
+    const auto asked = asked_.find(upid);
+    return asked != asked_.end() && asked->second.first_stopped;
+}
+
+bool Tasks::defies_stopping(const std::string& upid) const {
+    return was_stopped(upid) && clock_.now() - *asked_.at(upid).first_stopped >= kDefies;
+}
+
+base::Duration Tasks::next_poll(const std::string& upid) {
+    const auto now = clock_.now();
+    std::erase_if(asked_, [&](const auto& task) { return now - task.second.first > kForgotten; });
+    auto& asked = asked_.try_emplace(upid, Asked{now, now, {}, {}}).first->second;
+    asked.last = now;
+    const auto age = now - asked.first;
+    const auto parsed = parse_upid(upid);
+    const auto typical = parsed ? typical_.find(parsed->type + "@" + parsed->node) : typical_.end();
+    if (typical == typical_.end()) return std::clamp<base::Duration>(age / 4, kShortestPoll, kLongestPoll);
+    if (age < typical->second) return std::clamp(typical->second - age, kShortestPoll, kBeforeEnd);
+    return std::clamp<base::Duration>((age - typical->second) / 4, kShortestPoll, kLongestPoll);
+}
+
+bool Tasks::is_followed(const std::string& upid) const {
+    const auto asked = asked_.find(upid);
+    return asked != asked_.end() && clock_.now() - asked->second.last <= kNews;
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,251 @@
+#include "providers/redfish/bmc/bmc.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/json/serialize.hpp>
+
+#include "base/backoff.hpp"
+#include "providers/redfish/bmc/document.hpp"
+#include "providers/redfish/bmc/etag.hpp"
+#include "providers/redfish/bmc/link.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+constexpr int kReadAttempts = 3;
+constexpr base::Backoff kReadBackoff{std::chrono::seconds{1}, std::chrono::seconds{4}};
+// A BMC that wants to be left alone for longer is left alone: the caller comes again.
+constexpr base::Duration kLongestReadWait = std::chrono::seconds{5};
+
+base::HttpRequest make_request(std::string method, std::string target, std::string body = {}) {
+    base::HttpRequest request;
+    request.method = std::move(method);
+    request.target = std::move(target);
+    request.headers.set("Accept", "application/json");
+    request.headers.set("OData-Version", "4.0");
+    if (request.method != "GET") {
+        request.headers.set("Content-Type", "application/json");
+        request.body = std::move(body);
+    }
+    return request;
+}
+
+bool is_worth_repeating(ErrorKind kind) {
+    return kind == ErrorKind::busy || kind == ErrorKind::unreachable || kind == ErrorKind::other;
+}
+
+void replace_all(std::string& text, const std::string& part) {
+    if (part.empty()) return;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
+        text.replace(at, part.size(), "***");
+}
+
+// For metrics, whose labels must be few and short whatever a BMC says.
+std::string vendor_of(const json::object& root) {
+    static constexpr std::array<std::string_view, 11> kVendors = {
+        "AMI", "ASRock", "Cisco", "Dell",   "Fujitsu",   "Gigabyte",
+        "HPE", "Huawei", "Intel", "Lenovo", "Supermicro"};
+    auto vendor = text_at(root, "Vendor");
+    const auto& oem = object_at(root, "Oem");
+    if (vendor.empty() && !oem.empty()) vendor = std::string(oem.begin()->key());
+    for (const auto known : kVendors) {
+        if (contains_ignoring_case(vendor, known)) return std::string(known);
+    }
+    return vendor.empty() ? "" : "other";
+}
+
+}  // namespace
+
+Bmc::Bmc(WireOptions options, Login login, Traffic& traffic)
+    : wire_(std::move(options), traffic),
+      login_(std::move(login)),
+      log_ins_(traffic.environment.executor, 1) {}
+
+std::string Bmc::resolve(const std::string& tried, const std::string& link) const {
+    const auto target = target_of(link, wire_.origin(), Origin::any);
+    if (target) return *target;
+    Complaint complaint;
+    complaint.message = "the BMC gives no usable link for it";
+    throw RedfishError(tried, std::move(complaint));
+}
+
+void Bmc::mask(std::string& text) const {
+    replace_all(text, login_.password);
+    replace_all(text, token_);
+    for (const auto& hidden : hidden_) replace_all(text, hidden);
+}
+
+void Bmc::hide(std::string text) {
+    constexpr std::size_t kMost = 8;
+    if (text.empty() || std::find(hidden_.begin(), hidden_.end(), text) != hidden_.end()) return;
+    hidden_.push_back(std::move(text));
+    if (hidden_.size() > kMost) hidden_.pop_front();
+}
+
+Complaint Bmc::complain(const base::HttpResponse& response) const {
+    auto complaint = complaint_of(response);
+    mask(complaint.message);
+    return complaint;
+}
+
+void Bmc::note_quirk(const std::string& message) {
+    wire_.traffic().retries.with({wire_.traffic().provider, vendor_, message}).add();
+}
+
+asio::awaitable<json::object> Bmc::root() {
+    const bool is_known = root_.has_value() && !wire_.needs_probe();
+    if (is_known) co_return *root_;
+    const std::string tried = "reading the service root of " + host();
+    for (int attempt = 1;; ++attempt) {
+        auto request = make_request("GET", "/redfish/v1/");
+        if (asks_for_identity_) request.headers.set("Accept-Encoding", "identity");
+        const auto response = co_await wire_.send(tried, std::move(request), Effect::none);
+        if (response.status == 200) {
+            root_ = parse_object(response.body);
+            vendor_ = vendor_of(*root_);
+            if (!root_->empty()) co_return *root_;
+            Complaint complaint;
+            complaint.message = "what answers there is no Redfish service";
+            throw RedfishError(tried, std::move(complaint));
+        }
+        const auto complaint = complain(response);
+        if (complaint.kind == ErrorKind::not_acceptable && asks_for_identity_) {
+            asks_for_identity_ = false;
+            continue;
+        }
+        const bool again = attempt < kReadAttempts && complaint.kind == ErrorKind::busy &&
+                           complaint.retry_after.value_or(base::Duration::zero()) <= kLongestReadWait;
+        if (!again) throw RedfishError(tried, complaint);
+        co_await clock().sleep_for(complaint.retry_after.value_or(kReadBackoff.after(attempt)));
+    }
+}
+
+asio::awaitable<Resource> Bmc::get(std::string link) {
+    const auto tried = "reading " + link + " of " + host();
+    const auto target = resolve(tried, link);
+    for (int attempt = 1;; ++attempt) {
+        std::optional<Complaint> complaint;
+        try {
+            const auto response = co_await request(tried, make_request("GET", target), Effect::none);
+            if (response.status == 200) {
+                Resource resource{target, parse_object(response.body), {}};
+                resource.etag = etag_of(response, resource.body);
+                co_return resource;
+            }
+            complaint = complain(response);
+            if (complaint->kind == ErrorKind::not_found && target.back() != '/' && attempt == 1) {
+                // Some BMCs know their resources only by the path with a slash at its end.
+                const auto slashed = co_await request(tried, make_request("GET", target + "/"), Effect::none);
+                if (slashed.status == 200) {
+                    Resource resource{target + "/", parse_object(slashed.body), {}};
+                    resource.etag = etag_of(slashed, resource.body);
+                    co_return resource;
+                }
+            }
+        } catch (const RedfishError& error) {
+            complaint = error.complaint;
+        }
+        auto wait = kReadBackoff.after(attempt, wire_.traffic().environment.random);
+        if (complaint->retry_after) wait = *complaint->retry_after;
+        const bool again =
+            attempt < kReadAttempts && is_worth_repeating(complaint->kind) && wait <= kLongestReadWait;
+        if (!again) throw RedfishError(tried, std::move(*complaint));
+        note_quirk(complaint->known_id().value_or(reason_of(complaint->kind)));
+        co_await clock().sleep_for(wait);
+    }
+}
+
+asio::awaitable<std::optional<Resource>> Bmc::find(std::string link) {
+    if (link.empty()) co_return std::nullopt;
+    try {
+        co_return co_await get(std::move(link));
+    } catch (const RedfishError& error) {
+        const auto kind = error.kind();
+        const bool is_absent = kind == ErrorKind::not_found || kind == ErrorKind::unsupported ||
+                               kind == ErrorKind::other || kind == ErrorKind::invalid_request;
+        if (!is_absent) throw;
+    }
+    co_return std::nullopt;
+}
+
+asio::awaitable<Answer> Bmc::patch_once(const std::string& tried, const std::string& target,
+                                        const std::string& body, const std::string& etag) {
+    auto attempt = make_request("PATCH", target, body);
+    if (!etag.empty()) attempt.headers.set("If-Match", etag);
+    const auto response = co_await request(tried, std::move(attempt), Effect::host);
+    if (response.status >= 300) throw RedfishError(tried, complain(response));
+    Answer answer;
+    answer.body = parse_object(response.body);
+    answer.retry_after = retry_after_of(response);
+    answer.is_promise = response.status == 202;
+    co_return answer;
+}
+
+asio::awaitable<Answer> Bmc::patch(std::string tried, std::string link, json::object body) {
+    auto current = co_await get(link);
+    auto ladder = etag_ladder(current.etag);
+    const auto text = json::serialize(body);
+    bool was_read_again = false;
+    for (std::size_t rung = 0; rung < ladder.size(); ++rung) {
+        try {
+            co_return co_await patch_once(tried, current.target, text, ladder[rung]);
+        } catch (const RedfishError& error) {
+            const bool about_tag = error.kind() == ErrorKind::precondition_failed ||
+                                   error.kind() == ErrorKind::precondition_needed;
+            if (!about_tag) throw;
+            note_quirk("ETag");
+        }
+        if (was_read_again) continue;
+        // Somebody else may have changed it since it was read.
+        was_read_again = true;
+        auto fresh = co_await get(link);
+        if (fresh.etag == current.etag) continue;
+        current = std::move(fresh);
+        ladder = etag_ladder(current.etag);
+        co_return co_await patch_once(tried, current.target, text, ladder.front());
+    }
+    Complaint complaint;
+    complaint.kind = ErrorKind::precondition_failed;
+    complaint.message = "the BMC accepts no ETag, not even its own";
+    throw RedfishError(tried, std::move(complaint));
+}
+
+asio::awaitable<Answer> Bmc::post(std::string tried, std::string link, json::object body) {
+    const auto target = resolve(tried, link);
+    const auto response =
+        co_await request(tried, make_request("POST", target, json::serialize(body)), Effect::host);
+    if (response.status >= 300) throw RedfishError(tried, complain(response));
+    Answer answer;
+    answer.body = parse_object(response.body);
+    answer.retry_after = retry_after_of(response);
+    answer.is_promise = response.status == 202;
+    const auto location = response.headers.find("Location");
+    if (answer.is_promise && location) {
+        answer.task = target_of(std::string(*location), wire_.origin(), Origin::any).value_or("");
+    }
+    co_return answer;
+}
+
+asio::awaitable<std::pair<int, json::object>> Bmc::poll(std::string link) {
+    const auto tried = "asking for task " + link + " of " + host();
+    const auto target = resolve(tried, link);
+    const auto response = co_await request(tried, make_request("GET", target), Effect::none);
+    if (response.status >= 300) throw RedfishError(tried, complain(response));
+    co_return std::pair(response.status, parse_object(response.body));
+}
+
+asio::awaitable<base::HttpResponse> Bmc::request(std::string tried, base::HttpRequest request,
+                                                 Effect effect) {
+    if (asks_for_identity_) request.headers.set("Accept-Encoding", "identity");
+    auto response = co_await authorized(tried, request, effect);
+    if (response.status == 406 && asks_for_identity_) {
+        // HPE Gen10+ has registries that it only serves compressed, and says so for anything.
+        asks_for_identity_ = false;
+        request.headers.set("Accept-Encoding", "*");
+        response = co_await authorized(tried, request, effect);
+    }
+    co_return response;
+}
+
+}  // namespace providers::redfish

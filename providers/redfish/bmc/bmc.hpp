@@ -1,0 +1,111 @@
+// A BMC that knows us: reads and writes Redfish resources with a session, or with Basic where there are no
+// sessions. Every call is made during a visit().
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/object.hpp>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "providers/redfish/bmc/wire.hpp"
+
+namespace providers::redfish {
+
+struct Login {
+    std::string username;
+    std::string password;
+    std::string context;  // tags our sessions, so that leaked ones are found again
+
+    bool operator==(const Login&) const = default;
+};
+
+struct Resource {
+    std::string target;
+    json::object body;
+    std::string etag;  // for If-Match, as the BMC wrote it; empty: it has none
+};
+
+// The answer to a change that was not refused. It was accepted, which is not done.
+struct Answer {
+    json::object body;
+    bool is_promise = false;  // 202: it will be done later
+    std::string task;         // target of the task that will do it; empty: there is none
+    std::optional<base::Duration> retry_after;
+};
+
+class Bmc {
+public:
+    // Throws std::invalid_argument. `traffic` must outlive this.
+    Bmc(WireOptions options, Login login, Traffic& traffic);
+    // Basic from the start: for BMCs whose sessions are broken.
+    void forgo_sessions() { way_ = Way::basic; }
+
+    asio::awaitable<Wire::Visit> visit() { return wire_.visit(); }
+    const Login& login() const { return login_; }
+    const std::string& host() const { return wire_.host(); }
+    base::Clock& clock() { return wire_.traffic().environment.clock; }
+
+    // The service root needs no credentials; read once and kept.
+    asio::awaitable<json::object> root();
+    // Reads are tried three times. All throw RedfishError, FencedError.
+    asio::awaitable<Resource> get(std::string link);
+    // nullopt: there is none (404), or this BMC does not serve it (405, 501, and 500 of emulators).
+    asio::awaitable<std::optional<Resource>> find(std::string link);
+    // Writes with the ETag of a fresh read; a refusal for the tag is answered with what BMCs accept instead:
+    // a strong tag, then none; `*` where one is demanded but none is known.
+    asio::awaitable<Answer> patch(std::string tried, std::string link, json::object body);
+    // Sent once. A RedfishError of kind outcome_unknown means that it may have been done.
+    asio::awaitable<Answer> post(std::string tried, std::string link, json::object body);
+    // Asks once how a task is: HTTP status and body, 202 included.
+    asio::awaitable<std::pair<int, json::object>> poll(std::string link);
+    bool has_session() const { return !token_.empty() && !session_.empty(); }
+    // From now on error messages leave this text out. Of many such texts the last ones count.
+    void hide(std::string text);
+    // Ends our session; failures are of no interest.
+    asio::awaitable<void> log_out();
+
+    // Counts a second attempt after an answer that called for it.
+    void note_quirk(const std::string& message);
+    // How the service calls itself: Vendor, Product and the keys of Oem; empty before root().
+    const std::string& vendor() const { return vendor_; }
+    // The BMC refused our credentials: nothing more is sent until they change.
+    bool is_suspended() const;
+
+private:
+    enum class Way { undecided, session, basic };
+
+    asio::awaitable<base::HttpResponse> request(std::string tried, base::HttpRequest request, Effect effect);
+    asio::awaitable<base::HttpResponse> authorized(const std::string& tried, base::HttpRequest request,
+                                                   Effect effect);
+    asio::awaitable<void> log_in();
+    asio::awaitable<base::HttpResponse> post_session(std::string target, bool with_context);
+    asio::awaitable<void> delete_leaked_sessions(std::string target);
+    asio::awaitable<base::HttpResponse> send_basic(std::string tried, base::HttpRequest request,
+                                                   Effect effect);
+    asio::awaitable<Answer> patch_once(const std::string& tried, const std::string& target,
+                                       const std::string& body, const std::string& etag);
+    std::string resolve(const std::string& tried, const std::string& link) const;
+    void authorize(base::HttpRequest& request) const;
+    void mask(std::string& text) const;
+    Complaint complain(const base::HttpResponse& response) const;
+    [[noreturn]] void suspend(const std::string& tried);
+
+    Wire wire_;
+    Login login_;
+    base::Gate log_ins_;
+    Way way_ = Way::undecided;
+    std::string token_;
+    std::deque<std::string> hidden_;
+    std::string session_;  // its target
+    bool sends_context_ = true;
+    bool asks_for_identity_ = true;
+    bool is_proven_ = false;  // the credentials have been accepted before
+    std::optional<base::TimePoint> suspended_until_;
+    std::optional<base::TimePoint> basic_until_;  // the sessions were exhausted
+    std::optional<json::object> root_;
+    std::string vendor_;
+};
+
+}  // namespace providers::redfish

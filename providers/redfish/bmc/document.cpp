@@ -1,0 +1,90 @@
+#include "providers/redfish/bmc/document.hpp"
+
+#include <algorithm>
+
+#include "providers/foreign/json.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+constexpr std::string_view kId = "@odata.id";
+
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+}  // namespace
+
+json::object parse_object(std::string_view body) {
+    try {
+        auto value = foreign::parse(body, true);
+        if (value && value->is_object()) return std::move(value->get_object());
+    } catch (const foreign::TooLarge&) {
+        return {};  // no resource is so large
+    }
+    return {};
+}
+
+const json::object& object_at(const json::object& parent, std::string_view name) {
+    static const json::object kNone;
+    const auto* member = parent.if_contains(name);
+    return member && member->is_object() ? member->get_object() : kNone;
+}
+
+const json::array& array_at(const json::object& parent, std::string_view name) {
+    static const json::array kNone;
+    const auto* member = parent.if_contains(name);
+    return member && member->is_array() ? member->get_array() : kNone;
+}
+
+std::string text_at(const json::object& parent, std::string_view name) {
+    const auto* member = parent.if_contains(name);
+    return member && member->is_string() ? std::string(member->get_string()) : std::string();
+}
+
+std::optional<double> number_at(const json::object& parent, std::string_view name) {
+    const auto* member = parent.if_contains(name);
+    if (!member || !member->is_number()) return std::nullopt;
+    const auto number = member->to_number<double>();
+    if (!(number >= 0)) return std::nullopt;
+    return number;
+}
+
+bool is_true_at(const json::object& parent, std::string_view name) {
+    const auto* member = parent.if_contains(name);
+    return member && member->is_bool() && member->get_bool();
+}
+
+std::string link_at(const json::object& parent, std::string_view name) {
+    return text_at(object_at(parent, name), kId);
+}
+
+std::vector<std::string> links_at(const json::object& parent, std::string_view name) {
+    std::vector<std::string> links;
+    for (const auto& entry : array_at(parent, name)) {
+        if (!entry.is_object()) continue;
+        auto link = text_at(entry.get_object(), kId);
+        if (!link.empty()) links.push_back(std::move(link));
+    }
+    return links;
+}
+
+std::vector<std::string> texts_at(const json::object& parent, std::string_view name) {
+    std::vector<std::string> texts;
+    for (const auto& entry : array_at(parent, name)) {
+        if (entry.is_string()) texts.emplace_back(entry.get_string());
+    }
+    return texts;
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+    const auto same = [](char a, char b) { return lower(a) == lower(b); };
+    return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && contains_ignoring_case(a, b);
+}
+
+}  // namespace providers::redfish

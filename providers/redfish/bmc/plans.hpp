@@ -1,0 +1,75 @@
+// What to ask a BMC for, as values: reset types, bodies of boot overrides and of virtual media, each with the
+// second attempts that vendors make necessary. An unknown BMC gets the standard way first. Pure.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "providers/redfish/bmc/system.hpp"
+
+namespace providers::redfish {
+
+// Deviations that spec.quirks may state because the BMC does not show them by itself.
+namespace quirks {
+inline constexpr std::string_view kFullBoot = "fullBoot";              // send the mode even if not reported
+inline constexpr std::string_view kMinimalBoot = "minimalBoot";        // send target and enabled alone first
+inline constexpr std::string_view kSettingsObject = "settingsObject";  // boot settings go there first
+inline constexpr std::string_view kUsbCd = "usbCd";                    // virtual media boots as UsbCd
+inline constexpr std::string_view kCd = "cd";                          // as Cd, whoever made it
+inline constexpr std::string_view kPatchMedia = "patchMedia";          // insert media by PATCH first
+inline constexpr std::string_view kBasicAuth = "basicAuth";            // no sessions
+}  // namespace quirks
+// Every name above.
+const std::vector<std::string>& known_quirks();
+
+using Quirks = std::vector<std::string>;
+bool has_quirk(const Quirks& quirks, std::string_view name);
+
+// Absolute targets only: PushPowerButton toggles, restarts are not what anybody asked for.
+enum class PowerGoal { on, off_gracefully, off_by_force };
+// nullopt: this BMC cannot. Without allowable values every standard one is tried.
+std::optional<std::string> reset_type(PowerGoal goal, const std::vector<std::string>& allowable);
+
+struct BootWish {
+    std::string target;  // Pxe, UefiHttp, Cd
+    std::string mode;    // UEFI, Legacy
+    std::string http_uri;
+};
+// The target as this BMC calls it: Supermicro boots virtual CDs as UsbCd.
+std::string boot_target(const BootWish& wish, const System& system, const Quirks& quirks);
+// iDRAC boots its physical drive from Cd, and virtual media only by means of its own; unless the quirk `cd`
+// says that this one does not.
+bool ignores_virtual_cd(const System& system, const Quirks& quirks);
+// Bodies for the same wish, best first.
+std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
+                                      const Quirks& quirks);
+// Bodies that cancel an override: iLO takes Disabled only together with a real target.
+std::vector<json::object> boot_clearances(const BootOverride& current);
+bool is_fulfilled(const BootWish& wish, const BootOverride& current);
+
+struct MediaSlot {
+    std::string link;
+    std::string id;
+    bool takes_cd = false;
+    bool takes_usb_stick = false;
+    std::string image;
+    bool is_inserted = false;
+    std::string insert_link;  // empty: only by PATCH
+    std::string eject_link;
+};
+MediaSlot parse_slot(const Resource& resource);
+// What an image is for: booting needs a CD; data are found on a USB stick as well.
+enum class MediaUse { boot, data };
+// Those that may take the image, the likeliest first: CDs before USB sticks, free ones before taken ones, and
+// Lenovo's slots for remote images before those for uploads (RDOC).
+std::vector<MediaSlot> ranked_slots(const std::vector<MediaSlot>& slots, MediaUse use);
+// Bodies of InsertMedia, the smallest first.
+std::vector<json::object> insert_bodies(const std::string& image_url);
+
+// How far a task is, from its monitor or its Task resource (DSP0266, "Asynchronous operations").
+enum class TaskProgress { running, succeeded, failed };
+TaskProgress task_progress(int status, const json::object& body);
+
+}  // namespace providers::redfish

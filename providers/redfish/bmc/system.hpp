@@ -1,0 +1,62 @@
+// A ComputerSystem as we need it, read from what a BMC says. Pure.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "providers/redfish/bmc/bmc.hpp"
+
+namespace providers::redfish {
+
+// PoweringOn is not yet on and PoweringOff not yet off: taken for done, they would hide stuck boots.
+enum class PowerState { unknown, on, off, powering_on, powering_off };
+
+struct BootOverride {
+    std::string target;   // None, Pxe, UefiHttp, Cd, UsbCd, Hdd, ...; empty: not reported
+    std::string enabled;  // Disabled, Once, Continuous; empty: not reported
+    std::string mode;     // UEFI, Legacy; empty: not reported
+    std::vector<std::string> allowed;
+
+    bool is_set() const { return !enabled.empty() && enabled != "Disabled" && target != "None"; }
+};
+
+struct System {
+    std::string link;
+    std::string manufacturer;
+    std::string model;
+    PowerState power = PowerState::unknown;
+    std::string power_text;
+    std::string health;  // OK, Warning, Critical; empty: unknown
+    std::string uuid;    // lower case; empty: none that identifies
+    std::string serial_number;
+    std::int64_t cpu_cores = 0;  // 0: unknown
+    std::int64_t memory_mib = 0;
+    BootOverride boot;
+    std::string reset_link;
+    std::vector<std::string> resets;  // allowable values, if told inline
+    std::string action_info_link;     // where they are told otherwise
+    // Links; empty: not there.
+    std::string settings;
+    std::string interfaces;
+    std::string processors;
+    std::string storage;
+    std::string virtual_media;
+    std::string manager;
+    std::string chassis;
+};
+
+System parse_system(const Resource& resource);
+BootOverride parse_boot(const json::object& system);
+// Of the Parameters of an ActionInfo.
+std::vector<std::string> reset_types_of(const json::object& action_info);
+// Logical processors of one member of Processors; 0: it is no CPU.
+std::int64_t threads_of(const json::object& processor);
+// Of EnvironmentMetrics, or of the older Power of a Chassis.
+std::optional<std::int64_t> watts_of(const json::object& meter);
+// The address of one member of EthernetInterfaces, lower case; empty: it has none.
+std::string mac_of(const json::object& interface);
+
+}  // namespace providers::redfish

@@ -1,0 +1,28 @@
+// Looks at a host through its BMC, for its status; and cancels a boot override that has served.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "providers/redfish/hosts/fleet.hpp"
+
+namespace providers::redfish {
+
+class Examiner {
+public:
+    // All must outlive this.
+    Examiner(const Settings& settings, Fleet& fleet, base::Clock& clock)
+        : settings_(settings), fleet_(fleet), clock_(clock) {}
+
+    asio::awaitable<HostReport> examine(NodeSmithHost host);
+
+private:
+    asio::awaitable<void> look(NodeSmithHost host, std::shared_ptr<Station> station, HostReport& report);
+    asio::awaitable<void> measure(std::shared_ptr<Station> station, System system);
+
+    const Settings& settings_;
+    Fleet& fleet_;
+    base::Clock& clock_;
+};
+
+}  // namespace providers::redfish

@@ -1,0 +1,184 @@
+#include "providers/redfish/hosts/hardware.hpp"
+
+#include <algorithm>
+
+#include "base/uuid.hpp"
+#include "providers/redfish/bmc/document.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+constexpr std::size_t kMostMembers = 256;
+constexpr std::size_t kMostPages = 16;
+constexpr std::size_t kMostInterfaces = 16;
+
+RedfishError failure(ErrorKind kind, const std::string& tried, std::string message) {
+    Complaint complaint;
+    complaint.kind = kind;
+    complaint.message = std::move(message);
+    return RedfishError(tried, std::move(complaint));
+}
+
+std::string without_slash(std::string text) {
+    while (text.size() > 1 && text.back() == '/') text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+Hardware::Hardware(Bmc& bmc, std::string system_id, Quirks quirks)
+    : bmc_(bmc), system_id_(std::move(system_id)), quirks_(std::move(quirks)) {}
+
+asio::awaitable<std::vector<std::string>> Hardware::members(std::string collection) {
+    std::vector<std::string> links;
+    for (std::size_t page = 0; page < kMostPages && !collection.empty(); ++page) {
+        const auto resource = co_await bmc_.get(collection);
+        const auto more = links_at(resource.body, "Members");
+        links.insert(links.end(), more.begin(), more.end());
+        collection = text_at(resource.body, "Members@odata.nextLink");
+        if (links.size() >= kMostMembers) break;
+    }
+    co_return links;
+}
+
+asio::awaitable<bool> Hardware::is_wanted(std::string link) {
+    const auto path = without_slash(link);
+    const auto last = path.substr(path.find_last_of('/') + 1);
+    if (path == without_slash(system_id_) || last == system_id_) co_return true;
+    const auto resource = co_await bmc_.get(link);
+    co_return text_at(resource.body, "Id") == system_id_ ||
+        base::same_uuid(text_at(resource.body, "UUID"), system_id_);
+}
+
+asio::awaitable<std::string> Hardware::find_system() {
+    const std::string tried = "looking for the system of " + bmc_.host();
+    const auto root = co_await bmc_.root();
+    const auto all = co_await members(link_at(root, "Systems"));
+    if (all.empty()) throw failure(ErrorKind::not_found, tried, "the BMC tells of no system");
+    if (system_id_.empty()) {
+        if (all.size() == 1) co_return all.front();
+        std::string names;
+        for (const auto& link : all) names += (names.empty() ? "" : ", ") + link;
+        throw failure(ErrorKind::invalid_request, tried,
+                      "the BMC has several; set spec.bmc.systemID to one of " + names);
+    }
+    for (const auto& link : all) {
+        const bool wanted = co_await is_wanted(link);
+        if (wanted) co_return link;
+    }
+    throw failure(ErrorKind::not_found, tried, "the BMC has none with spec.bmc.systemID " + system_id_);
+}
+
+asio::awaitable<System> Hardware::system() {
+    const bool was_known = !system_link_.empty();
+    if (!was_known) system_link_ = co_await find_system();
+    try {
+        const auto resource = co_await bmc_.get(system_link_);
+        co_return parse_system(resource);
+    } catch (const RedfishError& error) {
+        if (error.kind() == ErrorKind::not_found) system_link_.clear();
+        throw;
+    }
+}
+
+asio::awaitable<Details> Hardware::details(System system) {
+    Details details;
+    if (!system.interfaces.empty()) {
+        auto interfaces = co_await members(system.interfaces);
+        if (interfaces.size() > kMostInterfaces) interfaces.resize(kMostInterfaces);
+        for (const auto& link : interfaces) {
+            const auto resource = co_await bmc_.find(link);
+            auto mac = resource ? mac_of(resource->body) : std::string();
+            const bool is_known = std::ranges::find(details.macs, mac) != details.macs.end();
+            if (!mac.empty() && !is_known) details.macs.push_back(std::move(mac));
+        }
+    }
+    if (system.cpu_cores == 0 && !system.processors.empty()) {
+        const auto collection = co_await bmc_.find(system.processors);
+        const auto processors =
+            collection ? links_at(collection->body, "Members") : std::vector<std::string>();
+        for (const auto& link : processors) {
+            const auto resource = co_await bmc_.find(link);
+            if (resource) details.cpu_cores += threads_of(resource->body);
+        }
+    }
+    co_return details;
+}
+
+asio::awaitable<std::string> Hardware::power_meter(System system) {
+    const auto chassis = co_await bmc_.find(system.chassis);
+    if (!chassis) co_return std::string();
+    const auto metrics = link_at(chassis->body, "EnvironmentMetrics");
+    co_return metrics.empty() ? link_at(chassis->body, "Power") : metrics;
+}
+
+asio::awaitable<std::optional<std::int64_t>> Hardware::power_watts(std::string meter) {
+    const auto resource = co_await bmc_.find(std::move(meter));
+    if (!resource) co_return std::nullopt;
+    co_return watts_of(resource->body);
+}
+
+asio::awaitable<std::vector<std::string>> Hardware::reset_types(System system) {
+    if (!system.resets.empty()) co_return system.resets;
+    if (resets_in_action_info_.empty() && !system.action_info_link.empty()) {
+        const auto info = co_await bmc_.find(system.action_info_link);
+        if (info) resets_in_action_info_ = reset_types_of(info->body);
+    }
+    co_return resets_in_action_info_;
+}
+
+asio::awaitable<void> Hardware::reset(System system, PowerGoal goal) {
+    const std::string tried = (goal == PowerGoal::on ? "turning on " : "turning off ") + bmc_.host();
+    const auto allowable = co_await reset_types(system);
+    const auto type = reset_type(goal, allowable);
+    if (!type || system.reset_link.empty())
+        throw failure(ErrorKind::unsupported, tried, "the BMC offers no such reset type");
+    json::object body;
+    body["ResetType"] = *type;
+    try {
+        co_await bmc_.post(tried, system.reset_link, std::move(body));
+    } catch (const RedfishError& error) {
+        // Whether it is so already, or will be, is read back; a conflict may also pass (iDRAC10 refuses On
+        // for a minute after Off).
+        const bool is_read_back = error.kind() == ErrorKind::state_conflict ||
+                                  error.kind() == ErrorKind::outcome_unknown ||
+                                  error.complaint.says("NoOperation");
+        if (!is_read_back) throw;
+        bmc_.note_quirk(error.complaint.known_id().value_or("ResetConflict"));
+    }
+}
+
+asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {
+    std::vector<std::string> links;
+    if (system.storage.empty()) co_return links;
+    const auto controllers = co_await members(system.storage);
+    for (const auto& controller : controllers) {
+        const auto resource = co_await bmc_.get(controller);
+        const auto more = links_at(resource.body, "Drives");
+        links.insert(links.end(), more.begin(), more.end());
+    }
+    co_return links;
+}
+
+asio::awaitable<std::string> Hardware::erase_drive(std::string drive) {
+    const std::string tried = "erasing drive " + drive + " of " + bmc_.host();
+    const auto resource = co_await bmc_.get(drive);
+    const auto action =
+        text_at(object_at(object_at(resource.body, "Actions"), "#Drive.SecureErase"), "target");
+    if (action.empty()) throw failure(ErrorKind::unsupported, tried, "the BMC offers no SecureErase for it");
+    const auto answer = co_await bmc_.post(tried, action, json::object());
+    co_return answer.task;
+}
+
+asio::awaitable<std::optional<TaskProgress>> Hardware::task(std::string link) {
+    try {
+        const auto answer = co_await bmc_.poll(link);
+        co_return task_progress(answer.first, answer.second);
+    } catch (const RedfishError& error) {
+        if (error.kind() != ErrorKind::not_found) throw;
+    }
+    co_return std::nullopt;
+}
+
+}  // namespace providers::redfish

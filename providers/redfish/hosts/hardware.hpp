@@ -1,0 +1,81 @@
+// One host's system behind its BMC: reads it, and asks for one thing at a time. Success is what is observed
+// afterwards, never the status of an answer.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "providers/redfish/bmc/bmc.hpp"
+#include "providers/redfish/bmc/plans.hpp"
+
+namespace providers::redfish {
+
+// What changes seldom and is read once a day.
+struct Details {
+    std::vector<std::string> macs;
+    std::int64_t cpu_cores = 0;  // if the system's summary does not tell
+};
+
+class Hardware {
+public:
+    // system_id: target, Id or UUID of the system; empty: the BMC has only one. `bmc` must outlive this.
+    Hardware(Bmc& bmc, std::string system_id, Quirks quirks);
+
+    // All throw RedfishError and FencedError, and are made during a visit to the BMC.
+    asio::awaitable<System> system();
+    asio::awaitable<Details> details(System system);
+    // Link of what measures the power of the chassis; empty: nothing does.
+    asio::awaitable<std::string> power_meter(System system);
+    asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
+    // What reset() can ask for; empty: the BMC does not say. ActionInfo is read once.
+    asio::awaitable<std::vector<std::string>> reset_types(System system);
+    // Accepted, refused because it is so already, or not known: read the power afterwards in any case.
+    // RedfishError of kind unsupported: this BMC cannot.
+    asio::awaitable<void> reset(System system, PowerGoal goal);
+
+    // Sets the override and reads it back. Throws if the BMC does not take it in any way.
+    asio::awaitable<void> set_boot(System system, BootWish wish);
+    // False: the override is still there, which is worth a message and no more.
+    asio::awaitable<bool> clear_boot(System system);
+
+    // Inserts the image that the host shall boot and reads it back. Returns the slot's link.
+    asio::awaitable<std::string> insert_boot_image(System system, std::string url);
+    // The same for boot data, in another slot than the image. `where` (ServedBootData::url) is told by no
+    // error message.
+    asio::awaitable<void> insert_boot_data(System system, std::string where, std::string not_in);
+    // Ejects every image from every slot. Do it only while the host is off.
+    asio::awaitable<void> eject_media(System system);
+
+    // Links of all drives. Empty: the BMC tells of none.
+    asio::awaitable<std::vector<std::string>> drives(System system);
+    // Starts erasing one drive. The task's target; empty: it is done. Unsupported: the drive cannot.
+    asio::awaitable<std::string> erase_drive(std::string drive);
+    // nullopt: the task has vanished, which proves nothing.
+    asio::awaitable<std::optional<TaskProgress>> task(std::string link);
+
+private:
+    asio::awaitable<std::string> find_system();
+    asio::awaitable<std::vector<std::string>> members(std::string collection);
+    asio::awaitable<bool> is_wanted(std::string link);
+    using BootTest = std::function<bool(const BootOverride&)>;
+    asio::awaitable<bool> try_boot(std::string where, BootWish wish, BootOverride current);
+    // Whether the resource shows it, now or as soon as the BMC keeps its promise.
+    asio::awaitable<bool> shows(std::string where, BootTest test, bool is_promised);
+    asio::awaitable<std::vector<MediaSlot>> slots(System system);
+    asio::awaitable<std::string> insert_into_any(std::vector<MediaSlot> slots, std::string image_url);
+    asio::awaitable<bool> insert_into(MediaSlot slot, std::string image_url);
+    asio::awaitable<bool> ask_to_insert(MediaSlot slot, std::string image_url);
+    asio::awaitable<void> eject(MediaSlot slot);
+
+    Bmc& bmc_;
+    std::string system_id_;
+    Quirks quirks_;
+    std::vector<std::string> resets_in_action_info_;
+    std::string system_link_;  // once known
+};
+
+}  // namespace providers::redfish

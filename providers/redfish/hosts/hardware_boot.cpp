@@ -1,0 +1,262 @@
+// Boot overrides and virtual media, with the second attempts that vendors make necessary.
+#include <algorithm>
+
+#include "providers/redfish/bmc/document.hpp"
+#include "providers/redfish/hosts/hardware.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+constexpr base::Duration kMediaPatience = std::chrono::seconds{60};
+constexpr base::Duration kEjectPatience = std::chrono::seconds{10};
+constexpr base::Duration kMediaPoll = std::chrono::seconds{2};
+// For a change that was answered with 202.
+constexpr base::Duration kPromisePatience = std::chrono::seconds{60};
+
+// Another body or another place may be what this BMC wants; anything else is not about the way of asking.
+bool asks_for_another_way(ErrorKind kind) {
+    return kind == ErrorKind::invalid_request || kind == ErrorKind::parameter_missing ||
+           kind == ErrorKind::unsupported || kind == ErrorKind::not_found || kind == ErrorKind::other;
+}
+
+json::object media_patch(const std::string& image_url) {
+    json::object body;
+    if (image_url.empty()) {
+        body["Image"] = nullptr;
+        body["Inserted"] = false;
+    } else {
+        body["Image"] = image_url;
+        body["Inserted"] = true;
+        body["WriteProtected"] = true;
+    }
+    return body;
+}
+
+// "key" of "http://10.0.0.9:8082/key/": what makes the address a secret, in whatever form it is told on.
+std::string last_part(std::string url) {
+    url.resize(url.find_last_not_of('/') + 1);
+    return url.substr(url.rfind('/') + 1);
+}
+
+RedfishError not_taken(const std::string& tried, std::string message) {
+    Complaint complaint;
+    complaint.kind = ErrorKind::unsupported;
+    complaint.message = std::move(message);
+    return RedfishError(tried, std::move(complaint));
+}
+
+}  // namespace
+
+asio::awaitable<bool> Hardware::shows(std::string where, BootTest test, bool is_promised) {
+    const auto deadline = bmc_.clock().now() + kPromisePatience;
+    while (true) {
+        const auto resource = co_await bmc_.get(where);
+        if (test(parse_boot(resource.body))) co_return true;
+        if (!is_promised || bmc_.clock().now() >= deadline) co_return false;
+        co_await bmc_.clock().sleep_for(kMediaPoll);
+    }
+}
+
+asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootOverride current) {
+    const std::string tried = "setting the boot override of " + bmc_.host();
+    const BootTest is_as_wished = [&wish](const BootOverride& now) { return is_fulfilled(wish, now); };
+    for (auto& body : boot_bodies(wish, current, quirks_)) {
+        bool is_promised = false;
+        try {
+            const auto answer = co_await bmc_.patch(tried, where, body);
+            is_promised = answer.is_promise;
+        } catch (const RedfishError& error) {
+            if (!asks_for_another_way(error.kind())) throw;
+            bmc_.note_quirk("BootOverride");
+            continue;
+        }
+        const bool is_set = co_await shows(where, is_as_wished, is_promised);
+        if (is_set) co_return true;
+    }
+    co_return false;
+}
+
+asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
+    wish.target = boot_target(wish, system, quirks_);
+    if (is_fulfilled(wish, system.boot)) co_return;
+    // iDRAC10, Supermicro and Gigabyte take it on the settings resource, where the property then stands.
+    std::vector<std::pair<std::string, BootOverride>> places{{system.link, system.boot}};
+    const auto settings = co_await bmc_.find(system.settings);
+    if (settings && settings->body.contains("Boot")) {
+        const auto pending = parse_boot(settings->body);
+        if (is_fulfilled(wish, pending)) co_return;
+        const bool first = has_quirk(quirks_, quirks::kSettingsObject) ||
+                           (system.boot.allowed.empty() && !pending.allowed.empty());
+        places.insert(first ? places.begin() : places.end(), {settings->target, pending});
+    }
+    for (const auto& [where, current] : places) {
+        const bool is_set = co_await try_boot(where, wish, current);
+        if (is_set) co_return;
+    }
+    std::string allowed;
+    for (const auto& target : system.boot.allowed) allowed += (allowed.empty() ? "" : ", ") + target;
+    throw not_taken("setting the boot override of " + bmc_.host(),
+                    "the BMC does not take boot target " + wish.target +
+                        (allowed.empty() ? "" : "; it offers " + allowed));
+}
+
+asio::awaitable<bool> Hardware::clear_boot(System system) {
+    if (!system.boot.is_set()) co_return true;
+    const std::string tried = "clearing the boot override of " + bmc_.host();
+    const BootTest is_clear = [](const BootOverride& now) { return !now.is_set(); };
+    for (auto& body : boot_clearances(system.boot)) {
+        bool is_promised = false;
+        try {
+            const auto answer = co_await bmc_.patch(tried, system.link, body);
+            is_promised = answer.is_promise;
+        } catch (const RedfishError& error) {
+            if (!asks_for_another_way(error.kind())) throw;
+            bmc_.note_quirk("ClearBootOverride");
+            continue;
+        }
+        const bool is_done = co_await shows(system.link, is_clear, is_promised);
+        if (is_done) co_return true;
+    }
+    co_return false;
+}
+
+asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
+    auto collection = system.virtual_media;
+    if (collection.empty() && !system.manager.empty()) {
+        const auto manager = co_await bmc_.find(system.manager);
+        if (manager) collection = link_at(manager->body, "VirtualMedia");
+    }
+    std::vector<MediaSlot> result;
+    if (collection.empty()) co_return result;
+    const auto links = co_await members(collection);
+    for (const auto& link : links) {
+        const auto resource = co_await bmc_.find(link);
+        if (resource) result.push_back(parse_slot(*resource));
+    }
+    // What is in there may be boot data of an earlier process, whose address it told nobody.
+    for (const auto& slot : result) {
+        if (slot.image.find("://") != std::string::npos) bmc_.hide(slot.image);
+    }
+    co_return result;
+}
+
+asio::awaitable<void> Hardware::eject(MediaSlot slot) {
+    const std::string tried = "ejecting virtual media of " + bmc_.host();
+    try {
+        if (slot.eject_link.empty()) {
+            co_await bmc_.patch(tried, slot.link, media_patch(""));
+        } else {
+            co_await bmc_.post(tried, slot.eject_link, json::object());
+        }
+    } catch (const RedfishError& error) {
+        const bool is_read_back = asks_for_another_way(error.kind()) ||
+                                  error.kind() == ErrorKind::state_conflict ||
+                                  error.kind() == ErrorKind::outcome_unknown;
+        if (!is_read_back) throw;
+    }
+    const auto deadline = bmc_.clock().now() + kEjectPatience;
+    while (true) {
+        const auto resource = co_await bmc_.get(slot.link);
+        if (!parse_slot(resource).is_inserted || bmc_.clock().now() >= deadline) co_return;
+        co_await bmc_.clock().sleep_for(kMediaPoll);
+    }
+}
+
+asio::awaitable<void> Hardware::eject_media(System system) {
+    const auto all = co_await slots(std::move(system));
+    for (const auto& slot : all) {
+        if (slot.is_inserted) co_await eject(slot);
+    }
+}
+
+// False: this slot does not take it this way.
+asio::awaitable<bool> Hardware::ask_to_insert(MediaSlot slot, std::string image_url) {
+    const std::string tried = "inserting virtual media into " + bmc_.host();
+    const bool by_patch = slot.insert_link.empty() || has_quirk(quirks_, quirks::kPatchMedia);
+    if (by_patch) {
+        try {
+            co_await bmc_.patch(tried, slot.link, media_patch(image_url));
+            co_return true;
+        } catch (const RedfishError& error) {
+            if (!asks_for_another_way(error.kind())) throw;
+        }
+        if (slot.insert_link.empty()) co_return false;
+    }
+    for (auto& body : insert_bodies(image_url)) {
+        try {
+            co_await bmc_.post(tried, slot.insert_link, body);
+            co_return true;
+        } catch (const RedfishError& error) {
+            if (error.kind() == ErrorKind::outcome_unknown) co_return true;  // read back
+            if (!asks_for_another_way(error.kind())) throw;
+            bmc_.note_quirk("InsertMedia");
+            const bool wants_more =
+                error.kind() == ErrorKind::parameter_missing || error.kind() == ErrorKind::invalid_request;
+            if (!wants_more) co_return false;
+        }
+    }
+    co_return false;
+}
+
+asio::awaitable<bool> Hardware::insert_into(MediaSlot slot, std::string image_url) {
+    // Also where the same image seems to be there: what is shown may be stale.
+    if (slot.is_inserted) co_await eject(slot);
+    const bool is_taken = co_await ask_to_insert(slot, image_url);
+    if (!is_taken) co_return false;
+    const auto deadline = bmc_.clock().now() + kMediaPatience;
+    while (true) {
+        const auto resource = co_await bmc_.get(slot.link);
+        const auto now = parse_slot(resource);
+        if (now.is_inserted && now.image == image_url) co_return true;
+        if (bmc_.clock().now() >= deadline) co_return false;
+        co_await bmc_.clock().sleep_for(kMediaPoll);
+    }
+}
+
+// Empty: none takes it.
+asio::awaitable<std::string> Hardware::insert_into_any(std::vector<MediaSlot> slots, std::string image_url) {
+    for (const auto& slot : slots) {
+        const bool is_in = co_await insert_into(slot, image_url);
+        if (is_in) co_return slot.link;
+    }
+    co_return std::string();
+}
+
+asio::awaitable<std::string> Hardware::insert_boot_image(System system, std::string url) {
+    const std::string tried = "inserting virtual media into " + bmc_.host();
+    if (ignores_virtual_cd(system, quirks_))
+        throw not_taken(
+            tried,
+            "iDRAC would boot its physical drive: use boot method PXE or UefiHttp, or put cd into "
+            "spec.quirks if this one boots virtual media");
+    const auto all = co_await slots(std::move(system));
+    const auto candidates = ranked_slots(all, MediaUse::boot);
+    if (candidates.empty()) throw not_taken(tried, "the BMC has no slot for a CD image");
+    const auto slot = co_await insert_into_any(candidates, std::move(url));
+    if (slot.empty())
+        throw not_taken(
+            tried, "no slot for CD images takes the image (of " + std::to_string(candidates.size()) + ")");
+    co_return slot;
+}
+
+asio::awaitable<void> Hardware::insert_boot_data(System system, std::string where, std::string not_in) {
+    const std::string tried = "inserting boot data as virtual media into " + bmc_.host();
+    bmc_.hide(last_part(where));
+    const auto all = co_await slots(std::move(system));
+    auto candidates = ranked_slots(all, MediaUse::data);
+    std::erase_if(candidates, [&](const MediaSlot& slot) { return slot.link == not_in; });
+    if (candidates.empty())
+        throw not_taken(
+            tried,
+            "the BMC has no second slot, beside that of the boot image: use bootstrap.method None "
+            "and an image that joins by itself");
+    const auto slot = co_await insert_into_any(candidates, where + "seed.iso");
+    if (slot.empty())
+        throw not_taken(tried, "no slot beside that of the boot image takes them (of " +
+                                   std::to_string(candidates.size()) +
+                                   "); the BMC must reach the "
+                                   "operator's --bootstrap-advertise-url");
+}
+
+}  // namespace providers::redfish

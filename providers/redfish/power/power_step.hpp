@@ -1,0 +1,52 @@
+// What to do next so that a host is on, or off: decisions over what its BMC says and what was asked of it.
+// Nothing here survives a restart, and nothing has to: every request is absolute and may be repeated. Pure.
+#pragma once
+
+#include <optional>
+
+#include "api/v1alpha1/redfish.hpp"
+#include "base/clock.hpp"
+#include "providers/redfish/bmc/system.hpp"
+
+namespace providers::redfish {
+
+// What was asked of a host in this process for one claim.
+struct Progress {
+    std::optional<base::TimePoint> on_asked;       // first
+    std::optional<base::TimePoint> on_asked_last;  // most recently
+    bool has_been_on = false;                      // seen on or powering on after that
+    std::optional<base::TimePoint> off_asked;      // gracefully, or by force
+    std::optional<base::TimePoint> force_asked;
+    std::optional<base::TimePoint> force_asked_last;
+    std::optional<base::TimePoint> off_seen;  // off since, without a look in between that said otherwise
+    int looks = 0;                            // since the last request
+    // How the host was when its removal began here; what a restart finds half-done is doubtful.
+    bool may_be_on = true;   // it was asked to turn on not long ago: "Off" may be what its BMC remembers
+    bool has_system = true;  // something runs on it that can shut itself down
+};
+
+struct PowerLimits {
+    base::Duration power = std::chrono::minutes{2};
+    base::Duration graceful = std::chrono::minutes{3};
+    api::v1alpha1::PowerOffMode mode = api::v1alpha1::PowerOffMode::GracefulThenForce;
+};
+
+enum class OnStep {
+    done,
+    wait,
+    ask,
+    fell_back,  // it went on and off again: no use in waiting
+    too_late,
+};
+OnStep next_on_step(const System& system, const Progress& progress, const PowerLimits& limits,
+                    base::TimePoint now);
+
+enum class OffStep { done, wait, ask_gracefully, ask_by_force };
+// `can_shut_down`: the BMC offers GracefulShutdown.
+OffStep next_off_step(const System& system, const Progress& progress, bool can_shut_down,
+                      const PowerLimits& limits, base::TimePoint now);
+
+// The next look at a host that changes its power: 2, 3, 5, 8, 13, 15, 15, ... seconds.
+base::Duration next_look(int looks);
+
+}  // namespace providers::redfish

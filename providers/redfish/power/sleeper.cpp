@@ -1,0 +1,262 @@
+#include "providers/redfish/power/sleeper.hpp"
+
+#include "base/uuid.hpp"
+
+namespace providers::redfish {
+
+using api::v1alpha1::BootMethod;
+using api::v1alpha1::WipeMode;
+
+namespace {
+
+constexpr base::Duration kSettleRetry = std::chrono::seconds{5};
+constexpr base::Duration kWipePoll = std::chrono::seconds{15};
+constexpr base::Duration kPersonRetry = std::chrono::minutes{5};
+// So often an erasure whose task vanished or failed is begun again.
+constexpr int kWipeAttempts = 3;
+// An On that was sent longer ago is what the BMC's cached power state shows.
+constexpr base::Duration kOnIsKnown = std::chrono::minutes{2};
+
+RemovalInProgress in_progress(std::string message, base::Duration retry_after) {
+    return {std::move(message), {}, retry_after};
+}
+
+RemovalBlocked blocked(std::string reason, std::string message, base::Duration retry_after) {
+    return {std::move(reason), std::move(message), retry_after};
+}
+
+RemoveResult failed_removal(const RedfishError& error) {
+    const auto kind = error.kind();
+    if (kind == ErrorKind::unreachable)
+        return blocked("HostUnreachable", error.what(), error.complaint.retry_after.value_or(kBusyRetry));
+    if (is_permanent(kind)) return blocked(reason_of(kind), error.what(), kPersonRetry);
+    return in_progress(error.what(), error.complaint.retry_after.value_or(kBusyRetry));
+}
+
+// Nothing that runs was ever asked of it.
+bool is_untouched(const NodeSmithHost& host) {
+    return host.status.phase == HostPhase::Reserved;
+}
+
+}  // namespace
+
+asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineRecord record,
+                                              InUseCheck in_use) {
+    const auto name = record.machine_id.empty() ? record.host : record.machine_id;
+    if (name.empty()) co_return Gone{};
+    const auto host = co_await binding_.read(name);
+    if (!host)
+        co_return blocked("HostMissing",
+                          "NodeSmithHost " + name +
+                              " is gone, so its power cannot be looked at; create it "
+                              "again, or state that the machine is gone",
+                          kPersonRetry);
+    if (!is_bound_to(*host, identity)) {
+        if (host->status.claimRef) co_return Gone{};
+        co_return co_await look_after_lost(std::move(identity), *host);
+    }
+    if (is_untouched(*host)) co_return co_await give_back(*host);
+    Order order{std::move(identity), std::move(in_use)};
+    co_return co_await visit(std::move(order), *host);
+}
+
+// Bound to nobody: given back already, or never taken. Unless it runs what the claim started, which happens
+// when the hosts' objects were restored from an older backup.
+asio::awaitable<RemoveResult> Sleeper::look_after_lost(MachineIdentity identity, NodeSmithHost host) {
+    const bool was_off = host.status.powerState == "Off";
+    if (was_off || !base::same_uuid(identity.system_uuid, host.status.systemUUID)) co_return Gone{};
+    try {
+        const auto station = co_await fleet_.station(host);
+        const auto visit = co_await station->bmc.visit();
+        const auto system = co_await station->hardware.system();
+        if (system.power == PowerState::off) co_return Gone{};
+    } catch (const RedfishError& error) {
+        co_return failed_removal(error);
+    } catch (const std::invalid_argument& error) {
+        co_return blocked("InvalidHost", error.what(), kPersonRetry);
+    }
+    co_return blocked("OwnershipMismatch",
+                      "host " + host.metadata.name +
+                          " is on but reserved for no claim: it is left alone; turn "
+                          "it off, or state that the machine is gone",
+                      kPersonRetry);
+}
+
+asio::awaitable<RemoveResult> Sleeper::visit(Order order, NodeSmithHost host) {
+    try {
+        const auto station = co_await fleet_.station(host);
+        const auto turn = co_await station->bmc.visit();
+        co_return co_await step(std::move(order), std::move(host), station);
+    } catch (const RedfishError& error) {
+        co_return failed_removal(error);
+    } catch (const std::invalid_argument& error) {
+        co_return blocked("InvalidHost", error.what(), kPersonRetry);
+    }
+}
+
+asio::awaitable<RemoveResult> Sleeper::step(Order order, NodeSmithHost host,
+                                            std::shared_ptr<Station> station) {
+    const auto name = host.metadata.name;
+    const auto& identity = order.identity;
+    const auto system = co_await station->hardware.system();
+    if (!base::same_uuid(system.uuid, identity.system_uuid)) {
+        co_return blocked("OwnershipMismatch",
+                          "the BMC of host " + name + " speaks for system UUID " +
+                              (system.uuid.empty() ? "(none)" : system.uuid) + ", the claim's machine has " +
+                              identity.system_uuid + ": nothing is turned off",
+                          kPersonRetry);
+    }
+    const auto phase = host.status.phase;
+    auto& progress = progress_.of(name, identity.claim_uid);
+    const auto retired = co_await binding_.retire(host);
+    if (!retired) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    if (phase != HostPhase::PoweringOff && phase != HostPhase::Wiping) {
+        const auto now = clock_.now();
+        progress.has_system = phase != HostPhase::PoweringOn && phase != HostPhase::Joining;
+        progress.may_be_on = phase == HostPhase::PoweringOn ||
+                             (progress.on_asked_last && now - *progress.on_asked_last < kOnIsKnown);
+    }
+    if (system.power != PowerState::off) {
+        progress.off_seen.reset();
+    } else if (!progress.off_seen) {
+        progress.off_seen = clock_.now();
+    }
+    co_return co_await turn_off(std::move(order), *retired, std::move(station), system);
+}
+
+asio::awaitable<RemoveResult> Sleeper::turn_off(Order order, NodeSmithHost host,
+                                                std::shared_ptr<Station> station, System system) {
+    const auto name = host.metadata.name;
+    const auto resets = co_await station->hardware.reset_types(system);
+    const bool can_shut_down = reset_type(PowerGoal::off_gracefully, resets).has_value();
+    auto& progress = progress_.of(name, order.identity.claim_uid);
+    const auto limits = power_limits(settings_);
+    const auto step = next_off_step(system, progress, can_shut_down, limits, clock_.now());
+    if (step == OffStep::done) co_return co_await tidy(std::move(host), std::move(station), system);
+    const bool ends_it = step == OffStep::ask_gracefully || step == OffStep::ask_by_force;
+    const bool is_used = ends_it && order.in_use && co_await order.in_use();
+    if (is_used) co_return in_progress(kInUseAfterAll, kConflictRetry);
+    const bool is_lost = ends_it && !co_await binding_.still_has(order.identity, name);
+    if (is_lost) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    if (step == OffStep::ask_gracefully) {
+        co_await station->hardware.reset(system, PowerGoal::off_gracefully);
+        progress.off_asked = clock_.now();
+        progress.looks = 0;
+    } else if (step == OffStep::ask_by_force) {
+        co_await station->hardware.reset(system, PowerGoal::off_by_force);
+        progress.force_asked_last = clock_.now();
+        if (!progress.force_asked) progress.force_asked = progress.force_asked_last;
+        progress.looks = 0;
+    }
+    if (system.power == PowerState::off)
+        co_return in_progress("host " + name + " is off; making sure that it stays so", kSettleRetry);
+    const bool never_cuts = limits.mode == api::v1alpha1::PowerOffMode::GracefulOnly;
+    if (never_cuts && !can_shut_down)
+        co_return blocked("Unsupported",
+                          "the BMC of host " + name +
+                              " offers no GracefulShutdown and spec.redfish.powerOff.mode "
+                              "is GracefulOnly: turn the host off, or change the mode",
+                          kPersonRetry);
+    co_return in_progress(progress.force_asked ? "host " + name + " is being turned off by force"
+                                               : "host " + name + " is shutting down",
+                          next_look(progress.looks++));
+}
+
+asio::awaitable<RemoveResult> Sleeper::tidy(NodeSmithHost host, std::shared_ptr<Station> station,
+                                            System system) {
+    const auto& spec = settings_.spec;
+    if (spec.boot.method != BootMethod::Disk) co_await station->hardware.clear_boot(system);
+    if (spec.boot.method == BootMethod::VirtualMedia && spec.powerOff.ejectMedia)
+        co_await station->hardware.eject_media(system);
+    if (spec.powerOff.wipe == WipeMode::SecureErase) {
+        const auto wiping = co_await binding_.enter(host, HostPhase::Wiping, "its drives are being erased");
+        if (!wiping)
+            co_return in_progress("host " + host.metadata.name + " was changed meanwhile", kConflictRetry);
+        host = *wiping;
+        auto outcome = co_await wipe(host, station, system);
+        if (outcome) co_return std::move(*outcome);
+    }
+    co_return co_await give_back(std::move(host));
+}
+
+asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(NodeSmithHost host,
+                                                           std::shared_ptr<Station> station, System system) {
+    const auto name = host.metadata.name;
+    const auto drives = co_await station->hardware.drives(std::move(system));
+    if (drives.empty())
+        co_return RemoveResult(
+            blocked("WipeUnsupported",
+                    "the BMC of host " + name +
+                        " tells of no drives, so none can be erased; erase them yourself and "
+                        "set spec.redfish.powerOff.wipe to None",
+                    kPersonRetry));
+    for (const auto& drive : drives) {
+        auto outcome = co_await erase(name, drive, station);
+        if (outcome) co_return outcome;
+    }
+    co_return std::nullopt;
+}
+
+// One drive after the other: controllers take one erasure at a time.
+asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(std::string name, std::string drive,
+                                                            std::shared_ptr<Station> station) {
+    auto& wipe = wipes_[name];
+    const auto known = wipe.tasks.find(drive);
+    const auto waiting = in_progress("erasing drive " + drive + " of host " + name, kWipePoll);
+    if (known != wipe.tasks.end()) {
+        if (known->second.empty()) co_return std::nullopt;
+        const auto progress = co_await station->hardware.task(known->second);
+        if (progress == TaskProgress::running) co_return RemoveResult(waiting);
+        if (progress == TaskProgress::succeeded) {
+            known->second.clear();
+            co_return std::nullopt;
+        }
+        wipe.tasks.erase(known);
+    }
+    if (wipe.attempts >= kWipeAttempts) {
+        wipe.attempts = 0;
+        co_return RemoveResult(blocked(
+            "WipeFailed",
+            "drive " + drive + " of host " + name + " was not erased in " + std::to_string(kWipeAttempts) +
+                " attempts; the host is not clean and stays reserved. Erase it yourself "
+                "and set spec.redfish.powerOff.wipe to None",
+            kPersonRetry));
+    }
+    std::string task;
+    bool is_impossible = false;
+    try {
+        task = co_await station->hardware.erase_drive(drive);
+    } catch (const RedfishError& error) {
+        is_impossible = error.kind() == ErrorKind::unsupported;
+        if (!is_impossible) throw;
+    }
+    if (is_impossible)
+        co_return RemoveResult(blocked("WipeUnsupported",
+                                       "the BMC of host " + name + " cannot erase drive " + drive +
+                                           "; erase it yourself and set spec.redfish.powerOff.wipe to None",
+                                       kPersonRetry));
+    ++wipe.attempts;
+    wipe.tasks[drive] = task;
+    if (task.empty()) co_return std::nullopt;
+    co_return RemoveResult(waiting);
+}
+
+asio::awaitable<RemoveResult> Sleeper::give_back(NodeSmithHost host) {
+    const auto name = host.metadata.name;
+    const bool done = co_await binding_.give_back(std::move(host));
+    if (!done) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
+    progress_.forget(name);
+    wipes_.erase(name);
+    co_return Gone{};
+}
+
+asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord record) {
+    const auto host = co_await binding_.read(record.machine_id);
+    if (!host || !is_bound_to(*host, identity)) co_return true;
+    const auto name = host->metadata.name;
+    const bool done = co_await binding_.give_back(*host);
+    if (done) progress_.forget(name);
+    co_return done;
+}
+
+}  // namespace providers::redfish

@@ -1,0 +1,56 @@
+// From a host that a claim has to a host that is off, clean and nobody's.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <string>
+
+#include "providers/redfish/power/waker.hpp"
+
+namespace providers::redfish {
+
+class Sleeper {
+public:
+    // All must outlive this.
+    Sleeper(const Settings& settings, Fleet& fleet, Binding& binding, ProgressBook& progress,
+            base::Clock& clock)
+        : settings_(settings), fleet_(fleet), binding_(binding), progress_(progress), clock_(clock) {}
+
+    // Provider::remove.
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
+    // Provider::release: the host stays on and is nobody's.
+    asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
+
+private:
+    struct Order {
+        MachineIdentity identity;
+        InUseCheck in_use;
+    };
+    // What is known of the erasure of a host's drives; lost in a restart, after which it begins anew.
+    struct Wipe {
+        std::map<std::string, std::string> tasks;  // by drive; empty: the drive is erased
+        int attempts = 0;
+    };
+
+    asio::awaitable<RemoveResult> visit(Order order, NodeSmithHost host);
+    asio::awaitable<RemoveResult> look_after_lost(MachineIdentity identity, NodeSmithHost host);
+    asio::awaitable<RemoveResult> step(Order order, NodeSmithHost host, std::shared_ptr<Station> station);
+    asio::awaitable<RemoveResult> turn_off(Order order, NodeSmithHost host, std::shared_ptr<Station> station,
+                                           System system);
+    asio::awaitable<RemoveResult> tidy(NodeSmithHost host, std::shared_ptr<Station> station, System system);
+    // nullopt: every drive is erased.
+    asio::awaitable<std::optional<RemoveResult>> wipe(NodeSmithHost host, std::shared_ptr<Station> station,
+                                                      System system);
+    asio::awaitable<std::optional<RemoveResult>> erase(std::string name, std::string drive,
+                                                       std::shared_ptr<Station> station);
+    asio::awaitable<RemoveResult> give_back(NodeSmithHost host);
+
+    const Settings& settings_;
+    Fleet& fleet_;
+    Binding& binding_;
+    ProgressBook& progress_;
+    base::Clock& clock_;
+    std::map<std::string, Wipe> wipes_;  // by host
+};
+
+}  // namespace providers::redfish

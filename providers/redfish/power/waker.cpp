@@ -1,0 +1,238 @@
+#include "providers/redfish/power/waker.hpp"
+
+#include "api/names.hpp"
+#include "base/text.hpp"
+#include "base/uuid.hpp"
+#include "providers/redfish/hosts/selection.hpp"
+#include "providers/served_boot_data.hpp"
+
+namespace providers::redfish {
+
+using api::v1alpha1::BootMethod;
+
+namespace {
+
+constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
+
+NotReady not_ready(std::string message, base::Duration retry_after) {
+    return {std::move(message), retry_after};
+}
+
+AttemptFailed failed(std::string reason, std::string message) {
+    AttemptFailed result;
+    result.reason = std::move(reason);
+    result.message = std::move(message);
+    result.avoid_host = true;
+    return result;
+}
+
+EnsureResult failed_ensure(const RedfishError& error) {
+    const auto kind = error.kind();
+    if (is_permanent(kind) || kind == ErrorKind::unsupported)
+        return failed(kind == ErrorKind::unsupported ? "Unsupported" : reason_of(kind), error.what());
+    return not_ready(error.what(), error.complaint.retry_after.value_or(kBusyRetry));
+}
+
+BootWish boot_wish(const api::v1alpha1::Boot& boot) {
+    BootWish wish;
+    wish.mode = boot.mode == api::v1alpha1::BootMode::UEFI ? "UEFI" : "Legacy";
+    switch (boot.method) {
+        case BootMethod::Disk:
+            break;
+        case BootMethod::PXE:
+            wish.target = "Pxe";
+            break;
+        case BootMethod::UefiHttp:
+            wish.target = "UefiHttp";
+            wish.http_uri = boot.httpBootURI;
+            break;
+        case BootMethod::VirtualMedia:
+            wish.target = "Cd";
+            break;
+    }
+    return wish;
+}
+
+}  // namespace
+
+PowerLimits power_limits(const Settings& settings) {
+    PowerLimits limits;
+    limits.power = std::chrono::duration_cast<base::Duration>(settings.spec.timeouts.power.value);
+    limits.graceful =
+        std::chrono::duration_cast<base::Duration>(settings.spec.powerOff.gracefulTimeout.value);
+    limits.mode = settings.spec.powerOff.mode;
+    return limits;
+}
+
+std::string render_url(std::string text, const NodeSmithHost& host, const std::string& claim) {
+    auto mac = host.spec.bootMACAddress;
+    if (mac.empty() && !host.status.macs.empty()) mac = host.status.macs.front();
+    const std::pair<std::string, std::string> values[] = {
+        {".Host", host.metadata.name}, {".Claim", claim}, {".MAC", mac}};
+    for (const auto& [name, value] : values) {
+        for (const auto& form : {"{{ " + name + " }}", "{{" + name + "}}"}) {
+            for (auto at = text.find(form); at != std::string::npos; at = text.find(form, at + value.size()))
+                text.replace(at, form.size(), value);
+        }
+    }
+    return text;
+}
+
+Machine Waker::machine_of(const MachineSpec& spec, const NodeSmithHost& host, MachineState state,
+                          std::string message) const {
+    Machine machine;
+    machine.state = state;
+    machine.identity = spec.identity;
+    machine.identity.system_uuid = host.status.systemUUID;
+    machine.record.host = host.metadata.name;
+    machine.record.machine_id = host.metadata.name;
+    machine.name = host.spec.nodeName.empty() ? host.metadata.name : host.spec.nodeName;
+    machine.provider_id = settings_.provider_id(host.metadata.name);
+    if (host.status.capacity) {
+        machine.cpu_cores = host.status.capacity->cpuCores;
+        machine.memory_mib = host.status.capacity->memoryMiB;
+    }
+    machine.message = std::move(message);
+    machine.is_bare_metal = true;
+    return machine;
+}
+
+EnsureResult Waker::place(const MachineSpec& spec, const std::set<std::string>& excluded) const {
+    const auto hosts = fleet_.inventory().hosts(settings_.namespace_, settings_.name);
+    auto choice = choose_host(hosts, spec, settings_, excluded);
+    if (!choice.host) return InsufficientCapacity{"no host: " + choice.why_not, choice.is_permanent};
+    return machine_of(spec, *choice.host, MachineState::placed, {});
+}
+
+asio::awaitable<EnsureResult> Waker::ensure(MachineSpec spec) {
+    const auto name = spec.record.machine_id;
+    if (name.empty()) co_return place(spec, {});
+    auto host = co_await binding_.read(name);
+    const bool is_ours = host && is_bound_to(*host, spec.identity);
+    // The candidate was lost before it was taken: the claim gets another one.
+    if (!host || (!is_ours && why_unusable(*host, settings_))) co_return place(spec, {name});
+    if (!is_ours) {
+        const auto taken = co_await binding_.take(*host, spec.identity);
+        if (!taken) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+        host = taken;
+    }
+    // Its identity stands in the claim before anything is asked of it: removal compares it with the BMC's.
+    if (!base::same_uuid(spec.identity.system_uuid, host->status.systemUUID))
+        co_return machine_of(spec, *host, MachineState::creating, "host " + name + " is reserved");
+    co_return co_await wake(std::move(spec), std::move(*host));
+}
+
+asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, NodeSmithHost host) {
+    try {
+        const auto station = co_await fleet_.station(host);
+        const auto visit = co_await station->bmc.visit();
+        co_return co_await step(std::move(spec), std::move(host), station);
+    } catch (const RedfishError& error) {
+        co_return failed_ensure(error);
+    } catch (const CredentialsError& error) {
+        co_return failed("CredentialsMissing", error.what());
+    } catch (const std::invalid_argument& error) {
+        co_return failed("InvalidHost", error.what());
+    }
+}
+
+asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, NodeSmithHost host,
+                                          std::shared_ptr<Station> station) {
+    const auto name = host.metadata.name;
+    const auto system = co_await station->hardware.system();
+    if (!base::same_uuid(system.uuid, host.status.systemUUID)) {
+        co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now speaks for system UUID " +
+                                                     (system.uuid.empty() ? "(none)" : system.uuid) +
+                                                     " instead of " + host.status.systemUUID);
+    }
+    auto& progress = progress_.of(name, spec.identity.claim_uid);
+    const bool is_coming = system.power == PowerState::on || system.power == PowerState::powering_on;
+    if (progress.on_asked && is_coming) progress.has_been_on = true;
+    switch (next_on_step(system, progress, power_limits(settings_), clock_.now())) {
+        case OnStep::done: {
+            const auto joining =
+                co_await binding_.enter(host, HostPhase::Joining, "is on; waiting for it to join");
+            if (!joining) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+            co_return machine_of(spec, host, MachineState::running, {});
+        }
+        case OnStep::fell_back:
+            co_return failed("PowerOnFailed", "host " + name + " went on and off again");
+        case OnStep::too_late:
+            co_return failed("PowerOnFailed", "host " + name + " is " + system.power_text + " " +
+                                                  settings_.spec.timeouts.power.str() +
+                                                  " after it was turned on (spec.redfish.timeouts.power)");
+        case OnStep::ask:
+            co_return co_await turn_on(std::move(spec), std::move(host), std::move(station), system);
+        case OnStep::wait:
+            break;
+    }
+    auto machine =
+        machine_of(spec, host, MachineState::starting,
+                   "host " + name + " is " +
+                       (system.power_text.empty() ? "in an unknown power state" : system.power_text) +
+                       ", waiting for it to be on");
+    machine.retry_after = next_look(progress.looks++);
+    co_return machine;
+}
+
+std::optional<std::string> Waker::why_not_now(const NodeSmithHost& host) const {
+    const auto& limits = settings_.spec.concurrency;
+    const auto group = limits.groupLabel.empty() ? std::string() : label_of(host, limits.groupLabel);
+    std::int64_t all = 0;
+    std::int64_t in_group = 0;
+    for (const auto& other : fleet_.inventory().hosts(settings_.namespace_, settings_.name)) {
+        if (other->metadata.name == host.metadata.name || other->status.phase != HostPhase::PoweringOn)
+            continue;
+        ++all;
+        if (!limits.groupLabel.empty() && label_of(*other, limits.groupLabel) == group) ++in_group;
+    }
+    if (all >= limits.powerOns)
+        return base::counted(all, "host") + " " + base::is_or_are(all) +
+               " being turned on (spec.redfish.concurrency.powerOns)";
+    if (limits.powerOnsPerGroup && in_group >= *limits.powerOnsPerGroup)
+        return base::counted(in_group, "host") + " of " + limits.groupLabel + "=" + group + " " +
+               base::is_or_are(in_group) + " being turned on (spec.redfish.concurrency.powerOnsPerGroup)";
+    return std::nullopt;
+}
+
+asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, NodeSmithHost host,
+                                             std::shared_ptr<Station> station, System system) {
+    const auto name = host.metadata.name;
+    auto& progress = progress_.of(name, spec.identity.claim_uid);
+    if (!progress.on_asked) {
+        if (const auto wait = why_not_now(host))
+            co_return not_ready("host " + name + " waits its turn: " + *wait, kSlotRetry);
+        co_await prepare_boot(spec, host, station, system);
+    }
+    const auto entered = co_await binding_.enter(host, HostPhase::PoweringOn, "is being turned on");
+    const bool is_ours = entered && co_await binding_.still_has(spec.identity, name);
+    if (!is_ours) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+    co_await station->hardware.reset(system, PowerGoal::on);
+    auto& asked = progress_.of(name, spec.identity.claim_uid);
+    asked.on_asked_last = clock_.now();
+    if (!asked.on_asked) asked.on_asked = asked.on_asked_last;
+    asked.looks = 0;
+    auto machine = machine_of(spec, *entered, MachineState::starting, "host " + name + " is being turned on");
+    machine.retry_after = next_look(asked.looks++);
+    co_return machine;
+}
+
+// While the host is off: what is set then is there when it starts, and nothing else can use it up.
+asio::awaitable<void> Waker::prepare_boot(MachineSpec spec, NodeSmithHost host,
+                                          std::shared_ptr<Station> station, System system) {
+    const auto& boot = settings_.spec.boot;
+    if (boot.method == BootMethod::Disk) co_return;
+    if (boot.method == BootMethod::VirtualMedia) {
+        const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
+        const auto slot = co_await station->hardware.insert_boot_image(system, url);
+        if (auto* data = served_boot_data(spec)) {
+            const auto where = co_await data->url(spec.record);
+            co_await station->hardware.insert_boot_data(system, where, slot);
+        }
+    }
+    auto wish = boot_wish(boot);
+    wish.http_uri = render_url(wish.http_uri, host, spec.identity.claim_name);
+    co_await station->hardware.set_boot(std::move(system), std::move(wish));
+}
+
+}  // namespace providers::redfish

@@ -1,0 +1,63 @@
+// From a claim without a host to a host that is on.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <set>
+#include <string>
+
+#include "providers/redfish/hosts/binding.hpp"
+#include "providers/redfish/hosts/fleet.hpp"
+#include "providers/redfish/power/power_step.hpp"
+
+namespace providers::redfish {
+
+// Progress by host; an entry is of the claim that has the host.
+class ProgressBook {
+public:
+    Progress& of(const std::string& host, const std::string& claim_uid) {
+        auto& entry = entries_[host];
+        if (entry.first != claim_uid) entry = {claim_uid, {}};
+        return entry.second;
+    }
+    void forget(const std::string& host) { entries_.erase(host); }
+
+private:
+    std::map<std::string, std::pair<std::string, Progress>> entries_;
+};
+
+class Waker {
+public:
+    // All must outlive this.
+    Waker(const Settings& settings, Fleet& fleet, Binding& binding, ProgressBook& progress,
+          base::Clock& clock)
+        : settings_(settings), fleet_(fleet), binding_(binding), progress_(progress), clock_(clock) {}
+
+    // Provider::ensure.
+    asio::awaitable<EnsureResult> ensure(MachineSpec spec);
+
+private:
+    EnsureResult place(const MachineSpec& spec, const std::set<std::string>& excluded) const;
+    asio::awaitable<EnsureResult> wake(MachineSpec spec, NodeSmithHost host);
+    asio::awaitable<EnsureResult> step(MachineSpec spec, NodeSmithHost host,
+                                       std::shared_ptr<Station> station);
+    asio::awaitable<EnsureResult> turn_on(MachineSpec spec, NodeSmithHost host,
+                                          std::shared_ptr<Station> station, System system);
+    asio::awaitable<void> prepare_boot(MachineSpec spec, NodeSmithHost host, std::shared_ptr<Station> station,
+                                       System system);
+    std::optional<std::string> why_not_now(const NodeSmithHost& host) const;
+    Machine machine_of(const MachineSpec& spec, const NodeSmithHost& host, MachineState state,
+                       std::string message) const;
+
+    const Settings& settings_;
+    Fleet& fleet_;
+    Binding& binding_;
+    ProgressBook& progress_;
+    base::Clock& clock_;
+};
+
+PowerLimits power_limits(const Settings& settings);
+// The image URL with {{ .Host }}, {{ .Claim }} and {{ .MAC }} filled in.
+std::string render_url(std::string text, const NodeSmithHost& host, const std::string& claim);
+
+}  // namespace providers::redfish

@@ -1,0 +1,46 @@
+#include "scheduling/input/limit_ranges.hpp"
+
+#include <algorithm>
+
+namespace scheduling {
+
+namespace {
+
+// What is not stated yet.
+void add(api::ResourceList& list, const api::ResourceList& more) {
+    list.insert(more.begin(), more.end());
+}
+
+}  // namespace
+
+LimitRanges::LimitRanges(const std::vector<std::shared_ptr<const api::LimitRange>>& all) {
+    auto sorted = all;
+    std::ranges::sort(sorted, {}, [](const auto& one) { return api::key_of(*one); });
+    for (const auto& limit_range : sorted) {
+        auto& defaults = defaults_[limit_range->metadata.namespace_];
+        for (const auto& item : limit_range->spec.limits) {
+            if (item.type != "Container") continue;
+            auto limits = item.default_;
+            add(limits, item.max);
+            auto requests = item.defaultRequest;
+            add(requests, limits);
+            add(requests, item.min);
+            add(defaults.limits, limits);
+            add(defaults.requests, requests);
+        }
+    }
+}
+
+void LimitRanges::apply(const std::string& namespace_, api::PodSpec& pod) const {
+    const auto found = defaults_.find(namespace_);
+    if (found == defaults_.end()) return;
+    for (auto* containers : {&pod.containers, &pod.initContainers}) {
+        if (containers->empty()) continue;
+        for (auto& container : **containers) {
+            add(container.resources.limits, found->second.limits);
+            add(container.resources.requests, found->second.requests);
+        }
+    }
+}
+
+}  // namespace scheduling

@@ -1,0 +1,49 @@
+// What may still be bought, and where: the budgets and places of a snapshot, used up by the purchases of
+// one solve.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "scheduling/input/snapshot.hpp"
+#include "scheduling/table/bit_set.hpp"
+
+namespace scheduling {
+
+// What a purchase takes from budgets and from a place; negative when a machine gets smaller.
+struct Take {
+    std::int64_t machines = 0;
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+};
+
+class Market {
+public:
+    explicit Market(const Snapshot& snapshot)
+        : budgets_(snapshot.budgets), places_(snapshot.places), machines_(snapshot.places.size()) {}
+
+    // The first of the pool's budgets that does not allow it, or kNone.
+    std::size_t budget_in_the_way(const Pool& pool, const Take& take) const;
+    bool place_holds(std::size_t place, const Take& take) const;
+    // Whether a machine of that size may stand there at all, whatever is free.
+    bool place_allows(std::size_t place, const MachineSize& size) const;
+    void spend(const Pool& pool, const Take& take);
+    // With a negative amount: vacate.
+    void occupy(std::size_t place, const Take& take);
+
+    // Where a machine is put if nothing else decides: fewest machines of this solve, then most memory.
+    bool is_preferred(std::size_t place, std::size_t other) const;
+
+    const Budget& budget(std::size_t index) const { return budgets_[index]; }
+    const Place& place(std::size_t index) const { return places_[index]; }
+    // The most of CPU and memory that the pool's budgets leave.
+    Take most_affordable(const Pool& pool) const;
+
+private:
+    std::vector<Budget> budgets_;
+    std::vector<Place> places_;
+    std::vector<std::int64_t> machines_;  // of this solve, by place
+};
+
+}  // namespace scheduling

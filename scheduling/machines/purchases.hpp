@@ -1,0 +1,77 @@
+// The machines bought in one solve. Each is at every moment the smallest that holds its pods, stands in a
+// place that has room for it, and is within the budgets; it grows and moves as pods are added. Which place it
+// ends in stays open as long as its pods leave several.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "scheduling/input/snapshot.hpp"
+#include "scheduling/machines/machines.hpp"
+#include "scheduling/machines/market.hpp"
+#include "scheduling/table/bit_set.hpp"
+#include "scheduling/table/room_tree.hpp"
+
+namespace scheduling {
+
+struct Purchase {
+    std::size_t pool = 0;
+    BitSet allowed;         // of the pool's places: where its pods can be
+    std::size_t place = 0;  // of the pool's places: where it stands for the time being
+    Size size;
+    Amounts used;  // by its pods, without DaemonSets
+};
+
+// How a machine would be after taking a pod.
+struct Fit {
+    Size size;
+    std::size_t place = 0;  // of the pool's places
+};
+
+class Purchases {
+public:
+    // overheads: of DaemonSets, by pool and place of the pool.
+    Purchases(const Snapshot& snapshot, std::vector<std::vector<Amounts>> overheads, ResourceNames& names);
+
+    std::size_t size() const { return purchases_.size(); }
+    const Purchase& at(std::size_t index) const { return purchases_[index]; }
+    const Machines& machines(std::size_t pool) const { return machines_[pool]; }
+    const Market& market() const { return market_; }
+
+    // A new machine for `wanted` at one of the allowed places.
+    std::optional<Fit> fit_new(std::size_t pool, const BitSet& allowed, const Amounts& wanted) const;
+    std::size_t open(std::size_t pool, BitSet allowed, const Fit& fit, const Amounts& wanted);
+    // The machine with `wanted` more in it, at one of the places left to it.
+    std::optional<Fit> fit_more(std::size_t index, const BitSet& allowed, const Amounts& wanted) const;
+    void extend(std::size_t index, BitSet allowed, const Fit& fit, const Amounts& wanted);
+    // What it can take at most, as budgets, places and machines are now.
+    Room room(std::size_t index) const;
+    // What its present size leaves free.
+    Amounts free(std::size_t index) const;
+    // Of the machines of the pool that one of the places could ever take: no one offers more of anything.
+    Amounts largest(std::size_t pool, const BitSet& allowed) const;
+    // The smallest of them that holds `total`, whatever is free now; nullopt: there is none.
+    std::optional<Size> smallest(std::size_t pool, const BitSet& allowed, const Amounts& total) const;
+
+    // The most that DaemonSets take at any of the places.
+    Amounts overhead(std::size_t pool, const BitSet& allowed) const;
+
+private:
+    struct Current {
+        std::size_t place = kNone;
+        Size size;
+    };
+    std::optional<Fit> fit(std::size_t pool, const BitSet& allowed, const Amounts& total,
+                           const Current& current) const;
+    std::size_t place_for(std::size_t pool, const BitSet& allowed, const Size& size,
+                          const Current& current) const;
+
+    const Snapshot& snapshot_;
+    std::vector<Machines> machines_;
+    std::vector<std::vector<Amounts>> overheads_;
+    std::vector<bool> is_overhead_uniform_;
+    Market market_;
+    std::vector<Purchase> purchases_;
+};
+
+}  // namespace scheduling

@@ -1,0 +1,32 @@
+// Which ports of which nodes are taken. Looked at only for pods that want some.
+#pragma once
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduling/nodes/daemons.hpp"
+#include "scheduling/nodes/rows.hpp"
+#include "scheduling/pods/pod_class.hpp"
+
+namespace scheduling {
+
+class HostPorts {
+public:
+    HostPorts(const Rows& rows, const Daemons& daemons) : rows_(rows), daemons_(daemons) {}
+
+    // `row`: the node's own, or for a bought machine where it stands.
+    bool are_free(std::size_t slot, std::size_t row, const std::vector<HostPort>& wanted);
+    // On a machine that is yet to be bought at the row.
+    bool are_free_on_new(std::size_t row, const std::vector<HostPort>& wanted) const;
+    void take(std::size_t slot, std::size_t row, const std::vector<HostPort>& ports);
+
+private:
+    std::vector<HostPort>& taken(std::size_t slot, std::size_t row);
+    std::vector<HostPort> of_daemons(std::size_t row) const;
+
+    const Rows& rows_;
+    const Daemons& daemons_;
+    std::unordered_map<std::size_t, std::vector<HostPort>> taken_;
+};
+
+}  // namespace scheduling

@@ -1,0 +1,111 @@
+#include "scheduling/nodes/rows.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "api/names.hpp"
+#include "scheduling/pods/tolerations.hpp"
+
+namespace scheduling {
+
+namespace {
+
+std::vector<api::Taint> effective_taints(const Node& node) {
+    std::vector<api::Taint> taints;
+    const bool is_coming = node.availability == Availability::coming;
+    for (const auto& taint : node.node->spec.taints) {
+        const bool is_startup =
+            std::any_of(node.startup_taints.begin(), node.startup_taints.end(),
+                        [&](const api::Taint& startup) { return api::same_taint(startup, taint); });
+        if (is_coming && (is_startup || passes_by_itself(taint))) continue;
+        taints.push_back(taint);
+    }
+    if (node.node->spec.unschedulable) {
+        auto& cordon = taints.emplace_back();
+        cordon.key = api::taints::kUnschedulable;
+        cordon.effect = api::taints::kNoSchedule;
+    }
+    return taints;
+}
+
+bool needs_own_taints(const Node& node) {
+    return node.node->spec.unschedulable ||
+           (node.availability == Availability::coming && !node.node->spec.taints.empty());
+}
+
+}  // namespace
+
+std::vector<std::size_t> Rows::in_order() const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < snapshot_.nodes.size(); ++i)
+        if (snapshot_.nodes[i].availability != Availability::leaving) order.push_back(i);
+    // Of those that come the oldest first, so that what was planned for them before younger ones were bought
+    // is planned again.
+    const auto key = [&](std::size_t i) {
+        const auto& node = snapshot_.nodes[i];
+        const auto& metadata = node.node->metadata;
+        const bool is_coming = node.availability == Availability::coming;
+        const auto age = is_coming && metadata.creationTimestamp
+                             ? metadata.creationTimestamp->at.time_since_epoch().count()
+                             : 0;
+        return std::tuple(is_coming, age, std::string_view(metadata.name), i);
+    };
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    return order;
+}
+
+std::vector<LabelRow> Rows::label_rows() {
+    std::vector<LabelRow> rows;
+    for (const auto i : nodes_) {
+        const auto& metadata = snapshot_.nodes[i].node->metadata;
+        rows.push_back({&*metadata.labels, nullptr, metadata.name});
+    }
+    for (const auto& pool : snapshot_.pools) {
+        first_template_.push_back(rows.size());
+        for (const auto& place : pool.places) rows.push_back({&place.labels, &pool.labels, {}});
+    }
+    return rows;
+}
+
+std::vector<RowTraits> Rows::traits(ResourceNames& names) {
+    for (const auto i : nodes_) {
+        const auto& node = snapshot_.nodes[i];
+        allocatable_.push_back(&digests_.of(node).allocatable);
+        const bool own = needs_own_taints(node);
+        taints_.push_back(own ? &own_taints_.emplace_back(effective_taints(node)) : &node.node->spec.taints);
+    }
+    for (const auto& pool : snapshot_.pools) {
+        const auto& offered = offered_.emplace_back(amounts_of(pool.extended_resources, names));
+        for (std::size_t i = 0; i < pool.places.size(); ++i) {
+            allocatable_.push_back(&offered);
+            taints_.push_back(&pool.taints);
+        }
+    }
+    std::vector<RowTraits> traits;
+    traits.reserve(taints_.size());
+    for (std::size_t row = 0; row < taints_.size(); ++row)
+        traits.push_back({taints_[row], allocatable_[row]});
+    return traits;
+}
+
+bool Rows::has_soft_taints() const {
+    return std::any_of(taints_.begin(), taints_.end(), [](const auto* taints) {
+        return std::any_of(taints->begin(), taints->end(), [](const api::Taint& taint) {
+            return taint.effect == api::taints::kPreferNoSchedule;
+        });
+    });
+}
+
+Rows::Rows(const Snapshot& snapshot, NodeDigests& digests)
+    : snapshot_(snapshot),
+      digests_(digests),
+      nodes_(in_order()),
+      labels_(label_rows()),
+      evaluator_(labels_, traits(digests.resource_names())) {
+    for (const auto i : nodes_) digest_of_.push_back(&digests.of(snapshot.nodes[i]));
+    ready_ = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](std::size_t i) {
+        return snapshot.nodes[i].availability == Availability::ready;
+    }));
+}
+
+}  // namespace scheduling

@@ -1,0 +1,60 @@
+// The places where pods can be, as rows of one table: first the ready nodes, then the coming ones, then one
+// template for each pool and each of its places, which stands for all machines bought there. Leaving nodes
+// have no row.
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "scheduling/input/snapshot.hpp"
+#include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/pods/node_filter.hpp"
+#include "scheduling/table/label_table.hpp"
+
+namespace scheduling {
+
+class Rows {
+public:
+    Rows(const Snapshot& snapshot, NodeDigests& digests);
+
+    std::size_t ready() const { return ready_; }
+    // Ready and coming nodes: their rows are 0 to nodes() - 1.
+    std::size_t nodes() const { return nodes_.size(); }
+    // Index into Snapshot::nodes.
+    std::size_t node_at(std::size_t row) const { return nodes_[row]; }
+    const Node& node(std::size_t row) const { return snapshot_.nodes[nodes_[row]]; }
+    const NodeDigest& digest(std::size_t row) const { return *digest_of_[row]; }
+    const std::vector<CountedPods>& counted_pods(std::size_t row) { return digests_.counted(node(row)); }
+    std::size_t kinds_of_keep_apart() const { return digests_.kinds_of_keep_apart(); }
+    const Amounts& allocatable(std::size_t row) const { return *allocatable_[row]; }
+    std::size_t all() const { return taints_.size(); }
+    // The row of a pool's first place; those of the others follow.
+    std::size_t templates_of(std::size_t pool) const { return first_template_[pool]; }
+
+    // Any taint that only asks to stay away.
+    bool has_soft_taints() const;
+
+    LabelTable& labels() { return labels_; }
+    const LabelTable& labels() const { return labels_; }
+    FilterEvaluator& evaluator() { return evaluator_; }
+
+private:
+    std::vector<std::size_t> in_order() const;
+    std::vector<LabelRow> label_rows();
+    std::vector<RowTraits> traits(ResourceNames& names);
+
+    const Snapshot& snapshot_;
+    NodeDigests& digests_;
+    std::size_t ready_ = 0;
+    std::vector<std::size_t> nodes_;
+    std::vector<const NodeDigest*> digest_of_;  // by row
+    std::vector<std::size_t> first_template_;
+    std::vector<const Amounts*> allocatable_;
+    std::deque<Amounts> offered_;  // extended resources of the pools' machines
+    std::deque<std::vector<api::Taint>> own_taints_;
+    std::vector<const std::vector<api::Taint>*> taints_;
+    LabelTable labels_;
+    FilterEvaluator evaluator_;
+};
+
+}  // namespace scheduling

@@ -1,0 +1,52 @@
+// What a pod demands of a node's labels, name, taints and kinds of resources, evaluated for all nodes at
+// once.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/node.hpp"
+#include "api/pod.hpp"
+#include "scheduling/table/amounts.hpp"
+#include "scheduling/table/bit_set.hpp"
+#include "scheduling/table/label_table.hpp"
+
+namespace scheduling {
+
+// All parts must hold. The pointees (parts of pods and volumes) outlive the filter.
+struct NodeFilter {
+    std::vector<const api::StringMap*> equal;                   // nodeSelector
+    std::vector<const api::NodeSelector*> any_of;               // each: one of its terms
+    std::vector<const api::NodeSelectorTerm*> all;              // preferences that are to be kept
+    const std::vector<api::Toleration>* tolerations = nullptr;  // null: taints do not matter
+    std::vector<std::uint32_t> resources;  // extended ones that the node has to offer at all
+    bool avoids_soft_taints = false;
+};
+
+// What rows are besides labels.
+struct RowTraits {
+    const std::vector<api::Taint>* taints = nullptr;
+    const Amounts* allocatable = nullptr;
+};
+
+class FilterEvaluator {
+public:
+    FilterEvaluator(LabelTable& labels, std::vector<RowTraits> traits)
+        : labels_(labels), traits_(std::move(traits)) {}
+
+    // The rows that fit.
+    BitSet rows(const NodeFilter& filter);
+    BitSet rows(const api::NodeSelectorTerm& term);
+    BitSet rows(const api::NodeSelector& selector);
+    // The rows that have the label.
+    BitSet rows_with(KeyId key);
+
+private:
+    void retain(BitSet& rows, KeyId key, const api::SelectorRequirement& requirement);
+    void retain_tolerated(BitSet& rows, const NodeFilter& filter) const;
+
+    LabelTable& labels_;
+    std::vector<RowTraits> traits_;
+};
+
+}  // namespace scheduling

@@ -1,0 +1,211 @@
+#include "scheduling/table/amounts.hpp"
+
+#include <algorithm>
+
+#include "api/names.hpp"
+
+namespace scheduling {
+
+std::int64_t Amounts::extra_amount(std::uint32_t resource) const {
+    for (const auto& entry : extra)
+        if (entry.resource == resource) return entry.amount;
+    return 0;
+}
+
+void Amounts::add(const Amounts& other, std::int64_t sign) {
+    for (std::size_t i = 0; i < kBaseResources; ++i) base[i] += sign * other.base[i];
+    for (const auto& entry : other.extra) {
+        auto place =
+            std::lower_bound(extra.begin(), extra.end(), entry.resource,
+                             [](const Extra& a, std::uint32_t number) { return a.resource < number; });
+        if (place == extra.end() || place->resource != entry.resource)
+            place = extra.insert(place, {entry.resource, 0});
+        place->amount += sign * entry.amount;
+    }
+}
+
+Amounts& Amounts::operator+=(const Amounts& other) {
+    add(other, 1);
+    return *this;
+}
+
+Amounts& Amounts::operator-=(const Amounts& other) {
+    add(other, -1);
+    return *this;
+}
+
+Amounts at_least(const Amounts& a, const Amounts& b) {
+    Amounts result = a;
+    for (std::size_t i = 0; i < kBaseResources; ++i) result.base[i] = std::max(a.base[i], b.base[i]);
+    for (const auto& entry : b.extra) {
+        const auto missing = entry.amount - result.extra_amount(entry.resource);
+        if (missing <= 0) continue;
+        Amounts difference;
+        difference.extra.push_back({entry.resource, missing});
+        result += difference;
+    }
+    return result;
+}
+
+bool fits(const Amounts& wanted, const Amounts& free) {
+    if (free.base[kPods] < wanted.base[kPods]) return false;
+    for (const auto i : {kCpu, kMemory, kStorage})
+        if (wanted.base[i] > 0 && wanted.base[i] > free.base[i]) return false;
+    return std::all_of(wanted.extra.begin(), wanted.extra.end(), [&](const Extra& entry) {
+        return entry.amount <= 0 || entry.amount <= free.extra_amount(entry.resource);
+    });
+}
+
+std::uint32_t ResourceNames::number_of(const std::string& name) {
+    const auto [entry, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (added) names_.push_back(name);
+    return entry->second;
+}
+
+Amounts amounts_of(const api::ResourceList& list, ResourceNames& names) {
+    Amounts amounts;
+    for (const auto& [name, quantity] : list) {
+        if (name == "cpu") {
+            amounts.base[kCpu] = std::min(quantity.milli(), kUnbounded);
+        } else if (name == "memory") {
+            amounts.base[kMemory] = std::min(quantity.value(), kUnbounded);
+        } else if (name == "ephemeral-storage") {
+            amounts.base[kStorage] = std::min(quantity.value(), kUnbounded);
+        } else if (name == "pods") {
+            amounts.base[kPods] = std::min(quantity.value(), kUnbounded);
+        } else {
+            Amounts one;
+            one.extra.push_back({names.number_of(name), std::min(quantity.value(), kUnbounded)});
+            amounts += one;
+        }
+    }
+    return amounts;
+}
+
+namespace {
+
+bool is_sidecar(const api::Container& container) {
+    return container.restartPolicy == "Always";
+}
+
+// Resources that may be stated for a whole pod.
+bool is_pod_level(const std::string& name) {
+    return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
+}
+
+// `requests` tells what a container asks for, as Amounts.
+template <class Requests>
+Amounts of_containers(const api::PodSpec& pod, const Requests& requests) {
+    Amounts running;
+    for (const auto& container : pod.containers) running += requests(container);
+    if (pod.initContainers.empty()) return running;
+    Amounts sidecars;
+    Amounts peak;
+    for (const auto& container : pod.initContainers) {
+        auto step = sidecars;
+        step += requests(container);
+        peak = at_least(peak, step);
+        if (is_sidecar(container)) sidecars = std::move(step);
+    }
+    running += sidecars;
+    return at_least(running, peak);
+}
+
+void replace_pod_level(Amounts& amounts, const api::ResourceList& stated, ResourceNames& names) {
+    for (const auto& [name, quantity] : stated) {
+        if (!is_pod_level(name)) continue;
+        if (name == "cpu") {
+            amounts.base[kCpu] = quantity.milli();
+        } else if (name == "memory") {
+            amounts.base[kMemory] = quantity.value();
+        } else {
+            Amounts difference;
+            const auto number = names.number_of(name);
+            difference.extra.push_back({number, quantity.value() - amounts.extra_amount(number)});
+            amounts += difference;
+        }
+    }
+}
+
+void raise(api::ResourceList& list, const api::ResourceList& other) {
+    for (const auto& [name, quantity] : other) {
+        auto& amount = list[name];
+        amount = std::max(amount, quantity);
+    }
+}
+
+// A node that can never grant what the spec now says goes on with what it granted before.
+bool is_infeasible(const api::Pod& pod) {
+    const auto* pending = api::find_condition(pod.status.conditions, api::conditions::kPodResizePending);
+    return pending && pending->reason == "Infeasible";
+}
+
+// What is asked for, granted and in use may differ while a pod is resized in place: the largest counts.
+class Resizes {
+public:
+    explicit Resizes(const api::Pod& pod) : status_(pod.status), infeasible_(is_infeasible(pod)) {}
+
+    // Of init containers sidecars only: what the others have is given back.
+    api::ResourceList of(const api::Container& container) const {
+        const auto* status = find(status_.containerStatuses, container.name);
+        if (!status && is_sidecar(container)) status = find(status_.initContainerStatuses, container.name);
+        const auto& wanted = container.resources.requests;
+        if (!status || !status->resources) return wanted;
+        return largest(wanted, *status->resources, status->allocatedResources);
+    }
+    api::ResourceList of_whole_pod(const api::ResourceList& stated) const {
+        if (!status_.resources) return stated;
+        auto all = largest(stated, *status_.resources, status_.allocatedResources);
+        api::ResourceList effective;
+        for (const auto& [name, quantity] : stated) effective[name] = all[name];
+        return effective;
+    }
+
+private:
+    static const api::ContainerStatus* find(const std::vector<api::ContainerStatus>& statuses,
+                                            const std::string& name) {
+        const auto found = std::find_if(statuses.begin(), statuses.end(),
+                                        [&name](const auto& status) { return status.name == name; });
+        return found == statuses.end() ? nullptr : &*found;
+    }
+    api::ResourceList largest(const api::ResourceList& wanted, const api::ResourceRequirements& actual,
+                              const api::ResourceList& allocated) const {
+        auto list = infeasible_ ? api::ResourceList() : wanted;
+        raise(list, actual.requests);
+        raise(list, allocated);
+        return list;
+    }
+
+    const api::PodStatus& status_;
+    bool infeasible_;
+};
+
+Amounts with_overhead(Amounts amounts, const api::PodSpec& pod, ResourceNames& names) {
+    if (!pod.overhead.empty()) amounts += amounts_of(pod.overhead, names);
+    amounts.base[kPods] = 1;
+    return amounts;
+}
+
+}  // namespace
+
+Amounts requests_of(const api::PodSpec& pod, ResourceNames& names) {
+    auto amounts = of_containers(pod, [&names](const api::Container& container) {
+        return amounts_of(container.resources.requests, names);
+    });
+    if (pod.resources) replace_pod_level(amounts, pod.resources->requests, names);
+    return with_overhead(std::move(amounts), pod, names);
+}
+
+Amounts taken_by(const api::Pod& pod, ResourceNames& names) {
+    const auto& status = pod.status;
+    if (status.containerStatuses.empty() && status.initContainerStatuses.empty() && !status.resources)
+        return requests_of(pod.spec, names);
+    const Resizes resizes(pod);
+    auto amounts = of_containers(
+        pod.spec, [&](const api::Container& container) { return amounts_of(resizes.of(container), names); });
+    if (pod.spec.resources)
+        replace_pod_level(amounts, resizes.of_whole_pod(pod.spec.resources->requests), names);
+    return with_overhead(std::move(amounts), pod.spec, names);
+}
+
+}  // namespace scheduling

@@ -1,0 +1,52 @@
+// All counters of one solve, each once however many pods refer to it.
+#pragma once
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduling/pods/pod_class.hpp"
+#include "scheduling/table/bit_set.hpp"
+#include "scheduling/table/label_table.hpp"
+#include "scheduling/topology/counter.hpp"
+#include "scheduling/topology/pod_matcher.hpp"
+#include "scheduling/topology/rules.hpp"
+
+namespace scheduling {
+
+enum class Counts {
+    spread,    // matching pods, for spread constraints, which look at the emptiest domain as well
+    affinity,  // matching pods, for affinity and anti-affinity
+    owners,    // pods that have the term as required anti-affinity, to keep matching ones away
+};
+
+struct TopologyCounter {
+    Counts counts = Counts::affinity;
+    KeyId key = 0;
+    bool by_slot = false;          // each node is a domain of its own
+    const BitSet* rows = nullptr;  // where pods are counted
+    PodMatcher matcher;
+    Counter counter;
+};
+
+class CounterSet {
+public:
+    // `rows` is kept as the pointer it is: equal sets have to be the same object.
+    CounterId number_of(Counts counts, KeyId key, bool by_slot, const BitSet& rows, PodMatcher matcher);
+    // The counters whose matcher takes the pod: those that it counts in, and those of owners that repel it.
+    std::vector<CounterId> matching(const api::Pod& pod) const;
+
+    bool empty() const { return counters_.empty(); }
+    std::size_t size() const { return counters_.size(); }
+    TopologyCounter& at(CounterId id) { return counters_[id]; }
+    const TopologyCounter& at(CounterId id) const { return counters_[id]; }
+
+private:
+    StringNumbers keys_;
+    std::deque<TopologyCounter> counters_;
+    // Most selectors name a label: only pods that carry it are compared with them.
+    std::unordered_map<std::string, std::vector<CounterId>> by_label_;
+    std::vector<CounterId> without_label_;
+};
+
+}  // namespace scheduling

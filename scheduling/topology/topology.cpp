@@ -1,0 +1,227 @@
+#include "scheduling/topology/topology.hpp"
+
+#include <algorithm>
+
+namespace scheduling {
+
+Topology::Topology(const Snapshot& snapshot, Rows& rows, PodClasses& classes, const LabelSets& label_sets,
+                   const Daemons& daemons)
+    : snapshot_(snapshot),
+      rows_(rows),
+      classes_(classes),
+      label_sets_(label_sets),
+      daemons_(daemons),
+      reader_(snapshot, rows, counters_) {}
+
+void Topology::read(ClassId id) {
+    const auto& pod_class = classes_.at(id);
+    if (required_.contains(pod_class.topology)) return;
+    const auto& pod = *pod_class.sample;
+    required_[pod_class.topology] = reader_.required(pod);
+    owned_[pod_class.topology] = reader_.owned(pod);
+    auto& preferences = preferences_[pod_class.topology];
+    if (snapshot_.preferences == Preferences::respect) preferences = reader_.preferences(pod);
+}
+
+const std::vector<CounterId>& Topology::matching(LabelSetId labels) {
+    if (labels >= matching_.size()) matching_.resize(std::max<std::size_t>(labels + 1, label_sets_.size()));
+    auto& known = matching_[labels];
+    if (!known) known = counters_.matching(label_sets_.sample(labels));
+    return *known;
+}
+
+std::vector<CounterId> Topology::repelling(const PodClass& pod_class) {
+    auto repelling = matching(pod_class.labels);
+    std::erase_if(repelling, [&](CounterId id) { return counters_.at(id).counts != Counts::owners; });
+    return repelling;
+}
+
+void Topology::count_existing() {
+    // Anti-affinity of pods that run keeps others away, so its counters have to be known first.
+    std::vector<std::optional<std::vector<CounterId>>> owned(rows_.kinds_of_keep_apart());
+    for (std::size_t row = 0; row < rows_.nodes(); ++row) {
+        for (const auto& each : rows_.digest(row).keep_apart) {
+            if (!owned[each.kind]) owned[each.kind] = reader_.owned(*each.pod);
+            add(*owned[each.kind], row, row);
+        }
+    }
+
+    for (ClassId id = 0; id < classes_.size(); ++id) {
+        auto& footprint = footprints_.emplace_back();
+        footprint.owned = owned_.at(classes_.at(id).topology);
+        footprint.counted = matching(classes_.at(id).labels);
+        std::erase_if(footprint.counted,
+                      [&](CounterId counter) { return counters_.at(counter).counts == Counts::owners; });
+    }
+    if (counters_.empty()) return;
+    count_nodes();
+    find_potential();
+    count_pods();
+    count_daemons();
+}
+
+void Topology::count_nodes() {
+    for (CounterId id = 0; id < counters_.size(); ++id) {
+        auto& counter = counters_.at(id);
+        if (counter.counts != Counts::spread) continue;
+        settled_.push_back({id, {}, 0});
+        for (auto row = counter.rows->next(0); row < rows_.nodes(); row = counter.rows->next(row + 1))
+            counter.counter.add_member(domain(counter, row, row));
+    }
+}
+
+void Topology::find_potential() {
+    potential_.resize(counters_.size());
+    for (const auto& settled : settled_) {
+        const auto& counter = counters_.at(settled.counter);
+        auto& values = potential_[settled.counter];
+        for (std::size_t pool = 0; pool < snapshot_.pools.size(); ++pool) {
+            if (!snapshot_.pools[pool].closed.empty()) continue;
+            for (std::size_t place = 0; place < snapshot_.pools[pool].places.size(); ++place) {
+                const auto row = rows_.templates_of(pool) + place;
+                if (counter.rows->contains(row)) values.push_back(rows_.labels().column(counter.key)[row]);
+            }
+        }
+        std::sort(values.begin(), values.end());
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+    }
+}
+
+void Topology::count_pods() {
+    bool counts_any = false;
+    for (CounterId id = 0; id < counters_.size(); ++id)
+        counts_any = counts_any || counters_.at(id).counts != Counts::owners;
+    for (std::size_t row = 0; counts_any && row < rows_.nodes(); ++row) count_pods_in(row);
+}
+
+void Topology::count_pods_in(std::size_t row) {
+    for (const auto& pod : rows_.counted_pods(row)) {
+        for (const auto id : matching(pod.labels)) {
+            auto& counter = counters_.at(id);
+            if (counter.counts == Counts::owners || !counter.rows->contains(row)) continue;
+            // The kube-scheduler spreads over pods that stay only, but keeps distance to those that go as
+            // well.
+            if (counter.counts == Counts::spread && pod.is_terminating) continue;
+            counter.counter.add(domain(counter, row, row));
+        }
+    }
+}
+
+std::size_t Topology::domain(const TopologyCounter& counter, std::size_t slot, std::size_t row) const {
+    return counter.by_slot ? slot : rows_.labels().column(counter.key)[row];
+}
+
+void Topology::add(const std::vector<CounterId>& counters, std::size_t slot, std::size_t row) {
+    for (const auto id : counters) {
+        auto& counter = counters_.at(id);
+        if (counter.rows->contains(row)) counter.counter.add(domain(counter, slot, row));
+    }
+}
+
+void Topology::place(ClassId id, std::size_t slot, std::size_t row) {
+    add(footprints_[id].counted, slot, row);
+    add(footprints_[id].owned, slot, row);
+    if (!protects_placed_) return;
+    for (const auto& rule : required(classes_.at(id)).spreads)
+        protected_.emplace(rule.counter, domain(counters_.at(rule.counter), slot, row));
+}
+
+// DaemonSets' pods that are still to come count on the nodes that exist, and on each machine as it is bought.
+void Topology::count_daemons() {
+    for (std::size_t i = 0; i < daemons_.all().size(); ++i) {
+        const auto& daemon = daemons_.all()[i];
+        auto counted = counters_.matching(daemon.pod);
+        std::erase_if(counted, [&](CounterId id) { return counters_.at(id).counts == Counts::owners; });
+        for (std::size_t row = 0; row < rows_.nodes(); ++row)
+            if (Daemons::is_missing(daemon, rows_, row)) add(counted, row, row);
+        for (const auto id : counted) {
+            daemon_counts_[id].push_back(i);
+            const bool is_known = std::any_of(settled_.begin(), settled_.end(),
+                                              [&](const Settled& each) { return each.counter == id; });
+            if (!is_known) settled_.push_back({id, {}, 0});
+        }
+    }
+}
+
+void Topology::expect_machines(const std::vector<std::size_t>& rows) {
+    for (const auto& [id, daemons] : daemon_counts_) {
+        auto& counter = counters_.at(id);
+        if (counter.by_slot) continue;
+        for (const auto row : rows) {
+            if (!counter.rows->contains(row)) continue;
+            const auto where = domain(counter, 0, row);
+            const auto count = daemons_at(id, row);
+            expected_daemons_[{id, where}] += count;
+            for (auto i = count; i > 0; --i) counter.counter.add(where);
+        }
+    }
+}
+
+bool Topology::has_shared_daemons() const {
+    return std::any_of(daemon_counts_.begin(), daemon_counts_.end(),
+                       [&](const auto& entry) { return !counters_.at(entry.first).by_slot; });
+}
+
+std::vector<CounterId> Topology::daemon_counters() const {
+    std::vector<CounterId> counters;
+    counters.reserve(daemon_counts_.size());
+    for (const auto& [id, daemons] : daemon_counts_) counters.push_back(id);
+    std::sort(counters.begin(), counters.end());
+    return counters;
+}
+
+std::int32_t Topology::daemons_at(CounterId id, std::size_t row) const {
+    const auto found = daemon_counts_.find(id);
+    if (found == daemon_counts_.end()) return 0;
+    return static_cast<std::int32_t>(
+        std::count_if(found->second.begin(), found->second.end(),
+                      [&](std::size_t daemon) { return daemons_.all()[daemon].rows.contains(row); }));
+}
+
+std::int32_t Topology::unexpected_daemons_at(CounterId id, std::size_t row) const {
+    const auto count = daemons_at(id, row);
+    if (count == 0 || expected_daemons_.empty()) return count;
+    const auto& counter = counters_.at(id);
+    const auto expected = expected_daemons_.find({id, domain(counter, kNone, row)});
+    return expected == expected_daemons_.end() ? count : std::max(0, count - expected->second);
+}
+
+std::size_t Topology::settled(CounterId spread) const {
+    const auto found = std::find_if(settled_.begin(), settled_.end(),
+                                    [&](const Settled& each) { return each.counter == spread; });
+    return found == settled_.end() ? 0 : found->count;
+}
+
+void Topology::settle(std::size_t slot, std::size_t first_row, const BitSet& places) {
+    const auto row = first_row + places.next(0);
+    for (auto& settled : settled_) {
+        auto& counter = counters_.at(settled.counter);
+        if (settled.slots.contains(slot)) continue;
+        bool is_decided = true;
+        for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+            is_decided = is_decided && is_same_domain({settled.counter}, row, first_row + place);
+        if (!is_decided) continue;
+        settled.slots.insert(slot);
+        ++settled.count;
+        if (!counter.rows->contains(row)) continue;
+        const auto where = domain(counter, slot, row);
+        if (counter.counts == Counts::spread) counter.counter.add_member(where);
+        const auto unexpected = unexpected_daemons_at(settled.counter, row);
+        const auto expected = daemons_at(settled.counter, row) - unexpected;
+        if (expected > 0) expected_daemons_[{settled.counter, where}] -= expected;
+        for (auto count = unexpected; count > 0; --count) counter.counter.add(where);
+    }
+}
+
+bool Topology::is_same_domain(const std::vector<CounterId>& counters, std::size_t row,
+                              std::size_t other) const {
+    if (row == other) return true;
+    return std::all_of(counters.begin(), counters.end(), [&](CounterId id) {
+        const auto& counter = counters_.at(id);
+        if (counter.rows->contains(row) != counter.rows->contains(other)) return false;
+        const auto& values = rows_.labels().column(counter.key);
+        return counter.by_slot || values[row] == values[other];
+    });
+}
+
+}  // namespace scheduling

@@ -1,0 +1,252 @@
+#include "scheduling/volumes/volumes.hpp"
+
+#include <algorithm>
+
+#include "api/names.hpp"
+#include "scheduling/nodes/node_digest.hpp"
+
+namespace scheduling {
+
+namespace {
+
+constexpr std::string_view kZoneLabels[] = {"topology.kubernetes.io/zone", "topology.kubernetes.io/region",
+                                            "failure-domain.beta.kubernetes.io/zone",
+                                            "failure-domain.beta.kubernetes.io/region"};
+constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+
+// Zones in a volume's label are joined by "__".
+std::vector<std::string> split_zones(const std::string& text) {
+    std::vector<std::string> zones;
+    for (std::size_t start = 0; start <= text.size();) {
+        const auto end = std::min(text.find("__", start), text.size());
+        zones.push_back(text.substr(start, end - start));
+        start = end + 2;
+    }
+    return zones;
+}
+
+api::NodeSelectorTerm term_of(api::SelectorRequirement requirement) {
+    api::NodeSelectorTerm term;
+    term.matchExpressions.push_back(std::move(requirement));
+    return term;
+}
+
+bool is_superset(const std::vector<std::string>& offered, const std::vector<std::string>& wanted) {
+    return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
+        return std::find(offered.begin(), offered.end(), mode) != offered.end();
+    });
+}
+
+api::Quantity storage_of(const api::ResourceList& list) {
+    const auto found = list.find("storage");
+    return found == list.end() ? api::Quantity() : found->second;
+}
+
+std::string mode_of(const std::string& volume_mode) {
+    return volume_mode.empty() ? "Filesystem" : volume_mode;
+}
+
+bool is_promised_to(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
+    const auto& owner = volume.spec.claimRef;
+    return owner && owner->namespace_ == claim.metadata.namespace_ && owner->name == claim.metadata.name &&
+           (owner->uid.empty() || owner->uid == claim.metadata.uid);
+}
+
+bool can_hold(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
+    return !volume.metadata.deletionTimestamp &&
+           mode_of(volume.spec.volumeMode) == mode_of(claim.spec.volumeMode) &&
+           storage_of(volume.spec.capacity) >= storage_of(claim.spec.resources.requests);
+}
+
+bool is_free_for(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim,
+                 const std::string& class_name) {
+    return !volume.spec.claimRef && volume.status.phase == "Available" &&
+           volume.spec.storageClassName == class_name &&
+           is_superset(volume.spec.accessModes, claim.spec.accessModes) &&
+           (!claim.spec.selector || api::matches(*claim.spec.selector, volume.metadata.labels));
+}
+
+bool is_exclusive(const api::PersistentVolumeClaim& claim) {
+    const auto& modes = claim.spec.accessModes;
+    return std::find(modes.begin(), modes.end(), "ReadWriteOncePod") != modes.end();
+}
+
+}  // namespace
+
+VolumeIndex::VolumeIndex(const Snapshot& snapshot) : snapshot_(snapshot) {
+    for (const auto& claim : snapshot.volumes.claims) claims_[api::key_of(*claim)] = claim.get();
+    for (const auto& volume : snapshot.volumes.volumes) volumes_[volume->metadata.name] = volume.get();
+    for (const auto& driver : snapshot.volumes.drivers)
+        if (driver->spec.storageCapacity) drivers_with_capacity_.insert(driver->metadata.name);
+    for (const auto& storage_class : snapshot.volumes.classes) {
+        classes_[storage_class->metadata.name] = storage_class.get();
+        const auto* mark =
+            api::find(storage_class->metadata.annotations, api::annotations::kDefaultStorageClass);
+        if (mark && *mark == "true") default_class_ = storage_class.get();
+    }
+}
+
+const api::NodeSelector* affinity_of(const api::PersistentVolume& volume) {
+    return volume.spec.nodeAffinity && volume.spec.nodeAffinity->required
+               ? &*volume.spec.nodeAffinity->required
+               : nullptr;
+}
+
+const api::StorageClass* VolumeIndex::class_of(const api::PersistentVolumeClaim& claim) const {
+    if (!claim.spec.storageClassName) return default_class_;
+    const auto found = classes_.find(*claim.spec.storageClassName);
+    return found == classes_.end() ? nullptr : found->second;
+}
+
+VolumeDemand VolumeIndex::demand_of(const api::Pod& pod) {
+    VolumeDemand demand;
+    for (const auto& volume : pod.spec.volumes) {
+        if (!demand.problem.empty()) break;
+        if (volume.persistentVolumeClaim)
+            add_claim(demand, pod, volume.persistentVolumeClaim->claimName, false);
+        else if (volume.ephemeral)
+            add_claim(demand, pod, pod.metadata.name + "-" + volume.name, true);
+    }
+    for (const auto* claim : demand.exclusives) {
+        const auto* user = user_of(*claim);
+        if (demand.problem.empty() && user && user != &pod)
+            demand.problem = "its volume claim " + claim->metadata.name + " is in use by pod " +
+                             user->metadata.name + ", and only one pod may use it (ReadWriteOncePod)";
+    }
+    std::sort(demand.choices.begin(), demand.choices.end(), [](const Choice& a, const Choice& b) {
+        return storage_of(a.claim->spec.resources.requests) < storage_of(b.claim->spec.resources.requests);
+    });
+    std::sort(demand.attachments.begin(), demand.attachments.end());
+    demand.attachments.erase(std::unique(demand.attachments.begin(), demand.attachments.end()),
+                             demand.attachments.end());
+    return demand;
+}
+
+// Pods of leaving nodes take their claims along.
+const api::Pod* VolumeIndex::user_of(const api::PersistentVolumeClaim& claim) {
+    if (!users_) {
+        users_.emplace();
+        for (const auto& node : snapshot_.nodes) {
+            if (node.availability == Availability::leaving) continue;
+            for (const auto& pod : node.pods)
+                for (const auto& volume : pod->spec.volumes)
+                    if (volume.persistentVolumeClaim && !is_finished(*pod))
+                        users_->emplace(
+                            api::ObjectKey(pod->metadata.namespace_, volume.persistentVolumeClaim->claimName),
+                            pod.get());
+        }
+    }
+    const auto found = users_->find(api::key_of(claim));
+    return found == users_->end() ? nullptr : found->second;
+}
+
+void VolumeIndex::add_claim(VolumeDemand& demand, const api::Pod& pod, const std::string& name, bool is_own) {
+    const auto found = claims_.find({pod.metadata.namespace_, name});
+    if (found == claims_.end()) {
+        demand.problem = "its volume claim " + name + (is_own ? " is not created yet" : " does not exist");
+        return;
+    }
+    const auto& claim = *found->second;
+    if (is_exclusive(claim)) demand.exclusives.push_back(&claim);
+    if (claim.metadata.deletionTimestamp)
+        demand.problem = "its volume claim " + name + " is being deleted";
+    else if (claim.status.phase == "Lost")
+        demand.problem = "its volume claim " + name + " has lost its volume";
+    else if (!claim.spec.volumeName.empty())
+        add_bound(demand, claim);
+    else
+        add_unbound(demand, claim);
+}
+
+void VolumeIndex::add_selector(VolumeDemand& demand, std::vector<api::NodeSelectorTerm> terms) {
+    made_.push_back({std::move(terms)});
+    demand.any_of.push_back(&made_.back());
+}
+
+void VolumeIndex::add_bound(VolumeDemand& demand, const api::PersistentVolumeClaim& claim) {
+    const auto found = volumes_.find(claim.spec.volumeName);
+    if (found == volumes_.end()) {
+        demand.problem = "volume " + claim.spec.volumeName + " does not exist";
+        return;
+    }
+    const auto& volume = *found->second;
+    if (const auto* required = affinity_of(volume)) demand.any_of.push_back(required);
+    for (const auto key : kZoneLabels) {
+        const auto* zones = api::find(volume.metadata.labels, key);
+        if (!zones) continue;
+        const std::string name(key);
+        add_selector(demand, {term_of({name, api::SelectorOperator::In, split_zones(*zones)}),
+                              term_of({name, api::SelectorOperator::DoesNotExist, {}})});
+    }
+    if (volume.spec.csi) demand.attachments.push_back({volume.spec.csi->driver, volume.metadata.name});
+}
+
+void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeClaim& claim) {
+    const auto* storage_class = class_of(claim);
+    if (!storage_class) {
+        demand.problem = "volume claim " + claim.metadata.name + " is not bound and has no storage class";
+        return;
+    }
+    if (storage_class->volumeBindingMode != api::VolumeBindingMode::WaitForFirstConsumer) {
+        demand.problem = "volume claim " + claim.metadata.name + " is not bound yet";
+        return;
+    }
+    if (const auto* node = api::find(claim.metadata.annotations, api::annotations::kSelectedNode)) {
+        api::NodeSelectorTerm term;
+        term.matchFields.push_back({"metadata.name", api::SelectorOperator::In, {*node}});
+        add_selector(demand, {std::move(term)});
+    }
+    if (storage_class->provisioner == kNoProvisioner)
+        return add_static(demand, claim, storage_class->metadata.name);
+    if (!storage_class->allowedTopologies.empty()) {
+        std::vector<api::NodeSelectorTerm> terms;
+        for (const auto& topology : storage_class->allowedTopologies) {
+            auto& term = terms.emplace_back();
+            for (const auto& label : topology.matchLabelExpressions)
+                term.matchExpressions.push_back({label.key, api::SelectorOperator::In, label.values});
+        }
+        add_selector(demand, std::move(terms));
+    }
+    const auto& requests = claim.spec.resources.requests;
+    if (drivers_with_capacity_.contains(storage_class->provisioner) && requests.contains("storage"))
+        demand.provisions.push_back({storage_class, storage_of(requests)});
+    demand.attachments.push_back(
+        {storage_class->provisioner, claim.metadata.namespace_ + "/" + claim.metadata.name});
+}
+
+// Volumes that somebody made beforehand, as local ones are: the one promised to the claim, or else the
+// smallest. Source: k8s.io/component-helpers/storage/volume (FindMatchingVolume).
+void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
+                             const std::string& class_name) {
+    Choice choice{&claim, {}};
+    for (const auto& [name, volume] : volumes_) {
+        if (!can_hold(*volume, claim)) continue;
+        if (is_promised_to(*volume, claim)) {
+            choice.volumes = {volume};
+            break;
+        }
+        if (is_free_for(*volume, claim, class_name)) choice.volumes.push_back(volume);
+    }
+    if (choice.volumes.empty()) {
+        demand.problem = "no volume is available for its volume claim " + claim.metadata.name +
+                         ", whose storage class " + class_name + " makes none";
+        return;
+    }
+    std::sort(choice.volumes.begin(), choice.volumes.end(), [](const auto* a, const auto* b) {
+        const auto left = storage_of(a->spec.capacity);
+        const auto right = storage_of(b->spec.capacity);
+        return left == right ? a->metadata.name < b->metadata.name : left < right;
+    });
+    std::vector<api::NodeSelectorTerm> terms;
+    bool is_reached_everywhere = false;
+    for (const auto* volume : choice.volumes) {
+        const auto* required = affinity_of(*volume);
+        is_reached_everywhere = is_reached_everywhere || !required;
+        if (required)
+            terms.insert(terms.end(), required->nodeSelectorTerms.begin(), required->nodeSelectorTerms.end());
+    }
+    if (!is_reached_everywhere) add_selector(demand, std::move(terms));
+    demand.choices.push_back(std::move(choice));
+}
+
+}  // namespace scheduling
