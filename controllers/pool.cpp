@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/state/template_hash.hpp"
 
 namespace controllers {
 
@@ -154,10 +155,11 @@ void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const Nod
     if (after.status.learnedOffer == before.status.learnedOffer) return;
     const auto provider =
         informers_.providers.store().get({before.metadata.namespace_, before.spec.providerRef});
+    const auto hash = claim::template_hash(after, provider.get());
     scheduling::Pool old_picture;
     scheduling::Pool new_picture;
-    provisioning::describe_machines(old_picture, before, provider.get());
-    provisioning::describe_machines(new_picture, after, provider.get());
+    provisioning::describe_machines(old_picture, before, provider.get(), hash);
+    provisioning::describe_machines(new_picture, after, provider.get(), hash);
     std::string text;
     if (new_picture.pods_per_node != old_picture.pods_per_node)
         text = "take " + base::counted(new_picture.pods_per_node, "pod");

@@ -95,7 +95,8 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
     decision.demand = select_demand(unschedulable, purchases, informers.pools.store().all(),
                                     informers.nodes.store().all(), now, rules);
     auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
-    decision.world = build_world(informers, std::move(supplies), decision.demand.pods, now);
+    decision.world =
+        build_world(informers, inputs.template_hashes, std::move(supplies), decision.demand.pods, now);
     decision.freed = free_room_of_ending_pods(decision.world, now);
     decision.result = solver.solve(decision.world.snapshot);
     while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, purchases)))
@@ -112,7 +113,7 @@ World world_for_removals(const DecisionInputs& inputs, api::Time now) {
         pods_that_keep_nodes(unschedulable, informers.pools.store().all(), informers.nodes.store().all(),
                              demand_rules(informers, unschedulable, now));
     auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
-    auto world = build_world(informers, std::move(supplies), std::move(pods), now);
+    auto world = build_world(informers, inputs.template_hashes, std::move(supplies), std::move(pods), now);
     const auto purchases = recent_purchases(inputs, now);
     for (const auto& [uid, count] : purchases)
         if (is_exhausted(uid, purchases)) world.exhausted.insert(uid);

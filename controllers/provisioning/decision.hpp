@@ -43,6 +43,7 @@ struct DecisionInputs {
     const Informers& informers;
     const Reservations& reservations;
     CreationLog& creations;
+    claim::TemplateHashes& template_hashes;
     // How many machines were bought for pods within the last hour, by UID, as far as a process remembers it;
     // what the stores tell counts anyway.
     std::map<std::string, int> remembered;

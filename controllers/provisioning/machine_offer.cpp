@@ -2,7 +2,6 @@
 
 #include "controllers/state/ledger.hpp"
 #include "controllers/state/pool_status.hpp"
-#include "controllers/state/template_hash.hpp"
 #include "scheduling/machines/machines.hpp"
 
 namespace controllers::provisioning {
@@ -19,24 +18,25 @@ namespace {
 constexpr std::int64_t kDiskPercentForPods = 85;
 constexpr std::int64_t kMiBPerGiB = 1024;
 
-void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider) {
+void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
+                    const std::string& template_hash) {
     const auto& machine = pool.spec.machineTemplate;
     entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
     entry.extended_resources = machine.extendedResources;
     if (provider && provider->status.bootDiskGiB > 0)
         entry.ephemeral_storage_mib = provider->status.bootDiskGiB * kMiBPerGiB * kDiskPercentForPods / 100;
     const auto& learned = pool.status.learnedOffer;
-    if (!learned || learned->templateHash != claim::template_hash(pool, provider)) return;
+    if (!learned || learned->templateHash != template_hash) return;
     if (learned->pods > 0) entry.pods_per_node = learned->pods;
     if (learned->ephemeralStorageMiB > 0) entry.ephemeral_storage_mib = learned->ephemeralStorageMiB;
 }
 
 }  // namespace
 
-void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool,
-                       const NodeSmithProvider* provider) {
+void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
+                       const std::string& template_hash) {
     const auto& machine = pool.spec.machineTemplate;
-    describe_offer(entry, pool, provider);
+    describe_offer(entry, pool, provider, template_hash);
     entry.taints = machine.taints;
     for (const auto& size : machine.sizes)
         entry.shapes.push_back({size.name, size.cpuCores, size.memoryMiB, entry.pods_per_node});
@@ -45,10 +45,12 @@ void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool,
 
 std::shared_ptr<const NodeSmithPool> as_its_nodes_show(const std::shared_ptr<const NodeSmithPool>& pool,
                                                        const ClaimPointers& claims, const Nodes& nodes,
-                                                       const NodeSmithProvider* provider) {
+                                                       const NodeSmithProvider* provider,
+                                                       const std::string& template_hash) {
     const PoolFacts facts{*pool, claims, nodes, nullptr, provider};
     const auto reserved = learn_reserved(facts);
-    auto offer = learn_offer(facts);
+    auto offer = learn_offer(facts, template_hash);
+    if (offer && offer->templateHash != template_hash) offer.reset();
     if (reserved == pool->status.learnedReserved && offer == pool->status.learnedOffer) return pool;
     auto picture = std::make_shared<NodeSmithPool>(*pool);
     picture->status.learnedReserved = reserved;
@@ -60,7 +62,10 @@ api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSm
                                        const NodeSmithProvider* provider) {
     const auto size = ledger::size_of(claim.spec, pool);
     scheduling::Pool entry;
-    if (pool) describe_offer(entry, *pool, provider);
+    auto made_by = claim.status.templateHash;
+    if (pool && pool->status.learnedOffer && made_by.empty())
+        made_by = pool->status.learnedOffer->templateHash;
+    if (pool) describe_offer(entry, *pool, provider, made_by);
     entry.extended_resources = claim.spec.extendedResources;
     return scheduling::expected_allocatable(entry, {size.cpuCores, size.memoryMiB});
 }

@@ -1,8 +1,10 @@
 // What machines of a pool offer to pods: one picture for what they are bought for and for what is expected of
-// them while they come. Their Nodes correct it (pool_status.cpp). Pure.
+// them while they come. Their Nodes correct it (pool_status.cpp). A template's hash is that of the pool and
+// its provider as they are now, by claim::TemplateHashes: to compute one costs more than all else here. Pure.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
@@ -14,16 +16,16 @@ namespace controllers::provisioning {
 
 // Fills in sizes, taints and what a machine offers at each size. `provider` may be null.
 void describe_machines(scheduling::Pool& entry, const api::v1alpha1::NodeSmithPool& pool,
-                       const api::v1alpha1::NodeSmithProvider* provider);
+                       const api::v1alpha1::NodeSmithProvider* provider, const std::string& template_hash);
 
-// The pool with what was learned of its machines up to now. Its own status tells of Nodes that have just
-// joined a moment later, when another machine would have been bought by the old picture. `provider` may be
-// null.
+// The pool with what was learned of machines of its present template up to now. Its own status tells of Nodes
+// that have just joined a moment later, when another machine would have been bought by the old picture.
+// `provider` may be null.
 std::shared_ptr<const api::v1alpha1::NodeSmithPool> as_its_nodes_show(
     const std::shared_ptr<const api::v1alpha1::NodeSmithPool>& pool, const ClaimPointers& claims,
-    const Nodes& nodes, const api::v1alpha1::NodeSmithProvider* provider);
+    const Nodes& nodes, const api::v1alpha1::NodeSmithProvider* provider, const std::string& template_hash);
 
-// Of the claim's Node. `pool` and `provider` may be null.
+// Of the claim's Node. The pool is as_its_nodes_show(); it and `provider` may be null.
 api::ResourceList expected_allocatable(const api::v1alpha1::NodeSmithClaim& claim,
                                        const api::v1alpha1::NodeSmithPool* pool,
                                        const api::v1alpha1::NodeSmithProvider* provider);

@@ -287,7 +287,7 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pur
 }
 
 DecisionInputs ProvisioningReconciler::inputs() {
-    return {informers_, reservations_, creations_, remembered_purchases()};
+    return {informers_, reservations_, creations_, template_hashes_, remembered_purchases()};
 }
 
 std::map<std::string, int> ProvisioningReconciler::remembered_purchases() const {

@@ -81,6 +81,7 @@ private:
     Reservations& reservations_;
     Metrics metrics_;
     CreationLog creations_;
+    claim::TemplateHashes template_hashes_;
     Orders orders_;
     scheduling::Solver solver_;  // one for all decisions: it remembers what nodes hold
     kube::WorkQueue* queue_ = nullptr;

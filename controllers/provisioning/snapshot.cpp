@@ -36,7 +36,8 @@ const NodeSmithProvider* provider_of(const Informers& informers, const NodeSmith
 // Builds a World; the indices of pools, places and budgets are those of the snapshot.
 class Builder {
 public:
-    Builder(const Informers& informers, api::Time now) : informers_(informers), now_(now) {
+    Builder(const Informers& informers, claim::TemplateHashes& template_hashes, api::Time now)
+        : informers_(informers), template_hashes_(template_hashes), now_(now) {
         for (const auto& [key, claim] : informers_.claims.store().all())
             if (!claim->status.host.empty()) candidates_.insert({key.namespace_, claim->status.host});
     }
@@ -44,16 +45,17 @@ public:
     void add_pool(PoolSupply supply) {
         const auto& pool = *supply.pool;
         const auto* provider = provider_of(informers_, pool);
+        const auto& template_hash = template_hashes_.of(pool, provider);
         const auto picture = as_its_nodes_show(
             supply.pool, informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()),
-            informers_.nodes.store().all(), provider);
+            informers_.nodes.store().all(), provider, template_hash);
         scheduling::Pool entry;
         entry.namespace_ = pool.metadata.namespace_;
         entry.name = pool.metadata.name;
         entry.weight = pool.spec.weight;
         entry.closed = supply.gate.open ? std::string() : supply.gate.message;
         entry.closed_for_a_while = supply.gate.for_a_while;
-        describe_machines(entry, *picture, provider);
+        describe_machines(entry, *picture, provider, template_hash);
         entry.labels = labels_at(pool, nullptr, nullptr);
         if (auto note = claim::note_on_zone_label(pool, provider); !note.empty())
             entry.notes_on_labels.emplace(claim::zone_label(provider), std::move(note));
@@ -372,6 +374,7 @@ private:
     }
 
     const Informers& informers_;
+    claim::TemplateHashes& template_hashes_;
     api::Time now_;
     World world_;
     std::set<kube::ObjectKey> candidates_;             // NodeSmithHosts that a claim has or is about to take
@@ -383,9 +386,9 @@ private:
 
 }  // namespace
 
-World build_world(const Informers& informers, std::vector<PoolSupply> supplies, PodPointers pods,
-                  api::Time now) {
-    Builder builder(informers, now);
+World build_world(const Informers& informers, claim::TemplateHashes& template_hashes,
+                  std::vector<PoolSupply> supplies, PodPointers pods, api::Time now) {
+    Builder builder(informers, template_hashes, now);
     for (auto& supply : supplies) builder.add_pool(std::move(supply));
     builder.take_room_of_coming_machines();
     builder.note_refused_sizes();

@@ -11,6 +11,7 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/state/ledger.hpp"
+#include "controllers/state/template_hash.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {
@@ -41,8 +42,8 @@ struct World {
 };
 
 // `supplies` in the order of their keys; `pods` are those to be placed.
-World build_world(const Informers& informers, std::vector<PoolSupply> supplies, PodPointers pods,
-                  api::Time now);
+World build_world(const Informers& informers, claim::TemplateHashes& template_hashes,
+                  std::vector<PoolSupply> supplies, PodPointers pods, api::Time now);
 
 // The Node that the claim will become: as it is, if it is there already, with what it will still get.
 // `pool`, `provider` and `host` (of bare metal) may be null. Its name is the claim's, unless it has another

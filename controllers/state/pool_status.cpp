@@ -254,11 +254,10 @@ std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
     return learned;
 }
 
-std::optional<LearnedOffer> learn_offer(const PoolFacts& facts) {
-    const auto hash = claim::template_hash(facts.object, facts.provider);
+std::optional<LearnedOffer> learn_offer(const PoolFacts& facts, const std::string& template_hash) {
     const bool has_known_disk = facts.provider && facts.provider->status.bootDiskGiB > 0;
     LearnedOffer offer;
-    offer.templateHash = hash;
+    offer.templateHash = template_hash;
     const auto learn = [](std::int64_t& known, const api::ResourceList& allocatable, const char* name,
                           std::int64_t unit) {
         const auto found = allocatable.find(name);
@@ -268,7 +267,7 @@ std::optional<LearnedOffer> learn_offer(const PoolFacts& facts) {
     };
     for (const auto& claim : facts.claims) {
         const auto* node = joined_node_of(*claim, facts.nodes);
-        if (!node || claim->status.templateHash != hash) continue;
+        if (!node || claim->status.templateHash != template_hash) continue;
         learn(offer.pods, node->status.allocatable, "pods", 1);
         // Disks of bare metal differ from host to host, and machines without one keep files in memory.
         if (has_known_disk)
@@ -324,7 +323,7 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
     status.cpuCores = fleet.usage.cpuCores;
     status.memoryMiB = fleet.usage.memoryMiB;
     status.learnedReserved = learn_reserved(facts);
-    status.learnedOffer = learn_offer(facts);
+    status.learnedOffer = learn_offer(facts, claim::template_hash(facts.object, facts.provider));
     count_failures(facts, status);
     status.keptMachine = kept_machine(facts.claims);
     if (const auto host = youngest_host(facts.claims); !host.empty()) status.lastPlacedHost = host;

@@ -37,8 +37,9 @@ void judge_boot(const PoolFacts& facts, api::v1alpha1::PoolStatus& status, api::
 // (size - capacity) plus what the kubelet keeps (capacity - allocatable). nullopt: never seen a Node.
 std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolFacts& facts);
 
-// The least that Nodes of the present template offer besides; what was known before if there is none.
-std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolFacts& facts);
+// The least that Nodes of the template with that hash offer besides; what was known before if there is none.
+std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolFacts& facts,
+                                                       const std::string& template_hash);
 
 // Consecutive failed claims and until when nothing is bought; a claim that became a Node ends the series.
 // Counts each failure once, by its time.

@@ -30,7 +30,8 @@ public:
     Plan make() {
         plan_.managed = view_.managed();
         scheduling::Solver solver;
-        const auto decision = decide({informers_, reservations_, creations_, {}}, solver, view_.now());
+        const auto decision =
+            decide({informers_, reservations_, creations_, template_hashes_, {}}, solver, view_.now());
         note_purchases(decision);
         note_pods(decision);
         for (const auto& supply : decision.world.pools) {
@@ -104,7 +105,8 @@ private:
 
     // Each node alone: what stands against its going.
     void note_nodes() {
-        const auto world = world_for_removals({informers_, reservations_, creations_, {}}, view_.now());
+        const auto world =
+            world_for_removals({informers_, reservations_, creations_, template_hashes_, {}}, view_.now());
         for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
             const auto& node = world.snapshot.nodes[i];
             if (node.availability != Availability::ready) continue;
@@ -164,6 +166,7 @@ private:
     Informers& informers_;
     Reservations reservations_;
     CreationLog creations_;
+    controllers::claim::TemplateHashes template_hashes_;
     Plan plan_;
 };
 

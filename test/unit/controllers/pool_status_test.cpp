@@ -270,12 +270,13 @@ TEST_CASE("pods and disk that Nodes of the present template offer are learned, t
     world.claims.clear();
     CHECK(world.look().learnedOffer->pods == 60);
     scheduling::Pool picture;
-    provisioning::describe_machines(picture, world.pool, &world.provider);
+    provisioning::describe_machines(picture, world.pool, &world.provider, hash);
     CHECK(picture.pods_per_node == 60);
     // Machines of another template may have another disk, and an image with another kubelet.
     world.provider.spec.proxmox->vmOptions.push_back({"scsi0", "local-lvm:64"});
     scheduling::Pool changed;
-    provisioning::describe_machines(changed, world.pool, &world.provider);
+    provisioning::describe_machines(changed, world.pool, &world.provider,
+                                    claim::template_hash(world.pool, &world.provider));
     CHECK(changed.pods_per_node == 110);
     CHECK(changed.ephemeral_storage_mib == 32 * 1024 * 85 / 100);
 }

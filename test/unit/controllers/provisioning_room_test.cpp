@@ -118,8 +118,9 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
     auto claim = objects::bought_claim("c", pool, 1, 4, 8192);
     claim.spec.extendedResources = pool.spec.machineTemplate.extendedResources;
 
+    const auto hash = controllers::claim::template_hash(pool, &provider);
     scheduling::Pool entry;
-    controllers::provisioning::describe_machines(entry, pool, &provider);
+    controllers::provisioning::describe_machines(entry, pool, &provider, hash);
     const auto bought = scheduling::expected_allocatable(entry, {4, 8192});
     const auto expected =
         controllers::provisioning::expected_node(claim, &pool, &provider, nullptr).status.allocatable;
@@ -138,13 +139,13 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
                                {"pods", api::Quantity::of(60)},
                                {"example.com/gpu", api::Quantity::of(1)}};
     claim = objects::in_service(claim);
-    claim.status.templateHash = controllers::claim::template_hash(pool, &provider);
+    claim.status.templateHash = hash;
     const auto nodes = objects::store_of<api::Node>({node});
     const controllers::PoolFacts facts{pool, objects::pointers({claim}), nodes, nullptr, &provider};
     pool.status.learnedReserved = controllers::learn_reserved(facts);
-    pool.status.learnedOffer = controllers::learn_offer(facts);
+    pool.status.learnedOffer = controllers::learn_offer(facts, hash);
     scheduling::Pool learned;
-    controllers::provisioning::describe_machines(learned, pool, &provider);
+    controllers::provisioning::describe_machines(learned, pool, &provider, hash);
     CHECK(scheduling::expected_allocatable(learned, {4, 8192}) == node.status.allocatable);
 }
 
