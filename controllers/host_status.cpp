@@ -40,11 +40,6 @@ void set(HostStatus& status, std::string_view type, ConditionStatus value, std::
     api::set_condition(status.conditions, update, facts.now);
 }
 
-bool is_adoptable(const NodeSmithHost& host) {
-    const auto* annotation = api::find(host.metadata.annotations, api::annotations::kAdopt);
-    return annotation && *annotation == "true";
-}
-
 std::int64_t whole(const api::ResourceList& list, const std::string& name) {
     const auto found = list.find(name);
     if (found == list.end()) return 0;

@@ -1,5 +1,6 @@
 #include "api/v1alpha1/host.hpp"
 
+#include "api/names.hpp"
 #include "api/v1alpha1/external_types.hpp"
 
 namespace api::v1alpha1 {
@@ -16,6 +17,11 @@ BOOST_DESCRIBE_STRUCT(HostStatus, (),
                       (observedGeneration, conditions, claimRef, phase, powerState, health, systemUUID,
                        serialNumber, macs, capacity, failures, nextRetryTime, wakeSeconds, powerWatts))
 BOOST_DESCRIBE_STRUCT(NodeSmithHost, (), (metadata, spec, status))
+
+bool is_adoptable(const NodeSmithHost& host) {
+    const auto* annotation = find(host.metadata.annotations, annotations::kAdopt);
+    return annotation && *annotation == "true";
+}
 
 }  // namespace api::v1alpha1
 

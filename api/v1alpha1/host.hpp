@@ -82,4 +82,7 @@ struct NodeSmithHost {
     bool operator==(const NodeSmithHost&) const = default;
 };
 
+// Its user allows to take it although it is on (annotation kubenodesmith.io/adopt).
+bool is_adoptable(const NodeSmithHost& host);
+
 }  // namespace api::v1alpha1

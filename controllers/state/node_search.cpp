@@ -95,8 +95,7 @@ std::string whose(const Informers& informers, const NodeSmithClaim& claim, const
 
 // The host's user says that it is to be taken as it runs, or it served an earlier claim.
 bool is_of_host(const api::Node& node, const api::v1alpha1::NodeSmithHost& host) {
-    const auto* adopt = api::find(host.metadata.annotations, api::annotations::kAdopt);
-    return (adopt && *adopt == "true") || label_of(node, labels::kHost) == host.metadata.name;
+    return is_adoptable(host) || label_of(node, labels::kHost) == host.metadata.name;
 }
 
 // Our label is proof, and whoever may write it on a Node may do as he likes with that Node.

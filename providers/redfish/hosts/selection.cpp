@@ -56,11 +56,6 @@ bool is_on(const NodeSmithHost& host) {
     return host.status.powerState == "On";
 }
 
-bool is_adoptable(const NodeSmithHost& host) {
-    const auto* annotation = api::find(host.metadata.annotations, api::annotations::kAdopt);
-    return annotation && *annotation == "true";
-}
-
 std::optional<std::string> why_unusable(const NodeSmithHost& host, const Settings& settings) {
     const auto& selector = settings.spec.hostSelector;
     if (selector && !api::matches(*selector, host.metadata.labels))

@@ -13,8 +13,6 @@ namespace providers::redfish {
 
 // Why the host cannot be given to a claim, for people; nullopt: it can.
 std::optional<std::string> why_unusable(const NodeSmithHost& host, const Settings& settings);
-// The user allows to take it although it is on.
-bool is_adoptable(const NodeSmithHost& host);
 bool is_on(const NodeSmithHost& host);
 
 // Empty: it has no such label.
