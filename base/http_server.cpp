@@ -23,7 +23,7 @@ using asio::ip::tcp;
 namespace http = boost::beast::http;
 using RequestParser = http::request_parser<http::string_body>;
 
-// The answer to what is no request; nullopt: the peer is gone or silent, there is nobody to answer.
+// The answer to bytes that are not a valid HTTP request; nullopt: the peer is gone or silent.
 std::optional<HttpResponse> refusal(const boost::system::error_code& error) {
     HttpResponse response;
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {

@@ -10,7 +10,7 @@ namespace base {
 
 using UuidBytes = std::array<unsigned char, 16>;
 
-// Of 8-4-4-4-12 hexadecimal digits in either case; nullopt: it is none.
+// Of 8-4-4-4-12 hexadecimal digits in either case; nullopt: the text is not a UUID.
 std::optional<UuidBytes> parse_uuid(std::string_view text);
 // Lower case.
 std::string write_uuid(const UuidBytes& bytes);

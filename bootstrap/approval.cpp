@@ -38,7 +38,7 @@ Approval wait(std::string reason, std::string message) {
     return {Verdict::Wait, std::move(reason), std::move(message), {}};
 }
 
-// Why this is no request for that Node's name; empty: it is one. The name asked for is not repeated: its
+// Why the request does not ask for that Node's name; empty: it does. The name asked for is not repeated: its
 // author chose it.
 std::string identity_fault(const SigningRequest& asked, const std::string& node_name) {
     if (asked.organization != kNodesGroup) return "the subject's O is not system:nodes";

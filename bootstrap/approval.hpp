@@ -61,7 +61,7 @@ struct Approval {
 bool decided(const api::CertificateSigningRequest& request);
 // The ID of the token of ours that the requester proved itself with; nullopt: it did not with one of ours.
 std::optional<std::string> token_of_requester(const api::CertificateSigningRequest& request);
-// The name of the Node as which the requester is known; nullopt: it is none.
+// The name of the Node as which the requester is known; nullopt: the requester is not a Node.
 std::optional<std::string> node_of_requester(const api::CertificateSigningRequest& request);
 
 // Whatever is asked for with a token of ours. `joiner` is the claim whose current attempt has that token.

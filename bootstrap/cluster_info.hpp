@@ -14,7 +14,7 @@ struct ClusterInfo {
     std::string server;  // https://host:port
     std::string ca_pem;  // certificates that the API server's own is signed by
     int minor = 0;       // of its Kubernetes version 1.x; 0: not known
-    std::string k3s;     // its version of K3s, v1.33.1+k3s1; empty: it is none, or does not say
+    std::string k3s;     // its version of K3s, v1.33.1+k3s1; empty: it is not K3s, or does not say
 
     // "host:port", as kubeadm takes it. Throws std::invalid_argument if `server` is no https URL.
     std::string endpoint() const;

@@ -16,7 +16,7 @@ namespace bootstrap {
 // What stands for a machine in its address: the token's public ID and a digest that only who has the token's
 // secret can make. It is good as long as the token is, and any process that can read the token knows it.
 std::string seed_key(const Token& token);
-// The token's ID in a key; empty: it is none.
+// The token's ID in a key; empty: the key holds no token.
 std::string token_id_of_key(std::string_view key);
 // Takes the same time whatever differs.
 bool is_seed_key_of(std::string_view key, const Token& token);

@@ -27,7 +27,7 @@ using Names = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
 constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE REQUEST-----\n";
 constexpr std::string_view kEnd = "-----END CERTIFICATE REQUEST-----";
 
-// OpenSSL keeps its errors per thread; none of ours may be taken for that of a connection.
+// OpenSSL keeps its errors per thread; one left here must not be taken for an error of a connection.
 struct ErrorsCleared {
     ErrorsCleared() = default;
     ErrorsCleared(const ErrorsCleared&) = delete;

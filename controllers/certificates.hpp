@@ -51,7 +51,7 @@ private:
     using Request = api::CertificateSigningRequest;
     using ClaimPointer = std::shared_ptr<const api::v1alpha1::NodeSmithClaim>;
 
-    // The claim whose machine asks; null: none of ours, or none that the operator approves for.
+    // The claim whose machine asks; null: it is not ours, or the operator does not approve for it.
     ClaimPointer claim_of(const Request& request) const;
     bool is_served(const api::v1alpha1::NodeSmithClaim& claim) const;
     void add_requests_of(const api::v1alpha1::NodeSmithClaim& claim, kube::WorkQueue& queue) const;

@@ -141,8 +141,8 @@ asio::awaitable<bool> GarbageCollector::is_in_use_after_all(providers::Machine m
                           [&machine](const api::Node& node) { return may_serve(node, machine); });
 }
 
-// Claims of namespaces that are managed no more are in no cache. One that only has the right name, which
-// anybody may give it, is not meant.
+// Claims of namespaces that are no longer managed are in no cache. A claim that only has the right name does
+// not count, as any tenant can choose that name.
 asio::awaitable<bool> GarbageCollector::is_of_unmanaged_claim(std::shared_ptr<const api::Node> node) {
     kube::ListOptions of_that_name;
     of_that_name.field_selector = "metadata.name=" + *api::find(node->metadata.labels, api::labels::kClaim);

@@ -20,7 +20,7 @@ bool runs_on(const api::Node& node, const Machine& machine) {
 }
 
 // What follows from its mark and its own UUID agree. A clone of one of our machines carries the mark and the
-// tags, but a UUID of its own: it is somebody else's.
+// tags, but a UUID of its own: somebody else made it.
 bool is_proven(const Machine& machine) {
     if (machine.is_bare_metal) return true;  // the lock on its host is ours alone to write
     const auto& identity = machine.identity;

@@ -29,7 +29,7 @@ void ReflectorState::watch_ended(bool at_once) {
 void ReflectorState::expired() {
     listing_ = true;
     continue_token_.clear();
-    // The first time is nobody's failure; when it happens again before anything was heard, it is.
+    // The first time is not a failure; a second one before anything was heard is.
     must_pause_ = failures_++ > 0;
 }
 

@@ -276,8 +276,8 @@ public:
     // runs and is in use.
     virtual asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
                                                  InUseCheck in_use) = 0;
-    // Takes the mark off a machine that its user keeps: from then on it is none of ours. True when done, else
-    // call again. Never touches what does not prove to be this machine.
+    // Takes the mark off a machine that its user keeps: from then on we do not manage it. True when done,
+    // else call again. Never touches what does not prove to be this machine.
     virtual asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) = 0;
     // The machine as it is now; nullopt: verified not to exist.
     virtual asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) = 0;

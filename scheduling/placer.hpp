@@ -74,7 +74,7 @@ public:
 
     // A new machine of the pool for `wanted` and no pod; kNone: not to be had.
     std::size_t buy(std::size_t pool, const Amounts& wanted);
-    // Takes room of a slot for something that is no pod; false: there is none.
+    // Takes room of a slot for something other than a pod; false: the slot has too little.
     bool reserve(std::size_t slot, const Amounts& wanted);
 
 private:

@@ -13,7 +13,7 @@ namespace controllers {
 std::string canonical_address(const std::string& text);
 
 // The first address of the ranges, in their order, that is not taken (canonical); nullopt: all are. Throws
-// std::invalid_argument that names the range that is none.
+// std::invalid_argument that names the text that is not a range.
 std::optional<std::string> choose_address(const std::vector<std::string>& ranges,
                                           const std::set<std::string>& taken);
 

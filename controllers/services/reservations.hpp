@@ -3,7 +3,7 @@
 //
 // status.reserved is what exists plus what was reserved and is still being created. It grows before claims
 // are created and shrinks only to what a live list shows, and only when nobody can still be creating: after
-// own reservations were completed, or kReservationSettles after somebody else's.
+// own reservations were completed, or kReservationSettles after another process's.
 //
 // Names of claims follow from the pool and a sequence. What another process reserved and did not create,
 // because it died, is bought again under the same names: a request of it that arrives late makes no second

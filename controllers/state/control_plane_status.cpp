@@ -149,7 +149,7 @@ bool is_unhealthy(const NodeSmithControlPlane& control_plane, const Fleet& fleet
 
 namespace {
 
-// A provider of its pools is away, and may be back without anybody's doing.
+// A provider of its pools is away, and may come back by itself.
 bool waits_for_provider(const ControlPlaneFacts& facts) {
     std::vector<std::string> missing;
     const auto listed = listed_pools(facts, missing);

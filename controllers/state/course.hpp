@@ -26,7 +26,7 @@ void conclude(api::v1alpha1::NodeSmithProvider& provider, api::Time now);
 // `provider`: the pool's; null: there is none.
 void conclude(api::v1alpha1::NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider,
               api::Time now);
-// `waits_for_provider`: what its pools lack may come without anybody's doing.
+// `waits_for_provider`: what its pools lack may come by itself.
 void conclude(api::v1alpha1::NodeSmithControlPlane& control_plane, bool waits_for_provider, api::Time now);
 void conclude(api::v1alpha1::NodeSmithHost& host, api::Time now);
 // Of any kind, in a namespace that is not managed.

@@ -105,7 +105,7 @@ base::FormFields configure_parameters(const Settings& settings, const MachineSpe
                                       const VmConfig& config, const BootPlace& boot) {
     Options options(settings.vm_options.begin(), settings.vm_options.end());
     auto tags = config.tags();
-    // They find the template; a machine is none.
+    // These tags are how templates are found, so a machine must not keep them.
     for (const auto& tag : settings.spec.template_->matchTags) {
         for (const auto& one : parse_tags(tag)) tags.erase(one);
     }

@@ -30,7 +30,7 @@ public:
           locks_(clock),
           pauses_(clock) {}
 
-    // Throws ApiError for what is nobody's expected outcome, FencedError.
+    // Throws ApiError for unexpected outcomes, FencedError.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
 
 private:

@@ -76,7 +76,7 @@ struct Pool {
     std::string name;
     std::int32_t weight = 0;
     std::string closed;               // why nothing may be bought now, for people; empty: it may
-    bool closed_for_a_while = false;  // and it opens without anybody's doing
+    bool closed_for_a_while = false;  // and it opens by itself
 
     // Everything that a Node of the pool carries when it is Initialized, without kubernetes.io/hostname and
     // kubenodesmith.io/nodeclaim, which differ for each Node. Startup taints are no concern of the solve.

@@ -16,7 +16,7 @@ public:
     asio::awaitable<std::optional<bootstrap::Seed>> seed(std::string key) override;
 
 private:
-    // Whose token that is; null: nobody's who still may join.
+    // Whose token that is; null: no claim whose machine may still join.
     ClaimPointer claim_with(std::string_view token_id) const;
 
     const Informers& informers_;

@@ -51,7 +51,7 @@ enum class Step {
     drain,
     remove_machine,
     stop_machine,     // it stays for a look
-    release_machine,  // deletionPolicy Retain: it stays, but is none of ours any more
+    release_machine,  // deletionPolicy Retain: it stays, and we no longer manage it
     release_node,
     delete_node,
     revoke_token,

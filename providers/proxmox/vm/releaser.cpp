@@ -45,7 +45,7 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
     if (look.presence == Presence::hidden) throw ProviderError(vm + "the token lacks VM.Audit on it");
     if (look.ownership == Ownership::unfinished || look.ownership == Ownership::half_made)
         throw ProviderError(vm + explain_ownership(look.config, identity, settings_.managed_tag()));
-    // Somebody took a part of the mark off: it is none of ours already.
+    // Somebody removed a part of the mark: it is released already.
     if (look.ownership != Ownership::ours) co_return true;
     const auto change = release_change(look.config, settings_.managed_tag());
     co_await client_.change(configure_vm(look.host, look.vmid, change));

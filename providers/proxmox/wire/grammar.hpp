@@ -1,4 +1,4 @@
-// What Proxmox allows as a name; what is none is not believed, and reaches no message, path or label.
+// What Proxmox allows as a name. Other text is refused, and reaches no message, path or label.
 #pragma once
 
 #include <string_view>

@@ -13,7 +13,7 @@ namespace providers::redfish {
 
 namespace json = boost::json;
 
-// The body as an object; empty if it is none (HTML error pages, empty bodies).
+// The body as an object; empty if it is not a JSON object (HTML error pages, empty bodies).
 json::object parse_object(std::string_view body);
 
 // The member, or an empty object, array or string if it is absent or of another type.

@@ -27,7 +27,7 @@ const std::vector<std::string>& known_quirks();
 using Quirks = std::vector<std::string>;
 bool has_quirk(const Quirks& quirks, std::string_view name);
 
-// Absolute targets only: PushPowerButton toggles, restarts are not what anybody asked for.
+// Absolute targets only: PushPowerButton toggles, and a restart is neither on nor off.
 enum class PowerGoal { on, off_gracefully, off_by_force };
 // nullopt: this BMC cannot. Without allowable values every standard one is tried.
 std::optional<std::string> reset_type(PowerGoal goal, const std::vector<std::string>& allowable);

@@ -44,7 +44,7 @@ std::int64_t processors_of(const json::object& summary) {
     return is_true_at(summary, "ThreadingEnabled") ? cores * 2 : cores;
 }
 
-// One of the values that the schema has, as what else it says means nothing to anybody; else empty.
+// The value if the schema has it, else empty: other text means nothing to readers of the status.
 std::string one_of(const std::vector<std::string_view>& values, std::string text) {
     return std::ranges::find(values, text) == values.end() ? std::string() : text;
 }

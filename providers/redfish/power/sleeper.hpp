@@ -1,4 +1,4 @@
-// From a host that a claim has to a host that is off, clean and nobody's.
+// From a host that a claim has to a host that is off, clean and free.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,7 +18,7 @@ public:
 
     // Provider::remove.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
-    // Provider::release: the host stays on and is nobody's.
+    // Provider::release: the host stays on and is free.
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
