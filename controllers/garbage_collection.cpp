@@ -1,6 +1,7 @@
 #include "controllers/garbage_collection.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
@@ -62,12 +63,13 @@ std::vector<std::string> provider_labels() {
 
 GarbageCollector::GarbageCollector(Informers& informers, kube::Client& client, base::Clock& clock,
                                    kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                                   ProviderInstances& instances)
+                                   ProviderInstances& instances, MachineReports& machine_reports)
     : informers_(informers),
       client_(client),
       clock_(clock),
       events_(events),
       instances_(instances),
+      machine_reports_(machine_reports),
       orphans_(metrics.gauge("kubenodesmith_orphan_machines",
                              "Machines with our mark that no claim owns, and what creations left half made.",
                              provider_labels())),
@@ -101,9 +103,8 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     const bool busy = !findings.removable.empty() && grace_of(*object) > base::Duration::zero();
     findings.half_made = co_await leftovers(object, backend);
     co_await report(object, std::move(findings));
-    co_await follow_moves(machines);
-    co_await end_bereft_claims(object, backend, machines);
-    co_await end_keeping(object, backend, machines);
+    report_moves(machines);
+    co_await report_vanished(object, backend, machines);
     co_await collect_nodes(object, backend, machines);
     co_return kube::Result{busy ? kWhileCollecting : kInterval};
 }
@@ -263,59 +264,26 @@ asio::awaitable<bool> GarbageCollector::verified_gone(Backend backend, providers
     }
 }
 
-asio::awaitable<void> GarbageCollector::follow_moves(std::vector<providers::Machine> machines) {
+void GarbageCollector::report_moves(const std::vector<providers::Machine>& machines) {
     for (const auto& machine : machines) {
         const auto claim =
             informers_.claims.store().get({machine.identity.claim_namespace, machine.identity.claim_name});
-        const bool is_its = claim && belongs_to(machine, *claim) &&
-                            api::is_true(claim->status.conditions, conditions::kLaunched);
-        if (!is_its || claim->status.host == machine.record.host) continue;
-        auto after = *claim;
-        after.status.host = machine.record.host;
-        if (!machine.zone.empty()) after.status.zone = machine.zone;
-        co_await write_status(client_, informers_.claims, *claim, after);
-        events_.event(kube::target_of(*claim), kube::EventType::normal, "MachineMoved",
-                      "machine " + claim->status.machineID + " was moved from host " + claim->status.host +
-                          " to " + machine.record.host);
+        const bool has_moved = claim && belongs_to(machine, *claim) &&
+                               api::is_true(claim->status.conditions, conditions::kLaunched) &&
+                               claim->status.host != machine.record.host;
+        if (has_moved) machine_reports_.report(*claim, {false, machine.record.host, machine.zone});
     }
 }
 
-asio::awaitable<void> GarbageCollector::end_bereft_claims(ProviderObject object, Backend backend,
-                                                          std::vector<providers::Machine> machines) {
-    for (const auto& claim : bereft(machines, api::key_of(*object), informers_)) {
+asio::awaitable<void> GarbageCollector::report_vanished(ProviderObject object, Backend backend,
+                                                        std::vector<providers::Machine> machines) {
+    auto claims = bereft(machines, api::key_of(*object), informers_);
+    std::ranges::copy(keepers_of_nothing(machines, api::key_of(*object), informers_),
+                      std::back_inserter(claims));
+    for (const auto& claim : claims) {
         const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
         const bool is_gone = co_await verified_gone(backend, identity, claim::record_of(claim->status));
-        if (!is_gone) continue;
-        auto after = *claim;
-        const api::Time now(clock_.wall_now());
-        const auto what = "machine " + claim->status.machineID + " on host " + claim->status.host +
-                          " does not exist any more: the claim is replaced";
-        claim::set(after.status, conditions::kMachineDeleted, ConditionStatus::True,
-                   reasons::kMachineVanished, what, now);
-        claim::set(after.status, conditions::kDisrupted, ConditionStatus::True, reasons::kMachineVanished,
-                   what, now);
-        claim::set(after.status, conditions::kReady, ConditionStatus::False, reasons::kMachineVanished, what,
-                   now);
-        co_await write_status(client_, informers_.claims, *claim, after);
-        events_.event(kube::target_of(*claim), kube::EventType::warning,
-                      std::string(reasons::kMachineVanished), what);
-    }
-}
-
-asio::awaitable<void> GarbageCollector::end_keeping(ProviderObject object, Backend backend,
-                                                    std::vector<providers::Machine> machines) {
-    for (const auto& claim : keepers_of_nothing(machines, api::key_of(*object), informers_)) {
-        const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
-        const bool is_gone = co_await verified_gone(backend, identity, claim::record_of(claim->status));
-        if (!is_gone) continue;
-        auto after = *claim;
-        after.status.keptSince.reset();
-        claim::set(after.status, conditions::kMachineDeleted, ConditionStatus::True,
-                   reasons::kMachineVanished,
-                   "machine " + claim->status.machineID + " on host " + claim->status.host +
-                       ", which was kept for a look, does not exist any more",
-                   api::Time(clock_.wall_now()));
-        co_await write_status(client_, informers_.claims, *claim, after);
+        if (is_gone) machine_reports_.report(*claim, {true, "", ""});
     }
 }
 

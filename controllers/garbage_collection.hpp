@@ -1,5 +1,6 @@
 // Looks after each provider every few minutes: machines of ours that no claim owns any more are removed
-// after a grace period, claims whose machine has vanished are ended, Nodes that stayed behind are deleted.
+// after a grace period, Nodes that stayed behind are deleted, and of claims whose machine was moved or has
+// vanished the claims' reconciler is told.
 // What might still be alive is reported, never touched: a restored backup of etcd must not cost a fleet.
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/services/machine_reports.hpp"
 #include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
@@ -19,7 +21,7 @@ public:
     // All must outlive this.
     GarbageCollector(Informers& informers, kube::Client& client, base::Clock& clock,
                      kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                     ProviderInstances& instances);
+                     ProviderInstances& instances, MachineReports& machine_reports);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
@@ -46,13 +48,10 @@ private:
     asio::awaitable<std::string> remove(ProviderObject object, Backend backend, providers::Machine machine);
     asio::awaitable<bool> verified_gone(Backend backend, providers::MachineIdentity identity,
                                         providers::MachineRecord record);
-    // Somebody migrated a machine: its claim says where it is now, and its Node's labels follow.
-    asio::awaitable<void> follow_moves(std::vector<providers::Machine> machines);
-    asio::awaitable<void> end_bereft_claims(ProviderObject object, Backend backend,
-                                            std::vector<providers::Machine> machines);
-    // Somebody removed a machine that was kept for a look: it is looked at no more.
-    asio::awaitable<void> end_keeping(ProviderObject object, Backend backend,
-                                      std::vector<providers::Machine> machines);
+    void report_moves(const std::vector<providers::Machine>& machines);
+    // Of claims whose machine ran, or is kept for a look, and that the provider does not list.
+    asio::awaitable<void> report_vanished(ProviderObject object, Backend backend,
+                                          std::vector<providers::Machine> machines);
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,
                                         std::vector<providers::Machine> machines);
     // What died on its way to become a machine and is no matter of a claim that is still being launched.
@@ -70,6 +69,7 @@ private:
     base::Clock& clock_;
     kube::EventRecorder& events_;
     ProviderInstances& instances_;
+    MachineReports& machine_reports_;
     base::Family<base::Gauge>& orphans_;
     base::Family<base::Counter>& removed_;
     struct Sighting {

@@ -64,12 +64,12 @@ struct Wiring::Objects {
           provisioning(informers, client, clock(), decisions, metrics, reservations,
                        [this] { return may_mutate(); }),
           claims(informers, client, clock(), decisions, metrics, instances, reservations, drainer, boot_data,
-                 executor()),
+                 machine_reports, executor()),
           disruption(
               informers, client, clock(), decisions, metrics, drainer, instances,
               [this] { return provisioning.world_for_removals(); }, [this] { return may_mutate(); }),
           hosts(informers, client, clock(), random(), decisions, metrics, instances),
-          garbage(informers, client, clock(), decisions, metrics, instances),
+          garbage(informers, client, clock(), decisions, metrics, instances, machine_reports),
           certificates({informers, client, clock(), random(), decisions, metrics, instances, boot_data},
                        executor()),
           unmanaged(informers, client, clock()),
@@ -129,6 +129,7 @@ struct Wiring::Objects {
     controllers::Reservations reservations;
     controllers::Drainer drainer;
     controllers::claim::BootData boot_data;
+    controllers::MachineReports machine_reports;
     controllers::claim::SeedAnswers seeds;
     controllers::ControlPlaneReconciler control_planes;
     controllers::ProviderReconciler providers;

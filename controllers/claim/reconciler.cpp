@@ -29,10 +29,12 @@ std::optional<api::Time> sooner(std::optional<api::Time> a, std::optional<api::T
 ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
                                  kube::EventRecorder& events, base::MetricsRegistry& metrics,
                                  ProviderInstances& instances, Reservations& reservations, Drainer& drainer,
-                                 claim::BootData& boot_data, asio::any_io_executor executor)
+                                 claim::BootData& boot_data, MachineReports& machine_reports,
+                                 asio::any_io_executor executor)
     : informers_(informers),
       clock_(clock),
       boot_data_(boot_data),
+      machine_reports_(machine_reports),
       writer_(informers, client, clock, events, metrics),
       addresses_(informers, client),
       placements_(std::move(executor), informers),
@@ -46,6 +48,7 @@ void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.claims.on_change(
         [this](const auto* before, const auto* after) { writer_.count(before, after); });
     claim::wake_claims(informers_, queue, writer_);
+    machine_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
 }
 
 asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
@@ -77,6 +80,7 @@ asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
 Observation ClaimReconciler::observe(ClaimPointer stored) {
     auto observation = claim::observe(informers_, std::move(stored), api::Time(clock_.wall_now()));
     if (!observation.purchase_hold) observation.purchase_hold = boot_data_.obstacle(observation);
+    if (const auto* report = machine_reports_.of(*observation.claim)) observation.machine = *report;
     return watch_.with_sights(std::move(observation));
 }
 
@@ -85,6 +89,7 @@ asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
     if (!stored) {
         placements_.forget(key);
         watch_.forget(key);
+        machine_reports_.forget(key);
         co_return kube::Result{};
     }
     auto observation = observe(stored);

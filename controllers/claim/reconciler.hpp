@@ -15,7 +15,7 @@ public:
     ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
                     kube::EventRecorder& events, base::MetricsRegistry& metrics, ProviderInstances& instances,
                     Reservations& reservations, Drainer& drainer, claim::BootData& boot_data,
-                    asio::any_io_executor executor);
+                    MachineReports& machine_reports, asio::any_io_executor executor);
 
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
@@ -30,6 +30,7 @@ private:
     Informers& informers_;
     base::Clock& clock_;
     claim::BootData& boot_data_;
+    MachineReports& machine_reports_;
     claim::Writer writer_;
     Addresses addresses_;
     claim::Placements placements_;

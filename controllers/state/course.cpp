@@ -100,6 +100,8 @@ ConditionUpdate unready_as(const Condition& condition) {
 ConditionUpdate ready_while_leaving(const NodeSmithClaim& claim) {
     const auto& all = claim.status.conditions;
     const bool is_deleted = claim.metadata.deletionTimestamp.has_value();
+    const auto* gone = api::find_condition(all, conditions::kMachineDeleted);
+    if (!is_deleted && gone && gone->reason == reasons::kMachineVanished) return unready_as(*gone);
     for (const auto type : {conditions::kDrained, conditions::kMachineDeleted}) {
         const auto* condition = api::find_condition(all, type);
         if (!condition || condition->status == ConditionStatus::True) continue;

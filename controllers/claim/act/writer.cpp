@@ -41,8 +41,10 @@ double seconds_between(std::optional<api::Time> from, api::Time to) {
 
 std::optional<kube::EventType> event_type(const api::Condition& condition) {
     // They repeat what another condition says.
-    if (condition.type == conditions::kReconciling || condition.type == conditions::kStalled)
-        return std::nullopt;
+    const bool is_repeated =
+        condition.type == conditions::kReconciling || condition.type == conditions::kStalled ||
+        (condition.type == conditions::kMachineDeleted && condition.reason == reasons::kMachineVanished);
+    if (is_repeated) return std::nullopt;
     const bool problem = condition.type == conditions::kFailed || condition.type == conditions::kDisrupted;
     if (condition.status == ConditionStatus::True)
         return problem ? kube::EventType::warning : kube::EventType::normal;
@@ -134,6 +136,14 @@ void Writer::announce(const NodeSmithClaim& before, const NodeSmithClaim& after)
         if (!type) continue;
         events_.event(kube::target_of(after), *type, condition.reason, condition.message);
     }
+    const auto& was = before.status;
+    const auto& is = after.status;
+    const bool has_moved = !was.host.empty() && was.host != is.host &&
+                           is_true(before, conditions::kLaunched) && was.machineID == is.machineID &&
+                           was.systemUUID == is.systemUUID;
+    if (has_moved)
+        events_.event(kube::target_of(after), kube::EventType::normal, "MachineMoved",
+                      "machine " + is.machineID + " was moved from host " + was.host + " to " + is.host);
 }
 
 void Writer::warn_of_evictions(const Observation& observation,

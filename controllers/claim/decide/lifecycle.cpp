@@ -27,6 +27,42 @@ Decision decide_failed(const Situation& s) {
     return decide_cleanup(s, rest);
 }
 
+// Somebody migrated the machine: the status, and then the Node's labels, follow.
+bool has_moved(const Situation& s) {
+    return !s.machine.host.empty() && s.machine.host != s.claim.status.host &&
+           is_true(s.claim, conditions::kLaunched) && !is_true(s.claim, conditions::kMachineDeleted);
+}
+
+Decision decide_moved(const Situation& s) {
+    Decision decision{Step::nothing, s.claim.status, std::nullopt};
+    decision.status.host = s.machine.host;
+    if (!s.machine.zone.empty()) decision.status.zone = s.machine.zone;
+    return decision;
+}
+
+// Somebody removed a machine that ran, or was kept for a look.
+bool has_vanished(const Situation& s) {
+    const bool ran = is_true(s.claim, conditions::kLaunched) &&
+                     !api::find_condition(s.claim.status.conditions, conditions::kMachineDeleted);
+    return s.machine.is_gone && (ran || is_kept(s.claim));
+}
+
+Decision decide_vanished(const Situation& s) {
+    Decision decision{Step::nothing, s.claim.status, std::nullopt};
+    auto& status = decision.status;
+    const auto machine = "machine " + status.machineID + " on host " + status.host;
+    if (status.keptSince) {
+        status.keptSince.reset();
+        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineVanished,
+            machine + ", which was kept for a look, does not exist any more", s.now);
+        return decision;
+    }
+    const auto what = machine + " does not exist any more: the claim is replaced";
+    set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineVanished, what, s.now);
+    set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kMachineVanished, what, s.now);
+    return decision;
+}
+
 // Somebody else took the Node or the machine away: the claim ends, and demand buys again.
 bool is_replaced(const ClaimStatus& status) {
     return has_reason(status, conditions::kDisrupted, reasons::kNodeDeleted) ||
@@ -37,11 +73,13 @@ bool is_replaced(const ClaimStatus& status) {
 
 Decision decide(const Situation& s) {
     const auto& claim = s.claim;
+    if (has_moved(s)) return decide_moved(s);
     if (claim.metadata.deletionTimestamp) return decide_removal(s);
     if (!api::has_finalizer(claim.metadata, api::finalizers::kClaim)) {
         return {Step::add_finalizer, claim.status, std::nullopt};
     }
     if (is_unadopted(claim.status)) return {Step::adopt, claim.status, std::nullopt};
+    if (has_vanished(s)) return decide_vanished(s);
     if (is_true(claim, conditions::kFailed)) return decide_failed(s);
     if (is_replaced(claim.status)) return {Step::delete_claim, claim.status, std::nullopt};
     if (api::find_condition(claim.status.conditions, conditions::kMachineDeleted)) return decide_failed(s);

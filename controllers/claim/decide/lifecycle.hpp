@@ -11,6 +11,7 @@
 #include "api/node.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "controllers/services/drain.hpp"
+#include "controllers/services/machine_reports.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "providers/provider.hpp"
 
@@ -33,6 +34,7 @@ struct Situation {
     bool namesake_is_leftover = false;    // of an earlier attempt of this claim, whose machine is gone
     std::optional<Hold> purchase_hold;    // nothing may be bought: pool not selected, paused, ...
     bool volumes_attached = false;        // to the node
+    MachineReports::Report machine;       // what garbage collection found out
     std::string guest_silence;  // why a guest that was asked told nothing; empty: it told, or was not
     api::Time now;
 };

@@ -66,6 +66,7 @@ Situation Observation::situation() const {
     s.volumes_attached = volumes_attached;
     s.is_superseded = is_superseded;
     s.guest_silence = guest_silence;
+    s.machine = machine;
     s.now = now;
     return s;
 }

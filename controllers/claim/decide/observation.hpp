@@ -24,7 +24,8 @@ struct Observation {
     bool volumes_attached = false;
     bool is_superseded = false;  // see Situation
     std::optional<Hold> purchase_hold;
-    std::string guest_silence;  // see Situation
+    std::string guest_silence;       // see Situation
+    MachineReports::Report machine;  // see Situation
     api::Time now;
 
     // Valid as long as this is.

@@ -1,5 +1,6 @@
 // How a claim leaves, as tables: state in, step and conditions out.
 #include "controllers/claim/act/adoption.hpp"
+#include "controllers/state/course.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {
@@ -188,6 +189,47 @@ TEST_CASE("an adopted machine is removed like any other") {
     CHECK(scene.claim.status.launchAttempts == 1);
     scene.searched_in_vain();
     CHECK(scene.decide().step == Step::remove_machine);
+}
+
+TEST_CASE("a claim whose machine is reported gone says so, also in Ready, and does not drain its Node") {
+    Scene scene;
+    scene.in_service();
+    scene.machine.is_gone = true;
+    const auto decision = scene.decide();
+    CHECK(decision.step == Step::nothing);
+    scene.claim.status = decision.status;
+    controllers::conclude(scene.claim, true, scene.now);
+    for (const auto type : {conditions::kMachineDeleted, conditions::kDisrupted, conditions::kReady})
+        CHECK(has_reason(scene.claim.status, type, reasons::kMachineVanished));
+    CHECK(scene.decide().step == Step::delete_claim);
+}
+
+TEST_CASE("what is reported of a machine that is being made or removed changes nothing") {
+    Scene placed;
+    placed.placed();
+    Scene leaving;
+    leaving.in_service().deleted();
+    for (auto* scene : {&placed, &leaving}) {
+        const auto before = scene->decide();
+        scene->machine.is_gone = true;
+        const auto after = scene->decide();
+        CHECK(after.step == before.step);
+        CHECK(after.status == before.status);
+    }
+    placed.machine = {false, "pve2", "z2"};
+    CHECK(placed.decide().status.host == "pve1");
+}
+
+TEST_CASE("a claim follows its machine to another host, also while it leaves") {
+    Scene scene;
+    scene.in_service().deleted();
+    scene.machine = {false, "pve2", "z2"};
+    const auto decision = scene.decide();
+    CHECK(decision.step == Step::nothing);
+    CHECK(decision.status.host == "pve2");
+    CHECK(decision.status.zone == "z2");
+    scene.claim.status = decision.status;
+    CHECK(scene.decide().step == Step::taint_node);
 }
 
 TEST_CASE("a machine that has vanished takes no drain: the claim ends and its Node goes") {

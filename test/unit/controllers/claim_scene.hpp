@@ -24,6 +24,7 @@ struct Scene {
     std::optional<api::Node> namesake;
     bool leftover = false;
     std::string node_refusal;
+    controllers::MachineReports::Report machine;
     bool with_pool = true;
     api::v1alpha1::NodeSmithProvider provider = objects::provider("proxmox");
     bool volumes = false;
@@ -42,6 +43,7 @@ struct Scene {
         if (namesake) s.namesake = &*namesake;
         s.namesake_is_leftover = leftover;
         s.node_refusal = node_refusal;
+        s.machine = machine;
         s.purchase_hold = hold;
         s.volumes_attached = volumes;
         s.now = now;

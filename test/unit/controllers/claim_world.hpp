@@ -131,6 +131,7 @@ private:
     controllers::Reservations reservations_;
     controllers::Drainer drainer_;
     controllers::claim::BootData boot_data_;
+    controllers::MachineReports machine_reports_;
     controllers::ClaimReconciler claims_;
     controllers::GarbageCollector garbage_;
     kube::Controller claim_controller_;

@@ -1,5 +1,7 @@
 #include "controllers/garbage_collection.hpp"
 
+#include <algorithm>
+
 #include "controllers/state/identity.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
@@ -33,6 +35,11 @@ const api::Condition* orphans_found(World& world) {
     return api::find_condition(provider.status.conditions, conditions::kOrphansFound);
 }
 
+std::ptrdiff_t count_of(const World& world, const std::string& beginning) {
+    return std::ranges::count_if(world.events,
+                                 [&](const std::string& event) { return event.starts_with(beginning); });
+}
+
 void set_grace(World& world, api::Duration grace) {
     world.server.edit<NodeSmithProvider>({"default", "proxmox"},
                                          [grace](NodeSmithProvider& p) { p.spec.orphanGracePeriod = grace; });
@@ -48,6 +55,7 @@ TEST_CASE("a machine that was moved to another host is followed by its claim and
     world.run(10s);
     const auto node = *world.server.get<api::Node>({"", "c"});
     CHECK(node.metadata.labels->at("kubenodesmith.io/host") == "host-b");
+    CHECK(count_of(world, "MachineMoved: ") == 1);
     CHECK(world.ready());
     CHECK(world.cloud.created() == 1);
 }
@@ -259,9 +267,12 @@ TEST_CASE("a claim whose machine has vanished is replaced and its Node deleted")
     Process process(world);
     world.buy();
     REQUIRE(world.run_until([&] { return world.ready(); }));
+    const auto status = world.claim()->status;
     world.cloud.destroy(world.cloud.machines.begin()->first);
     CHECK(world.run_until([&] { return world.gone(); }, 10min));
     CHECK(world.clean());
+    CHECK(count_of(world, "MachineVanished: machine " + status.machineID + " on host " + status.host +
+                              " does not exist any more: the claim is replaced") == 1);
 }
 
 TEST_CASE("a Node that stayed behind without claim and machine is deleted, one that might live is not") {
