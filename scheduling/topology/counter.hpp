@@ -39,7 +39,6 @@ public:
 
     // For spread constraints: which domains have nodes at all, and the least count among them.
     void track_members() { is_spread_ = true; }
-    bool tracks_members() const { return is_spread_; }
     void add_member(std::size_t domain) {
         if (domain >= members_.size()) members_.resize(domain + 1);
         if (members_[domain]++ > 0) return;

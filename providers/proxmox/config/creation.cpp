@@ -110,10 +110,4 @@ std::string boot_image_name(const MachineIdentity& identity) {
     return std::string(kImagePrefix) + lower_case(identity.system_uuid) + std::string(kImageSuffix);
 }
 
-std::string boot_image_uuid(const std::string& file_name) {
-    if (!file_name.starts_with(kImagePrefix) || !file_name.ends_with(kImageSuffix)) return {};
-    return file_name.substr(kImagePrefix.size(),
-                            file_name.size() - kImagePrefix.size() - kImageSuffix.size());
-}
-
 }  // namespace providers::proxmox

@@ -33,7 +33,5 @@ std::string mac_address(const std::string& prefix, const std::string& system_uui
 
 // The file name of a machine's boot image in a storage.
 std::string boot_image_name(const MachineIdentity& identity);
-// The identity's UUID that a file name stands for; empty: it is not a boot image of ours.
-std::string boot_image_uuid(const std::string& file_name);
 
 }  // namespace providers::proxmox
