@@ -228,6 +228,7 @@ void Adversary::heed_reports() {
         if (machine.config.contains("lock") && world_.is_told_of(vmid) && !is_worked_on(vmid))
             told_of.push_back(vmid);
     for (const auto vmid : told_of) world_.administrators.clear_away(vmid);
+    label_nodes_as_told();
     next_ = world_.clock.call_at(world_.now() + 1min, [this] { heed_reports(); });
 }
 

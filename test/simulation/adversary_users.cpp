@@ -119,6 +119,24 @@ void Adversary::edit_node() {
     });
 }
 
+// A host that somebody switched on joined by itself, and was off again when a claim got it: its Node is older
+// than the claim, and a person who knows the machine has to say so.
+void Adversary::label_nodes_as_told() {
+    for (const auto& [key, claim] : std::map(world_.view.all<NodeSmithClaim>())) {
+        const auto* registered = api::find_condition(claim->status.conditions, api::conditions::kRegistered);
+        const bool is_told = registered && registered->reason == api::reasons::kNodeIdentityMismatch;
+        // Of bare metal: such a Node bears its host's name.
+        const auto& host = claim->status.host;
+        const auto* node = is_told ? world_.view.find<api::Node>({"", host}) : nullptr;
+        if (!node || node->status.nodeInfo.systemUUID != world_.bmcs.uuid(host)) continue;
+        if (node->metadata.labels->contains(std::string(api::labels::kClaim))) continue;
+        world_.trace.line("admin", "labels Node ", host, " as claim ", key.name, " asks for");
+        world_.server.edit<api::Node>({"", host}, [&key](api::Node& edited) {
+            edited.metadata.labels[std::string(api::labels::kClaim)] = key.name;
+        });
+    }
+}
+
 void Adversary::apply_claim_by_hand() {
     const auto* pool = any<NodeSmithPool>();
     if (!pool) return;
