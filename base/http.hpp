@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -35,6 +36,9 @@ struct HttpRequest {
     // From the start of the call to the last byte of the response; for a stream: to its header,
     // after which it bounds the silence between two reads.
     Duration timeout = std::chrono::seconds{30};
+    // Called when a connection is there and before the first byte is written; what it throws ends the call,
+    // and nothing is written. For what may have become untrue while a connection was waited for.
+    std::function<void()> before_writing;
 };
 
 struct HttpResponse {

@@ -150,6 +150,7 @@ private:
     asio::awaitable<bool> attempt(std::string head_text, TimePoint deadline, bool may_be_stale) {
         exchange_ = std::make_unique<Exchange>(*stream_, body_limit_);
         Deadline limit(pool_->clock, deadline, *stream_);
+        if (request_.before_writing) request_.before_writing();
         auto write_error = co_await exchange_->write(std::move(head_text), request_);
         if (write_error) co_await rethrow_cancellation();
         auto error = co_await exchange_->read_head(request_);

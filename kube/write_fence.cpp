@@ -28,10 +28,11 @@ public:
         : transport_(std::move(transport)), may_write_(std::move(may_write)) {}
 
     asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
-        if (is_fenced(request) && !may_write_()) {
-            throw FencedError(request.method + " " + request.target.substr(0, request.target.find('?')) +
-                                  ": not sent, this process may no longer be the leader",
-                              false);
+        if (is_fenced(request)) {
+            const auto what = request.method + " " + request.target.substr(0, request.target.find('?'));
+            require_leadership(what);
+            // A connection may be waited for, and this process be stopped meanwhile.
+            request.before_writing = [this, what] { require_leadership(what); };
         }
         co_return co_await transport_->send(std::move(request));
     }
@@ -42,6 +43,11 @@ public:
     }
 
 private:
+    void require_leadership(const std::string& what) const {
+        if (!may_write_())
+            throw FencedError(what + ": not sent, this process may no longer be the leader", false);
+    }
+
     std::unique_ptr<base::HttpTransport> transport_;
     std::function<bool()> may_write_;
 };

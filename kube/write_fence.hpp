@@ -17,8 +17,9 @@ public:
 };
 
 // Passes on reads, the Lease (it is what leading is decided by) and reviews (they change nothing); everything
-// else only while `may_write` says so, and throws FencedError otherwise. Asked right before each request
-// leaves, so that a process which was stopped for a while asks after it goes on.
+// else only while `may_write` says so, and throws FencedError otherwise. Asked before each request, and once
+// more when its first byte is about to be written, so that a process which was stopped for a while asks after
+// it goes on.
 std::unique_ptr<base::HttpTransport> make_write_fence(std::unique_ptr<base::HttpTransport> transport,
                                                       std::function<bool()> may_write);
 

@@ -117,6 +117,7 @@ asio::awaitable<base::HttpResponse> Client::authorized_exchange(const Call& call
 asio::awaitable<base::HttpResponse> Client::exchange(const Call& call, Endpoint& endpoint) {
     auto request = to_request(call);
     authorize(request);
+    if (call.method != "GET") request.before_writing = [this, &call] { require_leadership(call); };
     co_return co_await transmit(call, endpoint, std::move(request));
 }
 

@@ -86,8 +86,14 @@ asio::awaitable<base::HttpResponse> Wire::exchange(const std::string& tried, bas
                                                    Effect effect) {
     auto& environment = traffic_.environment;
     const auto pass = co_await traffic_.calls.enter("");
-    if (effect == Effect::host && environment.may_mutate && !environment.may_mutate())
-        throw FencedError(tried + ": not started, this process may no longer be the leader");
+    const auto require_leadership = [&environment, &tried] {
+        if (environment.may_mutate && !environment.may_mutate())
+            throw FencedError(tried + ": not started, this process may no longer be the leader");
+    };
+    if (effect == Effect::host) {
+        require_leadership();
+        request.before_writing = require_leadership;
+    }
     if (!transport_) transport_ = environment.connect(options_.http);
     request.timeout = options_.request_timeout;
     const auto method = request.method;

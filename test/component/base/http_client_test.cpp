@@ -148,6 +148,28 @@ TEST_CASE("a refused connection names the address and was surely not sent") {
     });
 }
 
+TEST_CASE("what may be written no longer when a connection is there is not written") {
+    Loop loop;
+    RawServer server(loop, {{kOk}, {kOk}});
+    auto client = client_of(loop, server.url());
+    loop.run([&]() -> asio::awaitable<void> {
+        auto held = request("POST", "/held");
+        held.before_writing = [] { throw std::logic_error("not any more"); };
+        bool is_refused = false;
+        try {
+            co_await client->send(held);
+        } catch (const std::logic_error&) {
+            is_refused = true;
+        }
+        CHECK(is_refused);
+        auto response = co_await client->send(request("POST", "/free"));
+        CHECK(response.status == 200);
+        client.reset();
+    });
+    REQUIRE(server.requests().size() == 1);
+    CHECK(server.requests()[0].starts_with("POST /free "));
+}
+
 TEST_CASE("a name that does not exist is said to be so") {
     Loop loop;
     auto client = client_of(loop, "http://no-such-host.invalid:1");

@@ -102,3 +102,35 @@ TEST_CASE_METHOD(Fixture, "an Event that may not be written now is written once 
     group.stop();
     clock.run_for(context, 1s);
 }
+
+namespace {
+
+// The lead is lost while a connection is waited for.
+class SlowToConnect final : public base::HttpTransport {
+public:
+    explicit SlowToConnect(bool& may_write) : may_write_(may_write) {}
+    asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        may_write_ = false;
+        if (request.before_writing) request.before_writing();
+        written = true;
+        co_return base::HttpResponse{};
+    }
+    asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest) override { co_return nullptr; }
+    bool written = false;
+
+private:
+    bool& may_write_;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a process that loses its lead while it waits for a connection writes nothing") {
+    auto connection = std::make_unique<SlowToConnect>(may_write);
+    auto& seen = *connection;
+    auto fence = kube::make_write_fence(std::move(connection), [this] { return may_write; });
+    base::HttpRequest request;
+    request.method = "POST";
+    request.target = "/api/v1/namespaces/n/events";
+    CHECK_THROWS_AS(run(fence->send(request)), kube::FencedError);
+    CHECK_FALSE(seen.written);
+}
