@@ -6,7 +6,6 @@
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
-#include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
 #include "providers/leftover_finder.hpp"
 
