@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr base::Duration kInterval = std::chrono::minutes{3};
 constexpr base::Duration kWhileCollecting = std::chrono::seconds{15};
+constexpr base::Backoff kRemovalPause{kWhileCollecting, kInterval};
+constexpr int kManyAttempts = 5;  // a removal without trouble takes fewer
 
 std::string described(const providers::Machine& machine) {
     return machine.name + " (" + machine.record.machine_id + " on " + machine.record.host + ")";
@@ -122,7 +125,7 @@ base::Duration GarbageCollector::seen_for(const ProviderObject& object, const st
     auto& seen = sightings_[api::key_of(*object)];
     // Something that was away for longer than a few rounds starts anew.
     std::erase_if(seen, [now](const auto& entry) { return entry.second.last + 3 * kInterval < now; });
-    auto& sighting = seen.try_emplace(what, Sighting{now, now}).first->second;
+    auto& sighting = seen.try_emplace(what, Sighting{now, now, {}}).first->second;
     sighting.last = now;
     return now - sighting.first;
 }
@@ -166,7 +169,7 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
         if (in_use) {
             findings.alive.push_back(described(machine));
         } else if (obstacle.empty()) {
-            findings.removable.push_back(described(machine));
+            findings.removable.push_back(described_removal(object, machine));
         } else {
             findings.stuck.push_back(described(machine) + ", because " + obstacle);
         }
@@ -197,19 +200,38 @@ asio::awaitable<std::vector<std::string>> GarbageCollector::leftovers(ProviderOb
 
 asio::awaitable<std::string> GarbageCollector::remove(ProviderObject object, Backend backend,
                                                       providers::Machine machine) {
+    auto removal = sightings_[api::key_of(*object)][machine.identity.system_uuid].removal;
+    if (clock_.now() < removal.next) co_return std::string();
+    auto record = machine.record;
+    record.task = removal.task;
     providers::InUseCheck in_use = [this, machine] { return is_in_use_after_all(machine); };
-    const auto result = co_await backend->remove(machine.identity, machine.record, std::move(in_use));
+    const auto result = co_await backend->remove(machine.identity, std::move(record), std::move(in_use));
     const auto name = described(machine);
+    auto pause = base::Duration::zero();
+    std::string obstacle;
+    removal.task.clear();
     if (std::holds_alternative<providers::Gone>(result)) {
         removed_.with({object->metadata.namespace_, object->metadata.name}).add();
         base::log::info("Removed orphan machine", {{"provider", object->metadata.name}, {"machine", name}});
     } else if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) {
-        co_return blocked->message;
-    } else {
+        obstacle = blocked->message;
+    } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
+        removal.task = busy->task;
+        removal.message = busy->message;
+        pause = std::max(busy->retry_after, kRemovalPause.after(++removal.attempts));
         events_.event(kube::target_of(*object), kube::EventType::normal, "RemovingOrphan",
                       "removing machine " + name + ": no claim owns it and no Node runs on it");
     }
-    co_return std::string();
+    removal.next = clock_.now() + pause;
+    sightings_[api::key_of(*object)][machine.identity.system_uuid].removal = std::move(removal);
+    co_return obstacle;
+}
+
+std::string GarbageCollector::described_removal(const ProviderObject& object,
+                                                const providers::Machine& machine) const {
+    const auto& removal = sightings_.at(api::key_of(*object)).at(machine.identity.system_uuid).removal;
+    const bool is_long = removal.attempts > kManyAttempts && !removal.message.empty();
+    return described(machine) + (is_long ? ", tried again and again: " + removal.message : "");
 }
 
 std::string GarbageCollector::summary_of(const Findings& findings, bool reports_only) {

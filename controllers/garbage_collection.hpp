@@ -44,8 +44,11 @@ private:
     asio::awaitable<bool> is_in_use_after_all(providers::Machine machine);
     asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,
                                                std::vector<providers::Machine> machines);
-    // Returns what stands in the way; empty: it is gone or going.
+    // Returns what stands in the way; empty: it is gone or going. Calls the provider no sooner than the pause
+    // after the last attempt allows.
     asio::awaitable<std::string> remove(ProviderObject object, Backend backend, providers::Machine machine);
+    // The orphan's name, and what its removal waits for, if that takes long.
+    std::string described_removal(const ProviderObject& object, const providers::Machine& machine) const;
     asio::awaitable<bool> verified_gone(Backend backend, providers::MachineIdentity identity,
                                         providers::MachineRecord record);
     void report_moves(const std::vector<providers::Machine>& machines);
@@ -72,9 +75,17 @@ private:
     MachineReports& machine_reports_;
     base::Family<base::Gauge>& orphans_;
     base::Family<base::Counter>& removed_;
+    // Of an orphan's removal, which may take several calls, and may fail for hours.
+    struct Removal {
+        int attempts = 0;
+        base::TimePoint next{};
+        std::string task;     // at work for it at the provider
+        std::string message;  // what it last said
+    };
     struct Sighting {
         base::TimePoint first;
         base::TimePoint last;
+        Removal removal;
     };
     std::map<kube::ObjectKey, std::map<std::string, Sighting>> sightings_;
 };

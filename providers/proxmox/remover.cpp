@@ -136,8 +136,11 @@ asio::awaitable<std::optional<StopResult>> Remover::task_under_way(const Machine
     if (type != "qmcreate" && type != "qmstart")
         base::log::warning("A task of a removal failed; it is tried again",
                            {{"type", type}, {"vmid", task->id}, {"error", why}});
-    if (classify_exit(status.exit_status) != ErrorKind::lock_timeout) co_return std::nullopt;
-    unsure_.insert(identity.system_uuid);
+    const bool is_lock = classify_exit(status.exit_status) == ErrorKind::lock_timeout;
+    // A disk that is in use stays so for hours. After a shutdown that failed there is a harder way.
+    const bool may_fail_again = type == "qmstop" || type == "qmdestroy";
+    if (!is_lock && !may_fail_again) co_return std::nullopt;
+    if (is_lock) unsure_.insert(identity.system_uuid);
     co_return in_progress("task " + type + " failed: " + why, "", pauses_.begin(identity.system_uuid));
 }
 

@@ -37,10 +37,13 @@ std::optional<proxmox::RequestFault> ProxmoxFaults::on_request(const std::string
     return std::nullopt;
 }
 
-std::optional<proxmox::TaskFault> ProxmoxFaults::on_task(const std::string&, const std::string&) {
+std::optional<proxmox::TaskFault> ProxmoxFaults::on_task(const std::string& type, const std::string& id) {
     using proxmox::TaskTrouble;
-    if (faults_.strikes(Fault::task_failed))
-        return proxmox::TaskFault{TaskTrouble::fail_at_once, "injected: failed"};
+    const bool is_busy = faults_.active() && type == "qmdestroy" && busy_disks_.contains(id);
+    if (is_busy) return proxmox::TaskFault{TaskTrouble::fail_at_once, "lvremove: filesystem in use"};
+    const bool is_failure = faults_.strikes(Fault::task_failed);
+    if (is_failure && type == "qmdestroy" && faults_.random().below(3) == 0) busy_disks_.insert(id);
+    if (is_failure) return proxmox::TaskFault{TaskTrouble::fail_at_once, "injected: failed"};
     if (faults_.strikes(Fault::task_failed_late)) {
         return proxmox::TaskFault{TaskTrouble::fail_at_end, "injected: failed late"};
     }

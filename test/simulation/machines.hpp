@@ -22,6 +22,7 @@ public:
 
 private:
     simulation::FaultPlan& faults_;
+    std::set<std::string> busy_disks_;  // of VMIDs that cannot be destroyed as long as there is trouble
 };
 
 // What a machine says of itself, read independently of the operator's code.

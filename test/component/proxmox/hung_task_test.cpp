@@ -86,6 +86,33 @@ TEST_CASE("Whatever task hangs, the machine is gone in the end") {
     CHECK_FALSE(lab.vm(spec));
 }
 
+// A disk that something else has open: lvremove and zfs destroy fail until it is let go.
+TEST_CASE("A machine that cannot be destroyed for hours is tried after growing pauses, and why is said") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.launch(spec);
+    const std::string cause =
+        "lvremove 'pve/vm-100-disk-0' error: Logical volume contains a filesystem in use";
+    lab.simulator.faults().add_task("qmdestroy", ".*", {TaskTrouble::fail_at_once, cause}, 1000);
+    const auto end = lab.clock.now() + 1h;
+    std::set<std::string> said;
+    while (lab.clock.now() < end) {
+        const auto result = lab.run(lab.provider->remove(spec.identity, spec.record, {}));
+        const auto* busy = std::get_if<RemovalInProgress>(&result);
+        REQUIRE(busy);
+        spec.record.task = busy->task;
+        said.insert(busy->message);
+        lab.wait(busy->retry_after);
+    }
+    CHECK(said.contains("task qmdestroy failed: " + cause));
+    const auto tried = lab.count("DELETE", "/nodes/[^/]+/qemu/[0-9]+");
+    CHECK(tried >= 40);
+    CHECK(tried <= 70);
+    lab.simulator.faults().clear();
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
 TEST_CASE("A restart of the operator begins the waiting for a hung task anew, and does not forget it") {
     Lab lab;
     lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});

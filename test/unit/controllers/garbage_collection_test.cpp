@@ -206,6 +206,34 @@ TEST_CASE("an orphan that cannot be removed is tried every few minutes and told 
           "cannot be removed: lost (900 on host-a), because its description has no mark");
 }
 
+class CountsRemovals final : public fake::ProviderCalls {
+public:
+    int count = 0;
+
+private:
+    void before(const std::string& method) override { count += method == "remove" ? 1 : 0; }
+};
+
+// Found by the simulation (9704854 of users): the disk of a VM was held by a task that hung.
+TEST_CASE("an orphan whose removal fails for hours is tried after growing pauses, and why is said") {
+    World world;
+    CountsRemovals calls;
+    world.cloud.plant(lost_machine());
+    const providers::RemovalInProgress failed{"task qmdestroy failed: got timeout", "", 1s};
+    for (int i = 0; i < 100; ++i) world.cloud.next_remove.emplace_back(failed);
+    Process process(world, nullptr, &calls);
+    world.run(10min);
+    CHECK(calls.count >= 3);
+    const auto tried_before = calls.count;
+    world.run(1h);
+    CHECK(calls.count > tried_before + 10);
+    CHECK(calls.count <= tried_before + 25);
+    CHECK_THAT(orphans_found(world)->message, Catch::Contains("task qmdestroy failed: got timeout"));
+    world.cloud.next_remove.clear();
+    CHECK(world.run_until([&] { return world.cloud.machines.empty(); }, 10min));
+    CHECK(world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::False; }, 5min));
+}
+
 // The lost machine joins when the API server is asked for all Nodes once more, after the cache was filled.
 class JoinsLast final : public fake::Interference {
 public:
