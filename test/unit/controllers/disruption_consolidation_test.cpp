@@ -300,8 +300,10 @@ TEST_CASE("no machine is bought instead while a node joins that could take some 
     world.machines_join = false;
     world.server.edit<api::Node>({"", "young"}, [](api::Node& node) {
         node.status.capacity["cpu"] = node.status.allocatable["cpu"] = api::Quantity::of(2);
+        node.spec.taints = {{"example.com/starting", "", "NoSchedule", {}}};
     });
     world.server.edit<objects::NodeSmithClaim>({"default", "young"}, [](objects::NodeSmithClaim& claim) {
+        claim.spec.startupTaints = {{"example.com/starting", "", "NoSchedule", {}}};
         claim.spec.requirements.cpuCores = 2;
         std::erase_if(claim.status.conditions, [](const api::Condition& condition) {
             return condition.type == "Initialized" || condition.type == "Ready";

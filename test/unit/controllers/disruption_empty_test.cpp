@@ -126,6 +126,7 @@ TEST_CASE("a taint that no decision stands behind is removed") {
 // Found by the simulation: the two reconcilers took turns with it, every second.
 TEST_CASE("the taint of a node whose machine goes because its launch failed is not ours to remove") {
     World world;
+    world.hold_machines();
     world.put_running_pod("web", "a");
     put_leaving_taint(world, "a");
     world.server.edit<NodeSmithClaim>({"default", "a"}, [](NodeSmithClaim& claim) {
@@ -138,15 +139,18 @@ TEST_CASE("the taint of a node whose machine goes because its launch failed is n
 
 TEST_CASE("nodes leave one by one unless the pool allows more") {
     World world({"a", "b", "c"});
+    world.hold_machines();
     SECTION("one") {
         world.run_for(2min);
         CHECK(world.is_leaving("a") + world.is_leaving("b") + world.is_leaving("c") == 1);
-        world.finish_deletions();
+        world.let_go();
+        world.run_for(10s);
+        world.hold_machines();
         world.run_for(1min);
         CHECK(world.server.list<NodeSmithClaim>().size() == 2);
-        world.finish_deletions();
+        CHECK(world.is_leaving("a") + world.is_leaving("b") + world.is_leaving("c") == 2);
+        world.let_go();
         world.run_for(1min);
-        world.finish_deletions();
         CHECK(world.server.list<NodeSmithClaim>().empty());
     }
     SECTION("two, but the budget allows one") {
@@ -174,7 +178,6 @@ TEST_CASE("minNodes stay") {
     });
     for (int i = 0; i < 10; ++i) {
         world.run_for(1min);
-        world.finish_deletions();
     }
     CHECK(world.server.list<NodeSmithClaim>().size() == 2);
     CHECK(world.events.count("DisruptionBlocked: Empty, but the node stays: the pool keeps at least 2") == 2);

@@ -152,7 +152,7 @@ TEST_CASE("a node that is not Ready for long is replaced, without asking its pod
 TEST_CASE("a node whose machine is switched off is replaced without waiting for notReadyFor") {
     World world({"a", "b", "c"}, Buying::on, 4);
     world.edit_pool([](auto& pool) { pool.spec.limits.minNodes = 3; });
-    world.plant_machine("a", providers::MachineState::stopped);
+    world.machine("a").state = providers::MachineState::stopped;
     world.set_ready("a", false);
     world.live(3min);
     CHECK_FALSE(world.find("a"));
@@ -194,8 +194,9 @@ TEST_CASE("a node is switched off and on before it is replaced, if that is wante
         pool.spec.limits.minNodes = 3;
     });
     int boots = 0;
-    world.cloud.on_boot = [&boots](const fake::CloudMachine&) { ++boots; };
-    world.plant_machine("a", providers::MachineState::running);
+    world.cloud.on_boot = [&boots](const fake::CloudMachine& machine) {
+        boots += machine.name == "a" ? 1 : 0;
+    };
     world.set_ready("a", false);
     world.live(11min);
     for (const auto& condition : world.claim("a").status.conditions) UNSCOPED_INFO(condition.message);
@@ -219,13 +220,12 @@ TEST_CASE("a node is switched off and on before it is replaced, if that is wante
 TEST_CASE("a node that is Ready again is not switched off any more") {
     World world;
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::Never; });
-    world.plant_machine("a", providers::MachineState::running);
     world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [&world](objects::NodeSmithClaim& claim) {
         controllers::claim::set(claim.status, api::conditions::kPowerCycled, api::ConditionStatus::False,
                                 "SwitchingOff", "", api::Time(world.clock.wall_now()));
     });
     world.live(5min);
-    CHECK(world.cloud.machines.begin()->second.state == providers::MachineState::running);
+    CHECK(world.machine("a").state == providers::MachineState::running);
     CHECK(world.condition("a", "PowerCycled").empty());
 }
 
@@ -245,11 +245,10 @@ TEST_CASE("a node that comes back while its provider is asked is not switched of
         pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::PowerCycleThenReplace;
         pool.spec.disruption.repair.maxUnhealthyPercent = 100;
     });
-    world.plant_machine("a", providers::MachineState::running);
     world.set_ready("a", false);
     world.live(30min);
     CHECK(world.events.count("PowerCycling") == 1);
-    CHECK(world.cloud.machines.begin()->second.state == providers::MachineState::running);
+    CHECK(world.machine("a").state == providers::MachineState::running);
     CHECK(world.condition("a", "PowerCycled").empty());
 }
 
@@ -258,16 +257,18 @@ TEST_CASE("a machine that was switched off is switched on again, however many no
     const std::string reason = GENERATE("SwitchingOn", "SwitchingOff");
     World world({"a", "b", "c", "d", "e"});
     const bool is_off = reason == "SwitchingOn";
-    world.plant_machine("a", is_off ? providers::MachineState::stopped : providers::MachineState::running);
+    if (is_off) world.machine("a").state = providers::MachineState::stopped;
     int boots = 0;
-    world.cloud.on_boot = [&boots](const fake::CloudMachine&) { ++boots; };
+    world.cloud.on_boot = [&boots](const fake::CloudMachine& machine) {
+        boots += machine.name == "a" ? 1 : 0;
+    };
     for (const auto* name : {"a", "b", "c", "d", "e"}) world.set_ready(name, false);
     world.server.edit<objects::NodeSmithClaim>({"default", "a"}, [&](objects::NodeSmithClaim& claim) {
         controllers::claim::set(claim.status, api::conditions::kPowerCycled, api::ConditionStatus::False,
                                 reason, "", api::Time(world.clock.wall_now()));
     });
     world.live(1min);
-    CHECK(world.cloud.machines.begin()->second.state == providers::MachineState::running);
+    CHECK(world.machine("a").state == providers::MachineState::running);
     CHECK(boots == (is_off ? 1 : 0));
     CHECK(world.condition("a", "PowerCycled") == "True SwitchedOn");
 }

@@ -41,6 +41,7 @@ DisruptionWorld::DisruptionWorld(std::vector<std::string> nodes, Buying buying, 
     }
     server.edit<objects::NodeSmithPool>(
         {"default", "small"}, [&](auto& changed) { changed.status.nextClaimSequence = sequence + 1; });
+    add("claim", claim_reconciler);
     add("disruption", disruption);
     if (buying == Buying::on) {
         add("pool", pools);
@@ -107,15 +108,42 @@ void DisruptionWorld::set_ready(const std::string& name, bool ready) {
     server.put(changed);
 }
 
-void DisruptionWorld::plant_machine(const std::string& name, providers::MachineState state) {
-    fake::CloudMachine machine;
-    machine.machine_id = "100";
-    machine.host = "host-a";
-    machine.state = state;
+void DisruptionWorld::join(const objects::NodeSmithClaim& claim) {
+    Cluster::join(claim);
     const auto provider = server.get<objects::NodeSmithProvider>({"default", "proxmox"}).value();
-    machine.identity =
-        controllers::claim::identity_of(claim(name), instances.cluster_id(), provider.metadata.uid);
-    cloud.plant(machine);
+    const auto cluster_id = server.get<api::Namespace>({"", "kube-system"}).value().metadata.uid;
+    fake::CloudMachine machine;
+    machine.name = claim.metadata.name;
+    machine.machine_id = cloud.next_id({});
+    machine.host = "host-a";
+    machine.state = providers::MachineState::running;
+    server.edit<objects::NodeSmithClaim>(api::key_of(claim), [&](objects::NodeSmithClaim& launched) {
+        auto& status = launched.status;
+        status.machineID = machine.machine_id;
+        status.host = machine.host;
+        status.launchAttempts = 1;
+        status.systemUUID = controllers::claim::system_uuid(claim.metadata.uid, 1);
+        machine.identity = controllers::claim::identity_of(launched, cluster_id, provider.metadata.uid);
+    });
+    server.edit<api::Node>({"", claim.metadata.name}, [&](api::Node& node) {
+        node.status.nodeInfo.systemUUID = machine.identity.system_uuid;
+        node.metadata.labels[std::string(api::labels::kHost)] = machine.host;
+    });
+    cloud.plant(std::move(machine));
+}
+
+fake::CloudMachine& DisruptionWorld::machine(const std::string& name) {
+    return cloud.machines.at(claim(name).status.machineID);
+}
+
+void DisruptionWorld::hold_machines() {
+    const providers::RemovalInProgress slow{"shutting down", "task", std::chrono::seconds{10}};
+    cloud.next_remove.assign(10'000, slow);
+}
+
+bool DisruptionWorld::is_leaving(const std::string& name) {
+    const auto found = find(name);
+    return !found || found->metadata.deletionTimestamp;
 }
 
 std::string DisruptionWorld::place_of(const std::string& pod) {
@@ -136,9 +164,23 @@ void DisruptionWorld::tick() {
     for (const auto& [name, cpu] : replicas)
         if (!server.get<api::Pod>({"default", name})) put_replica(name, cpu);
     schedule();
-    if (machines_join) join_all();
+    if (machines_join) boot_machines();
     note_evictions();
-    finish_deletions();
+}
+
+// Their kubelets join at once.
+void DisruptionWorld::boot_machines() {
+    for (const auto& [id, machine] : cloud.machines) {
+        const bool is_up = machine.state == providers::MachineState::running && !machine.removing;
+        if (!is_up || server.get<api::Node>({"", machine.name})) continue;
+        auto node = objects::node(machine.name, true, std::to_string(machine.cpu_cores),
+                                  std::to_string(machine.memory_mib) + "Mi");
+        node.metadata.uid.clear();
+        node.metadata.creationTimestamp = api::Time(clock.wall_now());
+        node.metadata.labels = {{"kubernetes.io/hostname", machine.name}};
+        node.status.nodeInfo.systemUUID = machine.identity.system_uuid;
+        server.put(node);
+    }
 }
 
 // Controllers replace pods in the order in which they were told to end.

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "controllers/claim/reconciler.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/pool.hpp"
 #include "controllers/provisioning/reconciler.hpp"
@@ -14,7 +15,9 @@ namespace test {
 
 // A pool "small" with nodes in service that are old enough to go: grace 1 min, no other delay, no budget.
 struct DisruptionWorld : Cluster {
-    fake::Cloud cloud{clock};
+    fake::Cloud cloud{
+        clock,
+        {std::chrono::milliseconds{100}, std::chrono::milliseconds{100}, std::chrono::milliseconds{100}}};
     fake::ProviderCalls* provider_calls = nullptr;  // set before the first call of a provider
     controllers::Drainer drainer{informers, client, clock};
     providers::ProviderEnvironment environment{context.get_executor(), clock, *random, metrics, {},
@@ -23,6 +26,12 @@ struct DisruptionWorld : Cluster {
         informers, client, environment, [this](providers::ProviderConfig, providers::ProviderEnvironment&) {
             return fake::make_fake_provider(cloud, provider_calls);
         }};
+    RecordedEvents claim_events;  // of the claims' reconciler
+    controllers::claim::BootData boot_data{informers, client, clock, *random};
+    controllers::MachineReports machine_reports;
+    controllers::ClaimReconciler claim_reconciler{
+        informers, client,    clock,           claim_events,          metrics, instances, reservations,
+        drainer,   boot_data, machine_reports, context.get_executor()};
     controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
     controllers::ProvisioningReconciler provisioning{
         informers, client, clock, events, metrics, reservations, [this] { return may_mutate; }};
@@ -49,7 +58,9 @@ struct DisruptionWorld : Cluster {
     std::optional<objects::NodeSmithClaim> find(const std::string& name);
     objects::NodeSmithClaim claim(const std::string& name) { return find(name).value(); }
     api::Node node(const std::string& name);
-    bool is_leaving(const std::string& name) { return claim(name).metadata.deletionTimestamp.has_value(); }
+    bool is_leaving(const std::string& name);
+    // With a machine that runs.
+    void join(const objects::NodeSmithClaim& claim);
     bool is_tainted(const std::string& name);
     // "True Empty"
     std::string condition(const std::string& name, const std::string& type);
@@ -60,8 +71,10 @@ struct DisruptionWorld : Cluster {
     void put_running_pod(const std::string& name, const std::string& node, const std::string& cpu = "1");
     // As its kubelet, or the end of its kubelet, makes it; from now on.
     void set_ready(const std::string& name, bool ready);
-    // What the provider knows of the claim's machine.
-    void plant_machine(const std::string& name, providers::MachineState state);
+    fake::CloudMachine& machine(const std::string& name);
+    // Machines that are to be removed stay until let_go().
+    void hold_machines();
+    void let_go() { cloud.next_remove.clear(); }
     std::string place_of(const std::string& pod);
 
     // Time with a scheduler, controllers and machines that do their work.
@@ -71,6 +84,7 @@ private:
     void tick();
     void note_evictions();
     void schedule();
+    void boot_machines();
 
     std::uint64_t seen_ = 0;
     std::map<std::string, std::uint64_t> evicted_;  // versions of the pods, by name
