@@ -64,9 +64,9 @@ struct Wiring::Objects {
           provisioning(informers, client, clock(), decisions, metrics, reservations,
                        [this] { return may_mutate(); }),
           claims(informers, client, clock(), decisions, metrics, instances, reservations, drainer, boot_data,
-                 machine_reports, executor()),
+                 machine_reports, disruption_reports, executor()),
           disruption(
-              informers, client, clock(), decisions, metrics, drainer, instances,
+              informers, client, clock(), decisions, metrics, drainer, instances, disruption_reports,
               [this] { return provisioning.world_for_removals(); }, [this] { return may_mutate(); }),
           hosts(informers, client, clock(), random(), decisions, metrics, instances),
           garbage(informers, client, clock(), decisions, metrics, instances, machine_reports),
@@ -130,6 +130,7 @@ struct Wiring::Objects {
     controllers::Drainer drainer;
     controllers::claim::BootData boot_data;
     controllers::MachineReports machine_reports;
+    controllers::DisruptionReports disruption_reports;
     controllers::claim::SeedAnswers seeds;
     controllers::ControlPlaneReconciler control_planes;
     controllers::ProviderReconciler providers;

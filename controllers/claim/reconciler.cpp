@@ -30,17 +30,19 @@ ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, bas
                                  kube::EventRecorder& events, base::MetricsRegistry& metrics,
                                  ProviderInstances& instances, Reservations& reservations, Drainer& drainer,
                                  claim::BootData& boot_data, MachineReports& machine_reports,
-                                 asio::any_io_executor executor)
+                                 DisruptionReports& disruption_reports, asio::any_io_executor executor)
     : informers_(informers),
       clock_(clock),
       boot_data_(boot_data),
       machine_reports_(machine_reports),
+      disruption_reports_(disruption_reports),
       writer_(informers, client, clock, events, metrics),
       addresses_(informers, client),
       placements_(std::move(executor), informers),
       launcher_(clock, writer_, instances, reservations, addresses_, placements_, boot_data),
       nodes_(informers, client, writer_, instances, boot_data),
       remover_(clock, writer_, drainer, instances, boot_data, nodes_),
+      power_cycler_(informers, client, clock, writer_, instances),
       adoption_(informers, clock, writer_, instances, nodes_),
       watch_(clock, instances, boot_data) {}
 
@@ -49,6 +51,7 @@ void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
         [this](const auto* before, const auto* after) { writer_.count(before, after); });
     claim::wake_claims(informers_, queue, writer_);
     machine_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
+    disruption_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
 }
 
 asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
@@ -81,6 +84,8 @@ Observation ClaimReconciler::observe(ClaimPointer stored) {
     auto observation = claim::observe(informers_, std::move(stored), api::Time(clock_.wall_now()));
     if (!observation.purchase_hold) observation.purchase_hold = boot_data_.obstacle(observation);
     if (const auto* report = machine_reports_.of(*observation.claim)) observation.machine = *report;
+    observation.use = disruption_reports_.use_of(*observation.claim);
+    observation.permission = disruption_reports_.permission_of(*observation.claim);
     return watch_.with_sights(std::move(observation));
 }
 
@@ -90,6 +95,7 @@ asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
         placements_.forget(key);
         watch_.forget(key);
         machine_reports_.forget(key);
+        disruption_reports_.forget(key);
         co_return kube::Result{};
     }
     auto observation = observe(stored);
@@ -133,8 +139,12 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
             co_return co_await nodes_.look(std::move(observation));
         case Step::taint_node:
             co_return co_await nodes_.taint(std::move(observation));
+        case Step::untaint_node:
+            co_return co_await nodes_.untaint(std::move(observation));
         case Step::drain:
             co_return co_await remover_.drain(std::move(observation));
+        case Step::switch_power:
+            co_return co_await power_cycler_.step(std::move(observation));
         case Step::remove_machine:
             co_return co_await remover_.remove_machine(std::move(observation));
         case Step::stop_machine:

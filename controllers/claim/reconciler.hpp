@@ -4,6 +4,7 @@
 #include "controllers/claim/act/adoption.hpp"
 #include "controllers/claim/act/launcher.hpp"
 #include "controllers/claim/act/node_keeper.hpp"
+#include "controllers/claim/act/power_cycler.hpp"
 #include "controllers/claim/act/remover.hpp"
 #include "controllers/claim/boot_watch.hpp"
 
@@ -15,7 +16,8 @@ public:
     ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
                     kube::EventRecorder& events, base::MetricsRegistry& metrics, ProviderInstances& instances,
                     Reservations& reservations, Drainer& drainer, claim::BootData& boot_data,
-                    MachineReports& machine_reports, asio::any_io_executor executor);
+                    MachineReports& machine_reports, DisruptionReports& disruption_reports,
+                    asio::any_io_executor executor);
 
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
@@ -31,12 +33,14 @@ private:
     base::Clock& clock_;
     claim::BootData& boot_data_;
     MachineReports& machine_reports_;
+    DisruptionReports& disruption_reports_;
     claim::Writer writer_;
     Addresses addresses_;
     claim::Placements placements_;
     claim::Launcher launcher_;
     claim::NodeKeeper nodes_;
     claim::Remover remover_;
+    claim::PowerCycler power_cycler_;
     claim::Adoption adoption_;
     claim::BootWatch watch_;
 };

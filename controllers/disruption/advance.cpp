@@ -7,12 +7,10 @@
 #include "controllers/disruption/waits.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
-#include "controllers/state/node_changes.hpp"
 
 namespace controllers::disruption {
 
 using api::Time;
-using api::v1alpha1::DrainTimeoutAction;
 using api::v1alpha1::NodeSmithClaim;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
@@ -45,24 +43,6 @@ std::optional<Blocker> reason_to_stay(const Verdict& verdict, Time decided,
     return Blocker{std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt};
 }
 
-// A broken node has nothing to lose; otherwise only a deadline that the user set forces anything.
-DrainRequest request_for(const NodeSmithClaim& claim, const api::Node& node,
-                         const api::v1alpha1::ScaleDown& scale_down) {
-    const auto kind = *under_way(claim);
-    const auto began = *drain_began(claim);
-    DrainRequest request;
-    request.node = node.metadata.name;
-    if (kind == Kind::Unhealthy || scale_down.drainTimeoutAction == DrainTimeoutAction::Force)
-        request.deadline = claim::later(began, scale_down.drainTimeout);
-    if (kind == Kind::Unhealthy) request.kind = DrainRequest::Kind::forced_by_user;
-    const auto& grace = claim.spec.terminationGracePeriod;
-    if (grace && !is_scale_down(kind)) {
-        const auto forced = claim::later(began, *grace);
-        request.deadline = request.deadline ? std::min(*request.deadline, forced) : forced;
-    }
-    return request;
-}
-
 }  // namespace
 
 asio::awaitable<void> DisruptionReconciler::advance(Pass& pass) {
@@ -83,7 +63,7 @@ asio::awaitable<void> DisruptionReconciler::advance(Pass& pass) {
         co_await depart(pass, group, *under_way(*group.front().claim), std::get<bool>(key));
 }
 
-// Undoes what has lost its ground, taints, and waits for the taint to settle.
+// Undoes what has lost its ground, and waits for the taint to be there and to settle.
 asio::awaitable<void> DisruptionReconciler::prepare(Pass& pass, Member member,
                                                     std::vector<Member>& prepared) {
     const auto kind = *under_way(*member.claim);
@@ -93,13 +73,12 @@ asio::awaitable<void> DisruptionReconciler::prepare(Pass& pass, Member member,
         co_return;
     }
     const auto& uid = member.claim->metadata.uid;
-    const claim::NodeOrigin origin{*member.claim, pass.view.pool.get(), ""};
+    if (drain_began(*member.claim)) {
+        co_await follow_drain(pass, member);
+        co_return;
+    }
     if (!has_leaving_taint(*member.node)) {
         tainted_.erase(uid);
-        co_await patch_node(member.node, claim::leaving(*member.node, origin));
-    }
-    if (drain_began(*member.claim)) {
-        co_await drain(pass, member);
         co_return;
     }
     const auto settled_at = tainted_.try_emplace(uid, clock_.now()).first->second + kValidationPause;
@@ -148,29 +127,23 @@ asio::awaitable<void> DisruptionReconciler::depart(Pass& pass, std::vector<Membe
             if (drains_first)
                 announcer_.say(kube::target_of(*member.node), kube::EventType::warning, "DrainsFirst",
                                verdict.message);
-            co_await start_drain(pass, member, drains_first);
+            co_await let_drain(pass, member, drains_first);
         }
     }
 }
 
-asio::awaitable<void> DisruptionReconciler::start_drain(Pass& pass, Member member, bool all_at_once) {
+asio::awaitable<void> DisruptionReconciler::let_drain(Pass& pass, Member member, bool all_at_once) {
     const auto kind = *under_way(*member.claim);
     const auto live = co_await look_live(pass.view, member, kind, all_at_once);
-    pass.again = base::Duration::zero();
     if (live.why_not) {
         // The cache may not know why for a while, and would have it begin anew at once.
         refused_[member.claim->metadata.uid] = {kind, clock_.now(), live.why_not->message};
         co_await undo(member, *live.why_not);
+        pass.again = base::Duration::zero();
         co_return;
     }
-    auto after = *member.claim;
-    if (live.is_empty)
-        claim::set(after.status, conditions::kDrained, api::ConditionStatus::True, reasons::kDrained,
-                   DrainProgress{.done = true}.message(), pass.view.now);
-    else
-        claim::set(after.status, conditions::kDrained, api::ConditionStatus::False, reasons::kDraining,
-                   "the pods of the node are asked to leave", pass.view.now);
-    co_await write_claim(member.claim, std::move(after));
+    using Permission = DisruptionReports::Permission;
+    reports_.permit(*member.claim, live.is_empty ? Permission::leave_empty : Permission::drain);
 }
 
 asio::awaitable<DisruptionReconciler::LiveLook> DisruptionReconciler::look_live(View view, Member member,
@@ -190,7 +163,7 @@ asio::awaitable<DisruptionReconciler::LiveLook> DisruptionReconciler::look_live(
     co_return look;
 }
 
-asio::awaitable<void> DisruptionReconciler::drain(Pass& pass, Member member) {
+asio::awaitable<void> DisruptionReconciler::follow_drain(Pass& pass, Member member) {
     const auto& claim = *member.claim;
     if (claim::is_true(claim, conditions::kDrained)) {
         co_await remove(pass.view, member);
@@ -198,29 +171,18 @@ asio::awaitable<void> DisruptionReconciler::drain(Pass& pass, Member member) {
     }
     const auto& scale_down = pass.view.pool->spec.scaleDown;
     const auto ends = claim::later(*drain_began(claim), scale_down.drainTimeout);
-    const auto request = request_for(claim, *member.node, scale_down);
-    const auto progress = co_await drainer_.step(request);
-    if (progress.has_evicted) evicted_at_ = clock_.now();
-    if (!progress.done && !request.deadline && ends <= pass.view.now) {
-        const Blocker why{std::string(reasons::kDrainTimeout),
-                          "it was not empty after " + scale_down.drainTimeout.str() +
-                              " (scaleDown.drainTimeout): " + progress.message(),
-                          std::nullopt};
-        co_await undo(member, why);
-        pass.again = base::Duration::zero();
+    if (drain_deadline(claim, scale_down)) co_return;
+    if (pass.view.now < ends) {
+        pass.again = sooner(pass.again, until(ends, pass.view.now));
         co_return;
     }
-    auto after = claim;
-    const auto reason = progress.done              ? reasons::kDrained
-                        : progress.blocked.empty() ? reasons::kDraining
-                                                   : reasons::kBlockedByBudget;
-    claim::set(after.status, conditions::kDrained,
-               progress.done ? api::ConditionStatus::True : api::ConditionStatus::False, reason,
-               progress.message(), api::Time(clock_.wall_now()));
-    co_await write_claim(member.claim, std::move(after));
-    auto wait = progress.done ? base::Duration::zero() : progress.retry_after;
-    if (progress.done || wait > base::Duration::zero()) pass.again = sooner(pass.again, wait);
-    if (!progress.done) pass.again = sooner(pass.again, until(ends, pass.view.now));
+    const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
+    const Blocker why{std::string(reasons::kDrainTimeout),
+                      "it was not empty after " + scale_down.drainTimeout.str() +
+                          " (scaleDown.drainTimeout): " + drained->message,
+                      std::nullopt};
+    co_await undo(member, why);
+    pass.again = base::Duration::zero();
 }
 
 asio::awaitable<void> DisruptionReconciler::undo(Member member, Blocker why) {
@@ -230,7 +192,6 @@ asio::awaitable<void> DisruptionReconciler::undo(Member member, Blocker why) {
                   "the node stays: " + why.message);
     if (const auto kind = under_way(*member.claim); kind && *kind != Kind::Empty)
         refused_[member.claim->metadata.uid] = {*kind, clock_.now(), why.message};
-    // The taint goes in the next pass, by the same rule that mends a crash between the two.
     co_await set_disrupted(member.claim, api::ConditionStatus::False, why.reason,
                            "the node stays: " + why.message);
 }

@@ -54,7 +54,7 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     if (!is_scale_down(kind)) return std::nullopt;
     if (kind == Kind::Empty) {
-        if (const auto end = end_of(facts.claim.status.emptySince, scale_down.emptyGracePeriod, now))
+        if (const auto end = end_of(facts.empty_since, scale_down.emptyGracePeriod, now))
             return blocker("EmptyGracePeriod",
                            "the node is empty for less than " + scale_down.emptyGracePeriod.str() +
                                " (scaleDown.emptyGracePeriod)",

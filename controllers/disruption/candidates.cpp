@@ -75,7 +75,7 @@ void judge_expiry(Candidacies& result, const NodeFacts& facts, api::Time now) {
 void judge_use(Candidacies& result, const NodeFacts& facts, api::Time now) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     if (scale_down.policy != ScaleDownPolicy::WhenEmptyOrUnderutilized || facts.evictable_pods == 0) return;
-    const auto& unneeded = facts.claim.status.unneededSince;
+    const auto& unneeded = facts.unneeded_since;
     const auto& spare = facts.spare_since;
     if (is_hardly_used(facts, now)) {
         result.list.push_back(
@@ -92,15 +92,10 @@ void judge_use(Candidacies& result, const NodeFacts& facts, api::Time now) {
 // What is not in service, or just came to it, counts neither as empty nor as unneeded.
 bool may_be_idle(const NodeFacts& facts, api::Time now) {
     return state_of(facts.claim) == ClaimState::ready &&
-           api::is_true(facts.claim.status.conditions, conditions::kInitialized) &&
-           !settles_in(facts.claim, now);
+           api::is_true(facts.claim.status.conditions, conditions::kInitialized) && !settles_in(facts, now);
 }
 
 }  // namespace
-
-bool is_scale_down(Kind kind) {
-    return kind == Kind::Empty || kind == Kind::Underutilized;
-}
 
 int rank(Kind kind) {
     return static_cast<int>(std::ranges::find(kOrder, kind) - kOrder.begin());
@@ -118,7 +113,7 @@ Candidacies candidacies(const NodeFacts& facts, api::Time now) {
     if (!was_in_service(facts.claim)) return result;
     judge_health(result, facts, now);
     if (!facts.evacuated.empty()) result.list.push_back({Kind::Evacuation, facts.evacuated});
-    if (facts.claim.status.emptySince && facts.pool.spec.scaleDown.policy != ScaleDownPolicy::Never)
+    if (facts.empty_since && facts.pool.spec.scaleDown.policy != ScaleDownPolicy::Never)
         result.list.push_back({Kind::Empty, "the node is empty"});
     if (!facts.drift.empty() && facts.pool.spec.disruption.drift == DriftPolicy::Replace)
         result.list.push_back({Kind::Drifted, facts.drift});
@@ -128,7 +123,7 @@ Candidacies candidacies(const NodeFacts& facts, api::Time now) {
 }
 
 bool is_hardly_used(const NodeFacts& facts, api::Time now) {
-    const auto& since = facts.claim.status.unneededSince;
+    const auto& since = facts.unneeded_since;
     return since && !end_of(since, facts.pool.spec.scaleDown.unneededDuration, now);
 }
 
@@ -171,10 +166,10 @@ std::string template_drift(const NodeSmithProvider& provider, const NodeSmithCla
            ") was replaced, or holds something else now";
 }
 
-std::optional<base::Duration> settles_in(const NodeSmithClaim& claim, api::Time now) {
-    const auto ready = claim::since(claim.status, conditions::kReady);
-    if (!ready || !claim::is_true(claim, conditions::kReady) || claim.status.emptySince ||
-        claim.status.unneededSince)
+std::optional<base::Duration> settles_in(const NodeFacts& facts, api::Time now) {
+    const auto ready = claim::since(facts.claim.status, conditions::kReady);
+    if (!ready || !claim::is_true(facts.claim, conditions::kReady) || facts.empty_since ||
+        facts.unneeded_since)
         return std::nullopt;
     const auto left = ready->at + kSettlingIn - now.at;
     return left.count() > 0 ? std::optional<base::Duration>(left) : std::nullopt;
@@ -182,14 +177,14 @@ std::optional<base::Duration> settles_in(const NodeSmithClaim& claim, api::Time 
 
 std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now) {
     if (!may_be_idle(facts, now) || facts.evictable_pods > 0) return std::nullopt;
-    return facts.claim.status.emptySince ? facts.claim.status.emptySince : now;
+    return facts.empty_since ? facts.empty_since : now;
 }
 
 std::optional<api::Time> unneeded_since(const NodeFacts& facts, api::Time now) {
     const bool is_idle = facts.utilization_percent <
                          static_cast<double>(facts.pool.spec.scaleDown.utilizationThresholdPercent);
     if (!is_idle || !may_be_idle(facts, now)) return std::nullopt;
-    return facts.claim.status.unneededSince ? facts.claim.status.unneededSince : now;
+    return facts.unneeded_since ? facts.unneeded_since : now;
 }
 
 }  // namespace controllers::disruption

@@ -21,10 +21,12 @@ struct NodeFacts {
     const api::Node& node;
     std::int64_t evictable_pods = 0;  // on it, ending ones included
     double utilization_percent = 0;
-    std::optional<api::Time> spare_since;  // since when the pool's pods need fewer nodes
-    std::string evacuated;                 // why its host is being evacuated; empty: it is not
-    std::string drift;                     // how it differs from what would be made now; empty: it does not
-    bool machine_stopped = false;          // by its provider
+    std::optional<api::Time> empty_since;
+    std::optional<api::Time> unneeded_since;  // since when hardly anything runs on it
+    std::optional<api::Time> spare_since;     // since when the pool's pods need fewer nodes
+    std::string evacuated;                    // why its host is being evacuated; empty: it is not
+    std::string drift;             // how it differs from what would be made now; empty: it does not
+    bool machine_stopped = false;  // by its provider
 };
 
 struct Candidacy {
@@ -45,8 +47,6 @@ bool is_hardly_used(const NodeFacts& facts, api::Time now);
 
 // Rank of the queue: what is most urgent first.
 int rank(Kind kind);
-// To have fewer nodes, as opposed to other nodes.
-bool is_scale_down(Kind kind);
 
 // How the Node or its machine differs from what the pool would make now; empty: not. `template_hash` is the
 // pool's present one, empty while its provider is not there.
@@ -60,9 +60,9 @@ std::string template_drift(const api::v1alpha1::NodeSmithProvider& provider,
 
 // A node is bought for pods that are bound within moments of its readiness: how long its emptiness is not yet
 // worth a note; nullopt: it is.
-std::optional<base::Duration> settles_in(const api::v1alpha1::NodeSmithClaim& claim, api::Time now);
+std::optional<base::Duration> settles_in(const NodeFacts& facts, api::Time now);
 
-// status.emptySince and status.unneededSince as they should be.
+// What the facts say of it, brought up to date.
 std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now);
 std::optional<api::Time> unneeded_since(const NodeFacts& facts, api::Time now);
 

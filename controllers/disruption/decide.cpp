@@ -56,10 +56,11 @@ asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
                 choice.candidacy.why + " and would be removed if the control plane's mode were Active");
             continue;
         }
-        if (choice.candidacy.kind == Kind::Unhealthy && has_a_second_chance(pass.view, choice.member))
-            co_await begin_power_cycle(pass.view, choice.member);
-        else
-            co_await begin(choice);
+        if (choice.candidacy.kind == Kind::Unhealthy && has_a_second_chance(pass.view, choice.member)) {
+            begin_power_cycle(choice.member);
+            continue;
+        }
+        co_await begin(choice);
         pass.again = base::Duration::zero();
     }
 }
@@ -68,6 +69,7 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
     struct Entry {
         int rank;
         double utilization;
+        std::optional<api::Time> empty_since;
         const Member* member;
         Candidacies candidacies;
     };
@@ -75,19 +77,20 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
     for (const auto& member : pass.view.members) {
         const auto& claim = *member.claim;
         if (!is_staying(claim) || loses_machine(claim) || is_power_cycling(claim)) continue;
-        auto found = candidacies(facts_of(pass.view, member), pass.view.now);
+        const auto facts = facts_of(pass.view, member);
+        auto found = candidacies(facts, pass.view.now);
         pass.again = sooner(pass.again, until(found.look_again, pass.view.now));
         if (found.list.empty()) {
             stays_.erase(member.node->metadata.name);
             continue;
         }
-        queue.push_back(
-            {rank(found.list.front().kind), utilization_percent(member.use), &member, std::move(found)});
+        queue.push_back({rank(found.list.front().kind), facts.utilization_percent, facts.empty_since, &member,
+                         std::move(found)});
     }
     const auto order = [](const Entry& entry) {
-        const auto& claim = *entry.member->claim;
-        return std::tuple(entry.rank, entry.utilization, -cost_of(*entry.member->node),
-                          claim.status.emptySince, claim.metadata.name);
+        const auto& member = *entry.member;
+        return std::tuple(entry.rank, entry.utilization, -cost_of(*member.node), entry.empty_since,
+                          member.claim->metadata.name);
     };
     std::ranges::sort(queue, [&order](const Entry& a, const Entry& b) { return order(a) < order(b); });
     std::vector<Choice> observed;
@@ -107,8 +110,9 @@ std::vector<DisruptionReconciler::Choice> DisruptionReconciler::choose(Pass& pas
 }
 
 std::optional<base::Duration> DisruptionReconciler::successors_known_in() const {
-    if (!evicted_at_ || *evicted_at_ + kSuccessorsKnown <= clock_.now()) return std::nullopt;
-    return *evicted_at_ + kSuccessorsKnown - clock_.now();
+    const auto evicted_at = drainer_.evicted_at();
+    if (!evicted_at || *evicted_at + kSuccessorsKnown <= clock_.now()) return std::nullopt;
+    return *evicted_at + kSuccessorsKnown - clock_.now();
 }
 
 std::optional<DisruptionReconciler::Choice> DisruptionReconciler::consider(Pass& pass, const Member& member,

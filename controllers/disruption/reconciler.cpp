@@ -27,8 +27,9 @@ constexpr base::Duration kAskForHealth = std::chrono::minutes{1};
 
 DisruptionReconciler::DisruptionReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
                                            kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                                           Drainer& drainer, ProviderInstances& instances,
-                                           LookAtWorld look_at_world, std::function<bool()> may_mutate)
+                                           const Drainer& drainer, ProviderInstances& instances,
+                                           DisruptionReports& reports, LookAtWorld look_at_world,
+                                           std::function<bool()> may_mutate)
     : informers_(informers),
       client_(client),
       clock_(clock),
@@ -36,6 +37,7 @@ DisruptionReconciler::DisruptionReconciler(Informers& informers, kube::Client& c
       announcer_(events),
       drainer_(drainer),
       instances_(instances),
+      reports_(reports),
       look_at_world_(std::move(look_at_world)),
       may_mutate_(std::move(may_mutate)),
       removed_(metrics.counter("kubenodesmith_nodes_removed_total", "Nodes whose removal was begun",
@@ -114,12 +116,11 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
     Pass pass;
     pass.view = look(pool);
     co_await look_at_machines(pass.view);
-    const bool noted = co_await note_use(pass);
-    const bool mended = co_await remove_stale_taints(pass.view);
+    report_use(pass);
     const bool weighed = co_await note_spare(pass.view);
-    if (noted || mended || weighed) pass.view = look(pool);
+    if (weighed) pass.view = look(pool);
     if (pass.view.leaving > 0) {
-        co_await advance_power_cycles(pass);
+        permit_power_cycles(pass);
         co_await advance(pass);
         pass.view = look(pool);
         pass.world.reset();
@@ -130,39 +131,17 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
     co_return kube::Result{pass.again};
 }
 
-asio::awaitable<bool> DisruptionReconciler::note_use(Pass& pass) {
-    const auto view = pass.view;
-    bool any = false;
-    for (const auto& member : view.members) {
-        if (member.claim->metadata.deletionTimestamp) continue;
-        pass.again = sooner(pass.again, settles_in(*member.claim, view.now));
-        const auto facts = facts_of(view, member);
-        auto after = *member.claim;
-        after.status.emptySince = empty_since(facts, view.now);
-        after.status.unneededSince = unneeded_since(facts, view.now);
-        const bool drifted = !member.drift.empty();
-        if (drifted || api::find_condition(after.status.conditions, conditions::kDrifted)) {
-            const api::ConditionUpdate update{
-                std::string(conditions::kDrifted),
-                drifted ? api::ConditionStatus::True : api::ConditionStatus::False,
-                std::string(drifted ? reasons::kDrifted : "UpToDate"),
-                drifted ? member.drift : "the node is as it would be made now", std::nullopt};
-            api::set_condition(after.status.conditions, update, view.now);
-        }
-        const bool was_empty = member.claim->status.emptySince.has_value();
-        if (was_empty && !after.status.emptySince) announcer_.settle(member.node->metadata.uid);
-        if (after.status == member.claim->status) continue;
-        // Without a lock if no list is touched: nobody else writes these times.
-        const bool same = after.status.conditions == member.claim->status.conditions;
-        auto patch =
-            kube::difference(*member.claim, after, same ? kube::Lock::none : kube::Lock::resource_version);
-        if (!patch) continue;
-        NodeSmithClaim written =
-            co_await client_.patch_status<NodeSmithClaim>(api::key_of(after), std::move(*patch));
-        informers_.claims.observe(std::move(written));
-        any = true;
+void DisruptionReconciler::report_use(Pass& pass) {
+    for (const auto& member : pass.view.members) {
+        const auto& claim = *member.claim;
+        if (claim.metadata.deletionTimestamp) continue;
+        const auto facts = facts_of(pass.view, member);
+        pass.again = sooner(pass.again, settles_in(facts, pass.view.now));
+        if (claim.status.emptySince && !facts.empty_since) announcer_.settle(member.node->metadata.uid);
+        reports_.report(claim, {facts.empty_since, facts.unneeded_since, facts.drift});
+        reports_.permit(claim, DisruptionReports::Permission::none);
+        if (!under_way(claim)) tainted_.erase(claim.metadata.uid);
     }
-    co_return any;
 }
 
 asio::awaitable<bool> DisruptionReconciler::note_spare(View view) {
@@ -181,42 +160,16 @@ asio::awaitable<bool> DisruptionReconciler::note_spare(View view) {
     co_return co_await write_status(client_, informers_.pools, *view.pool, std::move(after));
 }
 
-asio::awaitable<bool> DisruptionReconciler::remove_stale_taints(View view) {
-    bool any = false;
-    for (const auto& member : view.members) {
-        const auto& claim = *member.claim;
-        if (!has_leaving_taint(*member.node) || !is_staying(claim) || loses_machine(claim)) continue;
-        tainted_.erase(claim.metadata.uid);
-        co_await patch_node(member.node, back_in_service(*member.node));
-        any = true;
-    }
-    co_return any;
-}
-
 asio::awaitable<void> DisruptionReconciler::set_disrupted(ClaimPointer claim, api::ConditionStatus status,
                                                           std::string reason, std::string message) {
     auto after = *claim;
     const api::ConditionUpdate update{std::string(conditions::kDisrupted), status, std::move(reason),
                                       std::move(message), claim->metadata.generation};
     api::set_condition(after.status.conditions, update, api::Time(clock_.wall_now()));
-    // Back in service: nothing of the drain remains.
-    if (status == api::ConditionStatus::False)
-        api::remove_condition(after.status.conditions, conditions::kDrained);
     // Or the claim's reconciler would have to write once more. Whether the Node is Ready is for it to say.
     conclude(after, std::nullopt, api::Time(clock_.wall_now()));
-    co_await write_claim(std::move(claim), std::move(after));
-}
-
-asio::awaitable<void> DisruptionReconciler::write_claim(ClaimPointer before, NodeSmithClaim after) {
     after.status.phase = claim::phase_of(after);
-    co_await write_status(client_, informers_.claims, *before, std::move(after));
-}
-
-asio::awaitable<void> DisruptionReconciler::patch_node(NodePointer before, api::Node after) {
-    auto patch = kube::difference(*before, after, kube::Lock::resource_version);
-    if (!patch) co_return;
-    api::Node written = co_await client_.patch<api::Node>(api::key_of(*before), std::move(*patch));
-    informers_.nodes.observe(std::move(written));
+    co_await write_status(client_, informers_.claims, *claim, std::move(after));
 }
 
 std::int64_t DisruptionReconciler::removals_last_hour(const kube::ObjectKey& manager) {

@@ -1,8 +1,9 @@
-// Lets nodes leave as carefully as they came. One disruption is: decided (condition Disrupted with its kind),
-// the node tainted, its pods' next places awaited (provisioning buys what is missing, because the node counts
-// as leaving), looked at again after a pause by live reads, drained, and its claim deleted; or all of it
-// undone. Every step can be found again after a crash, in the claim's status and the Node's taint. One key
-// per pool.
+// Decides which nodes leave, as carefully as they came. One disruption is: decided (condition Disrupted with
+// its kind), the node tainted, its pods' next places awaited (provisioning buys what is missing, because the
+// node counts as leaving), looked at again after a pause by live reads, drained, and its claim deleted; or
+// all of it undone. What is decided and permitted here the claims' reconciler carries out: it taints, drains
+// and switches. Every step can be found again after a crash, in the claim's status and the Node's taint. One
+// key per pool.
 #pragma once
 
 #include <deque>
@@ -19,6 +20,7 @@
 #include "controllers/disruption/outlook.hpp"
 #include "controllers/disruption/pods.hpp"
 #include "controllers/provisioning/snapshot.hpp"
+#include "controllers/services/disruption_reports.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/services/provider_instances.hpp"
 #include "controllers/state/template_hash.hpp"
@@ -34,8 +36,8 @@ class DisruptionReconciler final : public kube::Reconciler {
 public:
     // All must outlive this. may_mutate: this process surely leads.
     DisruptionReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                         kube::EventRecorder& events, base::MetricsRegistry& metrics, Drainer& drainer,
-                         ProviderInstances& instances, LookAtWorld look_at_world,
+                         kube::EventRecorder& events, base::MetricsRegistry& metrics, const Drainer& drainer,
+                         ProviderInstances& instances, DisruptionReports& reports, LookAtWorld look_at_world,
                          std::function<bool()> may_mutate);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
@@ -103,12 +105,11 @@ private:
     std::optional<std::size_t> place_in_world(Pass& pass, const Member& member);
 
     // ---- before any decision
-    // status.emptySince and unneededSince, condition Drifted. Whether anything was written.
-    asio::awaitable<bool> note_use(Pass& pass);
+    // Since when nodes are empty or hardly used, and how they drifted, for their claims' status. What was
+    // permitted in an earlier pass is not any more.
+    void report_use(Pass& pass);
     // The pool's condition Consolidatable. Whether anything was written.
     asio::awaitable<bool> note_spare(View view);
-    // Taints of ours that no decision stands behind: left by a crash or by a decision that was undone.
-    asio::awaitable<bool> remove_stale_taints(View view);
 
     // ---- decisions (decide.cpp)
     asio::awaitable<void> decide(Pass& pass);
@@ -137,8 +138,8 @@ private:
     asio::awaitable<void> advance(Pass& pass);
     asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
     asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy);
-    asio::awaitable<void> start_drain(Pass& pass, Member member, bool all_at_once);
-    asio::awaitable<void> drain(Pass& pass, Member member);
+    asio::awaitable<void> let_drain(Pass& pass, Member member, bool all_at_once);
+    asio::awaitable<void> follow_drain(Pass& pass, Member member);
     std::optional<Blocker> no_longer(const View& view, const Member& member, Kind kind);
     struct LiveLook {
         std::optional<Blocker> why_not;
@@ -154,19 +155,11 @@ private:
     // Whether the pool wants its power switched off and on before it is replaced, and that was not tried
     // lately.
     static bool has_a_second_chance(const View& view, const Member& member);
-    asio::awaitable<void> begin_power_cycle(View view, Member member);
-    asio::awaitable<void> advance_power_cycles(Pass& pass);
-    asio::awaitable<void> switch_power(View view, Member member, bool may_switch_off);
-    asio::awaitable<bool> is_ready_now(kube::ObjectKey node);
-    asio::awaitable<void> forget_power_cycle(ClaimPointer claim);
-    asio::awaitable<void> note_power(ClaimPointer claim, api::ConditionStatus status, std::string reason,
-                                     std::string message, api::Time now);
+    void begin_power_cycle(const Member& member);
+    void permit_power_cycles(Pass& pass);
 
     asio::awaitable<void> set_disrupted(ClaimPointer claim, api::ConditionStatus status, std::string reason,
                                         std::string message);
-    // The status with its phase, if it differs; fails (409) if the claim has changed meanwhile.
-    asio::awaitable<void> write_claim(ClaimPointer before, api::v1alpha1::NodeSmithClaim after);
-    asio::awaitable<void> patch_node(NodePointer before, api::Node after);
     std::int64_t removals_last_hour(const kube::ObjectKey& manager);
 
     Informers& informers_;
@@ -174,8 +167,9 @@ private:
     base::Clock& clock_;
     kube::EventRecorder& events_;
     Announcer announcer_;
-    Drainer& drainer_;
+    const Drainer& drainer_;
     ProviderInstances& instances_;
+    DisruptionReports& reports_;
     LookAtWorld look_at_world_;
     std::function<bool()> may_mutate_;
     scheduling::Solver solver_;
@@ -196,7 +190,6 @@ private:
     const Refusal* refusal_of(Pass& pass, const Member& member, Kind kind) const;
     std::map<std::string, base::TimePoint> asked_;  // by claim UID: when its machine was last looked at
     std::map<std::string, bool> switched_off_;      // by claim UID
-    std::optional<base::TimePoint> evicted_at_;     // when pods were last asked to leave, by this process
     std::set<std::string> deleted_;                 // UIDs of claims that the stores may still show as live
 };
 

@@ -153,6 +153,12 @@ NodeFacts DisruptionReconciler::facts_of(const View& view, const Member& member)
     NodeFacts facts{*view.pool, *member.claim, *member.node};
     facts.evictable_pods = member.evictable_pods;
     facts.utilization_percent = utilization_percent(member.use);
+    const auto& status = member.claim->status;
+    const auto known = reports_.use_of(*member.claim);
+    facts.empty_since = known ? known->empty_since : status.emptySince;
+    facts.unneeded_since = known ? known->unneeded_since : status.unneededSince;
+    facts.empty_since = empty_since(facts, view.now);
+    facts.unneeded_since = unneeded_since(facts, view.now);
     facts.spare_since = view.spare_since;
     const auto headroom = view.pool->spec.scaleDown.headroomPercent;
     if (under_way(*member.claim) == Kind::Underutilized) {
@@ -164,8 +170,8 @@ NodeFacts DisruptionReconciler::facts_of(const View& view, const Member& member)
     }
     facts.evacuated = member.evacuated;
     facts.drift = member.drift;
-    const auto known = switched_off_.find(member.claim->metadata.uid);
-    facts.machine_stopped = known != switched_off_.end() && known->second;
+    const auto seen = switched_off_.find(member.claim->metadata.uid);
+    facts.machine_stopped = seen != switched_off_.end() && seen->second;
     return facts;
 }
 

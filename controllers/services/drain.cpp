@@ -174,7 +174,7 @@ asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
     for (const auto& pod : plan.kill) {
         co_await kill(pod, *request.deadline);
         progress.waiting.push_back(name_of(*pod));
-        progress.has_evicted = true;
+        evicted_at_ = clock_.now();
     }
     for (const auto& pod : plan.evict) co_await evict(pod, progress);
     progress.done = progress.waiting.empty() && progress.blocked.empty();
@@ -233,7 +233,7 @@ asio::awaitable<void> Drainer::evict(std::shared_ptr<const api::Pod> pod, DrainP
         auto result = co_await client_.evict(api::key_of(*pod), uid, std::nullopt);
         if (std::holds_alternative<kube::Evicted>(result)) {
             progress.waiting.push_back(name_of(*pod));
-            progress.has_evicted = true;
+            evicted_at_ = clock_.now();
         }
         const auto* blocked = std::get_if<kube::BlockedByBudget>(&result);
         if (!blocked) co_return;

@@ -33,7 +33,6 @@ struct DrainProgress {
     std::vector<std::string> waiting;  // namespace/name of pods that are ending or still to be evicted
     std::vector<std::string> blocked;  // "namespace/name: why not", by budgets and annotations
     base::Duration retry_after{};      // zero: only when pods change
-    bool has_evicted = false;          // somebody, in this step
     std::string message() const;       // for a condition; changes only with the pods
 };
 
@@ -75,6 +74,8 @@ public:
     asio::awaitable<DrainProgress> step(DrainRequest request);
     // Pods of the node that a drain forced by a user evicts although something protects them.
     std::vector<std::shared_ptr<const api::Pod>> protected_on(const std::string& node) const;
+    // When a pod was last asked to leave, by this process; nullopt: none was.
+    std::optional<base::TimePoint> evicted_at() const { return evicted_at_; }
 
 private:
     asio::awaitable<void> evict(std::shared_ptr<const api::Pod> pod, DrainProgress& progress);
@@ -95,6 +96,7 @@ private:
         base::TimePoint last_seen;
     };
     std::map<std::string, Ending> endings_;  // by pod UID
+    std::optional<base::TimePoint> evicted_at_;
 };
 
 }  // namespace controllers

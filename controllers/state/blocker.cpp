@@ -29,6 +29,10 @@ std::optional<Kind> kind_named(std::string_view name) {
     return std::nullopt;
 }
 
+bool is_scale_down(Kind kind) {
+    return kind == Kind::Empty || kind == Kind::Underutilized;
+}
+
 std::optional<api::Time> end_of(std::optional<api::Time> start, api::Duration wait, api::Time now) {
     if (!start || wait.value <= std::chrono::nanoseconds{0}) return std::nullopt;
     const api::Time end(start->at + std::chrono::ceil<std::chrono::seconds>(wait.value));

@@ -15,6 +15,8 @@ using Kind = api::v1alpha1::DisruptionReason;
 // As in the condition Disrupted and in budgets.
 std::string_view name_of(Kind kind);
 std::optional<Kind> kind_named(std::string_view name);
+// To have fewer nodes, as opposed to other nodes.
+bool is_scale_down(Kind kind);
 
 struct Blocker {
     std::string reason;              // CamelCase

@@ -1,5 +1,8 @@
 #include "controllers/state/disruption_state.hpp"
 
+#include <algorithm>
+
+#include "controllers/state/claim_state.hpp"
 #include "controllers/state/fleet.hpp"
 
 namespace controllers::disruption {
@@ -30,6 +33,21 @@ std::optional<api::Time> drain_began(const NodeSmithClaim& claim) {
     const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
     if (!drained || !under_way(claim)) return std::nullopt;
     return drained->lastTransitionTime.value_or(api::Time{});
+}
+
+// A broken node has nothing to lose; otherwise only a deadline that the user set forces anything.
+std::optional<api::Time> drain_deadline(const NodeSmithClaim& claim,
+                                        const api::v1alpha1::ScaleDown& scale_down) {
+    const auto kind = under_way(claim);
+    const auto began = drain_began(claim);
+    if (!kind || !began) return std::nullopt;
+    std::optional<api::Time> deadline;
+    if (*kind == Kind::Unhealthy || scale_down.drainTimeoutAction == api::v1alpha1::DrainTimeoutAction::Force)
+        deadline = claim::later(*began, scale_down.drainTimeout);
+    const auto& grace = claim.spec.terminationGracePeriod;
+    if (!grace || is_scale_down(*kind)) return deadline;
+    const auto forced = claim::later(*began, *grace);
+    return deadline ? std::min(*deadline, forced) : forced;
 }
 
 bool is_staying(const NodeSmithClaim& claim) {

@@ -6,6 +6,7 @@
 
 #include "api/node.hpp"
 #include "api/v1alpha1/claim.hpp"
+#include "api/v1alpha1/pool.hpp"
 #include "controllers/state/blocker.hpp"
 
 namespace controllers::disruption {
@@ -16,6 +17,9 @@ std::optional<Kind> under_way(const api::v1alpha1::NodeSmithClaim& claim);
 api::Time decided_at(const api::v1alpha1::NodeSmithClaim& claim);
 // Of one under way: when its pods began to be evicted; nullopt: not yet.
 std::optional<api::Time> drain_began(const api::v1alpha1::NodeSmithClaim& claim);
+// Of one that drains: from when on pods are not waited for; nullopt: it is given up at its timeout instead.
+std::optional<api::Time> drain_deadline(const api::v1alpha1::NodeSmithClaim& claim,
+                                        const api::v1alpha1::ScaleDown& scale_down);
 // Reason of Disrupted=False: machines for the pods of the node did not come in time.
 inline constexpr std::string_view kReplacementTimeout = "ReplacementTimeout";
 

@@ -1,5 +1,6 @@
 #include "controllers/claim/act/node_keeper.hpp"
 
+#include "controllers/state/disruption_state.hpp"
 #include "controllers/state/identity.hpp"
 
 namespace controllers::claim {
@@ -108,6 +109,11 @@ asio::awaitable<kube::Result> NodeKeeper::look(Observation observation) {
 
 asio::awaitable<kube::Result> NodeKeeper::taint(Observation observation) {
     co_await patch(observation.node, leaving(*observation.node, observation.origin()));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<kube::Result> NodeKeeper::untaint(Observation observation) {
+    co_await patch(observation.node, disruption::back_in_service(*observation.node));
     co_return kube::Result{base::Duration::zero()};
 }
 

@@ -29,6 +29,8 @@ public:
     // Whether the API server has a Node of the claim's machine; the cache has it then, too.
     asio::awaitable<bool> has_joined(ClaimPointer claim);
     asio::awaitable<kube::Result> taint(Observation observation);
+    // Takes off what taint() put on it: the Node serves again.
+    asio::awaitable<kube::Result> untaint(Observation observation);
     // Our labels on the Node of an adopted machine: they are what says from then on that it is the claim's.
     asio::awaitable<void> label(Observation observation, NodePointer node);
     // Takes our label and taint off a Node that stays with its user.

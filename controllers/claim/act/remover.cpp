@@ -1,6 +1,7 @@
 #include "controllers/claim/act/remover.hpp"
 
 #include "controllers/claim/decide/keeping.hpp"
+#include "controllers/state/disruption_state.hpp"
 #include "controllers/state/identity.hpp"
 
 namespace controllers::claim {
@@ -39,7 +40,8 @@ Remover::Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderI
 
 asio::awaitable<kube::Result> Remover::drain(Observation observation) {
     const auto request = drain_request(observation.situation());
-    writer_.warn_of_evictions(observation, drainer_.protected_on(request.node));
+    if (!disruption::under_way(*observation.claim))
+        writer_.warn_of_evictions(observation, drainer_.protected_on(request.node));
     const auto progress = co_await drainer_.step(request);
     observation.now = api::Time(clock_.wall_now());
     const auto written =

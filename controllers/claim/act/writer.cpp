@@ -40,9 +40,10 @@ double seconds_between(std::optional<api::Time> from, api::Time to) {
 }  // namespace
 
 std::optional<kube::EventType> event_type(const api::Condition& condition) {
-    // They repeat what another condition says.
+    // They repeat what another condition says, or what the Node's Events say.
     const bool is_repeated =
         condition.type == conditions::kReconciling || condition.type == conditions::kStalled ||
+        condition.type == conditions::kDrifted || condition.type == conditions::kPowerCycled ||
         (condition.type == conditions::kMachineDeleted && condition.reason == reasons::kMachineVanished);
     if (is_repeated) return std::nullopt;
     const bool problem = condition.type == conditions::kFailed || condition.type == conditions::kDisrupted;

@@ -1,6 +1,7 @@
 // Taking a machine away: drained, detached, destroyed and verified gone, and only then forgotten.
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/state/disruption_state.hpp"
 #include "controllers/state/fleet.hpp"
 #include "controllers/state/node_changes.hpp"
 
@@ -172,6 +173,13 @@ Decision decide_removal(const Situation& s) {
 DrainRequest drain_request(const Situation& s) {
     DrainRequest request;
     request.node = s.node->metadata.name;
+    if (const auto kind = disruption::under_way(s.claim)) {
+        request.deadline =
+            disruption::drain_deadline(s.claim, s.pool ? s.pool->spec.scaleDown : api::v1alpha1::ScaleDown{});
+        const bool is_broken = *kind == disruption::Kind::Unhealthy;
+        request.kind = is_broken ? DrainRequest::Kind::forced_by_user : DrainRequest::Kind::voluntary;
+        return request;
+    }
     request.kind = DrainRequest::Kind::forced_by_user;
     auto begin = s.claim.metadata.deletionTimestamp;
     if (!begin) begin = since(s.claim.status, conditions::kMachineDeleted);
@@ -183,7 +191,8 @@ DrainRequest drain_request(const Situation& s) {
 ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
     auto status = s.claim.status;
     auto begin = since(status, conditions::kDrained);
-    bool settled = begin && later(*begin, kTaintSettles) <= s.now;
+    // No disruption is drained before its taint has settled.
+    const bool settled = disruption::under_way(s.claim) || (begin && later(*begin, kTaintSettles) <= s.now);
     if (progress.done && settled) {
         set(status, conditions::kDrained, ConditionStatus::True, reasons::kDrained, progress.message(),
             s.now);

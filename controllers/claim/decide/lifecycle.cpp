@@ -8,6 +8,8 @@ namespace conditions = api::conditions;
 
 namespace {
 
+constexpr std::string_view kUpToDate = "UpToDate";
+
 // A failed claim, or a failed attempt of a live one.
 Decision decide_failed(const Situation& s) {
     const auto& claim = s.claim;
@@ -69,9 +71,19 @@ bool is_replaced(const ClaimStatus& status) {
            has_reason(status, conditions::kDisrupted, reasons::kMachineVanished);
 }
 
-}  // namespace
+// Since when the node is empty or hardly used, and what it is not any more.
+void note_use(ClaimStatus& status, const Situation& s) {
+    if (!s.use || s.claim.metadata.deletionTimestamp) return;
+    status.emptySince = s.use->empty_since;
+    status.unneededSince = s.use->unneeded_since;
+    const bool drifted = !s.use->drift.empty();
+    if (!drifted && !api::find_condition(status.conditions, conditions::kDrifted)) return;
+    set(status, conditions::kDrifted, drifted ? ConditionStatus::True : ConditionStatus::False,
+        drifted ? reasons::kDrifted : kUpToDate,
+        drifted ? s.use->drift : "the node is as it would be made now", s.now);
+}
 
-Decision decide(const Situation& s) {
+Decision decide_stage(const Situation& s) {
     const auto& claim = s.claim;
     if (has_moved(s)) return decide_moved(s);
     if (claim.metadata.deletionTimestamp) return decide_removal(s);
@@ -86,6 +98,14 @@ Decision decide(const Situation& s) {
     if (!is_true(claim, conditions::kLaunched)) return decide_launch(s);
     if (!is_true(claim, conditions::kRegistered)) return decide_registration(s);
     return decide_service(s);
+}
+
+}  // namespace
+
+Decision decide(const Situation& s) {
+    auto decision = decide_stage(s);
+    note_use(decision.status, s);
+    return decision;
 }
 
 ClaimStatus after_refusal(const Situation& s, const std::string& message) {

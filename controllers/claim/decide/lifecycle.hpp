@@ -10,6 +10,7 @@
 
 #include "api/node.hpp"
 #include "api/v1alpha1/provider.hpp"
+#include "controllers/services/disruption_reports.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/services/machine_reports.hpp"
 #include "controllers/state/claim_state.hpp"
@@ -29,12 +30,14 @@ struct Situation {
     const api::v1alpha1::NodeSmithProvider* provider = nullptr;  // null: there is none of that name
     const api::Node* node = nullptr;                             // runs on the claim's machine
     std::string node_refusal;  // why a Node with the machine's identity is not its Node; empty: none has it
-    const api::Node* namesake = nullptr;  // bears the claim's name but runs on another machine
-    bool is_superseded = false;           // its machine is kept, and so is a younger one of its pool
-    bool namesake_is_leftover = false;    // of an earlier attempt of this claim, whose machine is gone
-    std::optional<Hold> purchase_hold;    // nothing may be bought: pool not selected, paused, ...
-    bool volumes_attached = false;        // to the node
-    MachineReports::Report machine;       // what garbage collection found out
+    const api::Node* namesake = nullptr;        // bears the claim's name but runs on another machine
+    bool is_superseded = false;                 // its machine is kept, and so is a younger one of its pool
+    bool namesake_is_leftover = false;          // of an earlier attempt of this claim, whose machine is gone
+    std::optional<Hold> purchase_hold;          // nothing may be bought: pool not selected, paused, ...
+    bool volumes_attached = false;              // to the node
+    MachineReports::Report machine;             // what garbage collection found out
+    std::optional<DisruptionReports::Use> use;  // what the disruption controller found out
+    DisruptionReports::Permission permission = DisruptionReports::Permission::none;  // and permits
     std::string guest_silence;  // why a guest that was asked told nothing; empty: it told, or was not
     api::Time now;
 };
@@ -50,7 +53,9 @@ enum class Step {
     confirm_node_gone,  // the cache has no Node any more: ask the API server
     look_for_node,      // the cache has none yet, and the machine is about to go: ask the API server
     taint_node,
+    untaint_node,  // back in service
     drain,
+    switch_power,  // of a power cycle
     remove_machine,
     stop_machine,     // it stays for a look
     release_machine,  // deletionPolicy Retain: it stays, and we no longer manage it
@@ -74,6 +79,9 @@ Decision decide(const Situation& situation);
 Decision decide_launch(const Situation& situation);
 Decision decide_registration(const Situation& situation);
 Decision decide_service(const Situation& situation);
+// What was decided about a node in service (condition Disrupted, a permitted power cycle) is carried out, and
+// what was undone is taken back: the status and step that it asks for; `nothing` if it asks for none.
+Step carry_out_disruption(const Situation& situation, ClaimStatus& status);
 // Takes node, machine and token away; `done` is what follows when nothing is left.
 Decision decide_cleanup(const Situation& situation, const Decision& done);
 Decision decide_removal(const Situation& situation);
@@ -97,7 +105,7 @@ ClaimStatus after_error(const Situation& situation, std::string_view reason, con
 ClaimStatus after_refusal(const Situation& situation, const std::string& message);
 // Not done before the taint had time to reach the scheduler, which could otherwise still bind a pod.
 ClaimStatus after_drain(const Situation& situation, const DrainProgress& progress);
-// What a drain for this claim may do; the deadline is the claim's own, and there is none otherwise.
+// What a drain for this claim may do. A deadline is the claim's own or, of a disruption, the pool's.
 DrainRequest drain_request(const Situation& situation);
 // The API server knows no Node of the machine: it is removed, and from here there is no way back.
 ClaimStatus after_vain_search(const Situation& situation);

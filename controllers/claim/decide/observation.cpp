@@ -67,6 +67,8 @@ Situation Observation::situation() const {
     s.is_superseded = is_superseded;
     s.guest_silence = guest_silence;
     s.machine = machine;
+    s.use = use;
+    s.permission = permission;
     s.now = now;
     return s;
 }

@@ -26,6 +26,8 @@ struct Observation {
     std::optional<Hold> purchase_hold;
     std::string guest_silence;       // see Situation
     MachineReports::Report machine;  // see Situation
+    std::optional<DisruptionReports::Use> use;
+    DisruptionReports::Permission permission = DisruptionReports::Permission::none;
     api::Time now;
 
     // Valid as long as this is.

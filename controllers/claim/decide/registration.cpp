@@ -153,6 +153,8 @@ Decision decide_service(const Situation& s) {
         }
         decision.look_again = deadline;
     }
+    decision.step = carry_out_disruption(s, decision.status);
+    if (decision.step != Step::nothing) return decision;
     if (needs_registration(s)) {
         decision.step = Step::register_node;
     } else if (!s.claim.status.bootstrapTokenID.empty()) {

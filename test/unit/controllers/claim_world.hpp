@@ -132,6 +132,7 @@ private:
     controllers::Drainer drainer_;
     controllers::claim::BootData boot_data_;
     controllers::MachineReports machine_reports_;
+    controllers::DisruptionReports disruption_reports_;
     controllers::ClaimReconciler claims_;
     controllers::GarbageCollector garbage_;
     kube::Controller claim_controller_;

@@ -33,7 +33,7 @@ struct NodeWorld {
     api::Node node = objects::node("a");
     NodeFacts facts{pool, claim, node};
 
-    NodeWorld() { claim.status.emptySince = objects::kStart; }
+    NodeWorld() { facts.empty_since = objects::kStart; }
     std::optional<Blocker> blocker(std::chrono::seconds now = 1h, Kind kind = Kind::Empty) const {
         return node_blocker(of_pool.facts, facts, kind, objects::at(now));
     }
@@ -53,13 +53,13 @@ TEST_CASE("a node in service that has been empty long enough may leave") {
 
 TEST_CASE("a node that has just become Ready has a moment to get its pods before it counts as empty") {
     NodeWorld world;
-    world.claim.status.emptySince.reset();
+    world.facts.empty_since.reset();
     CHECK_FALSE(empty_since(world.facts, objects::at(4s)));
     CHECK_FALSE(unneeded_since(world.facts, objects::at(4s)));
-    CHECK(settles_in(world.claim, objects::at(4s)) == 1s);
+    CHECK(settles_in(world.facts, objects::at(4s)) == 1s);
     CHECK(empty_since(world.facts, objects::at(5s)) == objects::at(5s));
     CHECK(unneeded_since(world.facts, objects::at(5s)) == objects::at(5s));
-    CHECK_FALSE(settles_in(world.claim, objects::at(5s)));
+    CHECK_FALSE(settles_in(world.facts, objects::at(5s)));
 }
 
 TEST_CASE("an empty node stays for the grace period and until it is old enough") {
@@ -182,9 +182,9 @@ TEST_CASE("since when a node is empty is kept in the claim and ends with the fir
     const auto since = [&world](std::chrono::seconds now) {
         return empty_since(world.facts, objects::at(now));
     };
-    world.claim.status.emptySince.reset();
+    world.facts.empty_since.reset();
     CHECK(since(5s) == objects::at(5s));
-    world.claim.status.emptySince = objects::at(5s);
+    world.facts.empty_since = objects::at(5s);
     CHECK(since(50s) == objects::at(5s));
     world.facts.evictable_pods = 1;
     CHECK_FALSE(since(50s));
@@ -200,7 +200,7 @@ TEST_CASE("since when a node is hardly used is kept in the claim and ends when i
     };
     world.facts.utilization_percent = 49.9;
     CHECK(since(5s) == objects::at(5s));
-    world.claim.status.unneededSince = objects::at(5s);
+    world.facts.unneeded_since = objects::at(5s);
     CHECK(since(50s) == objects::at(5s));
     world.facts.utilization_percent = 50;
     CHECK_FALSE(since(50s));
@@ -208,7 +208,7 @@ TEST_CASE("since when a node is hardly used is kept in the claim and ends when i
 
 TEST_CASE("a node that is in use is a candidate when its pool had a node to spare for long enough") {
     NodeWorld world;
-    world.claim.status.emptySince.reset();
+    world.facts.empty_since.reset();
     world.facts.evictable_pods = 3;
     world.facts.spare_since = objects::kStart;
     CHECK(world.kinds(599s).empty());
@@ -222,17 +222,17 @@ TEST_CASE("a node that is in use is a candidate when its pool had a node to spar
 TEST_CASE("what a node is a candidate for, the most urgent first") {
     NodeWorld world;
     using Kinds = std::vector<Kind>;
-    world.claim.status.emptySince.reset();
+    world.facts.empty_since.reset();
     CHECK(world.kinds().empty());
     SECTION("empty, unless the policy is Never") {
-        world.claim.status.emptySince = objects::kStart;
+        world.facts.empty_since = objects::kStart;
         CHECK(world.kinds() == Kinds{Kind::Empty});
         world.pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::Never;
         CHECK(world.kinds().empty());
     }
     SECTION("hardly used for long enough, if the policy asks for it") {
         world.facts.evictable_pods = 1;
-        world.claim.status.unneededSince = objects::kStart;
+        world.facts.unneeded_since = objects::kStart;
         CHECK(world.kinds(599s).empty());
         CHECK(candidacies(world.facts, objects::at(599s)).look_again == objects::at(600s));
         CHECK(world.kinds(600s) == Kinds{Kind::Underutilized});

@@ -103,6 +103,7 @@ TEST_CASE("a removal that a crash interrupted is finished, or undone, by the nex
                            "Empty");
     claim.status.emptySince = objects::at(-120s);
     world.server.put(claim);
+    world.disruption_reports.forget({"default", "a"});
     SECTION("still empty") {
         world.run_for(10s);
         CHECK(world.is_leaving("a"));

@@ -29,9 +29,19 @@ struct DisruptionWorld : Cluster {
     RecordedEvents claim_events;  // of the claims' reconciler
     controllers::claim::BootData boot_data{informers, client, clock, *random};
     controllers::MachineReports machine_reports;
-    controllers::ClaimReconciler claim_reconciler{
-        informers, client,    clock,           claim_events,          metrics, instances, reservations,
-        drainer,   boot_data, machine_reports, context.get_executor()};
+    controllers::DisruptionReports disruption_reports;
+    controllers::ClaimReconciler claim_reconciler{informers,
+                                                  client,
+                                                  clock,
+                                                  claim_events,
+                                                  metrics,
+                                                  instances,
+                                                  reservations,
+                                                  drainer,
+                                                  boot_data,
+                                                  machine_reports,
+                                                  disruption_reports,
+                                                  context.get_executor()};
     controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
     controllers::ProvisioningReconciler provisioning{
         informers, client, clock, events, metrics, reservations, [this] { return may_mutate; }};
@@ -42,6 +52,7 @@ struct DisruptionWorld : Cluster {
                                                  metrics,
                                                  drainer,
                                                  instances,
+                                                 disruption_reports,
                                                  [this] { return provisioning.world_for_removals(); },
                                                  [this] { return may_mutate; }};
     std::map<std::string, std::string> replicas;  // pods that shall run, with their CPUs
