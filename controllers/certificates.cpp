@@ -12,6 +12,7 @@
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_search.hpp"
 #include "providers/guest_observer.hpp"
+#include "providers/provider.hpp"
 
 namespace controllers {
 

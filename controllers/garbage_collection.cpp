@@ -8,7 +8,9 @@
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
 #include "controllers/state/identity.hpp"
+#include "providers/errors.hpp"
 #include "providers/leftover_finder.hpp"
+#include "providers/removal.hpp"
 
 namespace controllers {
 

@@ -6,6 +6,7 @@
 #include "base/backoff.hpp"
 #include "base/uuid.hpp"
 #include "controllers/cache/writes.hpp"
+#include "providers/provider.hpp"
 #include "providers/session_holder.hpp"
 
 namespace controllers {

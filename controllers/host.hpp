@@ -12,7 +12,7 @@
 #include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
-#include "providers/host_inventory.hpp"
+#include "providers/host_report.hpp"
 
 namespace controllers {
 

@@ -8,7 +8,8 @@
 
 #include "api/v1alpha1/claim.hpp"
 #include "controllers/cache/informers.hpp"
-#include "providers/provider.hpp"
+#include "providers/machine.hpp"
+#include "providers/offering.hpp"
 
 namespace controllers {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/cache/writes.hpp"
+#include "providers/errors.hpp"
 
 namespace controllers {
 

@@ -4,7 +4,8 @@
 #include "controllers/cache/condition_update.hpp"
 #include "controllers/provider.hpp"
 #include "controllers/state/course.hpp"
-#include "providers/all_hosts.hpp"
+#include "providers/health.hpp"
+#include "providers/offering.hpp"
 #include "scheduling/text.hpp"
 
 namespace controllers {

@@ -1,12 +1,15 @@
 // Taking over machines that the Go project KubeNodeSmith made: they carry its tag, but no mark of ours.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <string>
 #include <variant>
 
-#include "providers/provider.hpp"
+#include "providers/machine.hpp"
 
 namespace providers {
+
+namespace asio = boost::asio;
 
 struct Adopted {
     MachineRecord record;

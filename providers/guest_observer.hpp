@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "providers/provider.hpp"
+#include "providers/machine.hpp"
 
 namespace providers {
+
+namespace asio = boost::asio;
 
 struct GuestSight {
     bool answers = false;                // its agent did

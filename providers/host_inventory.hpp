@@ -11,9 +11,10 @@
 
 #include "api/v1alpha1/host.hpp"
 #include "base/clock.hpp"
-#include "providers/provider.hpp"
 
 namespace providers {
+
+namespace asio = boost::asio;
 
 using api::v1alpha1::HostStatus;
 using api::v1alpha1::NodeSmithHost;

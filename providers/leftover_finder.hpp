@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "providers/provider.hpp"
+#include "providers/machine.hpp"
 
 namespace providers {
+
+namespace asio = boost::asio;
 
 struct Leftover {
     MachineRecord record;     // where it is; the claim that recorded the same may know of it

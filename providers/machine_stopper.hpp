@@ -4,9 +4,12 @@
 #include <boost/asio/awaitable.hpp>
 #include <variant>
 
-#include "providers/provider.hpp"
+#include "providers/machine.hpp"
+#include "providers/removal.hpp"
 
 namespace providers {
+
+namespace asio = boost::asio;
 
 // It is off, stays so when its host is restarted, and takes no room there but that of its disks.
 struct Stopped {};

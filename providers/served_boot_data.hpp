@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "providers/provider.hpp"
+#include "providers/boot_sources.hpp"
+#include "providers/launch.hpp"
 
 namespace providers {
 

@@ -1,6 +1,7 @@
 #include "controllers/claim/reconciler.hpp"
 
 #include "controllers/claim/wakes.hpp"
+#include "providers/errors.hpp"
 
 namespace controllers {
 

@@ -8,6 +8,7 @@
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/fleet.hpp"
 #include "controllers/state/identity.hpp"
+#include "providers/errors.hpp"
 
 namespace controllers::disruption {
 

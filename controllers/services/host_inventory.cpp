@@ -1,6 +1,7 @@
 #include "controllers/services/host_inventory.hpp"
 
 #include "controllers/cache/writes.hpp"
+#include "providers/errors.hpp"
 
 namespace controllers {
 

@@ -1,5 +1,7 @@
 #include "controllers/services/provider_instances.hpp"
 
+#include "providers/errors.hpp"
+
 namespace controllers {
 
 namespace reasons = api::reasons;

@@ -12,6 +12,7 @@
 #include "controllers/cache/informers.hpp"
 #include "kube/client.hpp"
 #include "providers/provider.hpp"
+#include "providers/registry/registry.hpp"
 
 namespace controllers {
 

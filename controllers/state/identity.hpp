@@ -7,7 +7,7 @@
 #include "api/node.hpp"
 #include "api/v1alpha1/claim.hpp"
 #include "base/uuid.hpp"
-#include "providers/provider.hpp"
+#include "providers/machine.hpp"
 
 namespace controllers::claim {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "providers/adopter.hpp"
+#include "providers/machine.hpp"
 #include "providers/proxmox/cluster/cluster_view.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/wire/client.hpp"

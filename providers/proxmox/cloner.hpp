@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "providers/launch.hpp"
 #include "providers/proxmox/clone_slots.hpp"
 #include "providers/proxmox/cloning.hpp"
 #include "providers/proxmox/placement/templates.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/url.hpp"
+#include "providers/launch.hpp"
 #include "providers/proxmox/cluster/cluster_state.hpp"
 #include "providers/proxmox/config/settings.hpp"
 #include "providers/proxmox/config/vm_config.hpp"

@@ -2,6 +2,7 @@
 
 #include "api/names.hpp"
 #include "base/uuid.hpp"
+#include "providers/errors.hpp"
 #include "providers/redfish/hosts/examiner.hpp"
 #include "providers/redfish/hosts/selection.hpp"
 #include "providers/redfish/power/sleeper.hpp"

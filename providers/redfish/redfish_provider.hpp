@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "providers/environment.hpp"
 #include "providers/provider.hpp"
 
 namespace providers::redfish {

@@ -1,7 +1,8 @@
 // Every backend by its type: adding one means a folder and a line here.
+#include "providers/registry/registry.hpp"
+
 #include <stdexcept>
 
-#include "providers/provider.hpp"
 #include "providers/proxmox/proxmox_provider.hpp"
 #include "providers/redfish/redfish_provider.hpp"
 

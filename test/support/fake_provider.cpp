@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "providers/errors.hpp"
+#include "providers/machine_stopper.hpp"
+
 namespace fake {
 
 using providers::MachineState;

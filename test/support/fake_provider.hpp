@@ -14,7 +14,6 @@
 #include "base/clock.hpp"
 #include "providers/guest_observer.hpp"
 #include "providers/leftover_finder.hpp"
-#include "providers/machine_stopper.hpp"
 #include "providers/provider.hpp"
 
 namespace fake {

@@ -15,7 +15,7 @@
 #include "bootstrap/seed.hpp"
 #include "controllers/claim/decide/observation.hpp"
 #include "kube/client.hpp"
-#include "providers/provider.hpp"
+#include "providers/boot_sources.hpp"
 
 namespace controllers::claim {
 

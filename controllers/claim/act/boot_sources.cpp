@@ -5,6 +5,7 @@
 #include "bootstrap/seed_server.hpp"
 #include "controllers/claim/act/boot_data.hpp"
 #include "controllers/claim/decide/guest_wish.hpp"
+#include "providers/machine.hpp"
 #include "providers/served_boot_data.hpp"
 
 namespace controllers::claim {

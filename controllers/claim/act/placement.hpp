@@ -10,7 +10,7 @@
 
 #include "base/event.hpp"
 #include "controllers/claim/decide/observation.hpp"
-#include "providers/provider.hpp"
+#include "providers/launch.hpp"
 
 namespace controllers::claim {
 

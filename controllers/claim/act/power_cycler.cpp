@@ -3,6 +3,7 @@
 #include "controllers/claim/decide/power_cycle.hpp"
 #include "controllers/state/fleet.hpp"
 #include "controllers/state/identity.hpp"
+#include "providers/errors.hpp"
 
 namespace controllers::claim {
 

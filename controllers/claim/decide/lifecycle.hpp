@@ -14,7 +14,8 @@
 #include "controllers/services/drain.hpp"
 #include "controllers/services/machine_reports.hpp"
 #include "controllers/state/claim_state.hpp"
-#include "providers/provider.hpp"
+#include "providers/launch.hpp"
+#include "providers/removal.hpp"
 
 namespace controllers::claim {
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "providers/environment.hpp"
 #include "providers/proxmox/cluster/cluster_state.hpp"
 #include "providers/proxmox/cluster/permissions.hpp"
 #include "providers/proxmox/config/settings.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/url.hpp"
+#include "providers/launch.hpp"
 #include "providers/proxmox/config/settings.hpp"
 
 namespace providers::proxmox {

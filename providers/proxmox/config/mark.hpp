@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "providers/provider.hpp"
+#include "providers/machine.hpp"
 
 namespace providers::proxmox {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/v1alpha1/proxmox.hpp"
+#include "providers/environment.hpp"
 #include "providers/proxmox/wire/client.hpp"
 
 namespace providers::proxmox {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "providers/errors.hpp"
 #include "providers/foreign/text.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/grammar.hpp"

@@ -1,6 +1,7 @@
 // Whether the cluster answers, lets us in and lets us do what the configuration asks for.
 #pragma once
 
+#include "providers/health.hpp"
 #include "providers/proxmox/placement/templates.hpp"
 
 namespace providers::proxmox {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "providers/launch.hpp"
 #include "providers/proxmox/cluster/cluster_state.hpp"
 #include "providers/proxmox/config/settings.hpp"
 

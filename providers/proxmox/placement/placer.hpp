@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "providers/offering.hpp"
 #include "providers/proxmox/cluster/cluster_view.hpp"
 #include "providers/proxmox/placement/placement.hpp"
 #include "providers/proxmox/placement/templates.hpp"

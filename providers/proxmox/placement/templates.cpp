@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "providers/all_hosts.hpp"
+#include "providers/errors.hpp"
+#include "providers/health.hpp"
 #include "providers/proxmox/config/template_revision.hpp"
 
 namespace providers::proxmox {

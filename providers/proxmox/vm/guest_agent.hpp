@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "providers/launch.hpp"
 #include "providers/proxmox/config/settings.hpp"
 #include "providers/proxmox/wire/client.hpp"
 

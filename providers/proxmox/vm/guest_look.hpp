@@ -2,6 +2,7 @@
 #pragma once
 
 #include "providers/guest_observer.hpp"
+#include "providers/machine.hpp"
 #include "providers/proxmox/wire/client.hpp"
 
 namespace providers::proxmox {

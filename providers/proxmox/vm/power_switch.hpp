@@ -1,10 +1,12 @@
 // Switches a machine of ours off or on again: how a Node that hangs is given a second chance.
 #pragma once
 
+#include "providers/machine.hpp"
 #include "providers/proxmox/vm/machines.hpp"
 #include "providers/proxmox/wire/client.hpp"
 #include "providers/proxmox/wire/growing_pauses.hpp"
 #include "providers/proxmox/wire/tasks.hpp"
+#include "providers/removal.hpp"
 
 namespace providers::proxmox {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/gate.hpp"
+#include "providers/environment.hpp"
 #include "providers/proxmox/wire/call.hpp"
 
 namespace providers::proxmox {

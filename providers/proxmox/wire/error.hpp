@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "providers/provider.hpp"
+#include "providers/errors.hpp"
 
 namespace providers::proxmox {
 

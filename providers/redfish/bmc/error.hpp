@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/http.hpp"
-#include "providers/provider.hpp"
+#include "providers/errors.hpp"
 
 namespace providers::redfish {
 

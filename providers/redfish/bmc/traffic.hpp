@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/gate.hpp"
-#include "providers/provider.hpp"
+#include "providers/environment.hpp"
 
 namespace providers::redfish {
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "providers/host_inventory.hpp"
+#include "providers/machine.hpp"
 #include "providers/redfish/hosts/settings.hpp"
 
 namespace providers::redfish {

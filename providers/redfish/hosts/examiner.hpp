@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <string>
 
+#include "providers/host_report.hpp"
 #include "providers/redfish/hosts/fleet.hpp"
 
 namespace providers::redfish {

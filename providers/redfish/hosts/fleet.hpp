@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "providers/environment.hpp"
 #include "providers/host_inventory.hpp"
 #include "providers/redfish/hosts/hardware.hpp"
 #include "providers/redfish/hosts/settings.hpp"

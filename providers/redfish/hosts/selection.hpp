@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "providers/host_inventory.hpp"
+#include "providers/launch.hpp"
 #include "providers/redfish/hosts/settings.hpp"
 
 namespace providers::redfish {

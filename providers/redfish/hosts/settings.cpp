@@ -1,6 +1,7 @@
 #include "providers/redfish/hosts/settings.hpp"
 
 #include "api/names.hpp"
+#include "providers/errors.hpp"
 
 namespace providers::redfish {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "providers/provider.hpp"
+#include "providers/environment.hpp"
 
 namespace providers::redfish {
 

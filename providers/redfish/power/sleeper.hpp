@@ -6,6 +6,7 @@
 #include <string>
 
 #include "providers/redfish/power/waker.hpp"
+#include "providers/removal.hpp"
 
 namespace providers::redfish {
 

@@ -3,6 +3,7 @@
 #include "api/names.hpp"
 #include "base/text.hpp"
 #include "base/uuid.hpp"
+#include "providers/errors.hpp"
 #include "providers/redfish/hosts/selection.hpp"
 #include "providers/served_boot_data.hpp"
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "providers/launch.hpp"
 #include "providers/redfish/hosts/binding.hpp"
 #include "providers/redfish/hosts/fleet.hpp"
 #include "providers/redfish/power/power_step.hpp"

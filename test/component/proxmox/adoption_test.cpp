@@ -1,5 +1,6 @@
 // VMs that the Go project's operator made, taken over or left alone.
 #include "providers/adopter.hpp"
+#include "providers/launch.hpp"
 
 #include "test/component/proxmox/lab.hpp"
 

@@ -1,5 +1,8 @@
 // Machines that join by way of their guest agent.
+#include "providers/boot_sources.hpp"
 #include "providers/guest_observer.hpp"
+#include "providers/launch.hpp"
+#include "providers/removal.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
 using namespace providers;

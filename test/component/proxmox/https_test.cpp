@@ -1,6 +1,9 @@
 // The same provider over real sockets and TLS, in real time.
 #include "base/http_server.hpp"
-#include "providers/provider.hpp"
+#include "providers/boot_sources.hpp"
+#include "providers/environment.hpp"
+#include "providers/machine.hpp"
+#include "providers/registry/registry.hpp"
 #include "test/component/base/certificates.hpp"
 #include "test/component/base/loop.hpp"
 #include "test/simulators/proxmox/core/simulator.hpp"

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "providers/leftover_finder.hpp"
+#include "providers/provider.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
 using namespace providers;

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "base/url.hpp"
+#include "providers/registry/registry.hpp"
 #include "test/simulators/proxmox/core/transport.hpp"
 
 namespace test {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/virtual_clock.hpp"
+#include "providers/environment.hpp"
+#include "providers/provider.hpp"
 #include "providers/served_boot_data.hpp"
 #include "test/simulators/proxmox/core/simulator.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"

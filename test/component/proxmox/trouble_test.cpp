@@ -1,4 +1,5 @@
 // What goes wrong on the way to a running machine, and what the caller is told.
+#include "providers/errors.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
 using namespace providers;

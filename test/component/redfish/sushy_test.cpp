@@ -5,6 +5,8 @@
 #include "base/task_group.hpp"
 #include "bootstrap/iso_image.hpp"
 #include "bootstrap/seed_server.hpp"
+#include "providers/environment.hpp"
+#include "providers/provider.hpp"
 #include "providers/served_boot_data.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"

@@ -1,4 +1,5 @@
 // How claims end whose Node, machine or host others took, keep or lost.
+#include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 

@@ -1,4 +1,5 @@
 // Claims while the API server and the provider fail now and then, before and after requests took effect.
+#include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 

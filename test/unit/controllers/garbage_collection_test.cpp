@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/state/identity.hpp"
+#include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 

@@ -1,5 +1,6 @@
 // Behaviour of the Provider reconciler: what each kind of wrong input ends in.
 #include "controllers/provider.hpp"
+#include "providers/errors.hpp"
 
 #include <stdexcept>
 

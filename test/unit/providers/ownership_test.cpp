@@ -1,3 +1,4 @@
+#include "providers/errors.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
 
 #include <boost/json/parse.hpp>

@@ -1,4 +1,5 @@
 // Boot data of a claim as a second virtual medium beside the image that the host boots.
+#include "providers/machine.hpp"
 #include "providers/served_boot_data.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"

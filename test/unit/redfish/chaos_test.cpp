@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/task_group.hpp"
+#include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 

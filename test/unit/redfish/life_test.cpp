@@ -1,4 +1,5 @@
 // A host's life with a claim: chosen, taken, woken, put to sleep, given back.
+#include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 

@@ -1,5 +1,7 @@
 #include "test/unit/redfish/world.hpp"
 
+#include "providers/errors.hpp"
+
 namespace redfish_tests {
 
 std::vector<providers::HostPointer> Inventory::hosts(const std::string&, const std::string&) {

@@ -10,7 +10,11 @@
 
 #include "api/names.hpp"
 #include "base/random.hpp"
+#include "providers/boot_sources.hpp"
+#include "providers/environment.hpp"
 #include "providers/host_inventory.hpp"
+#include "providers/host_report.hpp"
+#include "providers/provider.hpp"
 #include "providers/redfish/redfish_provider.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/run_coroutine.hpp"

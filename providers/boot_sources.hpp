@@ -1,0 +1,69 @@
+// What a machine is told when it boots, made when (and only when) the backend needs it. A backend takes from
+// these sources what it can carry to a machine.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "providers/machine.hpp"
+
+namespace providers {
+
+namespace asio = boost::asio;
+
+// Makes the boot data of a machine when (and only when) the backend needs it, after it was placed.
+class BootImageSource {
+public:
+    BootImageSource() = default;
+    BootImageSource(const BootImageSource&) = delete;
+    BootImageSource& operator=(const BootImageSource&) = delete;
+    virtual ~BootImageSource() = default;
+    // The bytes of a NoCloud ISO 9660 image. They hold a secret.
+    virtual asio::awaitable<std::string> iso_image(MachineRecord placed) = 0;
+};
+
+// What the guest is told by the hypervisor's own means (Proxmox' cloud-init drive). Empty: as the image has
+// it.
+struct GuestSettings {
+    std::string user;
+    std::vector<std::string> ssh_authorized_keys;  // "type key comment"
+    bool upgrade_packages = false;
+    std::string address;  // with prefix length: 10.0.4.50/24; empty: DHCP
+    std::string gateway;
+    std::vector<std::string> nameservers;
+    std::vector<std::string> search_domains;
+};
+// Makes them when the backend needs them.
+class GuestSettingsSource {
+public:
+    GuestSettingsSource() = default;
+    GuestSettingsSource(const GuestSettingsSource&) = delete;
+    GuestSettingsSource& operator=(const GuestSettingsSource&) = delete;
+    virtual ~GuestSettingsSource() = default;
+    virtual asio::awaitable<GuestSettings> guest_settings() = 0;
+};
+
+// What is run in a guest to make it join, given to it on the standard input of a shell.
+struct JoinScript {
+    std::string script;  // may be run again: then it tells what the first run did. Holds a secret.
+    std::vector<std::string> secrets;  // texts that must not be told on when its output is
+};
+// A join by way of the guest agent.
+class GuestJoin {
+public:
+    GuestJoin() = default;
+    GuestJoin(const GuestJoin&) = delete;
+    GuestJoin& operator=(const GuestJoin&) = delete;
+    virtual ~GuestJoin() = default;
+    // Makes it when the guest is ready for it.
+    virtual asio::awaitable<JoinScript> script(MachineRecord placed) = 0;
+
+    std::vector<std::string>
+        ready_command;            // succeeds once the guest is ready; empty: when its agent answers
+    bool accept_degraded = true;  // the output "degraded" counts as success
+    base::Duration exec_timeout = std::chrono::minutes{5};
+};
+
+}  // namespace providers

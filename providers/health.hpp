@@ -1,0 +1,35 @@
+// Whether a backend can work as it is configured.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace providers {
+
+// The host of a template that serves every host, here and in the provider's status.
+inline constexpr const char* kAllHosts = "*";
+
+// What the backend is asked to prove on a health check.
+struct Health {
+    bool credentials_ok = false;
+    bool reachable = false;
+    std::string reason;   // CamelCase when not ok: Unreachable, AuthenticationFailed, MissingPrivileges,
+                          // TLSVerificationFailed
+    std::string message;  // what is wrong and what would be right
+    std::string version;
+    // Of backends that make machines from a template: whether it is there. Reason empty: it is, or none is
+    // configured.
+    std::string template_reason;  // TemplateNotFound, TemplateAmbiguous
+    std::string template_message;
+    // Of the templates found, by host (kAllHosts: one for all). Another revision is another template, or
+    // other content.
+    std::map<std::string, std::string> template_revisions;
+    std::int64_t boot_disk_gib = 0;  // of the machines that are made; 0: not known
+    // What of the configuration can work on no host (a storage that does not exist), with what would be
+    // right. Empty: nothing that is visible.
+    std::string configuration_fault;
+    std::string not_visible;  // what of it could not be checked, and what that would take; empty: nothing
+};
+
+}  // namespace providers

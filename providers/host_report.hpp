@@ -1,0 +1,29 @@
+// What one look at a host of bare metal through its BMC has shown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace providers {
+
+struct HostReport {
+    bool reachable = false;
+    bool authenticated = false;
+    std::string reason;   // CamelCase if something is wrong: Unreachable, Unauthorized, LicenseRequired, ...
+    std::string message;  // what is wrong and what would be right
+    base::Duration retry_after{};  // when a failed look is worth repeating; 0: as usual
+    std::string power_state;       // as the BMC says it; empty: unknown
+    std::string health;
+    std::string system_uuid;  // lower case, as the BMC writes it; empty: it has none that identifies
+    std::string serial_number;
+    std::vector<std::string> macs;
+    std::int64_t cpu_cores = 0;  // logical processors; 0: unknown (never booted since it was unplugged)
+    std::int64_t memory_mib = 0;
+    std::optional<std::int64_t> power_watts;
+};
+
+}  // namespace providers

@@ -1,0 +1,15 @@
+// Makes a backend of any type.
+#pragma once
+
+#include <memory>
+
+#include "providers/environment.hpp"
+#include "providers/provider.hpp"
+
+namespace providers {
+
+// Throws std::invalid_argument naming the field and what would be right, CredentialsError if that is a key of
+// the Secret.
+std::unique_ptr<Provider> make_provider(ProviderConfig config, ProviderEnvironment& environment);
+
+}  // namespace providers
