@@ -190,7 +190,7 @@ asio::awaitable<Approval> CertificateApprover::judge(Request request, ClaimPoint
 asio::awaitable<std::vector<std::string>> CertificateApprover::ask_guest(ClaimPointer claim) {
     const auto lookup = co_await parts_.instances.get(claim::provider_of(*claim));
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-    auto* observer = provider ? dynamic_cast<providers::GuestObserver*>(provider->get()) : nullptr;
+    auto* observer = provider ? (*provider)->capabilities().guest_observer : nullptr;
     if (!observer) co_return std::vector<std::string>();
     auto sight = co_await observer->look_at_guest(claim::record_of(claim->status));
     co_return std::move(sight.addresses);

@@ -187,7 +187,7 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
 asio::awaitable<std::vector<std::string>> GarbageCollector::leftovers(ProviderObject object,
                                                                       Backend backend) {
     std::vector<std::string> messages;
-    auto* finder = dynamic_cast<providers::LeftoverFinder*>(backend.get());
+    auto* finder = backend->capabilities().leftover_finder;
     if (!finder) co_return messages;
     const auto found = co_await finder->leftovers();
     for (const auto& leftover : found) {

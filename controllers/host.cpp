@@ -6,6 +6,7 @@
 #include "base/backoff.hpp"
 #include "base/uuid.hpp"
 #include "controllers/cache/writes.hpp"
+#include "providers/host_examiner.hpp"
 #include "providers/provider.hpp"
 #include "providers/session_holder.hpp"
 
@@ -151,12 +152,11 @@ asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host)
         look.report = std::move(report);
     } else {
         const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
-        auto report = co_await provider->examine_host(key.name);
-        if (!report) {
-            report.emplace();
-            report->reason = api::reasons::kUnsupportedType;
-            report->message = "NodeSmithProvider " + provider_key.str() + " is not of type redfish";
-        }
+        auto* examiner = provider->capabilities().host_examiner;
+        providers::HostReport report;
+        report.reason = api::reasons::kUnsupportedType;
+        report.message = "NodeSmithProvider " + provider_key.str() + " is not of type redfish";
+        if (examiner) report = co_await examiner->examine_host(key.name);
         looks_[key].report = std::move(report);
     }
     auto& looked = looks_[key];
@@ -224,7 +224,7 @@ asio::awaitable<void> HostReconciler::end_sessions() {
     for (const auto& key : keys) {
         const auto lookup = co_await instances_.get(key);
         const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-        auto* holder = backend ? dynamic_cast<providers::SessionHolder*>(backend->get()) : nullptr;
+        auto* holder = backend ? (*backend)->capabilities().session_holder : nullptr;
         if (holder) co_await holder->end_sessions();
     }
 }

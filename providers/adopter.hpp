@@ -22,7 +22,7 @@ struct NotAdopted {
 };
 using AdoptResult = std::variant<Adopted, NotAdopted>;
 
-// Implemented by backends that can; a Provider beside it.
+// Implemented by backends that can.
 class Adopter {
 public:
     Adopter() = default;

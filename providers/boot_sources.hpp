@@ -13,6 +13,8 @@ namespace providers {
 
 namespace asio = boost::asio;
 
+class ServedBootData;
+
 // Makes the boot data of a machine when (and only when) the backend needs it, after it was placed.
 class BootImageSource {
 public:
@@ -22,6 +24,18 @@ public:
     virtual ~BootImageSource() = default;
     // The bytes of a NoCloud ISO 9660 image. They hold a secret.
     virtual asio::awaitable<std::string> iso_image(MachineRecord placed) = 0;
+    // Null: the data have to be carried to the machine.
+    virtual ServedBootData* served() { return nullptr; }
+};
+
+// Boot data that need not be carried to a machine: the machine can be told where to fetch them. The image
+// holds what is served. A backend that can hand an address to a machine does that; another one may carry the
+// image.
+class ServedBootData : public BootImageSource {
+public:
+    ServedBootData* served() final { return this; }
+    // Ends with a slash; below it are NoCloud's files and their image seed.iso. Who has it may read them.
+    virtual asio::awaitable<std::string> url(MachineRecord placed) = 0;
 };
 
 // What the guest is told by the hypervisor's own means (Proxmox' cloud-init drive). Empty: as the image has

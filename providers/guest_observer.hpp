@@ -17,7 +17,7 @@ struct GuestSight {
     std::string obstacle;                // why the agent could not be asked; empty: it was
 };
 
-// Implemented by backends whose guests may have an agent; a Provider beside it.
+// Implemented by backends whose guests may have an agent.
 class GuestObserver {
 public:
     GuestObserver() = default;

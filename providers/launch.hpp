@@ -34,6 +34,9 @@ struct MachineSpec {
     BootImageSource* boot_image = nullptr;
     GuestSettingsSource* guest = nullptr;
     GuestJoin* join = nullptr;
+
+    // Null: its boot data, if it gets any, have to be carried to it.
+    ServedBootData* served_boot_data() const { return boot_image ? boot_image->served() : nullptr; }
 };
 
 // No host can take the machine now; the message names for each host what is missing.

@@ -18,7 +18,7 @@ struct Leftover {
     bool is_certain = false;  // else it may be that somebody is at work on it, unseen
 };
 
-// Implemented by backends where that can be; a Provider beside it.
+// Implemented by backends where that can be.
 class LeftoverFinder {
 public:
     LeftoverFinder() = default;

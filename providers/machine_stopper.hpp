@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 struct Stopped {};
 using StopResult = std::variant<Stopped, Gone, RemovalInProgress, RemovalBlocked>;
 
-// Implemented by backends whose machines cost little while they are off; a Provider beside it.
+// Implemented by backends whose machines cost little while they are off.
 class MachineStopper {
 public:
     MachineStopper() = default;

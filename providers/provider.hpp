@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "providers/health.hpp"
-#include "providers/host_report.hpp"
 #include "providers/launch.hpp"
 #include "providers/machine.hpp"
 #include "providers/offering.hpp"
@@ -17,6 +16,23 @@
 namespace providers {
 
 namespace asio = boost::asio;
+
+class Adopter;
+class GuestObserver;
+class HostExaminer;
+class LeftoverFinder;
+class MachineStopper;
+class SessionHolder;
+
+// What only some backends can do. Null: this one cannot; else it lives as long as the backend.
+struct Capabilities {
+    Adopter* adopter = nullptr;
+    GuestObserver* guest_observer = nullptr;
+    HostExaminer* host_examiner = nullptr;
+    LeftoverFinder* leftover_finder = nullptr;
+    MachineStopper* machine_stopper = nullptr;
+    SessionHolder* session_holder = nullptr;
+};
 
 // Every method may throw ProviderError; cancelling half-way leaves an outcome that the next call reads back.
 class Provider {
@@ -50,11 +66,8 @@ public:
                                                InUseCheck in_use) = 0;
     // After the Node registered: detach and delete boot data. True when nothing is left of it.
     virtual asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) = 0;
-    // Bare metal only: looks at one NodeSmithHost through its BMC; nullopt: this backend
-    // has no hosts. Never throws ProviderError: what is wrong is in the report.
-    virtual asio::awaitable<std::optional<HostReport>> examine_host(std::string /*host*/) {
-        co_return std::nullopt;
-    }
+    // What it can do beyond this.
+    virtual Capabilities capabilities() { return {}; }
 };
 
 }  // namespace providers

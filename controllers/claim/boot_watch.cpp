@@ -79,7 +79,7 @@ asio::awaitable<std::optional<providers::GuestSight>> BootWatch::ask(Observation
     const auto& claim = observation.claim;
     const auto lookup = co_await instances_.get(provider_of(*claim));
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-    auto* observer = provider ? dynamic_cast<providers::GuestObserver*>(provider->get()) : nullptr;
+    auto* observer = provider ? (*provider)->capabilities().guest_observer : nullptr;
     if (!observer) co_return std::nullopt;
     co_return co_await observer->look_at_guest(record_of(claim->status));
 }

@@ -5,7 +5,6 @@
 #include "base/text.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/wire/fields.hpp"
-#include "providers/served_boot_data.hpp"
 
 namespace providers::proxmox {
 
@@ -67,7 +66,7 @@ asio::awaitable<bool> Cloner::is_cloning(std::string host) {
 
 asio::awaitable<void> Cloner::configure(MachineSpec spec, VmConfig config) {
     BootPlace boot;
-    if (auto* served = served_boot_data(spec)) {
+    if (auto* served = spec.served_boot_data()) {
         boot.url = co_await served->url(spec.record);
     } else if (spec.boot_image) {
         boot.image = co_await images_.volume_on(spec.identity, spec.record.host);

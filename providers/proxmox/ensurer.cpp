@@ -6,7 +6,6 @@
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
 #include "providers/proxmox/wire/fields.hpp"
-#include "providers/served_boot_data.hpp"
 
 namespace providers::proxmox {
 
@@ -20,7 +19,7 @@ constexpr base::Duration kRefusalAge = std::chrono::minutes{1};
 constexpr base::Duration kRefusedRetry = std::chrono::seconds{30};
 
 bool carries_image(const MachineSpec& spec) {
-    return spec.boot_image && !served_boot_data(spec);
+    return spec.boot_image && !spec.served_boot_data();
 }
 
 // The drives that a VM made by us has, for the moment after its creation.
@@ -258,7 +257,7 @@ asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
     try {
         if (settings_.spec.template_) co_return co_await clone(spec);
         std::string boot_url;
-        if (auto* served = served_boot_data(spec)) boot_url = co_await served->url(spec.record);
+        if (auto* served = spec.served_boot_data()) boot_url = co_await served->url(spec.record);
         const auto parameters = blank_vm_parameters(settings_, spec, boot_url);
         const auto upid =
             co_await client_.change(create_vm(spec.record.host, vmid_of(spec.record.machine_id), parameters));

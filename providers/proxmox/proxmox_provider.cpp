@@ -70,6 +70,9 @@ public:
     asio::awaitable<GuestSight> look_at_guest(MachineRecord record) override {
         co_return co_await proxmox::look_at_guest(client_, std::move(record));
     }
+    Capabilities capabilities() override {
+        return {.adopter = this, .guest_observer = this, .leftover_finder = this, .machine_stopper = this};
+    }
     asio::awaitable<std::vector<HostOffering>> offerings() override {
         co_return co_await placer_.offerings();
     }

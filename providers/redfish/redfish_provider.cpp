@@ -3,6 +3,7 @@
 #include "api/names.hpp"
 #include "base/uuid.hpp"
 #include "providers/errors.hpp"
+#include "providers/host_examiner.hpp"
 #include "providers/redfish/hosts/examiner.hpp"
 #include "providers/redfish/hosts/selection.hpp"
 #include "providers/redfish/power/sleeper.hpp"
@@ -12,7 +13,7 @@ namespace providers::redfish {
 
 namespace {
 
-class RedfishProvider final : public Provider, public SessionHolder {
+class RedfishProvider final : public Provider, public HostExaminer, public SessionHolder {
 public:
     RedfishProvider(ProviderConfig config, ProviderEnvironment& environment)
         : settings_(make_settings(config)),
@@ -40,8 +41,9 @@ public:
     asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power,
                                        InUseCheck in_use) override;
     asio::awaitable<bool> discard_boot_image(MachineIdentity, MachineRecord) override { co_return true; }
-    asio::awaitable<std::optional<HostReport>> examine_host(std::string host) override;
+    asio::awaitable<HostReport> examine_host(std::string host) override;
     asio::awaitable<void> end_sessions() override { co_await fleet_.end_sessions(); }
+    Capabilities capabilities() override { return {.host_examiner = this, .session_holder = this}; }
 
 private:
     std::vector<HostPointer> hosts() { return inventory_.hosts(settings_.namespace_, settings_.name); }
@@ -179,11 +181,10 @@ asio::awaitable<Health> RedfishProvider::check() {
     co_return health;
 }
 
-asio::awaitable<std::optional<HostReport>> RedfishProvider::examine_host(std::string name) {
+asio::awaitable<HostReport> RedfishProvider::examine_host(std::string name) {
     for (const auto& host : hosts()) {
         if (host->metadata.name != name) continue;
-        auto report = co_await examiner_.examine(*host);
-        co_return report;
+        co_return co_await examiner_.examine(*host);
     }
     HostReport missing;
     missing.reason = "NoHost";

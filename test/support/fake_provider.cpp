@@ -222,6 +222,10 @@ public:
         co_return was_so;
     }
 
+    providers::Capabilities capabilities() override {
+        return {.guest_observer = this, .leftover_finder = this, .machine_stopper = this};
+    }
+
 private:
     bool switch_now(CloudMachine& machine, providers::Power power) {
         using providers::MachineState;

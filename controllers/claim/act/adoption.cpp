@@ -87,7 +87,7 @@ asio::awaitable<providers::AdoptResult> Adoption::ask_provider(Observation obser
     if (const auto* missing = std::get_if<ProviderUnavailable>(&lookup))
         co_return providers::NotAdopted{missing->message};
     const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
-    auto* adopter = dynamic_cast<providers::Adopter*>(provider.get());
+    auto* adopter = provider->capabilities().adopter;
     if (!adopter) co_return providers::NotAdopted{"its provider makes no machines that could be adopted"};
     auto identity = identity_of(claim, instances_.cluster_id(), observation.provider->metadata.uid);
     identity.attempt = std::max<std::int64_t>(identity.attempt, 1);

@@ -1,12 +1,12 @@
 // What a backend may ask for while it makes a machine. What the API server has to be asked for is asked for
 // then.
+#include "providers/boot_sources.hpp"
 #include "bootstrap/agent_script.hpp"
 #include "bootstrap/iso_image.hpp"
 #include "bootstrap/seed_server.hpp"
 #include "controllers/claim/act/boot_data.hpp"
 #include "controllers/claim/decide/guest_wish.hpp"
 #include "providers/machine.hpp"
-#include "providers/served_boot_data.hpp"
 
 namespace controllers::claim {
 

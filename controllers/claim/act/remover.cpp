@@ -84,7 +84,7 @@ asio::awaitable<kube::Result> Remover::stop_machine(Observation observation) {
     const auto provider_key = provider_of(*claim);
     const auto lookup = co_await instances_.get(provider_key);
     const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-    auto* stopper = provider ? dynamic_cast<providers::MachineStopper*>(provider->get()) : nullptr;
+    auto* stopper = provider ? (*provider)->capabilities().machine_stopper : nullptr;
     providers::StopResult result = without_provider(lookup, provider_key);
     if (stopper && observation.provider) {
         auto identity = identity_of(*claim, instances_.cluster_id(), observation.provider->metadata.uid);

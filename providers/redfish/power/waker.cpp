@@ -5,7 +5,6 @@
 #include "base/uuid.hpp"
 #include "providers/errors.hpp"
 #include "providers/redfish/hosts/selection.hpp"
-#include "providers/served_boot_data.hpp"
 
 namespace providers::redfish {
 
@@ -226,7 +225,7 @@ asio::awaitable<void> Waker::prepare_boot(MachineSpec spec, NodeSmithHost host,
     if (boot.method == BootMethod::VirtualMedia) {
         const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
         const auto slot = co_await station->hardware.insert_boot_image(system, url);
-        if (auto* data = served_boot_data(spec)) {
+        if (auto* data = spec.served_boot_data()) {
             const auto where = co_await data->url(spec.record);
             co_await station->hardware.insert_boot_data(system, where, slot);
         }

@@ -29,7 +29,7 @@ struct Legacy {
                 {"smbios1", "uuid=7c9e6679-7425-40de-944b-e07fc1f90ae7"}};
     }
     AdoptResult adopt() {
-        auto* adopter = dynamic_cast<Adopter*>(lab.provider.get());
+        auto* adopter = lab.provider->capabilities().adopter;
         REQUIRE(adopter);
         return lab.run(adopter->adopt(spec.identity));
     }

@@ -100,7 +100,7 @@ TEST_CASE("A machine joins when its guest is ready, by a script on standard inpu
 TEST_CASE("The agent tells which addresses its guest has; why it tells nothing is told, too") {
     World world;
     world.lab.launch(world.spec);
-    auto& observer = dynamic_cast<GuestObserver&>(*world.lab.provider);
+    auto& observer = *world.lab.provider->capabilities().guest_observer;
     const auto look = [&](const MachineSpec& spec) {
         return world.lab.run(observer.look_at_guest(spec.record));
     };

@@ -30,7 +30,7 @@ RemovalBlocked blocked(Lab& lab, MachineSpec& spec) {
 
 std::vector<Leftover> leftovers(Lab& lab) {
     lab.wait(30s);
-    auto* finder = dynamic_cast<LeftoverFinder*>(lab.provider.get());
+    auto* finder = lab.provider->capabilities().leftover_finder;
     REQUIRE(finder);
     return lab.run(finder->leftovers());
 }

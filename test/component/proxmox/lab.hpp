@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/virtual_clock.hpp"
+#include "providers/boot_sources.hpp"
 #include "providers/environment.hpp"
 #include "providers/provider.hpp"
-#include "providers/served_boot_data.hpp"
 #include "test/simulators/proxmox/core/simulator.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
 #include "test/support/catch.hpp"

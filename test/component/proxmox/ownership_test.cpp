@@ -183,7 +183,7 @@ TEST_CASE("A machine that is to be kept is shut down, set aside and takes no roo
     auto spec = lab.machine(1);
     lab.launch(spec);
     lab.vm(spec)->config["onboot"] = "1";
-    auto& stopper = dynamic_cast<MachineStopper&>(*lab.provider);
+    auto& stopper = *lab.provider->capabilities().machine_stopper;
     const auto stop = [&](InUseCheck in_use = {}) {
         for (int calls = 0; calls < 100; ++calls) {
             auto result = lab.run(stopper.stop(spec.identity, spec.record, in_use));
@@ -213,7 +213,7 @@ TEST_CASE("What is not provably the machine that is to be kept is not stopped") 
     auto spec = lab.machine(1);
     lab.launch(spec);
     lab.vm(spec)->config["description"] = "mine";
-    auto& stopper = dynamic_cast<MachineStopper&>(*lab.provider);
+    auto& stopper = *lab.provider->capabilities().machine_stopper;
     const auto result = lab.run(stopper.stop(spec.identity, spec.record, {}));
     CHECK(std::get<RemovalBlocked>(result).reason == "OwnershipMismatch");
     CHECK(lab.vm(spec)->running);

@@ -5,9 +5,10 @@
 #include "base/task_group.hpp"
 #include "bootstrap/iso_image.hpp"
 #include "bootstrap/seed_server.hpp"
+#include "providers/boot_sources.hpp"
 #include "providers/environment.hpp"
+#include "providers/host_examiner.hpp"
 #include "providers/provider.hpp"
-#include "providers/served_boot_data.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
@@ -68,6 +69,7 @@ struct Lab {
         return inventory.objects[host.metadata.name] = host;
     }
 
+    providers::HostExaminer& examiner() { return *provider->capabilities().host_examiner; }
     template <class T>
     T run(asio::awaitable<T> work) {
         std::optional<T> result;
@@ -179,7 +181,7 @@ providers::MachineIdentity identity_of(const std::string& claim) {
 }
 
 std::string power_of(Lab& lab, const std::string& host) {
-    return lab.run(lab.provider->examine_host(host))->power_state;
+    return lab.run(lab.examiner().examine_host(host)).power_state;
 }
 
 }  // namespace
@@ -187,11 +189,11 @@ std::string power_of(Lab& lab, const std::string& host) {
 TEST_CASE("a host behind sushy is examined with Basic, because there are no sessions") {
     Lab lab;
     lab.add(1);
-    const auto report = lab.run(lab.provider->examine_host("host-1"));
-    INFO(report->message);
-    CHECK(report->reason.empty());
-    CHECK(report->system_uuid == uuid_of(1));
-    CHECK(report->macs == std::vector<std::string>{"52:54:00:00:00:01"});
+    const auto report = lab.run(lab.examiner().examine_host("host-1"));
+    INFO(report.message);
+    CHECK(report.reason.empty());
+    CHECK(report.system_uuid == uuid_of(1));
+    CHECK(report.macs == std::vector<std::string>{"52:54:00:00:00:01"});
 }
 
 TEST_CASE("a host behind sushy is woken by PXE and shut down again") {
@@ -224,17 +226,17 @@ TEST_CASE("a host behind sushy is not trusted without its certificate authority"
     Lab lab;
     lab.add(3).spec.bmc.tls.reset();
     lab.inventory.objects["host-3"].spec.bmc.tls.reset();
-    const auto report = lab.run(lab.provider->examine_host("host-3"));
-    CHECK_FALSE(report->reachable);
-    CHECK(report->message.find("certificate") != std::string::npos);
+    const auto report = lab.run(lab.examiner().examine_host("host-3"));
+    CHECK_FALSE(report.reachable);
+    CHECK(report.message.find("certificate") != std::string::npos);
 }
 
 TEST_CASE("a host behind sushy is refused with a wrong password, which stays unsaid") {
     Lab lab({}, "a-wrong-password");
     lab.add(3);
-    const auto report = lab.run(lab.provider->examine_host("host-3"));
-    CHECK(report->reason == "Unauthorized");
-    CHECK(report->message.find("a-wrong-password") == std::string::npos);
+    const auto report = lab.run(lab.examiner().examine_host("host-3"));
+    CHECK(report.reason == "Unauthorized");
+    CHECK(report.message.find("a-wrong-password") == std::string::npos);
 }
 
 TEST_CASE("a host behind sushy takes and gives back its boot override") {
@@ -247,9 +249,9 @@ TEST_CASE("a host behind sushy takes and gives back its boot override") {
     while (!lab.wake(identity, record)) continue;
     lab.inventory.objects["host-3"].status.phase = api::v1alpha1::HostPhase::InUse;
     // After it has served the override is cancelled as far as the BMC lets us.
-    const auto report = lab.run(lab.provider->examine_host(host.metadata.name));
-    INFO(report->message);
-    CHECK(report->reason.empty());
+    const auto report = lab.run(lab.examiner().examine_host(host.metadata.name));
+    INFO(report.message);
+    CHECK(report.reason.empty());
     while (!lab.is_gone(identity, record)) continue;
 }
 

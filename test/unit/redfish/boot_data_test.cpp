@@ -1,6 +1,6 @@
 // Boot data of a claim as a second virtual medium beside the image that the host boots.
+#include "providers/boot_sources.hpp"
 #include "providers/machine.hpp"
-#include "providers/served_boot_data.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 

@@ -315,7 +315,7 @@ TEST_CASE("sessions end with the process") {
     std::vector<Bmc*> bmcs{&world.add("a"), &world.add("b", {.has_sessions = false})};
     for (const auto* name : {"a", "b"}) CHECK(world.examine(name).reason.empty());
     CHECK(bmcs[0]->sessions() == 1);
-    auto& holder = dynamic_cast<providers::SessionHolder&>(*world.provider);
+    auto& holder = *world.provider->capabilities().session_holder;
     const auto end = [](providers::SessionHolder& sessions) -> asio::awaitable<bool> {
         co_await sessions.end_sessions();
         co_return true;

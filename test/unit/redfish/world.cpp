@@ -1,6 +1,7 @@
 #include "test/unit/redfish/world.hpp"
 
 #include "providers/errors.hpp"
+#include "providers/host_examiner.hpp"
 
 namespace redfish_tests {
 
@@ -160,7 +161,7 @@ void World::joined(const std::string& name) {
 }
 
 providers::HostReport World::examine(const std::string& name) {
-    return *run(provider->examine_host(name));
+    return run(provider->capabilities().host_examiner->examine_host(name));
 }
 
 }  // namespace redfish_tests
