@@ -111,25 +111,26 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
 }
 
 void CertificateApprover::subscribe(kube::WorkQueue& queue) {
-    requests_.on_change([this, &queue](const Request* before, const Request* after) {
-        if (!after || bootstrap::decided(*after))
-            told_.erase((after ? after : before)->metadata.uid);
-        else
-            queue.add(api::key_of(*after));
-    });
-    parts_.informers.claims.on_change([this, &queue](const NodeSmithClaim*, const NodeSmithClaim* after) {
-        if (after) add_requests_of(*after, queue);
+    const auto is_open = [](const Request& request) { return !bootstrap::decided(request); };
+    kube::watch(requests_).present().when(is_open).enqueue(queue);
+    const auto forget = [this](const Request& request) { told_.erase(request.metadata.uid); };
+    kube::watch(requests_).when(bootstrap::decided).call(forget);
+    kube::watch(requests_).gone().call(forget);
+    kube::watch(parts_.informers.claims).present().enqueue(queue, [this](const NodeSmithClaim& claim) {
+        return open_requests_of(claim);
     });
 }
 
-void CertificateApprover::add_requests_of(const NodeSmithClaim& claim, kube::WorkQueue& queue) const {
+kube::Keys CertificateApprover::open_requests_of(const NodeSmithClaim& claim) const {
+    kube::Keys keys;
     const auto& store = requests_.store();
-    if (store.size() == 0) return;
+    if (store.size() == 0) return keys;
     const auto token = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
     for (const auto& requests :
          {store.by_index(kByToken, token), store.by_index(kByNode, claim.status.nodeName)})
         for (const auto& request : requests)
-            if (!bootstrap::decided(*request)) queue.add(api::key_of(*request));
+            if (!bootstrap::decided(*request)) keys.push_back(api::key_of(*request));
+    return keys;
 }
 
 CertificateApprover::ClaimPointer CertificateApprover::claim_of(const Request& request) const {

@@ -17,6 +17,7 @@
 #include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
+#include "kube/watches.hpp"
 
 namespace controllers {
 
@@ -54,7 +55,7 @@ private:
     // The claim whose machine asks; null: it is not ours, or the operator does not approve for it.
     ClaimPointer claim_of(const Request& request) const;
     bool is_served(const api::v1alpha1::NodeSmithClaim& claim) const;
-    void add_requests_of(const api::v1alpha1::NodeSmithClaim& claim, kube::WorkQueue& queue) const;
+    kube::Keys open_requests_of(const api::v1alpha1::NodeSmithClaim& claim) const;
     asio::awaitable<bootstrap::Approval> judge(Request request, ClaimPointer claim);
     asio::awaitable<std::vector<std::string>> ask_guest(ClaimPointer claim);
     // The key stands in the claim's status before its certificate is approved.

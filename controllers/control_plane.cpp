@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/cache/writes.hpp"
+#include "kube/watches.hpp"
 
 namespace controllers {
 
@@ -34,24 +35,19 @@ ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Clien
       token_rights_(client, clock) {}
 
 void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
-    informers_.control_planes.on_change([this, &queue](const auto* before, const auto* after) {
-        // Another ControlPlane may take over or give up pools of this one.
-        add_all(queue, &(after ? after : before)->metadata.namespace_);
-    });
-    const auto in_namespace = [this, &queue](const auto* before, const auto* after) {
-        add_all(queue, &(after ? after : before)->metadata.namespace_);
+    const auto& control_planes = informers_.control_planes.store();
+    const auto in_its_namespace = [&control_planes](const auto& object) {
+        return kube::keys_of(control_planes, kube::in_namespace(object.metadata.namespace_));
     };
-    informers_.pools.on_change(in_namespace);
-    informers_.providers.on_change(in_namespace);
-    informers_.claims.on_change(in_namespace);
-    informers_.nodes.on_change([this, &queue](const api::Node* before, const api::Node* after) {
-        if (!before || !after || is_ready(*before) != is_ready(*after)) add_all(queue, nullptr);
-    });
-}
-
-void ControlPlaneReconciler::add_all(kube::WorkQueue& queue, const std::string* namespace_) const {
-    for (const auto& [key, object] : informers_.control_planes.store().all())
-        if (!namespace_ || key.namespace_ == *namespace_) queue.add_after(key, kBurst);
+    // Another ControlPlane may take over or give up pools of this one.
+    kube::watch(informers_.control_planes).after(kBurst).enqueue(queue, in_its_namespace);
+    kube::watch(informers_.pools).after(kBurst).enqueue(queue, in_its_namespace);
+    kube::watch(informers_.providers).after(kBurst).enqueue(queue, in_its_namespace);
+    kube::watch(informers_.claims).after(kBurst).enqueue(queue, in_its_namespace);
+    kube::watch(informers_.nodes)
+        .changed(is_ready)
+        .after(kBurst)
+        .enqueue(queue, [&control_planes](const api::Node&) { return kube::keys_of(control_planes); });
 }
 
 ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& object) const {

@@ -21,7 +21,6 @@ public:
 
 private:
     ControlPlaneFacts look(const api::v1alpha1::NodeSmithControlPlane& object) const;
-    void add_all(kube::WorkQueue& queue, const std::string* namespace_) const;
 
     Informers& informers_;
     kube::Client& client_;

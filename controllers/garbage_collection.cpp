@@ -8,6 +8,7 @@
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
 #include "controllers/state/identity.hpp"
+#include "kube/watches.hpp"
 #include "providers/errors.hpp"
 #include "providers/leftover_finder.hpp"
 #include "providers/removal.hpp"
@@ -81,11 +82,7 @@ GarbageCollector::GarbageCollector(Informers& informers, kube::Client& client, b
                                "Removals of machines that no claim owned.", provider_labels())) {}
 
 void GarbageCollector::subscribe(kube::WorkQueue& queue) {
-    informers_.providers.on_change([&queue](const NodeSmithProvider* before, const NodeSmithProvider* after) {
-        const bool same = before && after && before->metadata.generation == after->metadata.generation &&
-                          answers(*before) == answers(*after);
-        if (!same) queue.add(api::key_of(after ? *after : *before));
-    });
+    kube::watch(informers_.providers).changed(kube::kGeneration, answers).enqueue(queue);
 }
 
 asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {

@@ -6,6 +6,7 @@
 #include "base/backoff.hpp"
 #include "base/uuid.hpp"
 #include "controllers/cache/writes.hpp"
+#include "kube/watches.hpp"
 #include "providers/host_examiner.hpp"
 #include "providers/provider.hpp"
 #include "providers/session_holder.hpp"
@@ -25,21 +26,19 @@ constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
 // A changed Secret is noticed so soon; credentials that were refused are not sent again before that.
 constexpr base::Duration kSecretRetry = std::chrono::minutes{2};
 
-bool same_wish(const NodeSmithHost& a, const NodeSmithHost& b) {
-    return a.metadata.generation == b.metadata.generation && a.metadata.uid == b.metadata.uid &&
-           a.metadata.deletionTimestamp == b.metadata.deletionTimestamp &&
-           a.metadata.annotations == b.metadata.annotations && a.status.claimRef == b.status.claimRef &&
-           a.status.phase == b.status.phase && a.status.systemUUID == b.status.systemUUID;
+// What is asked of a host, or alters what is said of it.
+auto wish(const NodeSmithHost& host) {
+    return std::tie(host.metadata.generation, host.metadata.uid, host.metadata.deletionTimestamp,
+                    host.metadata.annotations, host.status.claimRef, host.status.phase,
+                    host.status.systemUUID);
 }
 
 // What its host's status follows from.
-bool same_service(const NodeSmithClaim& a, const NodeSmithClaim& b) {
-    return a.status.host == b.status.host && a.status.capacity == b.status.capacity &&
-           a.metadata.deletionTimestamp == b.metadata.deletionTimestamp &&
-           api::is_true(a.status.conditions, conditions::kRegistered) ==
-               api::is_true(b.status.conditions, conditions::kRegistered) &&
-           api::is_true(a.status.conditions, conditions::kDisrupted) ==
-               api::is_true(b.status.conditions, conditions::kDisrupted);
+auto service(const NodeSmithClaim& claim) {
+    const auto& status = claim.status;
+    return std::tuple(status.host, status.capacity, claim.metadata.deletionTimestamp,
+                      api::is_true(status.conditions, conditions::kRegistered),
+                      api::is_true(status.conditions, conditions::kDisrupted));
 }
 
 std::string claim_uid(const NodeSmithHost& host) {
@@ -66,32 +65,33 @@ HostReconciler::HostReconciler(Informers& informers, kube::Client& client, base:
                            {"namespace", "host"})) {}
 
 void HostReconciler::subscribe(kube::WorkQueue& queue) {
-    informers_.hosts.on_change([this, &queue](const NodeSmithHost* before, const NodeSmithHost* after) {
-        if (before && after && same_wish(*before, *after)) return;
-        queue.add(api::key_of(after ? *after : *before));
-        for (const auto* host : {before, after}) {
-            const auto key = host ? uuid_key(host->status.systemUUID) : std::string();
-            if (key.empty()) continue;
-            for (const auto& twin : informers_.hosts.store().by_index(kHostsBySystemUuid, key))
-                queue.add(api::key_of(*twin));
+    const auto& hosts = informers_.hosts.store();
+    kube::watch(informers_.hosts).changed(wish).enqueue(queue);
+    const auto twins_of = [&hosts](const NodeSmithHost& host) {
+        const auto uuid = uuid_key(host.status.systemUUID);
+        return uuid.empty() ? kube::Keys() : kube::keys_of(hosts.by_index(kHostsBySystemUuid, uuid));
+    };
+    kube::watch(informers_.hosts).changed(wish).before_too().enqueue(queue, twins_of);
+
+    const auto host_of = [](const NodeSmithClaim& claim) {
+        return kube::ObjectKey(claim.metadata.namespace_, claim.status.host);
+    };
+    kube::watch(informers_.claims)
+        .changed(service)
+        .when([&hosts, host_of](const NodeSmithClaim& claim) { return hosts.get(host_of(claim)) != nullptr; })
+        .enqueue(queue, host_of);
+
+    const auto hosts_of = [&hosts](const NodeSmithProvider& provider) {
+        return kube::keys_of(hosts.by_index(kHostsByProvider, api::key_of(provider).str()));
+    };
+    const auto provider = kube::watch(informers_.providers).changed(kube::kGeneration);
+    provider.call([this, hosts_of](const NodeSmithProvider& object) {
+        for (const auto& key : hosts_of(object)) {
+            const auto known = looks_.find(key);
+            if (known != looks_.end()) known->second.next = clock_.now();
         }
     });
-    informers_.claims.on_change([this, &queue](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-        if (before && after && same_service(*before, *after)) return;
-        const auto& claim = after ? *after : *before;
-        const kube::ObjectKey host{claim.metadata.namespace_, claim.status.host};
-        if (!host.name.empty() && informers_.hosts.store().get(host)) queue.add(host);
-    });
-    informers_.providers.on_change(
-        [this, &queue](const NodeSmithProvider* before, const NodeSmithProvider* after) {
-            if (before && after && before->metadata.generation == after->metadata.generation) return;
-            const auto key = api::key_of(after ? *after : *before);
-            for (const auto& host : informers_.hosts.store().by_index(kHostsByProvider, key.str())) {
-                const auto known = looks_.find(api::key_of(*host));
-                if (known != looks_.end()) known->second.next = clock_.now();
-                queue.add(api::key_of(*host));
-            }
-        });
+    provider.enqueue(queue, hosts_of);
 }
 
 asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {

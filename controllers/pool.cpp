@@ -6,6 +6,7 @@
 #include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/template_hash.hpp"
+#include "kube/watches.hpp"
 
 namespace controllers {
 
@@ -23,18 +24,19 @@ std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optio
 }
 
 // What a Node's change can alter in a pool's status.
-bool counts_alike(const api::Node& a, const api::Node& b) {
-    return is_ready(a) == is_ready(b) && a.status.allocatable == b.status.allocatable;
+const auto& allocatable(const api::Node& node) {
+    return node.status.allocatable;
 }
 
-// For the pools that the control planes list.
-bool means_the_same(const NodeSmithControlPlane& a, const NodeSmithControlPlane& b) {
-    const auto is_unhealthy = [](const NodeSmithControlPlane& control_plane) {
-        return api::is_false(control_plane.status.conditions, api::conditions::kClusterHealthy);
-    };
-    const bool counts = ledger::limits_of(a.spec).any() || ledger::limits_of(b.spec).any();
-    return a.spec == b.spec && a.metadata.deletionTimestamp == b.metadata.deletionTimestamp &&
-           is_unhealthy(a) == is_unhealthy(b) && (!counts || a.status.reserved == b.status.reserved);
+// What a control plane's change can alter for the pools that it lists.
+bool is_cluster_unhealthy(const NodeSmithControlPlane& control_plane) {
+    return api::is_false(control_plane.status.conditions, api::conditions::kClusterHealthy);
+}
+
+// Where there are no limits nothing is reserved against them.
+auto counted_against_limits(const NodeSmithControlPlane& control_plane) {
+    const bool counts = ledger::limits_of(control_plane.spec).any();
+    return counts ? std::optional(control_plane.status.reserved) : std::nullopt;
 }
 
 }  // namespace
@@ -54,45 +56,44 @@ PoolReconciler::PoolReconciler(Informers& informers, kube::Client& client, base:
                            {"namespace", "pool", "resource"})) {}
 
 void PoolReconciler::subscribe(kube::WorkQueue& queue) {
+    const auto& pools = informers_.pools.store();
+    kube::watch(informers_.pools).enqueue(queue);
+    // Whoever had a label conflict with it may have none now, or the other way round.
+    kube::watch(informers_.pools).appeared_or_gone().enqueue(queue, [&pools](const NodeSmithPool& pool) {
+        return kube::keys_of(
+            pools, [&pool](const auto& other) { return other.metadata.name == pool.metadata.name; });
+    });
+
     const auto pool_of = [](const NodeSmithClaim& claim) {
         return kube::ObjectKey(claim.metadata.namespace_, claim.spec.poolRef);
     };
-    informers_.pools.on_change([this, &queue](const NodeSmithPool* before, const NodeSmithPool* after) {
-        const auto& pool = after ? *after : *before;
-        queue.add(api::key_of(pool));
-        if (before && after) return;
-        // Whoever had a label conflict with it may have none now, or the other way round.
-        for (const auto& [key, other] : informers_.pools.store().all())
-            if (key.name == pool.metadata.name) queue.add(key);
-    });
-    informers_.claims.on_change([&queue, pool_of](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-        queue.add_after(pool_of(after ? *after : *before), kBurst);
-    });
-    informers_.nodes.on_change([this, &queue, pool_of](const api::Node* before, const api::Node* after) {
-        if (before && after && counts_alike(*before, *after)) return;
-        const auto& name = (after ? after : before)->metadata.name;
-        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, name))
-            queue.add_after(pool_of(*claim), kBurst);
-    });
-    informers_.providers.on_change(
-        [this, &queue](const NodeSmithProvider* before, const NodeSmithProvider* after) {
-            const auto provider = api::key_of(after ? *after : *before);
-            for (const auto& pool : informers_.pools.store().by_index(kPoolsByProvider, provider.str()))
-                queue.add(api::key_of(*pool));
+    kube::watch(informers_.claims).after(kBurst).enqueue(queue, pool_of);
+    kube::watch(informers_.nodes)
+        .changed(is_ready, allocatable)
+        .after(kBurst)
+        .enqueue(queue, [this, pool_of](const api::Node& node) {
+            kube::Keys keys;
+            for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
+                keys.push_back(pool_of(*claim));
+            return keys;
         });
-    informers_.hosts.on_change([this, &queue](const NodeSmithHost* before, const NodeSmithHost* after) {
-        if (before && after && is_free(*before) == is_free(*after)) return;
-        const auto& host = after ? *after : *before;
-        const kube::ObjectKey provider(host.metadata.namespace_, host.spec.providerRef);
-        for (const auto& pool : informers_.pools.store().by_index(kPoolsByProvider, provider.str()))
-            queue.add_after(api::key_of(*pool), kBurst);
+
+    const auto pools_of = [&pools](const kube::ObjectKey& provider) {
+        return kube::keys_of(pools.by_index(kPoolsByProvider, provider.str()));
+    };
+    kube::watch(informers_.providers).enqueue(queue, [pools_of](const NodeSmithProvider& provider) {
+        return pools_of(api::key_of(provider));
     });
-    informers_.control_planes.on_change(
-        [this, &queue](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
-            if (before && after && means_the_same(*before, *after)) return;
-            const auto& namespace_ = (after ? after : before)->metadata.namespace_;
-            for (const auto& [key, pool] : informers_.pools.store().all())
-                if (key.namespace_ == namespace_) queue.add(key);
+    kube::watch(informers_.hosts)
+        .changed(is_free)
+        .after(kBurst)
+        .enqueue(queue, [pools_of](const NodeSmithHost& host) {
+            return pools_of({host.metadata.namespace_, host.spec.providerRef});
+        });
+    kube::watch(informers_.control_planes)
+        .changed(&NodeSmithControlPlane::spec, kube::kDeletion, is_cluster_unhealthy, counted_against_limits)
+        .enqueue(queue, [&pools](const NodeSmithControlPlane& control_plane) {
+            return kube::keys_of(pools, kube::in_namespace(control_plane.metadata.namespace_));
         });
 }
 

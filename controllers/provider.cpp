@@ -1,8 +1,10 @@
 #include "controllers/provider.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "controllers/cache/writes.hpp"
+#include "kube/watches.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers {
@@ -23,23 +25,17 @@ constexpr base::Backoff kFailureBackoff{std::chrono::seconds{5}, std::chrono::mi
 constexpr base::Duration kMachinesSettle = std::chrono::seconds{12};
 
 // What decides about a machine's place: a change of anything else in a claim says nothing about hosts.
-bool same_machine(const NodeSmithClaim& a, const NodeSmithClaim& b) {
-    const auto is_there = [](const NodeSmithClaim& claim) {
-        return api::is_true(claim.status.conditions, conditions::kLaunched);
-    };
-    return a.status.host == b.status.host && a.status.machineID == b.status.machineID &&
-           is_there(a) == is_there(b) && a.status.waitsForRoomSince == b.status.waitsForRoomSince;
+auto machine_of(const NodeSmithClaim& claim) {
+    return std::tie(claim.status.host, claim.status.machineID, claim.status.waitsForRoomSince);
+}
+
+bool is_launched(const NodeSmithClaim& claim) {
+    return api::is_true(claim.status.conditions, conditions::kLaunched);
 }
 
 // A provider of bare metal is ready if any of its hosts can be reached.
 bool is_reachable(const NodeSmithHost& host) {
     return api::is_true(host.status.conditions, conditions::kReachable);
-}
-
-// Our own writes of status must not make us look again.
-bool same_wish(const NodeSmithProvider& a, const NodeSmithProvider& b) {
-    return a.metadata.generation == b.metadata.generation && a.metadata.uid == b.metadata.uid &&
-           a.metadata.deletionTimestamp == b.metadata.deletionTimestamp;
 }
 
 }  // namespace
@@ -56,27 +52,32 @@ ProviderReconciler::ProviderReconciler(Informers& informers, kube::Client& clien
                            {"namespace", "provider"})) {}
 
 void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
-    informers_.providers.on_change([&queue](const NodeSmithProvider* before, const NodeSmithProvider* after) {
-        if (!before || !after || !same_wish(*before, *after))
-            queue.add(api::key_of(after ? *after : *before));
-    });
-    informers_.claims.on_change([this, &queue](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-        if (before && after && same_machine(*before, *after)) return;
-        const auto& claim = after ? *after : *before;
-        if (claim.status.providerRef.empty()) return;
-        const kube::ObjectKey key(claim.metadata.namespace_, claim.status.providerRef);
-        const auto provider = informers_.providers.store().get(key);
-        if (provider && provider->metadata.deletionTimestamp)
-            queue.add(key);  // this may have been the last one
-        else if (provider)
-            queue.add_after(key, kMachinesSettle);
-    });
-    informers_.hosts.on_change([this, &queue](const NodeSmithHost* before, const NodeSmithHost* after) {
-        if (before && after && is_reachable(*before) == is_reachable(*after)) return;
-        const auto& host = after ? *after : *before;
-        const kube::ObjectKey provider(host.metadata.namespace_, host.spec.providerRef);
-        if (informers_.providers.store().get(provider)) queue.add_after(provider, kMachinesSettle);
-    });
+    // Our own writes of status must not make us look again.
+    kube::watch(informers_.providers).changed(kube::kGeneration, kube::kUid, kube::kDeletion).enqueue(queue);
+
+    const auto provider_of = [](const NodeSmithClaim& claim) {
+        return kube::ObjectKey(claim.metadata.namespace_, claim.status.providerRef);
+    };
+    const auto is_of = [this, provider_of](bool leaving) {
+        return [this, provider_of, leaving](const NodeSmithClaim& claim) {
+            const auto provider = informers_.providers.store().get(provider_of(claim));
+            return provider && provider->metadata.deletionTimestamp.has_value() == leaving;
+        };
+    };
+    const auto machine = kube::watch(informers_.claims).changed(machine_of, is_launched);
+    machine.when(is_of(true)).enqueue(queue, provider_of);  // this may have been the last one
+    machine.when(is_of(false)).after(kMachinesSettle).enqueue(queue, provider_of);
+
+    const auto provider_of_host = [](const NodeSmithHost& host) {
+        return kube::ObjectKey(host.metadata.namespace_, host.spec.providerRef);
+    };
+    kube::watch(informers_.hosts)
+        .changed(is_reachable)
+        .when([this, provider_of_host](const NodeSmithHost& host) {
+            return informers_.providers.store().get(provider_of_host(host)) != nullptr;
+        })
+        .after(kMachinesSettle)
+        .enqueue(queue, provider_of_host);
 }
 
 asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key) {

@@ -1,131 +1,144 @@
 #include "controllers/claim/wakes.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
+#include "kube/watches.hpp"
 
 namespace controllers::claim {
 
 namespace {
 
-class Waker {
+// The claims that an object may be news for.
+class Concerned {
 public:
-    Waker(Informers& informers, kube::WorkQueue& queue) : informers_(informers), queue_(queue) {}
+    explicit Concerned(const Informers& informers) : claims_(informers.claims.store()) {}
 
-    void by_index(const char* index, const std::string& value) const {
-        if (value.empty()) return;
-        for (const auto& claim : informers_.claims.store().by_index(index, value))
-            queue_.add(api::key_of(*claim));
-    }
+    kube::Keys on_node(const std::string& node) const { return by_index(kClaimsByNode, node); }
 
-    void node(const api::Node& node) const {
+    kube::Keys of_node(const api::Node& node) const {
         const auto& uuid = node.status.nodeInfo.systemUUID;
         const auto swapped = byte_swapped(uuid);
-        by_index(kClaimsBySystemUuid, byte_swapped(swapped));  // in lower case
-        by_index(kClaimsBySystemUuid, swapped);
-        by_index(kClaimsByNode, node.metadata.name);
-        by_index(kClaimsByName, node.metadata.name);
+        auto keys = by_index(kClaimsBySystemUuid, byte_swapped(swapped));  // in lower case
+        add(keys, by_index(kClaimsBySystemUuid, swapped));
+        add(keys, by_index(kClaimsByNode, node.metadata.name));
+        add(keys, by_index(kClaimsByName, node.metadata.name));
         const auto* label = api::find(node.metadata.labels, api::labels::kClaim);
-        if (label) by_index(kClaimsByName, *label);
+        if (label) add(keys, by_index(kClaimsByName, *label));
+        return keys;
     }
 
     // Pods come and go all the time: only a drain wants to know.
-    void leaving(const std::string& node) const {
-        if (node.empty()) return;
-        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node)) {
+    kube::Keys drained_of(const api::Pod& pod) const {
+        kube::Keys keys;
+        if (pod.spec.nodeName.empty()) return keys;
+        for (const auto& claim : claims_.by_index(kClaimsByNode, pod.spec.nodeName)) {
             const bool drains = api::find_condition(claim->status.conditions, api::conditions::kDrained);
-            if (drains || claim->metadata.deletionTimestamp) queue_.add(api::key_of(*claim));
+            if (drains || claim->metadata.deletionTimestamp) keys.push_back(api::key_of(*claim));
         }
+        return keys;
     }
 
     // Only claims on their way in or out care; those in service don't.
     template <class Predicate>
-    void moving(Predicate concerns) const {
-        for (const auto& [key, claim] : informers_.claims.store().all()) {
-            const bool settled =
-                is_true(*claim, api::conditions::kReady) && !claim->metadata.deletionTimestamp;
-            if (!settled && concerns(*claim)) queue_.add(key);
-        }
+    kube::Keys moving(Predicate concerns) const {
+        return kube::keys_of(claims_, [&concerns](const NodeSmithClaim& claim) {
+            const bool settled = is_true(claim, api::conditions::kReady) && !claim.metadata.deletionTimestamp;
+            return !settled && concerns(claim);
+        });
     }
 
 private:
-    Informers& informers_;
-    kube::WorkQueue& queue_;
+    kube::Keys by_index(const char* index, const std::string& value) const {
+        return value.empty() ? kube::Keys() : kube::keys_of(claims_.by_index(index, value));
+    }
+    static void add(kube::Keys& keys, kube::Keys more) { std::ranges::move(more, std::back_inserter(keys)); }
+
+    const kube::Store<NodeSmithClaim>& claims_;
 };
+
+bool has_kept_machine(const NodeSmithClaim& claim) {
+    return claim.status.keptSince.has_value();
+}
+
+bool are_of_one_pool(const NodeSmithClaim& a, const NodeSmithClaim& b) {
+    return a.spec.poolRef == b.spec.poolRef && a.metadata.namespace_ == b.metadata.namespace_;
+}
 
 // A claim that ends or fails may leave room within the limits, and one whose machine is kept takes the place
 // of another.
-void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer& writer, const Waker& waker) {
-    informers.claims.on_change(
-        [&queue, &writer, waker](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-            const bool is_kept_from_now =
-                after && after->status.keptSince && !(before && before->status.keptSince);
-            if (is_kept_from_now)
-                waker.moving([after](const NodeSmithClaim& other) {
-                    return other.status.keptSince && other.spec.poolRef == after->spec.poolRef &&
-                           other.metadata.namespace_ == after->metadata.namespace_;
-                });
-            if (writer.is_recording()) return;
-            queue.add(api::key_of(after ? *after : *before));
-            if (after) return;
-            waker.moving([before](const NodeSmithClaim& other) {
-                return other.spec.poolRef == before->spec.poolRef &&
-                       other.metadata.namespace_ == before->metadata.namespace_ &&
-                       has_reason(other.status, api::conditions::kLaunched, reasons::kLimitExceeded);
+void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer& writer,
+                     const Concerned& concerned) {
+    kube::watch(informers.claims)
+        .became(has_kept_machine)
+        .enqueue(queue, [concerned](const NodeSmithClaim& claim) {
+            return concerned.moving([&claim](const NodeSmithClaim& other) {
+                return has_kept_machine(other) && are_of_one_pool(claim, other);
             });
+        });
+    const auto news = kube::watch(informers.claims).when([&writer](const NodeSmithClaim&) {
+        return !writer.is_recording();
+    });
+    news.enqueue(queue);
+    news.gone().enqueue(queue, [concerned](const NodeSmithClaim& claim) {
+        return concerned.moving([&claim](const NodeSmithClaim& other) {
+            return are_of_one_pool(claim, other) &&
+                   has_reason(other.status, api::conditions::kLaunched, reasons::kLimitExceeded);
+        });
+    });
+}
+
+void wake_for_nodes(Informers& informers, kube::WorkQueue& queue, const Concerned& concerned) {
+    kube::watch(informers.nodes).enqueue(queue, [concerned](const api::Node& node) {
+        return concerned.of_node(node);
+    });
+    kube::watch(informers.pods).enqueue(queue, [concerned](const api::Pod& pod) {
+        return concerned.drained_of(pod);
+    });
+    kube::watch(informers.volume_attachments)
+        .enqueue(queue, [concerned](const api::VolumeAttachment& attachment) {
+            return concerned.on_node(attachment.spec.nodeName);
         });
 }
 
-void wake_for_nodes(Informers& informers, const Waker& waker) {
-    informers.nodes.on_change(
-        [waker](const api::Node* before, const api::Node* after) { waker.node(after ? *after : *before); });
-    informers.pods.on_change([waker](const api::Pod* before, const api::Pod* after) {
-        waker.leaving((after ? after : before)->spec.nodeName);
-    });
-    informers.volume_attachments.on_change(
-        [waker](const api::VolumeAttachment* before, const api::VolumeAttachment* after) {
-            waker.by_index(kClaimsByNode, (after ? after : before)->spec.nodeName);
-        });
+bool is_provider_ready(const api::v1alpha1::NodeSmithProvider& provider) {
+    return api::is_true(provider.status.conditions, api::conditions::kReady);
 }
 
-void wake_for_configuration(Informers& informers, const Waker& waker) {
-    informers.pools.on_change([waker](const NodeSmithPool* before, const NodeSmithPool* after) {
-        if (before && after && before->metadata.generation == after->metadata.generation) return;
-        const auto key = api::key_of(after ? *after : *before);
-        waker.moving([&key](const NodeSmithClaim& claim) {
-            return claim.metadata.namespace_ == key.namespace_ && claim.spec.poolRef == key.name;
+void wake_for_configuration(Informers& informers, kube::WorkQueue& queue, const Concerned& concerned) {
+    using namespace api::v1alpha1;
+    const auto is_of = [](const auto& object, const NodeSmithClaim& claim, const std::string& name) {
+        return claim.metadata.namespace_ == object.metadata.namespace_ && name == object.metadata.name;
+    };
+    kube::watch(informers.pools)
+        .changed(kube::kGeneration)
+        .enqueue(queue, [concerned, is_of](const NodeSmithPool& pool) {
+            return concerned.moving(
+                [&](const NodeSmithClaim& claim) { return is_of(pool, claim, claim.spec.poolRef); });
         });
-    });
-    using api::v1alpha1::NodeSmithProvider;
-    informers.providers.on_change([waker](const NodeSmithProvider* before, const NodeSmithProvider* after) {
-        const auto became_ready = [](const NodeSmithProvider* p) {
-            return p && api::is_true(p->status.conditions, api::conditions::kReady);
-        };
-        const bool same = before && after && before->metadata.generation == after->metadata.generation &&
-                          became_ready(before) == became_ready(after);
-        if (same) return;
-        const auto key = api::key_of(after ? *after : *before);
-        waker.moving([&key](const NodeSmithClaim& claim) {
-            return claim.metadata.namespace_ == key.namespace_ && claim.status.providerRef == key.name;
-        });
-    });
-    using api::v1alpha1::NodeSmithControlPlane;
-    informers.control_planes.on_change(
-        [waker](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
-            if (before && after && before->metadata.generation == after->metadata.generation) return;
-            const auto namespace_ = (after ? after : before)->metadata.namespace_;
-            waker.moving([&namespace_](const NodeSmithClaim& claim) {
-                return claim.metadata.namespace_ == namespace_;
+    kube::watch(informers.providers)
+        .changed(kube::kGeneration, is_provider_ready)
+        .enqueue(queue, [concerned, is_of](const NodeSmithProvider& provider) {
+            return concerned.moving([&](const NodeSmithClaim& claim) {
+                return is_of(provider, claim, claim.status.providerRef);
             });
+        });
+    kube::watch(informers.control_planes)
+        .changed(kube::kGeneration)
+        .enqueue(queue, [concerned](const NodeSmithControlPlane& control_plane) {
+            return concerned.moving(kube::in_namespace(control_plane.metadata.namespace_));
         });
 }
 
 }  // namespace
 
 void wake_claims(Informers& informers, kube::WorkQueue& queue, const Writer& writer) {
-    const Waker waker(informers, queue);
-    wake_for_claims(informers, queue, writer, waker);
-    wake_for_nodes(informers, waker);
-    wake_for_configuration(informers, waker);
+    const Concerned concerned(informers);
+    wake_for_claims(informers, queue, writer, concerned);
+    wake_for_nodes(informers, queue, concerned);
+    wake_for_configuration(informers, queue, concerned);
 }
 
 }  // namespace controllers::claim

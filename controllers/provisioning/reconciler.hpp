@@ -70,7 +70,7 @@ private:
     PodPointers unschedulable_pods() const;
 
     // ---- triggers
-    void on_pod(const api::Pod* before, const api::Pod* after);
+    void subscribe_to_pods();
     void changed();
 
     Informers& informers_;
