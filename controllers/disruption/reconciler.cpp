@@ -11,10 +11,7 @@
 namespace controllers::disruption {
 
 using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
 
@@ -44,71 +41,6 @@ DisruptionReconciler::DisruptionReconciler(Informers& informers, kube::Client& c
                                {"namespace", "pool", "reason"})),
       undone_(metrics.counter("kubenodesmith_removals_undone_total", "Removals that were given up",
                               {"namespace", "pool", "reason"})) {}
-
-void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
-    const auto add_pool_of_node = [this, &queue](const std::string& node) {
-        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node))
-            queue.add_after({claim->metadata.namespace_, claim->spec.poolRef}, kBurst);
-    };
-    const auto add_all = [this, &queue] {
-        for (const auto& [key, pool] : informers_.pools.store().all()) queue.add(key);
-    };
-    informers_.pods.on_change([add_pool_of_node, add_all](const api::Pod* before, const api::Pod* after) {
-        const auto& pod = after ? *after : *before;
-        if (!pod.spec.nodeName.empty() && is_drainable(pod)) add_pool_of_node(pod.spec.nodeName);
-        // A pod that waits no more may have kept an empty node.
-        const bool waited = before && is_unschedulable(*before);
-        const bool waits = after && is_unschedulable(*after);
-        if (waited != waits) add_all();
-    });
-    informers_.nodes.on_change([this, add_pool_of_node](const api::Node* before, const api::Node* after) {
-        const bool same = before && after && is_ready(*before) == is_ready(*after) &&
-                          before->spec == after->spec && before->metadata.labels == after->metadata.labels &&
-                          before->metadata.annotations == after->metadata.annotations;
-        if (!same) add_pool_of_node((after ? after : before)->metadata.name);
-        if (after) return;
-        announcer_.settle(before->metadata.uid);
-        stays_.erase(before->metadata.name);
-    });
-    informers_.claims.on_change([this, &queue](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-        const auto& claim = after ? *after : *before;
-        queue.add({claim.metadata.namespace_, claim.spec.poolRef});
-        if (after) return;
-        tainted_.erase(claim.metadata.uid);
-        refused_.erase(claim.metadata.uid);
-        asked_.erase(claim.metadata.uid);
-        deleted_.erase(claim.metadata.uid);
-        switched_off_.erase(claim.metadata.uid);
-    });
-    informers_.pools.on_change([&queue](const NodeSmithPool* before, const NodeSmithPool* after) {
-        queue.add(api::key_of(after ? *after : *before));
-    });
-    informers_.providers.on_change(
-        [add_all](const NodeSmithProvider* before, const NodeSmithProvider* after) {
-            if (!before || !after || before->status.hosts != after->status.hosts ||
-                before->status.templates != after->status.templates)
-                add_all();
-        });
-    informers_.hosts.on_change([add_all](const NodeSmithHost* before, const NodeSmithHost* after) {
-        if (before && after && before->spec.maintenance != after->spec.maintenance) add_all();
-    });
-    informers_.control_planes.on_change(
-        [add_all](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
-            const auto is_healthy = [](const auto* object) {
-                return api::is_true(object->status.conditions, conditions::kClusterHealthy);
-            };
-            const bool same =
-                before && after && before->spec == after->spec && is_healthy(before) == is_healthy(after);
-            if (!same) add_all();
-        });
-    informers_.pod_disruption_budgets.on_change(
-        [add_all](const api::PodDisruptionBudget* before, const api::PodDisruptionBudget* after) {
-            const auto allows = [](const auto* budget) {
-                return !budget || budget->status.disruptionsAllowed > 0;
-            };
-            if (allows(before) != allows(after)) add_all();
-        });
-}
 
 asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey key) {
     const auto pool = informers_.pools.store().get(key);

@@ -1,0 +1,86 @@
+// Which changes in the cluster make the DisruptionReconciler look at which pools.
+#include <tuple>
+
+#include "controllers/cache/writes.hpp"
+#include "controllers/disruption/reconciler.hpp"
+#include "kube/watches.hpp"
+
+namespace controllers::disruption {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
+using api::v1alpha1::NodeSmithProvider;
+namespace conditions = api::conditions;
+
+namespace {
+
+// What of a Node alters whether it may leave; its heartbeats do not.
+auto essence(const api::Node& node) {
+    return std::tie(node.spec, node.metadata.labels, node.metadata.annotations);
+}
+
+auto offers(const NodeSmithProvider& provider) {
+    return std::tie(provider.status.hosts, provider.status.templates);
+}
+
+bool is_healthy(const NodeSmithControlPlane& control_plane) {
+    return api::is_true(control_plane.status.conditions, conditions::kClusterHealthy);
+}
+
+bool forbids_disruption(const api::PodDisruptionBudget& budget) {
+    return budget.status.disruptionsAllowed <= 0;
+}
+
+kube::ObjectKey pool_of(const NodeSmithClaim& claim) {
+    return {claim.metadata.namespace_, claim.spec.poolRef};
+}
+
+}  // namespace
+
+void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
+    const auto pools_on = [this](const std::string& node) {
+        kube::Keys keys;
+        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node))
+            keys.push_back(pool_of(*claim));
+        return keys;
+    };
+    const auto all = [this](const auto&) { return kube::keys_of(informers_.pools.store()); };
+
+    kube::watch(informers_.pods)
+        .when([](const api::Pod& pod) { return !pod.spec.nodeName.empty() && is_drainable(pod); })
+        .after(kBurst)
+        .enqueue(queue, [pools_on](const api::Pod& pod) { return pools_on(pod.spec.nodeName); });
+    // A pod that waits no more may have kept an empty node.
+    kube::watch(informers_.pods).flipped(is_unschedulable).enqueue(queue, all);
+
+    kube::watch(informers_.nodes)
+        .changed(is_ready, essence)
+        .after(kBurst)
+        .enqueue(queue, [pools_on](const api::Node& node) { return pools_on(node.metadata.name); });
+    kube::watch(informers_.nodes).gone().call([this](const api::Node& node) {
+        announcer_.settle(node.metadata.uid);
+        stays_.erase(node.metadata.name);
+    });
+
+    kube::watch(informers_.claims).enqueue(queue, pool_of);
+    kube::watch(informers_.claims).gone().call([this](const NodeSmithClaim& claim) {
+        tainted_.erase(claim.metadata.uid);
+        refused_.erase(claim.metadata.uid);
+        asked_.erase(claim.metadata.uid);
+        deleted_.erase(claim.metadata.uid);
+        switched_off_.erase(claim.metadata.uid);
+    });
+
+    kube::watch(informers_.pools).enqueue(queue);
+    kube::watch(informers_.providers).changed(offers).enqueue(queue, all);
+    kube::watch(informers_.hosts)
+        .flipped([](const NodeSmithHost& host) { return host.spec.maintenance; })
+        .enqueue(queue, all);
+    kube::watch(informers_.control_planes)
+        .changed(&NodeSmithControlPlane::spec, is_healthy)
+        .enqueue(queue, all);
+    kube::watch(informers_.pod_disruption_budgets).flipped(forbids_disruption).enqueue(queue, all);
+}
+
+}  // namespace controllers::disruption
