@@ -1,0 +1,153 @@
+"""The ways in which mutation_check.py breaks the operator, and where in the sources each of them is.
+
+An edit is found by a function and a short pattern in it, so it outlives whatever else happens to the code: the
+function may be in any file of the folder, and the lines around may change."""
+import dataclasses
+import re
+
+from check_coroutines import end_of_block, without_noise
+
+# What may stand between the parameters of a function and its body.
+BEFORE_BODY = re.compile(r"\s*(?:(?:const|noexcept|override|final)\b\s*)*(?:->[^;{]*)?\{")
+
+
+@dataclasses.dataclass
+class Edit:
+    """In `function` (or anywhere, if ""), `pattern` matches exactly once; what its group matches becomes `new`.
+
+    A space in the pattern stands for any white space, and a dot for line ends too."""
+    function: str
+    pattern: str
+    new: str
+
+    def spans(self, text):
+        """Where the group matches in the text of one file."""
+        pattern = re.compile(self.pattern.replace(" ", r"\s+"), re.S)
+        scopes = functions(text, self.function) if self.function else [(0, len(text))]
+        return [match.span(1) for scope in scopes for match in pattern.finditer(text, *scope)]
+
+    def __str__(self):
+        return f"{self.pattern} in {self.function + '()' if self.function else 'any function'}"
+
+
+class Mutation:
+    def __init__(self, name, harm, folder, *edits, include=""):
+        self.name, self.harm, self.folder, self.edits = name, harm, folder, edits
+        self.include = include  # a header that the new text of the first edit needs
+
+    def places(self, root):
+        """For each edit all places that fit it: pairs of a file and a span."""
+        texts = {path: path.read_text() for path in sorted((root / self.folder).rglob("*.[ch]pp"))}
+        return [[(path, span) for path, text in texts.items() for span in edit.spans(text)] for edit in self.edits]
+
+    def lost_anchors(self, root):
+        """What says of each edit that has not exactly one place."""
+        return [f"{self.name}: {edit} of {self.folder}: {len(places)} times"
+                for edit, places in zip(self.edits, self.places(root)) if len(places) != 1]
+
+    def mutated(self, root):
+        """The changed files with their new texts. Each edit must have its one place."""
+        found = [(*places[0], edit.new) for edit, places in zip(self.edits, self.places(root))]
+        texts = {path: path.read_text() for path, _, _ in found}
+        for path, (start, end), new in sorted(found, reverse=True):
+            texts[path] = texts[path][:start] + new + texts[path][end:]
+        if self.include:
+            texts[found[0][0]] = f'#include "{self.include}"\n' + texts[found[0][0]]
+        return texts
+
+
+def functions(text, name):
+    """The spans of all functions of that name that have a body here."""
+    if f"{name}(" not in text:
+        return
+    plain = without_noise(text)
+    for found in re.finditer(rf"\b{name}\(", plain):
+        body = BEFORE_BODY.match(plain, end_of_parentheses(plain, found.end() - 1))
+        if body:
+            yield found.start(), end_of_block(plain, body.end() - 1)
+
+
+def end_of_parentheses(text, start):
+    depth = 0
+    for i in range(start, len(text)):
+        depth += (text[i] == "(") - (text[i] == ")")
+        if depth == 0:
+            return i + 1
+    return len(text)
+
+
+MUTATIONS = [
+    Mutation("skip the ownership check when destroying", "machines of others are destroyed", "providers/proxmox",
+             Edit("next_removal_step", r"contradictory: (break);", "return for_our_machine(seen)")),
+    Mutation("ignore a task's exit status", "a failed clone or start passes for a machine", "providers/proxmox",
+             Edit("parse_task_status", r"TaskOutcome::(failed)", "succeeded")),
+    Mutation("report Launched before the machine exists", "the claim waits for a Node that cannot come", "controllers",
+             Edit("follow", r"ConditionStatus::(False), reasons::kLaunching", "True")),
+    Mutation("call a machine gone while its removal is under way", "the machine leaks if the task fails", "controllers",
+             Edit("after_removal", r"ConditionStatus::(False), is_slow", "True")),
+    Mutation("drop the finalizer when the provider refuses", "the machine leaks", "controllers",
+             Edit("after_removal", r"ConditionStatus::(False), blocked->reason", "True")),
+    Mutation("count nothing against a pool's limits", "more is bought than the user allows", "controllers",
+             Edit("book_of_pool", r"(const auto used .+?, used\});", "return {ledger::limits_of(pool.spec), {}}")),
+    Mutation("forget the ledger of a pool", "stale caches and two leaders buy more than the user allows", "controllers",
+             Edit("book_of_pool", r"used = (.+?);", "known_usage(pool)"),
+             Edit("unknown_until", r"reserved\.nodes (<= .+?)\) return", ">= 0")),
+    Mutation("start the next attempt before the last machine is gone", "one claim has two machines", "controllers",
+             Edit("decide_failed", r"return (decide_cleanup\(s, again\))", "again")),
+    Mutation("remove nodes without draining them", "running pods are killed", "controllers",
+             Edit("after_drain", r"(progress\.done && )settled", "")),
+    Mutation("delete pods instead of evicting them", "disruption budgets are broken", "controllers",
+             Edit("step", r"plan\.evict\) (co_await evict\(pod, progress\))",
+                  "co_await kill(pod, api::Time(clock_.wall_now() + std::chrono::seconds{30}));\n"
+                  "    for (const auto& pod : plan.evict) progress.waiting.push_back(name_of(*pod))")),
+    Mutation("know Nodes by their name", "a stranger's Node passes for the claim's", "controllers",
+             Edit("observe", r"()if \(named &&", "if (named && !result.node) result.node = named;\n    ")),
+    Mutation("never collect orphans", "machines leak", "controllers",
+             Edit("collect_machines", r"obstacle( = co_await remove\(.+?\));", ".clear()")),
+    Mutation("forget what was bought for a pod", "a wrong prediction buys for ever", "controllers",
+             Edit("", r"kMostPurchasesPerHour = (\d+)", "1000")),
+    Mutation("log the bootstrap token", "whoever reads logs can join machines", "controllers",
+             Edit("iso_image", r"()co_return bootstrap::nocloud_image",
+                  'base::log::info("Joining", {{"token", token.text()}});\n        '), include="base/log.hpp"),
+    Mutation("write a status on each pass", "the API server is never left in peace", "controllers",
+             Edit("next_status", r"()for \(auto& next : updates\)", "status.conditions.clear();\n    ")),
+    Mutation("say nothing about pods that get no node", "users cannot tell why a pod waits", "controllers",
+             Edit("say_what_is_missing", r"(announcer_\.say\([^;]+?)joined\(refused\.reasons\)", "static_cast<void>(")),
+    Mutation("wait for ever for a machine that never joins", "a paid machine stands idle, pods wait", "controllers",
+             Edit("decide_registration", r"deadline( <= s\.now)", ".at.time_since_epoch().count() == 1")),
+    Mutation("delete the Node before its machine is gone", "pods start elsewhere while they still run here", "controllers",
+             Edit("decide_cleanup", r"()if \([^;]+?!removal_ended\(status\)\)",
+                  "if (s.node && service) return {Step::delete_node, status, std::nullopt};\n    ")),
+    Mutation("call a machine kept that still runs", "it takes room, and may join, beside all limits", "controllers",
+             Edit("after_stop", r"providers::(Stopped)>", "RemovalInProgress")),
+    Mutation("keep every machine that never joined", "they pile up", "controllers",
+             Edit("is_wanted", r"(!s\.is_superseded && )", "")),
+    Mutation("remove as many nodes at once as are empty", "scaleDown.maxConcurrent means nothing", "controllers",
+             Edit("pool_blocker", r"leaving >= ()most", "1000 * ")),
+    Mutation("approve whatever a token asks for", "who reads a machine's boot data becomes any Node", "bootstrap",
+             Edit("judge_client", r"client_fault\([^;]+; (!fault\.empty\(\))", "fault.size() > 1000")),
+    Mutation("approve a second key", "a thief of the token is the Node beside its machine", "bootstrap",
+             Edit("judge_client", r"(!joiner->key_sha256\.empty\(\)) &&", "joiner->key_sha256.size() == 1")),
+    Mutation("forget which VMID was chosen", "a crash leaves a machine that the claim does not know", "controllers",
+             Edit("follow", r"()status\.machineID = ", "if (machine.state != providers::MachineState::placed) ")),
+    Mutation("close the pool for one claim", "pods that fit elsewhere wait for a machine that has no room", "controllers",
+             Edit("look_at_pools", r"gate_of\([^;]+;()",
+                  "\n"
+                  "        for (const auto& claim : claims) {\n"
+                  "            if (!lacks_room(*claim) && !failed_for_room(*claim)) continue;\n"
+                  "            supply.gate.open = false;\n"
+                  "            supply.gate.message = \"a claim has no room\";\n"
+                  "        }"), include="controllers/state/room.hpp"),
+    Mutation("expect less than was bought", "machines are bought again while they come", "controllers",
+             Edit("expected_allocatable", r"(return) scheduling::", "auto expected ="),
+             Edit("expected_allocatable", r"return scheduling::[^;]+;()",
+                  "\n    expected.erase(\"ephemeral-storage\");\n    return expected;")),
+    Mutation("believe the UUID that a claim's status notes", "the Nodes of others are drained", "controllers",
+             Edit("own_uuid", r"\|\| (is_adopted\(claim\))", "!noted.empty()")),
+    Mutation("believe a status that says its machine was adopted", "the Nodes of others are drained", "controllers",
+             Edit("is_vouched_for", r"is_proven_by_label\([^)]+\)()", " || is_adopted(claim)"),
+             Edit("why_refused", r"is_labelled\([^)]+\)()", " || is_adopted(claim)")),
+    Mutation("count a leaving claim as coming", "pods wait for a machine that goes", "controllers",
+             Edit("add_claim", r"else if \(!disruption::is_staying\(claim\)()", " && node"),
+             Edit("add_claim", r"!node && ()!can_be_waited_for", "disruption::is_staying(claim) && ")),
+]
