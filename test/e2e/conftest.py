@@ -5,6 +5,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import manifests  # noqa: E402
+from redfish import Rack  # noqa: E402
 from stack import Stack, wait_for  # noqa: E402
 
 
@@ -15,6 +16,14 @@ def stack(tmp_path_factory):
         running.install_crds()
         running.operator.start().wait_ready()
         yield running
+
+
+@pytest.fixture
+def rack(stack, tmp_path):
+    """Two servers behind one BMC that join the stack's cluster when they are turned on."""
+    rack = Rack(tmp_path, stack.cluster).start()
+    yield rack
+    rack.stop()
 
 
 def bury_lost_pods(stack):

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "controlplane"))
 from cluster import Cluster  # noqa: E402
 from guests import Guest, join_configuration, user_data  # noqa: E402
 import iso  # noqa: E402
+from stack import is_true  # noqa: E402
 from sushy import Sushy, system  # noqa: E402
 
 API = "kubenodesmith.parawell.cloud/v1alpha1"
@@ -166,6 +167,19 @@ class Rack:
             "scaleDown": {"stabilizationWindow": "1s", "emptyGracePeriod": "2s", "minNodeAge": "1s"}})
         yield thing("NodeSmithControlPlane", "kubenodesmith", {
             "pools": ["*"], "batching": {"idleDuration": "200ms", "maxDuration": "1s"}})
+
+
+def hosts(stack):
+    return {h["metadata"]["name"]: h for h in stack.objects("nodesmithhosts")}
+
+
+def all_ready(stack, count):
+    found = hosts(stack)
+    return len(found) == count and all(is_true(h, "Ready") for h in found.values())
+
+
+def delete_rack(stack):
+    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=120s")
 
 
 def main(folder, state):

@@ -2,45 +2,13 @@
 
 import json
 import time
-import urllib.error
-import urllib.request
 from datetime import datetime
 
-import pytest
-
 import manifests
-from cluster import free_ports
-from redfish import NAMESPACE, Rack
-from stack import Stack, condition, is_true, running_pods, wait_for, wait_until
+from redfish import NAMESPACE, all_ready, delete_rack, hosts
+from stack import condition, is_true, running_pods, wait_for, wait_until
 
 GPU = "example.org/gpu"
-CLOUD_INIT = {"method": "CloudInit", "delivery": "HTTP"}
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory):
-    with Stack(tmp_path_factory.mktemp("stack")) as running:
-        (port,) = free_ports(1)
-        running.install_crds()
-        running.operator.start(f"--bootstrap-bind-address=127.0.0.1:{port}",
-                               f"--bootstrap-advertise-url=http://127.0.0.1:{port}").wait_ready()
-        yield running
-
-
-@pytest.fixture
-def rack(stack, tmp_path):
-    rack = Rack(tmp_path, stack.cluster).start()
-    yield rack
-    rack.stop()
-
-
-def hosts(stack):
-    return {h["metadata"]["name"]: h for h in stack.objects("nodesmithhosts")}
-
-
-def all_ready(stack, count):
-    found = hosts(stack)
-    return len(found) == count and all(is_true(h, "Ready") for h in found.values())
 
 
 def test_a_host_without_its_secret_says_so_at_first_sight(stack, rack):
@@ -87,7 +55,7 @@ def test_pods_wake_a_server_and_an_idle_server_powers_off(stack, rack):
     log = stack.operator.log.read_text()
     assert rack.sushy.password not in log
     assert known() == {GPU: "2"}, "the next claim finds what the host has, although nothing runs there now"
-    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=120s")
+    delete_rack(stack)
 
 
 def test_a_host_listed_twice_is_refused(stack, rack):
@@ -102,48 +70,4 @@ def test_a_host_listed_twice_is_refused(stack, rack):
     wait_until("the younger of the two refused", lambda: hosts(stack)["host-1-again"], lambda h: condition(
         h, "IdentityVerified")["reason"] == "DuplicateHost" and "host-1" in condition(h, "Ready")["message"])
     assert is_true(hosts(stack)["host-1"], "Ready")
-    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=120s")
-
-
-def status_of(url):
-    try:
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        return error.code
-
-
-def test_a_server_that_boots_a_live_image_joins_with_the_boot_data_in_its_virtual_media(stack, rack):
-    image = rack.serve_image("live.iso")
-    stack.apply(*rack.manifests(CLOUD_INIT, boot={"method": "VirtualMedia", "imageURL": image}))
-    wait_for("two examined hosts", lambda: all_ready(stack, 2))
-    stack.apply(manifests.deployment("shop", 1, cpu="3"))
-    wait_for("the pod running on a woken server", lambda: len(running_pods(stack.pods())) == 1, 240)
-    (claim,) = wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")])
-    host = claim["status"]["host"]
-    (node,) = stack.nodes()
-    assert node["metadata"]["name"] == claim["metadata"]["name"], "the join was rendered for this claim"
-    assert node["spec"]["providerID"] == f"redfish://rack/{host}"
-    (seed,) = rack.seeds[host]
-    wait_for("the end of the boot data of a Node that is registered", lambda: status_of(seed) == 404)
-    assert not [name for name in stack.bootstrap_tokens() if name != rack.token_secret]
-
-    stack.cluster.kubectl("delete", "deployment", "shop", "--grace-period=1")
-    wait_for("every server off", lambda: not stack.claims() and set(rack.power_states().values()) == {"Off"}, 300)
-    wait_for("the images to be ejected, once the host is off", lambda: rack.inserted() == [])
-    events = stack.cluster.kubectl("get", "events", "-A", "-o", "json")
-    told = stack.operator.log.read_text() + events + json.dumps(claim) + json.dumps(hosts(stack))
-    assert seed.split("/")[-2] not in told
-    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=120s")
-
-
-def test_boot_data_without_virtual_media_is_refused_with_what_would_be_right(stack, rack):
-    stack.apply(*rack.manifests(CLOUD_INIT))
-    wait_for("two examined hosts", lambda: all_ready(stack, 2))
-    stack.apply(manifests.deployment("shop", 1, cpu="3"))
-    (claim,) = wait_for("a claim that says why it waits", lambda: [
-        c for c in stack.claims() if condition(c, "Launched").get("reason") == "BootDataMissing"])
-    assert "boot.method VirtualMedia" in condition(claim, "Launched")["message"]
-    assert set(rack.power_states().values()) == {"Off"}
-    stack.cluster.kubectl("delete", "deployment", "shop", "--grace-period=1")
-    stack.cluster.kubectl("-n", NAMESPACE, "delete", "nodesmithpools,nodesmithhosts,nodesmithproviders", "--all", "--timeout=120s")
+    delete_rack(stack)

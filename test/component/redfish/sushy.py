@@ -50,8 +50,8 @@ class Sushy:
             settings["EXTERNAL_NOTIFICATION_URL"] = self.notify_url
         config = self.folder / "emulator.conf"
         config.write_text("".join(f"{name} = {value!r}\n" for name, value in settings.items()))
-        program = Path(sys.executable).with_name("sushy-emulator")
-        self.processes.start("sushy", [program, "--config", config, "--fake"], die_with_parent,
+        program = Path(__file__).with_name("quick_emulator.py")
+        self.processes.start("sushy", [sys.executable, program, "--config", config, "--fake"], die_with_parent,
                              {**os.environ, "TMPDIR": str(self.temporary)})
         wait_for("the Redfish emulator's start", self._answers)
         return self
