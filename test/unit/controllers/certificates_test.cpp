@@ -231,9 +231,8 @@ struct Serving : World {
             claim.status.nodeName = "worker-1";
             claim.status.addresses = {"10.0.0.7"};
         });
-        auto node = objects::node("worker-1");
-        node.metadata.labels[std::string(api::labels::kClaim)] = "worker-1";
-        server.put(node);
+        server.put<api::Node>(
+            objects::a_node("worker-1").label(std::string(api::labels::kClaim), "worker-1"));
         fake::CloudMachine machine;
         machine.machine_id = "100";
         machine.host = "host-a";

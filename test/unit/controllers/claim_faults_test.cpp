@@ -1,6 +1,7 @@
 // Claims while the API server and the provider fail now and then, before and after requests took effect.
 #include "providers/errors.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/pods.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
 namespace {
@@ -159,12 +160,7 @@ TEST_CASE("a process that leads no more writes nothing about it") {
 void joins_with_a_pod(World& world) {
     const auto& machine = world.cloud.machines.begin()->second;
     world.kubelet_joins(machine);
-    api::Pod pod;
-    pod.metadata.name = "web";
-    pod.metadata.namespace_ = "default";
-    pod.spec.nodeName = machine.name;
-    pod.status.phase = api::PodPhase::Running;
-    world.server.put(pod);
+    world.server.put<api::Pod>(builders::a_pod("web").on(machine.name));
 }
 
 // A claim is deleted before its machine is known to have joined, and the machine joins late.

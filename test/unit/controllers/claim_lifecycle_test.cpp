@@ -1,11 +1,14 @@
 // Claims from wish to grave, with the reconciler running against a cluster and a cloud in memory.
 #include "controllers/provisioning/past_purchases.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/pods.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
 namespace {
 
 using namespace claims;
+using builders::a_budget;
+using builders::a_pod;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
 
@@ -42,11 +45,7 @@ TEST_CASE("a claim becomes a Ready Node with everything that is known about it, 
 TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone was bought for") {
     World world;
     Process process(world);
-    api::Pod pod;
-    pod.metadata.name = "web";
-    pod.metadata.namespace_ = "default";
-    world.server.put(pod);
-    const auto uid = world.server.get<api::Pod>({"default", "web"})->metadata.uid;
+    const auto uid = world.server.put<api::Pod>(a_pod("web")).metadata.uid;
     const auto remembered = [&] {
         return controllers::provisioning::past_purchases(*world.server.get<NodeSmithPool>({"default", "p"}));
     };
@@ -76,18 +75,8 @@ TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and 
     Process process(world);
     world.buy();
     REQUIRE(world.run_until([&] { return world.ready(); }));
-    api::Pod pod;
-    pod.metadata.name = "web";
-    pod.metadata.namespace_ = "default";
-    pod.spec.nodeName = "c";
-    pod.status.phase = api::PodPhase::Running;
-    world.server.put(pod);
-    api::PodDisruptionBudget budget;
-    budget.metadata.name = "web";
-    budget.metadata.namespace_ = "default";
-    budget.spec.selector.emplace();
-    budget.status.observedGeneration = 1;
-    world.server.put(budget);
+    world.server.put<api::Pod>(a_pod("web").on("c"));
+    world.server.put(a_budget("web"));
 
     world.server.remove<NodeSmithClaim>(kClaim);
     world.run(10min);
@@ -109,31 +98,11 @@ TEST_CASE("who deletes a claim is told which pods are evicted that something pro
     Process process(world);
     world.buy();
     REQUIRE(world.run_until([&] { return world.ready(); }));
-    const auto put = [&world](const std::string& name, bool is_bare, const std::string& do_not_disrupt) {
-        api::Pod pod;
-        pod.metadata.name = name;
-        pod.metadata.namespace_ = "default";
-        pod.metadata.labels["app"] = "web";
-        if (!is_bare) {
-            auto& owner = pod.metadata.ownerReferences->emplace_back();
-            owner.kind = "ReplicaSet";
-            owner.controller = true;
-        }
-        if (!do_not_disrupt.empty())
-            pod.metadata.annotations["kubenodesmith.io/do-not-disrupt"] = do_not_disrupt;
-        pod.spec.nodeName = "c";
-        pod.status.phase = api::PodPhase::Running;
-        world.server.put(pod);
-    };
-    put("bare", true, "");
-    put("batch", false, "true");
-    put("web", false, "");
-    api::PodDisruptionBudget budget;
-    budget.metadata.name = "web";
-    budget.metadata.namespace_ = "default";
-    budget.spec.selector.emplace();
-    budget.status.observedGeneration = 1;
-    world.server.put(budget);
+    world.server.put<api::Pod>(a_pod("bare").on("c"));
+    world.server.put<api::Pod>(
+        a_pod("batch").owner("ReplicaSet").annotate("kubenodesmith.io/do-not-disrupt", "true").on("c"));
+    world.server.put<api::Pod>(a_pod("web").owner("ReplicaSet").on("c"));
+    world.server.put(a_budget("web"));
     const auto told = [&world] {
         std::vector<std::string> found;
         for (const auto& event : world.events)
@@ -163,17 +132,8 @@ TEST_CASE("a claim's terminationGracePeriod ends the waiting for budgets") {
     world.server.edit<NodeSmithClaim>(kClaim,
                                       [](auto& c) { c.spec.terminationGracePeriod = api::Duration(5min); });
     REQUIRE(world.run_until([&] { return world.ready(); }));
-    api::Pod pod;
-    pod.metadata.name = "web";
-    pod.metadata.namespace_ = "default";
-    pod.spec.nodeName = "c";
-    pod.status.phase = api::PodPhase::Running;
-    world.server.put(pod);
-    api::PodDisruptionBudget budget;
-    budget.metadata.name = "web";
-    budget.metadata.namespace_ = "default";
-    budget.spec.selector.emplace();
-    world.server.put(budget);
+    world.server.put<api::Pod>(a_pod("web").on("c"));
+    world.server.put(a_budget("web"));
     world.server.remove<NodeSmithClaim>(kClaim);
     world.run(4min);
     CHECK(world.server.get<api::Pod>({"default", "web"}));

@@ -1,6 +1,7 @@
 // A claim that leaves and the volumes on its Node, with the reconciler running against a cluster and a cloud
 // in memory.
 #include "test/support/catch.hpp"
+#include "test/support/pods.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
 namespace {
@@ -33,15 +34,8 @@ TEST_CASE("volumes are waited for, but not those of pods that stay until the mac
     set.metadata.name = "d";
     set.metadata.namespace_ = "default";
     set = world.server.put(set);
-    api::Pod daemon;
-    daemon.metadata.name = "daemon";
-    daemon.metadata.namespace_ = "default";
-    daemon.spec.nodeName = "c";
-    daemon.status.phase = api::PodPhase::Running;
-    daemon.metadata.ownerReferences = {{"apps/v1", "DaemonSet", "d", set.metadata.uid, true, true}};
-    daemon.spec.volumes->resize(1);
-    daemon.spec.volumes->at(0).persistentVolumeClaim = api::PersistentVolumeClaimVolumeSource{"data"};
-    world.server.put(daemon);
+    world.server.put<api::Pod>(
+        builders::a_pod("daemon").owner("DaemonSet", set.metadata.uid).mount("data").on("c"));
     world.server.remove<NodeSmithClaim>(kClaim);
     REQUIRE(world.run_until([&] { return world.reason(conditions::kVolumesDetached) == "VolumesAttached"; },
                             1min));

@@ -69,18 +69,11 @@ std::vector<NodeSmithClaim> Cluster::claims(const std::string& pool) {
 
 api::Pod Cluster::put_pending_pod(const std::string& name, const std::string& cpu,
                                   const std::string& memory) {
-    api::Pod pod;
-    pod.metadata.name = name;
-    pod.metadata.namespace_ = "default";
-    api::Container container;
-    container.name = "main";
-    container.resources.requests = {{"cpu", api::Quantity::parse(cpu)},
-                                    {"memory", api::Quantity::parse(memory)}};
-    pod.spec.containers->push_back(container);
-    pod.status.phase = api::PodPhase::Pending;
-    objects::set_condition(*pod.status.conditions, "PodScheduled", api::ConditionStatus::False,
-                           api::Time(clock.wall_now()), "Unschedulable");
-    return server.put(pod);
+    return put_pending(a_pod(name).requesting(cpu, memory));
+}
+
+api::Pod Cluster::put_pending(builders::PodBuilder pod) {
+    return server.put<api::Pod>(pod.unschedulable(api::Time(clock.wall_now())));
 }
 
 void Cluster::bind(const std::string& pod, const std::string& node) {

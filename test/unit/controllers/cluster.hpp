@@ -16,11 +16,14 @@
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 #include "test/support/fake_api_server.hpp"
+#include "test/support/pods.hpp"
 #include "test/unit/controllers/objects.hpp"
 
 namespace test {
 
 namespace asio = boost::asio;
+using builders::a_budget;
+using builders::a_pod;
 
 // "Pool small ScaleUpBlocked: 2 of 2 nodes are in use"
 class RecordedEvents final : public kube::EventRecorder {
@@ -73,6 +76,7 @@ public:
     objects::NodeSmithPool pool(const std::string& name = "small");
     std::vector<objects::NodeSmithClaim> claims(const std::string& pool = "small");
     // A pod that the scheduler could not place.
+    api::Pod put_pending(builders::PodBuilder pod);
     api::Pod put_pending_pod(const std::string& name, const std::string& cpu = "1",
                              const std::string& memory = "1Gi");
     // The scheduler binds it.

@@ -2,6 +2,7 @@
 #include "controllers/state/course.hpp"
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "api/json.hpp"
@@ -126,7 +127,7 @@ TEST_CASE("objects of every kind say to kstatus what goes on with them") {
 }
 
 TEST_CASE("a claim whose Node is not known for a moment stays as Ready as it was") {
-    auto claim = objects::in_service(objects::bought_claim("a", objects::pool("small"), 1));
+    auto claim = objects::a_claim("a", objects::pool("small")).in_service().claim;
     controllers::conclude(claim, std::nullopt, objects::kStart);
     CHECK(api::is_true(claim.status.conditions, "Ready"));
     controllers::conclude(claim, false, objects::kStart);
@@ -135,7 +136,7 @@ TEST_CASE("a claim whose Node is not known for a moment stays as Ready as it was
 }
 
 TEST_CASE("a claim whose Node is not proven to be its own is not Ready, and waits for people") {
-    auto claim = objects::in_service(objects::bought_claim("a", objects::pool("small"), 1));
+    auto claim = objects::a_claim("a", objects::pool("small")).in_service().claim;
     controllers::conclude(claim, std::nullopt, objects::kStart, "Node x is left alone");
     const auto* ready = api::find_condition(claim.status.conditions, "Ready");
     CHECK(ready->reason == "NodeIdentityMismatch");

@@ -10,22 +10,8 @@ using namespace controllers;
 using namespace std::chrono_literals;
 using objects::at;
 
-api::Pod pod(const std::string& name) {
-    api::Pod result;
-    result.metadata.name = name;
-    result.metadata.namespace_ = "default";
-    result.metadata.uid = "uid-" + name;
-    result.spec.nodeName = "n";
-    result.status.phase = api::PodPhase::Running;
-    return result;
-}
-
-api::Pod owned_by(api::Pod pod, const std::string& kind) {
-    api::OwnerReference owner;
-    owner.kind = kind;
-    owner.controller = true;
-    pod.metadata.ownerReferences->push_back(owner);
-    return pod;
+builders::PodBuilder pod(const std::string& name) {
+    return builders::PodBuilder(name).on("n");
 }
 
 std::string names(const std::vector<std::shared_ptr<const api::Pod>>& pods) {
@@ -42,38 +28,31 @@ DrainPlan plan(const std::vector<api::Pod>& pods, DrainRequest request = {}, api
 }
 
 TEST_CASE("pods that belong to the node or have ended are left alone") {
-    auto mirror = pod("mirror");
-    mirror.metadata.annotations["kubernetes.io/config.mirror"] = "hash";
-    auto ended = pod("ended");
+    auto ended = pod("ended").pod;
     ended.status.phase = api::PodPhase::Succeeded;
-    CHECK_FALSE(is_drainable(mirror));
+    CHECK_FALSE(is_drainable(pod("mirror").annotate("kubernetes.io/config.mirror", "hash")));
     CHECK_FALSE(is_drainable(ended));
-    CHECK_FALSE(is_drainable(owned_by(pod("daemon"), "DaemonSet")));
-    CHECK_FALSE(is_drainable(owned_by(pod("static"), "Node")));
-    CHECK(is_drainable(owned_by(pod("web"), "ReplicaSet")));
+    CHECK_FALSE(is_drainable(pod("daemon").owner("DaemonSet")));
+    CHECK_FALSE(is_drainable(pod("static").owner("Node")));
+    CHECK(is_drainable(pod("web").owner("ReplicaSet")));
     CHECK(is_drainable(pod("bare")));
 }
 
 TEST_CASE("less important pods go first, critical ones when the others have ended") {
-    auto low = pod("low");
-    low.spec.priority = -5;
-    auto high = pod("high");
-    high.spec.priority = 1000;
-    auto critical = pod("critical");
-    critical.spec.priority = 2'000'001'000;
+    const auto low = pod("low").priority(-5);
+    auto high = pod("high").priority(1000);
+    const auto critical = pod("critical").priority(2'000'001'000);
     CHECK(names(plan({critical, high, low}).evict) == "low high");
     CHECK(names(plan({critical, high, low}).later) == "critical");
-    high.metadata.deletionTimestamp = at(30s);
+    high.ending(at(30s));
     CHECK(names(plan({critical, high}).later) == "critical");
     CHECK(names(plan({critical, high}).ending) == "high");
     CHECK(names(plan({critical}).evict) == "critical");
 }
 
 TEST_CASE("do-not-disrupt protects from what we chose, not from a user's deletion") {
-    auto guarded = pod("guarded");
-    guarded.metadata.annotations["kubenodesmith.io/do-not-disrupt"] = "true";
-    auto unsafe = pod("unsafe");
-    unsafe.metadata.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "false";
+    const auto guarded = pod("guarded").annotate("kubenodesmith.io/do-not-disrupt", "true");
+    const auto unsafe = pod("unsafe").annotate("cluster-autoscaler.kubernetes.io/safe-to-evict", "false");
     DrainRequest request;
     CHECK(names(plan({guarded, unsafe}, request).protected_) == "guarded unsafe");
     CHECK(plan({guarded, unsafe}, request).evict.empty());
@@ -82,8 +61,7 @@ TEST_CASE("do-not-disrupt protects from what we chose, not from a user's deletio
 }
 
 TEST_CASE("a do-not-disrupt duration counts from the pod's start") {
-    auto guarded = pod("guarded");
-    guarded.metadata.annotations["karpenter.sh/do-not-disrupt"] = "1h";
+    auto guarded = pod("guarded").annotate("karpenter.sh/do-not-disrupt", "1h").pod;
     guarded.status.startTime = at(0s);
     CHECK(is_protected(guarded, at(3599s)));
     CHECK_FALSE(is_protected(guarded, at(3600s)));
@@ -94,18 +72,16 @@ TEST_CASE("a do-not-disrupt duration counts from the pod's start") {
 TEST_CASE(
     "near the deadline pods are deleted so early that their grace period fits, after it nothing is waited "
     "for") {
-    auto quick = pod("quick");
-    quick.spec.terminationGracePeriodSeconds = 10;
-    auto slow = pod("slow");
-    slow.spec.terminationGracePeriodSeconds = 100;
+    const auto quick = pod("quick").grace_period(10);
+    auto slow = pod("slow").grace_period(100);
     DrainRequest request;
     request.deadline = at(60s);
     CHECK(names(plan({quick, slow}, request).kill) == "slow");
     CHECK(names(plan({quick, slow}, request).evict) == "quick");
     CHECK(names(plan({quick}, request, at(50s)).kill) == "quick");
-    slow.metadata.deletionTimestamp = at(90s);  // its grace period was not shortened yet
+    slow.ending(at(90s));  // its grace period was not shortened yet
     CHECK(names(plan({slow}, request).kill) == "slow");
-    slow.metadata.deletionTimestamp = at(60s);
+    slow.ending(at(60s));
     CHECK(names(plan({slow}, request).ending) == "slow");
     auto late = plan({quick, slow}, request, at(60s));
     CHECK(late.kill.empty());
@@ -116,8 +92,7 @@ TEST_CASE(
 TEST_CASE("a pod that a dead kubelet does not end is not waited for any longer") {
     test::Cluster cluster;
     Drainer drainer(cluster.informers, cluster.client, cluster.clock);
-    auto stuck = pod("stuck");
-    stuck.spec.terminationGracePeriodSeconds = 20;
+    auto stuck = pod("stuck").grace_period(20).pod;
     stuck.metadata.finalizers = {"example.org/stays"};
     cluster.server.put(stuck);
     cluster.start();

@@ -9,6 +9,7 @@
 #include "api/v1alpha1/claim.hpp"
 #include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/pods.hpp"
 #include "test/support/run_coroutine.hpp"
 
 namespace {
@@ -94,24 +95,16 @@ TEST_CASE("a watch says each minute how far it has come, and fails when nothing 
 }
 
 api::Pod running_pod(const std::string& name) {
-    api::Pod pod;
-    pod.metadata.name = name;
-    pod.metadata.namespace_ = "default";
-    pod.metadata.labels["app"] = "web";
-    pod.spec.nodeName = "node-1";
-    pod.status.phase = api::PodPhase::Running;
-    return pod;
+    return builders::a_pod(name).label("app", "web").on("node-1");
 }
 
 TEST_CASE("a budget is spent at most as often as it allows, and pods that were evicted end by themselves") {
     Cluster cluster;
     cluster.server.put(running_pod("one"));
     cluster.server.put(running_pod("two"));
-    api::PodDisruptionBudget budget;
-    budget.metadata.name = "web";
-    budget.metadata.namespace_ = "default";
+    auto budget = builders::a_budget("web", 1);
     budget.spec.selector = api::LabelSelector{{{"app", "web"}}, {}};
-    budget.status.disruptionsAllowed = 1;
+    budget.status.observedGeneration = 0;
     budget.status.desiredHealthy = 1;
     cluster.server.put(budget);
 

@@ -306,22 +306,14 @@ TEST_CASE("a claim whose machine has vanished is replaced and its Node deleted")
 
 TEST_CASE("a Node that stayed behind without claim and machine is deleted, one that might live is not") {
     World world;
-    auto left = objects::node("left", false);
-    left.metadata.labels["kubenodesmith.io/nodeclaim"] = "left";
-    left.metadata.labels["kubenodesmith.io/host"] = "host-a";
-    left.metadata.labels["topology.kubenodesmith.io/pool"] = "p";
-    auto ready = left;
-    ready.metadata.name = "ready";
-    ready.metadata.labels["kubenodesmith.io/nodeclaim"] = "ready";
-    objects::set_condition(ready.status.conditions, conditions::kReady, api::ConditionStatus::True);
-    auto elsewhere = left;
-    elsewhere.metadata.name = "elsewhere";
-    elsewhere.metadata.labels["kubenodesmith.io/nodeclaim"] = "elsewhere";
-    elsewhere.metadata.labels["kubenodesmith.io/host"] = "host-b";
+    const auto node_on = [](const std::string& host, const std::string& name) {
+        return objects::a_node(name)
+            .label("kubenodesmith.io/nodeclaim", name)
+            .label("kubenodesmith.io/host", host)
+            .label("topology.kubenodesmith.io/pool", "p");
+    };
     // Its host does not tell whose the machine is, which may be a leaving one of a claim that is gone.
-    auto unread = left;
-    unread.metadata.name = "unread";
-    unread.metadata.labels["kubenodesmith.io/nodeclaim"] = "unread";
+    auto unread = node_on("host-a", "unread").unready().node;
     fake::CloudMachine machine;
     machine.identity.claim_uid = "x";
     machine.host = "host-a";
@@ -329,9 +321,12 @@ TEST_CASE("a Node that stayed behind without claim and machine is deleted, one t
     machine.is_unread = true;
     unread.spec.providerID = "fake://cloud/700";
     world.cloud.plant(machine);
-    auto foreign = objects::node("foreign", false);
     world.cloud.hosts["host-b"].reachable = false;
-    for (const auto& node : {left, ready, elsewhere, unread, foreign}) world.server.put(node);
+    world.server.put(unread);
+    world.server.put<api::Node>(node_on("host-a", "left").unready());
+    world.server.put<api::Node>(node_on("host-a", "ready"));
+    world.server.put<api::Node>(node_on("host-b", "elsewhere").unready());
+    world.server.put<api::Node>(objects::a_node("foreign").unready());
     Process process(world);
     CHECK(world.run_until([&] { return !world.server.get<api::Node>({"", "left"}); }, 15min));
     world.run(2h);

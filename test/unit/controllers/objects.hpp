@@ -120,6 +120,66 @@ inline api::Node node(const std::string& name, bool ready = true, const std::str
     return result;
 }
 
+// a_claim("a", pool).sized(4, 8192).in_service(): what a pool bought, and what became of it.
+struct ClaimBuilder {
+    NodeSmithClaim claim;
+
+    ClaimBuilder& sized(std::int64_t cpu, std::int64_t memory_mib) {
+        claim.spec.requirements = {cpu, memory_mib};
+        return *this;
+    }
+    ClaimBuilder& of_template(const std::string& hash) {
+        claim.status.templateHash = hash;
+        return *this;
+    }
+    ClaimBuilder& in_service(api::Time since = kStart) {
+        claim = objects::in_service(std::move(claim), since);
+        return *this;
+    }
+    ClaimBuilder& failed(api::Time when, const std::string& reason = "Test") {
+        set_condition(claim.status.conditions, api::conditions::kFailed, api::ConditionStatus::True, when,
+                      reason);
+        return *this;
+    }
+    ClaimBuilder& leaving(api::Time since = kStart) {
+        claim.metadata.deletionTimestamp = since;
+        return *this;
+    }
+    operator const NodeSmithClaim&() const { return claim; }
+};
+
+inline ClaimBuilder a_claim(const std::string& name, const NodeSmithPool& pool, std::int64_t sequence = 1) {
+    return {bought_claim(name, pool, sequence)};
+}
+
+// a_node("a").offering("pods", "60"): Ready, with 2 CPUs and 4 GiB unless told otherwise.
+struct NodeBuilder {
+    api::Node node;
+
+    NodeBuilder& unready() {
+        set_condition(node.status.conditions, api::conditions::kReady, api::ConditionStatus::False);
+        return *this;
+    }
+    // Of what it has, pods may take so much.
+    NodeBuilder& offering(const std::string& resource, const std::string& amount) {
+        node.status.allocatable[resource] = api::Quantity::parse(amount);
+        return *this;
+    }
+    NodeBuilder& having(const std::string& resource, const std::string& amount) {
+        node.status.capacity[resource] = api::Quantity::parse(amount);
+        return *this;
+    }
+    NodeBuilder& label(const std::string& key, const std::string& value) {
+        node.metadata.labels[key] = value;
+        return *this;
+    }
+    operator const api::Node&() const { return node; }
+};
+
+inline NodeBuilder a_node(const std::string& name) {
+    return {node(name)};
+}
+
 template <class T>
 std::map<api::ObjectKey, std::shared_ptr<const T>> store_of(const std::vector<T>& all) {
     std::map<api::ObjectKey, std::shared_ptr<const T>> result;

@@ -10,6 +10,7 @@ using namespace std::chrono_literals;
 using api::ConditionStatus;
 using api::v1alpha1::NodeSmithHost;
 using Catch::Contains;
+using objects::a_node;
 
 namespace {
 
@@ -40,10 +41,9 @@ struct World {
         REQUIRE(found);
         return *found;
     }
+    objects::ClaimBuilder a_claim(const std::string& name) const { return objects::a_claim(name, pool); }
     void fail(const std::string& name, std::chrono::seconds when) {
-        auto claim = objects::bought_claim(name, pool, 1);
-        objects::set_condition(claim.status.conditions, "Failed", ConditionStatus::True, objects::at(when));
-        claims.push_back(claim);
+        claims.push_back(a_claim(name).failed(objects::at(when)));
     }
 };
 
@@ -59,8 +59,8 @@ TEST_CASE("a pool with nothing to complain about is Ready, Available, Managed an
 
 TEST_CASE("looking again changes nothing") {
     World world;
-    world.claims.push_back(objects::in_service(objects::bought_claim("a", world.pool, 1)));
-    world.nodes.push_back(objects::node("a"));
+    world.claims.push_back(world.a_claim("a").in_service());
+    world.nodes.push_back(a_node("a"));
     world.fail("b", 5s);
     const auto first = world.look(6s);
     CHECK(world.look(9s) == first);
@@ -68,15 +68,10 @@ TEST_CASE("looking again changes nothing") {
 
 TEST_CASE("claims and nodes are counted by what they are") {
     World world;
-    world.claims.push_back(objects::in_service(objects::bought_claim("a", world.pool, 1, 4, 8192)));
-    world.nodes.push_back(objects::node("a"));
-    world.claims.push_back(objects::in_service(objects::bought_claim("b", world.pool, 2)));
-    world.nodes.push_back(objects::node("b", false));
-    world.claims.push_back(objects::bought_claim("coming", world.pool, 3));
-    auto leaving = objects::in_service(objects::bought_claim("leaving", world.pool, 4));
-    leaving.metadata.deletionTimestamp = objects::kStart;
-    world.claims.push_back(leaving);
-    world.claims.push_back(objects::claim("not-admitted", world.pool));
+    world.nodes = {a_node("a"), a_node("b").unready()};
+    world.claims = {world.a_claim("a").sized(4, 8192).in_service(), world.a_claim("b").in_service(),
+                    world.a_claim("coming"), world.a_claim("leaving").in_service().leaving(),
+                    objects::claim("not-admitted", world.pool)};
     world.fail("failed", 0s);
 
     const auto status = world.look();
@@ -183,7 +178,7 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
         CHECK(world.condition("Available").status == ConditionStatus::False);
     }
     SECTION("the API server refuses what a claim needs") {
-        auto claim = objects::bought_claim("small-1", world.pool, 1);
+        auto claim = world.a_claim("small-1").claim;
         claim.status.conditions = {{"Launched",
                                     ConditionStatus::False,
                                     {},
@@ -199,7 +194,7 @@ TEST_CASE("a pool is not Available while nothing can be created, and says why an
 TEST_CASE("what limits leave is said while there is still something left") {
     World world;
     world.pool.spec.limits.cpuCores = 4;
-    world.claims.push_back(objects::bought_claim("a", world.pool, 1, 2, 4096));
+    world.claims = {world.a_claim("a").sized(2, 4096)};
     CHECK(world.condition("Available").message ==
           "another machine can be created, of at most 2 CPUs, as its limits leave no more");
 }
@@ -217,7 +212,7 @@ TEST_CASE("a zone label of the pool's own that has no effect is told") {
 TEST_CASE("R10: Available is one writer's, from what is known, so it never flips between two writers") {
     World world;
     world.pool.spec.limits.maxNodes = 2;
-    world.claims.push_back(objects::bought_claim("a", world.pool, 1));
+    world.claims = {world.a_claim("a")};
     CHECK(world.condition("Available").status == ConditionStatus::True);
     world.pool.status.reserved.nodes = 2;  // reserved, not created yet
     CHECK(world.condition("Available").reason == "MaxNodesReached");
@@ -232,12 +227,9 @@ TEST_CASE("R10: Available is one writer's, from what is known, so it never flips
 TEST_CASE("what a machine offers less than it was bought for is learned, the most that was ever seen") {
     World world;
     CHECK_FALSE(world.look().learnedReserved);
-    world.claims.push_back(objects::in_service(objects::bought_claim("a", world.pool, 1, 2, 4096)));
-    auto node = objects::node("a");
-    node.status.capacity["memory"] = api::Quantity::parse("3900Mi");
-    node.status.allocatable["memory"] = api::Quantity::parse("3800Mi");
-    node.status.allocatable["cpu"] = api::Quantity::parse("1900m");
-    world.nodes.push_back(node);
+    world.claims = {world.a_claim("a").sized(2, 4096).in_service()};
+    world.nodes = {
+        a_node("a").having("memory", "3900Mi").offering("memory", "3800Mi").offering("cpu", "1900m")};
     CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 296});
 
     world.nodes[0].status.allocatable["memory"] = api::Quantity::parse("4000Mi");
@@ -252,13 +244,8 @@ TEST_CASE("pods and disk that Nodes of the present template offer are learned, t
     World world;
     const auto hash = controllers::claim::template_hash(world.pool, &world.provider);
     const auto add = [&](const std::string& name, const std::string& pods, const std::string& storage) {
-        auto claim = objects::in_service(objects::bought_claim(name, world.pool, 1));
-        claim.status.templateHash = hash;
-        world.claims.push_back(claim);
-        auto node = objects::node(name);
-        node.status.allocatable["pods"] = api::Quantity::parse(pods);
-        node.status.allocatable["ephemeral-storage"] = api::Quantity::parse(storage);
-        world.nodes.push_back(node);
+        world.claims.push_back(world.a_claim(name).of_template(hash).in_service());
+        world.nodes.push_back(a_node(name).offering("pods", pods).offering("ephemeral-storage", storage));
     };
     world.provider.status.bootDiskGiB = 32;
     CHECK_FALSE(world.look().learnedOffer);
@@ -284,25 +271,18 @@ TEST_CASE("pods and disk that Nodes of the present template offer are learned, t
 // Found by the simulation: the smallest machine's was taken for everybody's.
 TEST_CASE("what a machine without a disk keeps in memory says nothing about larger ones") {
     World world;
-    auto claim = objects::in_service(objects::bought_claim("a", world.pool, 1));
-    claim.status.templateHash = controllers::claim::template_hash(world.pool, &world.provider);
-    world.claims.push_back(claim);
-    auto node = objects::node("a");
-    node.status.allocatable["ephemeral-storage"] = api::Quantity::parse("692Mi");
-    world.nodes.push_back(node);
+    const auto hash = controllers::claim::template_hash(world.pool, &world.provider);
+    world.claims = {world.a_claim("a").of_template(hash).in_service()};
+    world.nodes = {a_node("a").offering("ephemeral-storage", "692Mi")};
     CHECK(world.look().learnedOffer->ephemeralStorageMiB == 0);
 }
 
 TEST_CASE("what a Node offers is learned when it has joined, though it is not Ready yet") {
     World world;
-    auto claim = objects::bought_claim("a", world.pool, 1);
-    claim.status.nodeName = "a";
-    claim.status.templateHash = controllers::claim::template_hash(world.pool, &world.provider);
-    world.claims.push_back(claim);
-    auto node = objects::node("a", false);
-    node.status.allocatable["cpu"] = api::Quantity::parse("0");
-    node.status.allocatable["pods"] = api::Quantity::of(60);
-    world.nodes.push_back(node);
+    const auto hash = controllers::claim::template_hash(world.pool, &world.provider);
+    world.claims = {world.a_claim("a").of_template(hash)};
+    world.claims[0].status.nodeName = "a";
+    world.nodes = {a_node("a").unready().offering("cpu", "0").offering("pods", "60")};
     CHECK_FALSE(world.look().learnedReserved);
     CHECK_FALSE(world.look().learnedOffer);
     objects::set_condition(world.claims[0].status.conditions, "Registered", ConditionStatus::True);
@@ -315,11 +295,8 @@ TEST_CASE("what a Node offers is learned when it has joined, though it is not Re
 
 TEST_CASE("a claim that found no room says nothing about the pool's other sizes") {
     World world;
-    auto claim = objects::bought_claim("f", world.pool, 1);
     for (const auto reason : {api::reasons::kInsufficientCapacity, api::reasons::kNoHostLargeEnough}) {
-        objects::set_condition(claim.status.conditions, "Failed", ConditionStatus::True, objects::at(1s),
-                               std::string(reason));
-        world.claims = {claim};
+        world.claims = {world.a_claim("f").failed(objects::at(1s), std::string(reason))};
         CHECK_FALSE(world.look(2s).nextRetryTime);
         CHECK(world.condition("Available", 2s).status == ConditionStatus::True);
     }
@@ -372,12 +349,10 @@ TEST_CASE("the machine that a pool keeps for a look is named, the last one of th
 
 TEST_CASE("a claim that became a Node after the last failure ends the series") {
     World world;
-    world.claims.push_back(
-        objects::in_service(objects::bought_claim("old", world.pool, 1), objects::at(50s)));
+    world.claims.push_back(world.a_claim("old").in_service(objects::at(50s)));
     world.fail("f1", 100s);
     CHECK(world.look(100s).consecutiveFailures == 1);
-    world.claims.push_back(
-        objects::in_service(objects::bought_claim("new", world.pool, 2), objects::at(130s)));
+    world.claims.push_back(world.a_claim("new").in_service(objects::at(130s)));
     const auto status = world.look(131s);
     CHECK(status.consecutiveFailures == 0);
     CHECK_FALSE(status.nextRetryTime);

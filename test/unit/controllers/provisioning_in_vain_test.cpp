@@ -9,6 +9,7 @@
 using namespace std::chrono_literals;
 using objects::NodeSmithClaim;
 using objects::NodeSmithControlPlane;
+using test::a_pod;
 using World = test::ProvisioningWorld;
 
 namespace {
@@ -16,9 +17,7 @@ namespace {
 // Not of the pool: 2 CPUs, all of them taken by a pod "old".
 void put_full_node(World& world) {
     world.server.options().pods_end_after.reset();
-    auto node = objects::node("theirs");
-    node.metadata.labels = {{"kubernetes.io/hostname", "theirs"}};
-    world.server.put(node);
+    world.server.put<api::Node>(objects::a_node("theirs").label("kubernetes.io/hostname", "theirs"));
     world.put_pending_pod("old", "1500m");
     world.bind("old", "theirs");
     world.run_for(2s);
@@ -46,10 +45,10 @@ void put_storage(World& world) {
 
 // Like those that a Deployment makes: "web-<number>".
 void put_replica(World& world, int number) {
-    const auto name = "web-" + std::to_string(number);
-    auto pod = world.put_pending_pod(name, "1500m");
-    pod.metadata.labels = {{"app", "web"}, {"pod-template-hash", std::to_string(number)}};
-    world.server.put(pod);
+    world.put_pending(a_pod("web-" + std::to_string(number))
+                          .requesting("1500m", "1Gi")
+                          .label("app", "web")
+                          .label("pod-template-hash", std::to_string(number)));
 }
 
 void give_host_port(api::Pod& pod) {
@@ -72,17 +71,13 @@ void remove_all_claims(World& world) {
 
 TEST_CASE("nothing is bought for expendable pods, and they are told so") {
     World world;
-    auto pod = world.put_pending_pod("batch");
-    pod.spec.priority = -11;
-    world.server.put(pod);
+    world.put_pending(a_pod("batch").requesting("1", "1Gi").priority(-11));
     world.run_for(1min);
     CHECK(world.claims().empty());
     CHECK(
         world.events.count("Pod batch NoNodeForPod: no node can be created for the pod: its priority -11 is "
                            "below ignorePodsBelowPriority (-10)") == 1);
-    pod = world.put_pending_pod("balloon");
-    pod.spec.priority = -10;
-    world.server.put(pod);
+    world.put_pending(a_pod("balloon").requesting("1", "1Gi").priority(-10));
     world.run_for(1min);
     CHECK(world.claims().size() == 1);
 }
@@ -92,9 +87,7 @@ TEST_CASE("of several control planes the one that buys for the least important p
     auto other = objects::control_plane("other", {"none"});
     other.spec.ignorePodsBelowPriority = -100;
     world.server.put(other);
-    auto pod = world.put_pending_pod("batch");
-    pod.spec.priority = -11;
-    world.server.put(pod);
+    world.put_pending(a_pod("batch").requesting("1", "1Gi").priority(-11));
     world.run_for(1min);
     CHECK(world.claims().size() == 1);
 }
@@ -114,9 +107,7 @@ TEST_CASE("nothing is bought for a pod with a ResourceClaim") {
 TEST_CASE("nothing is bought for a volume without room, until room is reported") {
     World world;
     put_storage(world);
-    auto pod = world.put_pending_pod("db");
-    pod.spec.volumes->emplace_back().persistentVolumeClaim.emplace().claimName = "data";
-    world.server.put(pod);
+    world.put_pending(a_pod("db").requesting("1", "1Gi").mount("data"));
     world.run_for(1min);
     CHECK(world.claims().empty());
     CHECK(world.events.count("storage class late has no room left for a volume of 10Gi") == 1);

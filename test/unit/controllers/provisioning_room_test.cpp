@@ -132,12 +132,13 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
     CHECK(bought.at("example.com/gpu") == api::Quantity::of(1));
 
     // The Node offers less of everything: from then on that is the picture.
-    auto node = objects::node("c");
-    node.status.allocatable = {{"cpu", api::Quantity::parse("3500m")},
-                               {"memory", api::Quantity::parse("7000Mi")},
-                               {"ephemeral-storage", api::Quantity::parse("10Gi")},
-                               {"pods", api::Quantity::of(60)},
-                               {"example.com/gpu", api::Quantity::of(1)}};
+    const auto node = objects::a_node("c")
+                          .offering("cpu", "3500m")
+                          .offering("memory", "7000Mi")
+                          .offering("ephemeral-storage", "10Gi")
+                          .offering("pods", "60")
+                          .offering("example.com/gpu", "1")
+                          .node;
     claim = objects::in_service(claim);
     claim.status.templateHash = hash;
     const auto nodes = objects::store_of<api::Node>({node});

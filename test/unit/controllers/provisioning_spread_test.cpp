@@ -5,29 +5,24 @@
 
 using namespace std::chrono_literals;
 using objects::NodeSmithClaim;
+using test::a_pod;
 using World = test::ProvisioningWorld;
 
 namespace {
 
 api::Pod put_spread_pod(World& world, const std::string& name) {
-    auto pod = world.put_pending_pod(name, "100m");
-    pod.metadata.labels = {{"app", "web"}};
-    auto& spread = pod.spec.topologySpreadConstraints->emplace_back();
-    spread.topologyKey = "kubernetes.io/hostname";
-    spread.maxSkew = 1;
-    spread.labelSelector.emplace().matchLabels = {{"app", "web"}};
-    world.server.put(pod);
-    return pod;
+    return world.put_pending(
+        a_pod(name).requesting("100m", "1Gi").label("app", "web").spread_over("kubernetes.io/hostname"));
 }
 
 // For "web-1" and "web-2", which are not bound yet.
 void put_two_machines(World& world) {
     for (int i = 1; i <= 2; ++i) {
-        const auto name = "web-" + std::to_string(i);
-        auto pod = world.put_pending_pod(name, "500m");
-        pod.metadata.labels = {{"app", "web"}, {"pod-template-hash", std::to_string(i)}};
-        pod.spec.containers->front().ports.push_back({8080, 8080, "", "TCP"});
-        world.server.put(pod);
+        world.put_pending(a_pod("web-" + std::to_string(i))
+                              .requesting("500m", "1Gi")
+                              .label("app", "web")
+                              .label("pod-template-hash", std::to_string(i))
+                              .host_port(8080));
     }
     world.run_for(5s);
     REQUIRE(world.claims().size() == 2);

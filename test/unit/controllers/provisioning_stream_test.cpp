@@ -211,23 +211,10 @@ void put_pod(World& world, const Scenario& scenario, std::size_t number) {
         world.put_pending_pod(name, kind.cpu, kind.memory);
         return;
     }
-    api::Pod pod;
-    pod.metadata.name = name;
-    pod.metadata.namespace_ = "default";
-    pod.metadata.labels = {{"app", std::to_string(scenario.order[number])}};
-    auto& spread = pod.spec.topologySpreadConstraints->emplace_back();
-    spread.maxSkew = 1;
-    spread.topologyKey = api::labels::kZone;
-    spread.whenUnsatisfiable = api::UnsatisfiableConstraintAction::DoNotSchedule;
-    spread.labelSelector.emplace().matchLabels = pod.metadata.labels;
-    auto& container = pod.spec.containers->emplace_back();
-    container.name = "main";
-    container.resources.requests = {{"cpu", api::Quantity::parse(kind.cpu)},
-                                    {"memory", api::Quantity::parse(kind.memory)}};
-    pod.status.phase = api::PodPhase::Pending;
-    objects::set_condition(*pod.status.conditions, "PodScheduled", api::ConditionStatus::False,
-                           api::Time(world.clock.wall_now()), "Unschedulable");
-    world.server.put(pod);
+    world.put_pending(test::a_pod(name)
+                          .label("app", std::to_string(scenario.order[number]))
+                          .spread_over(api::labels::kZone)
+                          .requesting(kind.cpu, kind.memory));
 }
 
 Bought run(const Scenario& scenario, bool as_stream) {

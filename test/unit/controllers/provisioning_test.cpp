@@ -58,14 +58,7 @@ TEST_CASE("a pod whose claim is on its way is not bought for again") {
 
 TEST_CASE("a pod that is nobody's demand buys nothing") {
     World world;
-    auto pod = world.put_pending_pod("daemon");
-    api::OwnerReference owner;
-    owner.kind = "DaemonSet";
-    owner.name = "agent";
-    owner.uid = "x";
-    owner.controller = true;
-    pod.metadata.ownerReferences->push_back(owner);
-    world.server.put(pod);
+    world.put_pending(test::a_pod("daemon").requesting("1", "1Gi").owner("DaemonSet"));
     world.run_for(10s);
     CHECK(world.claims().empty());
 }
@@ -90,11 +83,7 @@ TEST_CASE("R6: a machine is bought so large that its pods fit beside the DaemonS
     api::DaemonSet agent;
     agent.metadata.name = "agent";
     agent.metadata.namespace_ = "kube-system";
-    api::Container container;
-    container.name = "main";
-    container.resources.requests = {{"cpu", api::Quantity::parse("200m")},
-                                    {"memory", api::Quantity::parse("300Mi")}};
-    agent.spec.template_.spec.containers->push_back(container);
+    agent.spec.template_.spec = test::a_pod("agent").requesting("200m", "300Mi").pod.spec;
     world.server.put(agent);
     world.put_pending_pod("web", "4", "4Gi");
     world.run_for(3s);

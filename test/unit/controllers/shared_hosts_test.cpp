@@ -1,19 +1,14 @@
 // A host is bought again and again: each of its Nodes belongs to the claim that has it then.
 #include "controllers/claim/decide/observation.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/redfish_objects.hpp"
 #include "test/unit/controllers/cluster.hpp"
 
 TEST_CASE("a failed claim does not take the Node of the claim that has its host now") {
     test::Cluster cluster;
     cluster.put_basics();
-    api::v1alpha1::NodeSmithProvider provider;
-    provider.metadata.name = "rack";
-    provider.metadata.namespace_ = "default";
-    provider.spec.redfish.emplace();
-    cluster.server.put(provider);
-    api::v1alpha1::NodeSmithHost host;
-    host.metadata.name = "metal-1";
-    host.metadata.namespace_ = "default";
+    cluster.server.put(test::rack_provider());
+    auto host = test::rack_host("metal-1");
     host.status.claimRef.emplace().uid = "uid-of-the-next";
     host.status.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3131";
     cluster.server.put(host);

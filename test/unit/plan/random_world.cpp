@@ -175,45 +175,26 @@ private:
                                 {"kubernetes.io/hostname", claim.metadata.name}};
         cluster_.server.put(made);
         for (std::size_t i = below(3); i > 0; --i) {
-            auto pod = make_pod("run-" + std::to_string(running_.size()));
-            pod.spec.nodeName = claim.metadata.name;
-            pod.status.phase = api::PodPhase::Running;
-            running_.push_back(cluster_.server.put(pod));
+            auto pod = make_pod("run-" + std::to_string(running_.size())).on(claim.metadata.name);
+            running_.push_back(cluster_.server.put<api::Pod>(pod));
         }
     }
 
-    api::Pod make_pod(const std::string& name) {
-        api::Pod pod;
-        pod.metadata.name = name;
-        pod.metadata.namespace_ = "default";
-        pod.metadata.labels = {{"app", std::to_string(below(3))}};
-        api::OwnerReference owner;
-        owner.kind = chance(5) ? "DaemonSet" : "ReplicaSet";
-        owner.name = owner.uid = "owner";
-        owner.controller = true;
-        pod.metadata.ownerReferences->push_back(owner);
-        api::Container container;
-        container.name = "main";
-        container.resources.requests = {
-            {"cpu", api::Quantity::of_milli(static_cast<std::int64_t>(100 * (1 + below(25))))},
-            {"memory", api::Quantity::of_mebibytes(static_cast<std::int64_t>(64 * (1 + below(30))))}};
-        if (chance(3)) container.resources.requests["cpu"] = api::Quantity::of(200);
-        pod.spec.containers->push_back(container);
-        if (chance(15)) pod.spec.nodeSelector = {{"disk", chance(80) ? "ssd" : "none"}};
-        if (chance(30)) {
-            auto& toleration = pod.spec.tolerations->emplace_back();
-            toleration.key = "dedicated";
-            toleration.operator_ = api::TolerationOperator::Exists;
-        }
-        if (chance(20)) pod.spec.priority = static_cast<std::int32_t>(below(100));
+    builders::PodBuilder make_pod(const std::string& name) {
+        auto pod = test::a_pod(name).label("app", std::to_string(below(3)));
+        pod.owner(chance(5) ? "DaemonSet" : "ReplicaSet");
+        const auto cpu = std::to_string(100 * (1 + below(25))) + "m";
+        const auto memory = std::to_string(64 * (1 + below(30))) + "Mi";
+        pod.requesting(cpu, memory);
+        if (chance(3)) pod.requests({{"cpu", "200"}});
+        if (chance(15)) pod.select("disk", chance(80) ? "ssd" : "none");
+        if (chance(30)) pod.tolerate("dedicated");
+        if (chance(20)) pod.priority(static_cast<std::int32_t>(below(100)));
         return pod;
     }
 
     void put_waiting_pod(const std::string& name) {
-        auto pod = make_pod(name);
-        pod.status.phase = api::PodPhase::Pending;
-        set_condition(*pod.status.conditions, "PodScheduled", api::ConditionStatus::False, kStart,
-                      "Unschedulable");
+        auto pod = make_pod(name).unschedulable(kStart).pod;
         if (chance(5)) pod.status.nominatedNodeName = "pool-0-0";
         waiting_.push_back(cluster_.server.put(pod));
     }
@@ -222,10 +203,7 @@ private:
         api::DaemonSet agent;
         agent.metadata.name = "agent";
         agent.metadata.namespace_ = "kube-system";
-        api::Container container;
-        container.name = "main";
-        container.resources.requests = {{"cpu", api::Quantity::of_milli(200)}};
-        agent.spec.template_.spec.containers->push_back(container);
+        agent.spec.template_.spec = test::a_pod("agent").requests({{"cpu", "200m"}}).pod.spec;
         cluster_.server.put(agent);
     }
 

@@ -9,70 +9,13 @@
 #include "api/names.hpp"
 #include "scheduling/machines/machines.hpp"
 #include "scheduling/solver.hpp"
+#include "test/support/pods.hpp"
 
 namespace builders {
 
 inline api::Quantity quantity(const std::string& text) {
     return api::Quantity::parse(text);
 }
-
-struct PodBuilder {
-    api::Pod pod;
-
-    explicit PodBuilder(const std::string& name, const std::string& cpu = "1",
-                        const std::string& memory = "1Gi") {
-        pod.metadata.name = name;
-        pod.metadata.namespace_ = "default";
-        pod.metadata.uid = "uid-" + name;
-        pod.spec.containers->emplace_back();
-        requests({{"cpu", cpu}, {"memory", memory}});
-    }
-    PodBuilder& requests(const std::map<std::string, std::string>& amounts) {
-        for (const auto& [name, amount] : amounts)
-            pod.spec.containers->at(0).resources.requests[name] = quantity(amount);
-        return *this;
-    }
-    PodBuilder& label(const std::string& key, const std::string& value) {
-        pod.metadata.labels[key] = value;
-        return *this;
-    }
-    PodBuilder& select(const std::string& key, const std::string& value) {
-        pod.spec.nodeSelector[key] = value;
-        return *this;
-    }
-    PodBuilder& priority(std::int32_t value) {
-        pod.spec.priority = value;
-        return *this;
-    }
-    PodBuilder& tolerate(const std::string& key) {
-        auto& toleration = pod.spec.tolerations->emplace_back();
-        toleration.key = key;
-        toleration.operator_ = api::TolerationOperator::Exists;
-        return *this;
-    }
-    // One more alternative: each requirement of `term` must hold.
-    PodBuilder& require(std::vector<api::SelectorRequirement> term) {
-        auto& node = affinity().nodeAffinity;
-        if (!node) node.emplace();
-        auto& required = node->requiredDuringSchedulingIgnoredDuringExecution;
-        if (!required) required.emplace();
-        required->nodeSelectorTerms.emplace_back().matchExpressions = std::move(term);
-        return *this;
-    }
-    PodBuilder& owner(const std::string& kind, const std::string& uid) {
-        auto& reference = pod.metadata.ownerReferences->emplace_back();
-        reference.kind = kind;
-        reference.name = uid;
-        reference.uid = uid;
-        reference.controller = true;
-        return *this;
-    }
-    api::Affinity& affinity() {
-        if (!pod.spec.affinity) pod.spec.affinity.emplace();
-        return *pod.spec.affinity;
-    }
-    operator std::shared_ptr<const api::Pod>() const { return std::make_shared<api::Pod>(pod); }
-};
 
 inline api::SelectorRequirement in(const std::string& key, std::vector<std::string> values) {
     return {key, api::SelectorOperator::In, std::move(values)};
