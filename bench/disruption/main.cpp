@@ -5,7 +5,7 @@
 
 #include "bench/cpu_time.hpp"
 #include "bench/scheduling/workload.hpp"
-#include "controllers/disruption/consolidation.hpp"
+#include "controllers/disruption/rules/consolidation_search.hpp"
 
 namespace {
 

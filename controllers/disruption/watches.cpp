@@ -65,11 +65,9 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
 
     kube::watch(informers_.claims).enqueue(queue, pool_of);
     kube::watch(informers_.claims).gone().call([this](const NodeSmithClaim& claim) {
-        tainted_.erase(claim.metadata.uid);
-        refused_.erase(claim.metadata.uid);
-        asked_.erase(claim.metadata.uid);
-        deleted_.erase(claim.metadata.uid);
-        switched_off_.erase(claim.metadata.uid);
+        refusals_.forget(claim.metadata.uid);
+        stopped_.forget(claim.metadata.uid);
+        queue_.forget(claim.metadata.uid);
     });
 
     kube::watch(informers_.pools).enqueue(queue);

@@ -21,7 +21,7 @@ struct ManagerView {
 std::int64_t created_last_hour(const ClaimPointers& claims, api::Time now) {
     return std::count_if(claims.begin(), claims.end(), [&](const auto& claim) {
         const auto& created = claim->metadata.creationTimestamp;
-        return ledger::was_bought(*claim) && created && now.at - created->at < std::chrono::hours{1};
+        return ledger::has_purchase_key(*claim) && created && now.at - created->at < std::chrono::hours{1};
     });
 }
 

@@ -34,6 +34,11 @@ bool is_unadopted(const ClaimStatus& status) {
     return !status.providerID.empty() && status.systemUUID.empty() && status.machineID.empty();
 }
 
+bool is_owned_by_pool(const NodeSmithClaim& claim) {
+    const auto* owner = api::controller_of(claim.metadata);
+    return owner && owner->kind == NodeSmithPool::kResource.kind;
+}
+
 api::Time later(api::Time time, api::Duration wait) {
     return api::Time(time.at + std::chrono::ceil<std::chrono::seconds>(wait.value));
 }

@@ -27,6 +27,13 @@ bool has_reason(const ClaimStatus& status, std::string_view type, std::string_vi
 bool is_true(const NodeSmithClaim& claim, std::string_view type);
 // It is of the Go project KubeNodeSmith: it names a machine that we know nothing else of.
 bool is_unadopted(const ClaimStatus& status);
+// Created for a pool, whose wishes hold for it: by us, or by the Go operator.
+bool is_owned_by_pool(const NodeSmithClaim& claim);
+
+// Of the NodeSmithProvider that its machine is at.
+inline api::ObjectKey provider_of(const NodeSmithClaim& claim) {
+    return {claim.metadata.namespace_, claim.status.providerRef};
+}
 
 // In whole seconds, as times in the API are: what is due may come up to a second early.
 api::Time later(api::Time time, api::Duration wait);

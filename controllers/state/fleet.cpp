@@ -9,6 +9,13 @@ bool is_ready(const api::Node& node) {
     return api::is_true(node.status.conditions, conditions::kReady);
 }
 
+std::optional<api::Time> not_ready_since(const api::Node& node) {
+    const auto* ready = api::find_condition(node.status.conditions, api::conditions::kReady);
+    if (ready && ready->status == api::ConditionStatus::True) return std::nullopt;
+    if (ready && ready->lastTransitionTime) return ready->lastTransitionTime;
+    return node.metadata.creationTimestamp.value_or(api::Time{});
+}
+
 const api::Node* node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
     if (claim.status.nodeName.empty()) return nullptr;
     const auto found = nodes.find({"", claim.status.nodeName});

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ using ClaimPointers = std::vector<std::shared_ptr<const api::v1alpha1::NodeSmith
 using Nodes = std::map<api::ObjectKey, std::shared_ptr<const api::Node>>;
 
 bool is_ready(const api::Node& node);
+// Since when the Node has not been Ready; nullopt: it is.
+std::optional<api::Time> not_ready_since(const api::Node& node);
 // The Node of the claim, as its status names it; null: none (yet, or any more).
 const api::Node* node_of(const api::v1alpha1::NodeSmithClaim& claim, const Nodes& nodes);
 

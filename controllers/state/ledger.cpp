@@ -92,7 +92,7 @@ std::string purchase_key(const std::string& pool_uid, std::int64_t sequence) {
     return pool_uid + "/" + std::to_string(sequence);
 }
 
-bool was_bought(const NodeSmithClaim& claim) {
+bool has_purchase_key(const NodeSmithClaim& claim) {
     const auto* owner = api::controller_of(claim.metadata);
     if (!owner || owner->kind != NodeSmithPool::kResource.kind) return false;
     const auto& key = claim.spec.idempotencyKey;
@@ -106,7 +106,7 @@ bool is_admitted(const NodeSmithClaim& claim) {
     // A claim of the Go operator has no providerRef, but a machine.
     const bool has_machine =
         !status.providerID.empty() || !status.machineID.empty() || !status.nodeName.empty();
-    return was_bought(claim) || !status.providerRef.empty() || has_machine;
+    return has_purchase_key(claim) || !status.providerRef.empty() || has_machine;
 }
 
 bool counts(const NodeSmithClaim& claim) {

@@ -51,7 +51,7 @@ api::v1alpha1::Size size_of(const api::v1alpha1::ClaimSpec& claim, const api::v1
 std::string purchase_key(const std::string& pool_uid, std::int64_t sequence);
 // True for a claim that a pool bought, so that its place was reserved before it was created; false for one
 // that a user applied, which has to be admitted (reservations.hpp) before its machine may be made.
-bool was_bought(const api::v1alpha1::NodeSmithClaim& claim);
+bool has_purchase_key(const api::v1alpha1::NodeSmithClaim& claim);
 // True if the claim's place within the limits is taken: bought, or admitted, which its status.providerRef
 // shows.
 bool is_admitted(const api::v1alpha1::NodeSmithClaim& claim);

@@ -100,7 +100,7 @@ std::vector<kube::ObjectKey> superfluous_waits(const Informers& informers) {
     std::vector<kube::ObjectKey> keys;
     const auto& claims = informers.claims.store().all();
     const auto waits = [](const NodeSmithClaim& claim) {
-        return ledger::was_bought(claim) && is_coming(claim) && lacks_room(claim) &&
+        return ledger::has_purchase_key(claim) && is_coming(claim) && lacks_room(claim) &&
                claim.status.machineID.empty() && !bought_for(claim).empty();
     };
     const bool any = std::ranges::any_of(claims, [&](const auto& entry) { return waits(*entry.second); });

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "api/names.hpp"
-#include "controllers/disruption/budgets.hpp"
+#include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/provisioning/decision.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"

@@ -111,7 +111,7 @@ void await_room(ClaimStatus& status, const Situation& s, const providers::Insuff
 
 // What its user changed since it was bought takes effect on what is not launched: its pods are demand again.
 std::optional<std::string> why_withdrawn(const Situation& s) {
-    if (!ledger::was_bought(s.claim)) return std::nullopt;
+    if (!ledger::has_purchase_key(s.claim)) return std::nullopt;
     if (s.purchase_hold)
         return s.purchase_hold->reason == reasons::kLimitExceeded ? std::optional(s.purchase_hold->message)
                                                                   : std::nullopt;

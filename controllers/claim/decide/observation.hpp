@@ -41,10 +41,6 @@ struct Observation {
 
 Observation observe(const Informers& informers, ClaimPointer claim, api::Time now);
 
-// Of the NodeSmithProvider that its machine is at.
-inline kube::ObjectKey provider_of(const NodeSmithClaim& claim) {
-    return {claim.metadata.namespace_, claim.status.providerRef};
-}
 // When to come again where the provider cannot be asked.
 inline constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 

@@ -42,7 +42,8 @@ private:
     bool was_given_up(int vmid) const {
         const auto& mark = mark_of(world_, vmid);
         const auto* claim = world_.view.claim_by_uid(mark.claim_uid);
-        return claim && (claim->status.machineID.empty() || mark.attempt < claim->status.launchAttempts);
+        return claim && (claim->status.machineID.empty() || mark.attempt < claim->status.launchAttempts ||
+                         api::is_true(claim->status.conditions, api::conditions::kMachineDeleted));
     }
 
     World& world_;

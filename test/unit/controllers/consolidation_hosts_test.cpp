@@ -1,5 +1,5 @@
 // Machines that are bought instead of others where each is the whole of a host.
-#include "controllers/disruption/consolidation.hpp"
+#include "controllers/disruption/rules/consolidation_search.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

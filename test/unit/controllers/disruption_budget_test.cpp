@@ -1,6 +1,6 @@
 // Budgets and their schedules.
-#include "controllers/disruption/budgets.hpp"
-#include "controllers/disruption/cron.hpp"
+#include "controllers/disruption/rules/budgets.hpp"
+#include "controllers/disruption/rules/cron.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -1,5 +1,5 @@
 // How nodes are saved that are hardly used, or of which the pool has more than it needs.
-#include "controllers/disruption/use.hpp"
+#include "controllers/disruption/rules/use.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"

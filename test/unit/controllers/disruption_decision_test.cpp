@@ -1,5 +1,8 @@
 // What makes a node a candidate for disruption, and what stands against it.
-#include "controllers/disruption/blocks.hpp"
+#include "controllers/disruption/methods/method.hpp"
+#include "controllers/disruption/rules/blocks.hpp"
+#include "controllers/disruption/rules/drift_reasons.hpp"
+#include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/state/disruption_state.hpp"
 
 #include "test/support/catch.hpp"
@@ -39,8 +42,8 @@ struct NodeWorld {
     }
     std::vector<Kind> kinds(std::chrono::seconds now = 1h) const {
         std::vector<Kind> found;
-        for (const auto& candidacy : candidacies(facts, objects::at(now)).list)
-            found.push_back(candidacy.kind);
+        for (const auto* method : methods())
+            if (!method->candidacy(facts, objects::at(now)).why.empty()) found.push_back(method->kind());
         return found;
     }
 };
@@ -212,7 +215,8 @@ TEST_CASE("a node that is in use is a candidate when its pool had a node to spar
     world.facts.evictable_pods = 3;
     world.facts.spare_since = objects::kStart;
     CHECK(world.kinds(599s).empty());
-    CHECK(candidacies(world.facts, objects::at(599s)).look_again == objects::at(600s));
+    CHECK(method_for(Kind::Underutilized).candidacy(world.facts, objects::at(599s)).look_again ==
+          objects::at(600s));
     CHECK(world.kinds(600s) == std::vector{Kind::Underutilized});
     CHECK_FALSE(is_hardly_used(world.facts, objects::at(600s)));
     world.pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::WhenEmpty;
@@ -234,7 +238,8 @@ TEST_CASE("what a node is a candidate for, the most urgent first") {
         world.facts.evictable_pods = 1;
         world.facts.unneeded_since = objects::kStart;
         CHECK(world.kinds(599s).empty());
-        CHECK(candidacies(world.facts, objects::at(599s)).look_again == objects::at(600s));
+        CHECK(method_for(Kind::Underutilized).candidacy(world.facts, objects::at(599s)).look_again ==
+              objects::at(600s));
         CHECK(world.kinds(600s) == Kinds{Kind::Underutilized});
         world.pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::WhenEmpty;
         CHECK(world.kinds(600s).empty());

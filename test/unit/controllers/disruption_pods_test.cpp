@@ -1,5 +1,5 @@
 // What pods say against the disruption of their node.
-#include "controllers/disruption/pods.hpp"
+#include "controllers/disruption/rules/pods.hpp"
 
 #include "controllers/services/drain.hpp"
 

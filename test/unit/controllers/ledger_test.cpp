@@ -65,7 +65,7 @@ TEST_CASE("a claim counts against limits as long as it may have a machine") {
 TEST_CASE("a claim that a user applied counts from its admission on") {
     const auto pool = objects::pool("small");
     auto manual = objects::claim("manual", pool);
-    CHECK_FALSE(ledger::was_bought(manual));
+    CHECK_FALSE(ledger::has_purchase_key(manual));
     CHECK_FALSE(ledger::counts(manual));
     manual.status.providerRef = "proxmox";
     CHECK(ledger::counts(manual));
@@ -74,11 +74,11 @@ TEST_CASE("a claim that a user applied counts from its admission on") {
 TEST_CASE("an idempotency key makes a purchase only with the UID of the owning pool and a number") {
     const auto pool = objects::pool("small");
     auto claim = objects::bought_claim("a", pool, 17);
-    CHECK(ledger::was_bought(claim));
+    CHECK(ledger::has_purchase_key(claim));
     for (const auto* key : {"", "d7f1c0de-0000-4000-8000-000000000000", "uid-of-default-small",
                             "uid-of-default-small/", "uid-of-default-small/x1", "uid-of-other/17"}) {
         claim.spec.idempotencyKey = key;
-        CHECK_FALSE(ledger::was_bought(claim));
+        CHECK_FALSE(ledger::has_purchase_key(claim));
     }
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("a bought claim is complete when it is created") {
     CHECK(owner->uid == pool.metadata.uid);
     CHECK(owner->apiVersion == "kubenodesmith.parawell.cloud/v1alpha1");
     CHECK(owner->blockOwnerDeletion == true);
-    CHECK(controllers::ledger::was_bought(claim));
+    CHECK(controllers::ledger::has_purchase_key(claim));
     CHECK(claim.metadata.labels == api::StringMap{{"topology.kubenodesmith.io/pool", "small"},
                                                   {"node-role.kubernetes.io/worker", ""}});
     CHECK(claim.spec.requirements == api::v1alpha1::Size{4, 8192});

@@ -1,4 +1,4 @@
-#include "controllers/disruption/pods.hpp"
+#include "controllers/disruption/rules/pods.hpp"
 
 #include <algorithm>
 

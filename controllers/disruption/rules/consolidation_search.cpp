@@ -1,8 +1,8 @@
-#include "controllers/disruption/consolidation.hpp"
+#include "controllers/disruption/rules/consolidation_search.hpp"
 
 #include <algorithm>
 
-#include "controllers/disruption/use.hpp"
+#include "controllers/disruption/rules/use.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace controllers::disruption {
@@ -69,8 +69,8 @@ public:
     Searcher(scheduling::Removals& removals, const scheduling::Snapshot& snapshot, const Search& search)
         : removals_(removals), snapshot_(snapshot), search_(search) {}
 
-    Consolidation run() {
-        Consolidation result;
+    SearchResult run() {
+        SearchResult result;
         const auto most = std::min(search_.most_nodes, search_.candidates.size());
         if (most > 1) result = longest_prefix(most);
         if (result.nodes.empty()) result = first_alone();
@@ -142,8 +142,8 @@ private:
     }
 
     // Two at least. What holds for a prefix is taken to hold for shorter ones.
-    Consolidation longest_prefix(std::size_t most) {
-        Consolidation best;
+    SearchResult longest_prefix(std::size_t most) {
+        SearchResult best;
         for (std::size_t low = 2, high = most; low <= high;) {
             const auto middle = low + (high - low) / 2;
             const std::vector<std::size_t> nodes(
@@ -160,8 +160,8 @@ private:
         return best;
     }
 
-    Consolidation first_alone() {
-        Consolidation result;
+    SearchResult first_alone() {
+        SearchResult result;
         const auto trials = std::min(kMostTrials, search_.candidates.size());
         for (std::size_t i = 0; i < trials; ++i) {
             const auto node = search_.candidates[i];
@@ -183,8 +183,8 @@ private:
 
 }  // namespace
 
-Consolidation find_consolidation(scheduling::Removals& removals, const scheduling::Snapshot& snapshot,
-                                 const Search& search) {
+SearchResult find_consolidation(scheduling::Removals& removals, const scheduling::Snapshot& snapshot,
+                                const Search& search) {
     return Searcher(removals, snapshot, search).run();
 }
 

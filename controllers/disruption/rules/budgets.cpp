@@ -1,10 +1,10 @@
-#include "controllers/disruption/budgets.hpp"
+#include "controllers/disruption/rules/budgets.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
-#include "controllers/disruption/cron.hpp"
+#include "controllers/disruption/rules/cron.hpp"
 
 namespace controllers::disruption {
 

@@ -1,6 +1,6 @@
-#include "controllers/disruption/outlook.hpp"
+#include "controllers/disruption/rules/outlook.hpp"
 
-#include "controllers/disruption/use.hpp"
+#include "controllers/disruption/rules/use.hpp"
 #include "controllers/state/disruption_state.hpp"
 
 namespace controllers::disruption {

@@ -29,14 +29,14 @@ inline constexpr std::int64_t kLeastSavingPercent = 25;
 // Nodes judged one by one in one search; the rest has its turn in the next.
 inline constexpr std::size_t kMostTrials = 16;
 
-struct Consolidation {
+struct SearchResult {
     std::vector<std::size_t> nodes;  // that go; empty: none can
     scheduling::Removal removal;
     std::map<std::size_t, std::string> refused;  // of the nodes judged one by one, why not
 };
 
 // As many of the first candidates as can go together; else the first that can go alone.
-Consolidation find_consolidation(scheduling::Removals& removals, const scheduling::Snapshot& snapshot,
-                                 const Search& search);
+SearchResult find_consolidation(scheduling::Removals& removals, const scheduling::Snapshot& snapshot,
+                                const Search& search);
 
 }  // namespace controllers::disruption

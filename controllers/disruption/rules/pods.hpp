@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/core.hpp"
-#include "controllers/disruption/use.hpp"
+#include "controllers/disruption/rules/use.hpp"
 #include "controllers/state/blocker.hpp"
 
 namespace controllers::disruption {

@@ -1,4 +1,4 @@
-#include "controllers/disruption/cron.hpp"
+#include "controllers/disruption/rules/cron.hpp"
 
 #include <array>
 #include <charconv>

@@ -1,16 +1,31 @@
-// What stands against a disruption: wishes of users, delays, counts. Pure. That pods must find another place
-// is judged by simulation (simulation.hpp).
+// What is known of a node, and of its pool, when it is judged whether it may leave.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "api/node.hpp"
+#include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/control_plane.hpp"
-#include "controllers/disruption/budgets.hpp"
-#include "controllers/disruption/candidates.hpp"
+#include "api/v1alpha1/pool.hpp"
 #include "controllers/state/fleet.hpp"
 
 namespace controllers::disruption {
+
+struct NodeFacts {
+    const api::v1alpha1::NodeSmithPool& pool;
+    const api::v1alpha1::NodeSmithClaim& claim;
+    const api::Node& node;
+    std::int64_t evictable_pods = 0;  // on it, ending ones included
+    double utilization_percent = 0;
+    std::optional<api::Time> empty_since;
+    std::optional<api::Time> unneeded_since;  // since when hardly anything runs on it
+    std::optional<api::Time> spare_since;     // since when the pool's pods need fewer nodes
+    std::string evacuated;                    // why its host is being evacuated; empty: it is not
+    std::string drift;             // how it differs from what would be made now; empty: it does not
+    bool machine_stopped = false;  // by its provider
+};
 
 // What holds for all nodes of a pool.
 struct PoolFacts {
@@ -26,13 +41,5 @@ struct PoolFacts {
     std::int64_t removals_last_hour = 0;    // of the manager
     std::optional<api::Time> last_failure;  // when a removal in this pool was last given up for failure
 };
-// What forbids disruption in the pool whether or not one is under way: wishes and health.
-std::optional<Blocker> standing_blocker(const PoolFacts& facts);
-// Whether it is that too many nodes of the control plane are not Ready.
-bool is_outage(const std::optional<Blocker>& standing);
-// What forbids to begin one now: the above, windows, delays, budgets, concurrency and rate.
-std::optional<Blocker> pool_blocker(const PoolFacts& facts, Kind kind, api::Time now);
-// What holds for one node.
-std::optional<Blocker> node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, api::Time now);
 
 }  // namespace controllers::disruption

@@ -1,4 +1,4 @@
-#include "controllers/disruption/use.hpp"
+#include "controllers/disruption/rules/use.hpp"
 
 #include <algorithm>
 

@@ -1,13 +1,14 @@
-#include "controllers/disruption/blocks.hpp"
+#include "controllers/disruption/rules/blocks.hpp"
 
 #include "base/text.hpp"
+#include "controllers/disruption/rules/budgets.hpp"
+#include "controllers/state/claim_state.hpp"
 #include "controllers/state/control_plane_status.hpp"
 
 namespace controllers::disruption {
 
 using api::Time;
 using api::v1alpha1::Mode;
-using api::v1alpha1::NodeSmithClaim;
 namespace reasons = api::reasons;
 
 namespace {
@@ -21,12 +22,6 @@ Blocker blocker(std::string_view reason, std::string message, std::optional<Time
 bool says_true(const api::StringMap& annotations, std::string_view key) {
     const auto* value = api::find(annotations, key);
     return value && *value == "true";
-}
-
-// Also true for claims of the Go operator.
-bool is_owned_by_a_pool(const NodeSmithClaim& claim) {
-    const auto* owner = api::controller_of(claim.metadata);
-    return owner && owner->kind == api::v1alpha1::NodeSmithPool::kResource.kind;
 }
 
 // "true", or a duration that counts from the Node's creation.
@@ -168,7 +163,7 @@ MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind ki
     if (facts.node.spec.unschedulable && kind != Kind::Evacuation)
         return blocker("Cordoned", "the node was cordoned by a user");
     const bool was_asked_for = kind == Kind::Expired && facts.claim.spec.expireAfter;
-    if (!is_owned_by_a_pool(facts.claim) && !was_asked_for)
+    if (!claim::is_owned_by_pool(facts.claim) && !was_asked_for)
         return blocker("AppliedByUser", "a user applied its claim");
     if (auto annotated = do_not_disrupt(facts.node, now)) return annotated;
     if (auto early = too_early(facts, kind, now)) return early;

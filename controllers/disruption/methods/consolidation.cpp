@@ -1,0 +1,141 @@
+#include "controllers/disruption/methods/consolidation.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "controllers/disruption/rules/blocks.hpp"
+#include "controllers/disruption/rules/consolidation_search.hpp"
+#include "controllers/disruption/rules/idleness.hpp"
+
+namespace controllers::disruption {
+
+namespace {
+
+// Nodes that are judged one by one have their turn in batches.
+constexpr base::Duration kNextBatch = std::chrono::seconds{10};
+
+// By its policy, or because hosts that would fit better have failed, or are on and so come first.
+bool may_give_a_larger_host(const Informers& informers, const kube::ObjectKey& key) {
+    const auto pool = informers.pools.store().get(key);
+    if (!pool) return false;
+    const auto provider = informers.providers.store().get({key.namespace_, pool->spec.providerRef});
+    if (!provider || !provider->spec.redfish) return false;
+    if (provider->spec.redfish->selection != api::v1alpha1::HostSelection::BestFit) return true;
+    const auto hosts = informers.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
+    return std::ranges::any_of(hosts, [](const auto& host) {
+        const auto& status = host->status;
+        return !status.claimRef && (status.failures > 0 || status.powerState == "On");
+    });
+}
+
+std::size_t how_many_may_begin(const PoolView& view, Kind kind) {
+    constexpr std::size_t kMost = 100;
+    auto facts = view.facts;
+    std::size_t count = 0;
+    for (; count < kMost && !pool_blocker(facts, kind, view.now); ++count) {
+        ++facts.leaving;
+        ++facts.removals_last_hour;
+    }
+    return count;
+}
+
+// Underutilized is the pool, not the node.
+bool is_busy(const Candidate& candidate, api::Time now) {
+    return !is_hardly_used(candidate.member->facts, now);
+}
+
+// What is searched, and for whom.
+struct Question {
+    Search search;
+    std::map<std::size_t, const Candidate*> candidates;  // by place in the snapshot
+};
+
+Question question(Pass& pass, const std::vector<Candidate>& candidates) {
+    const auto& view = pass.view();
+    const auto headroom = view.pool->spec.scaleDown.headroomPercent;
+    Question asked;
+    auto& search = asked.search;
+    // Each node that is in use is to spare for the pool alone, but not with any number of others.
+    auto rest = view.use;
+    std::size_t together = 0;
+    for (const auto& candidate : candidates) {
+        if (pass.refusal_of(*candidate.member, Kind::Underutilized)) continue;
+        const auto place = pass.place_of(*candidate.member);
+        if (!place) continue;
+        const bool busy = is_busy(candidate, view.now);
+        rest.lose(candidate.member->use);
+        const bool may_join = !busy || rest.fits(headroom);
+        if (may_join && together == search.candidates.size()) ++together;
+        search.candidates.push_back(*place);
+        if (busy) search.busy.insert(*place);
+        asked.candidates.emplace(*place, &candidate);
+    }
+    search.most_nodes = std::min(together, how_many_may_begin(view, Kind::Underutilized));
+    search.headroom_percent = headroom;
+    return asked;
+}
+
+void look_at_world(Pass& pass, Search& search) {
+    const auto& world = pass.world();
+    const auto& pools = world.snapshot.pools;
+    for (std::size_t i = 0; i < pools.size(); ++i)
+        if (may_give_a_larger_host(pass.informers(), {pools[i].namespace_, pools[i].name}))
+            search.generous_pools.insert(i);
+    // Pods for which nothing is bought now, as it did not help, would take a new machine from those it is
+    // for.
+    const auto waiting = pass.informers().pods.store().by_index(kPodsUnschedulable, "true").size();
+    if (waiting > world.snapshot.pods.size())
+        search.busy.insert(search.candidates.begin(), search.candidates.end());
+    search.exhausted = world.exhausted;
+}
+
+// That a node which is in use is not to spare is no news.
+void refuse(Pass& pass, const Candidate& candidate, const std::string& why) {
+    pass.refuse(*candidate.member, Kind::Underutilized, why);
+    pass.keep(*candidate.member, Kind::Underutilized, {"Needed", why, std::nullopt},
+              !is_busy(candidate, pass.view().now));
+}
+
+}  // namespace
+
+Candidacy Consolidation::find(const NodeFacts& facts, api::Time now) const {
+    const auto& scale_down = facts.pool.spec.scaleDown;
+    const bool is_wanted = scale_down.policy == api::v1alpha1::ScaleDownPolicy::WhenEmptyOrUnderutilized;
+    if (!is_wanted || facts.evictable_pods == 0) return {};
+    if (is_hardly_used(facts, now))
+        return {"less than " + std::to_string(scale_down.utilizationThresholdPercent) +
+                    " % of the node is in use since " + facts.unneeded_since->str(),
+                std::nullopt};
+    const auto spare_at = end_of(facts.spare_since, scale_down.unneededDuration, now);
+    if (facts.spare_since && !spare_at) return {"the pods of the pool need fewer nodes", std::nullopt};
+    const auto unneeded_at = end_of(facts.unneeded_since, scale_down.unneededDuration, now);
+    if (!spare_at || !unneeded_at) return {"", spare_at ? spare_at : unneeded_at};
+    return {"", std::min(spare_at, unneeded_at)};
+}
+
+std::vector<Command> Consolidation::judge(Pass& pass, const std::vector<Candidate>& candidates) const {
+    auto [search, asked] = question(pass, candidates);
+    // What is coming may be what is missing; it changes the view when it is there.
+    if (search.candidates.empty() || pass.view().is_growing) return {};
+    look_at_world(pass, search);
+    scheduling::Removals removals(pass.solver(), pass.world().snapshot);
+    const auto found = find_consolidation(removals, pass.world().snapshot, search);
+
+    for (const auto& [node, why] : found.refused) refuse(pass, *asked.at(node), why);
+    if (found.nodes.empty()) {
+        const bool any_left = search.candidates.size() > found.refused.size();
+        pass.look_again(any_left ? kNextBatch : Refusals::kLasts);
+    }
+    const auto plan = found.removal.replacements.empty() ? "its pods fit on other nodes"
+                                                         : "a smaller machine takes the pods of " +
+                                                               base::counted(std::ssize(found.nodes), "node");
+    std::vector<Command> commands;
+    for (const auto node : found.nodes) {
+        const auto& candidate = *asked.at(node);
+        commands.push_back({*candidate.member, kind(), candidate.why, plan});
+    }
+    return commands;
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,19 @@
+// Nodes on hosts that are being evacuated: for maintenance, or because they fail.
+#pragma once
+
+#include "controllers/disruption/methods/method.hpp"
+
+namespace controllers::disruption {
+
+class Evacuation final : public Method {
+public:
+    Kind kind() const override { return Kind::Evacuation; }
+    std::vector<Command> judge(Pass& pass, const std::vector<Candidate>& candidates) const override {
+        return first_with_a_place(pass, kind(), candidates);
+    }
+
+private:
+    Candidacy find(const NodeFacts& facts, api::Time now) const override;
+};
+
+}  // namespace controllers::disruption

@@ -1,0 +1,61 @@
+#include "controllers/disruption/methods/pass.hpp"
+
+#include "controllers/disruption/rules/waits.hpp"
+
+namespace controllers::disruption {
+
+PodRules pod_rules(const PoolView& view, const Member& member, Kind kind, bool all_at_once) {
+    PodRules rules{kind, view.budgets};
+    rules.has_deadline = member.claim->spec.terminationGracePeriod.has_value();
+    rules.all_at_once = all_at_once;
+    const auto& scale_down = view.pool->spec.scaleDown;
+    if (scale_down.drainTimeoutAction == api::v1alpha1::DrainTimeoutAction::Abort)
+        rules.given_up_after = scale_down.drainTimeout;
+    return rules;
+}
+
+void Pass::renew(PoolView view) {
+    view_.emplace(std::move(view));
+    world_.reset();
+    places_.clear();
+    kept_.clear();
+}
+
+const provisioning::World& Pass::world() {
+    if (!world_) {
+        world_.emplace(means_.look_at_world());
+        const auto& nodes = world_->snapshot.nodes;
+        for (std::size_t i = 0; i < nodes.size(); ++i) places_[nodes[i].node->metadata.name] = i;
+    }
+    return *world_;
+}
+
+std::optional<std::size_t> Pass::place_of(const Member& member) {
+    world();
+    const auto place = places_.find(member.node->metadata.name);
+    return place == places_.end() ? std::nullopt : std::optional(place->second);
+}
+
+void Pass::look_again(std::optional<base::Duration> wait) {
+    again_ = sooner(again_, wait);
+}
+
+void Pass::look_again_at(std::optional<api::Time> when) {
+    look_again(until(when, view_->now));
+}
+
+const Refusals::Refusal* Pass::refusal_of(const Member& member, Kind kind) {
+    const auto* refusal = means_.refusals.find(member.claim->metadata.uid, kind);
+    if (refusal) look_again(refusal->until - means_.clock.now());
+    return refusal;
+}
+
+void Pass::refuse(const Member& member, Kind kind, const std::string& why) {
+    means_.refusals.note(member.claim->metadata.uid, kind, why);
+}
+
+void Pass::keep(const Member& member, Kind kind, Blocker why, bool is_news) {
+    kept_.try_emplace(member.node->metadata.name, Kept{&member, kind, std::move(why), is_news});
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,44 @@
+// What the stores say of a pool's nodes, held together while a pass works with it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "controllers/disruption/rules/facts.hpp"
+#include "controllers/disruption/rules/pods.hpp"
+#include "controllers/disruption/rules/use.hpp"
+#include "kube/store.hpp"
+
+namespace controllers::disruption {
+
+// A claim whose Node is there.
+struct Member {
+    kube::Store<api::v1alpha1::NodeSmithClaim>::Pointer claim;
+    kube::Store<api::Node>::Pointer node;
+    PodPointers pods;
+    NodeUse use;
+    NodeFacts facts;  // its references are to the above, and to the view's pool
+};
+
+struct PoolView {
+    using Pool = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
+    using ControlPlane = kube::Store<api::v1alpha1::NodeSmithControlPlane>::Pointer;
+
+    explicit PoolView(Pool seen) : pool(std::move(seen)) {}
+    // Says what it would do, and does nothing.
+    bool observes() const { return manager && manager->spec.mode == api::v1alpha1::Mode::Observe; }
+
+    Pool pool;
+    ControlPlane manager;  // null: not managed
+    std::vector<Member> members;
+    PoolUse use;
+    BudgetPointers budgets;  // PodDisruptionBudgets of all namespaces
+    PoolFacts facts{*pool};
+    bool is_growing = false;  // claims are on their way
+    api::Time now;
+};
+
+// By which the pods of the member are judged. The references are the view's.
+PodRules pod_rules(const PoolView& view, const Member& member, Kind kind, bool all_at_once = false);
+
+}  // namespace controllers::disruption

@@ -1,0 +1,50 @@
+#include "controllers/disruption/methods/repair.hpp"
+
+#include "controllers/state/fleet.hpp"
+
+namespace controllers::disruption {
+
+using api::v1alpha1::RepairAction;
+namespace conditions = api::conditions;
+
+namespace {
+
+// Who needs a second chance again so soon is replaced.
+constexpr auto kChanceLasts = std::chrono::hours{24};
+
+// Whether the pool wants its power switched off and on before it is replaced, and that was not tried lately.
+bool has_a_second_chance(const NodeFacts& facts, api::Time now) {
+    if (facts.pool.spec.disruption.repair.action != RepairAction::PowerCycleThenReplace) return false;
+    const auto* tried = api::find_condition(facts.claim.status.conditions, conditions::kPowerCycled);
+    return !tried || !tried->lastTransitionTime || tried->lastTransitionTime->at + kChanceLasts <= now.at;
+}
+
+}  // namespace
+
+Candidacy Repair::find(const NodeFacts& facts, api::Time now) const {
+    const auto& repair = facts.pool.spec.disruption.repair;
+    auto since = not_ready_since(facts.node);
+    if (repair.action == RepairAction::None || !since) return {};
+    // After it was switched off and on it has as long again.
+    const auto* cycled = api::find_condition(facts.claim.status.conditions, conditions::kPowerCycled);
+    const bool waits = cycled && cycled->status == api::ConditionStatus::True &&
+                       end_of(cycled->lastTransitionTime, repair.notReadyFor, now);
+    if (waits) since = std::max(since, cycled->lastTransitionTime);
+    if (facts.machine_stopped && !waits) return {"the node's machine is switched off", std::nullopt};
+    if (const auto end = end_of(since, repair.notReadyFor, now)) return {"", end};
+    return {"the node is not Ready since " + since->str(), std::nullopt};
+}
+
+// Its pods run nowhere as it is: where they would go is not asked.
+std::vector<Command> Repair::judge(Pass& pass, const std::vector<Candidate>& candidates) const {
+    std::vector<Command> commands;
+    for (const auto& candidate : candidates) {
+        Command command{*candidate.member, kind(), candidate.why, ""};
+        command.switches_power = has_a_second_chance(candidate.member->facts, pass.view().now);
+        commands.push_back(std::move(command));
+        if (!pass.view().observes()) break;
+    }
+    return commands;
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,162 @@
+#include "controllers/disruption/pool_observer.hpp"
+
+#include <algorithm>
+
+#include "controllers/cache/membership.hpp"
+#include "controllers/claim/decide/keeping.hpp"
+#include "controllers/disruption/rules/drift_reasons.hpp"
+#include "controllers/disruption/rules/idleness.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/node_search.hpp"
+
+namespace controllers::disruption {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+bool serves(const NodeSmithClaim& claim) {
+    return is_staying(claim) && state_of(claim) == ClaimState::ready;
+}
+
+// Its machine cannot be removed: its host is down, it is not provably ours any more, ...
+bool is_stuck(const NodeSmithClaim& claim) {
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    return deleted && deleted->status == api::ConditionStatus::False &&
+           deleted->reason != reasons::kDeleting && deleted->reason != reasons::kRetained &&
+           deleted->reason != reasons::kAttemptFailed && deleted->reason != reasons::kKept &&
+           deleted->reason != claim::kStopping;
+}
+
+bool was_broken(const NodeSmithClaim& claim) {
+    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+    return disrupted && disrupted->reason == reasons::kUnhealthy;
+}
+
+// Other pods may be put on it; an empty one is not counted on, it goes by itself.
+bool takes_pods(const Member& member) {
+    return serves(*member.claim) && is_ready(*member.node) && !member.node->spec.unschedulable &&
+           member.facts.evictable_pods > 0;
+}
+
+bool was_given_up(const api::Condition& disrupted) {
+    return disrupted.status == api::ConditionStatus::False &&
+           (disrupted.reason == reasons::kDrainTimeout || disrupted.reason == kReplacementTimeout);
+}
+
+// Why nodes on the claim's host shall leave; empty: they need not.
+std::string evacuated(const Informers& informers, const NodeSmithClaim& claim, const NodeSmithPool& pool) {
+    const auto& host = claim.status.host;
+    if (host.empty()) return {};
+    const auto provider =
+        informers.providers.store().get({pool.metadata.namespace_, claim.status.providerRef});
+    if (!provider) return {};
+    const auto said = std::ranges::any_of(
+        provider->status.hosts, [&](const auto& known) { return known.name == host && known.evacuating; });
+    const auto physical = informers.hosts.store().get({pool.metadata.namespace_, host});
+    const bool in_maintenance =
+        physical && physical->spec.maintenance && physical->spec.providerRef == claim.status.providerRef;
+    return said || in_maintenance ? "host " + host + " is being evacuated" : std::string();
+}
+
+}  // namespace
+
+PoolView PoolObserver::observe(const PoolView::Pool& pool) {
+    const auto key = api::key_of(*pool);
+    const auto current = informers_.pools.store().get(key);
+    PoolView view(current ? current : pool);
+    view.now = api::Time(clock_.wall_now());
+    look_at_manager(view);
+    for (const auto& [name, budget] : informers_.pod_disruption_budgets.store().all())
+        view.budgets.push_back(budget);
+    const auto provider = informers_.providers.store().get({key.namespace_, view.pool->spec.providerRef});
+    const auto template_hash = provider ? hashes_.of(*view.pool, provider.get()) : std::string();
+    for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, key.str())) {
+        count(view, *claim);
+        const auto node = claim::noted_node(informers_, *claim);
+        if (!node) continue;
+        auto member = look_at_member(view, template_hash, claim, node);
+        view.use.add(member.use, takes_pods(member));
+        view.members.push_back(std::move(member));
+    }
+    note_spare(view);
+    return view;
+}
+
+void PoolObserver::look_at_manager(PoolView& view) {
+    const auto& control_planes = informers_.control_planes.store();
+    const auto* manager = manager_of(api::key_of(*view.pool), control_planes.all());
+    if (!manager) return;
+    view.manager = control_planes.get(api::key_of(*manager));
+    view.facts.manager = view.manager.get();
+    view.facts.removals_last_hour = removals_.last_hour(api::key_of(*manager));
+    for (const auto* other : pools_of(*manager, informers_.pools.store().all(), control_planes.all()))
+        view.facts.manager_fleet +=
+            fleet_of(*other, informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str()),
+                     informers_.nodes.store().all());
+}
+
+void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
+    auto& facts = view.facts;
+    const bool is_repaired = was_broken(claim) || is_power_cycling(claim);
+    const bool goes = claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
+    // The removal of a broken node disrupts nothing any more, so others need not wait for its end.
+    if (goes && !(is_repaired && is_stuck(claim))) {
+        ++facts.leaving;
+        if (is_stuck(claim)) ++facts.stuck;
+        if (is_repaired) ++facts.repairs;
+    }
+    if (serves(claim)) ++facts.staying;
+    if (is_coming(claim)) view.is_growing = true;
+    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+    if (disrupted && was_given_up(*disrupted))
+        facts.last_failure = std::max(facts.last_failure, disrupted->lastTransitionTime);
+    if (!api::is_true(claim.status.conditions, conditions::kInitialized)) return;
+    ++facts.in_service;
+    const auto* node = node_of(claim, informers_.nodes.store().all());
+    if (!goes && !(node && is_ready(*node))) ++facts.not_ready;
+}
+
+Member PoolObserver::look_at_member(const PoolView& view, const std::string& template_hash,
+                                    claim::ClaimPointer claim, claim::NodePointer node) const {
+    Member member{claim, node, {}, {}, {*view.pool, *claim, *node}};
+    auto& facts = member.facts;
+    member.pods = informers_.pods.store().by_index(kPodsByNode, node->metadata.name);
+    member.use = use_of(*node, member.pods);
+    facts.evictable_pods =
+        std::ranges::count_if(member.pods, [](const auto& pod) { return is_drainable(*pod); });
+    facts.utilization_percent = utilization_percent(member.use);
+    facts.evacuated = evacuated(informers_, *claim, *view.pool);
+    facts.machine_stopped = stopped_.contains(claim->metadata.uid);
+    facts.drift = drift_of(*view.pool, template_hash, *claim, *node);
+    const auto provider =
+        informers_.providers.store().get({claim->metadata.namespace_, claim->status.providerRef});
+    if (provider && facts.drift.empty()) facts.drift = template_drift(*provider, *claim);
+    const auto known = reports_.use_of(*claim);
+    facts.empty_since = known ? known->empty_since : claim->status.emptySince;
+    facts.unneeded_since = known ? known->unneeded_since : claim->status.unneededSince;
+    facts.empty_since = empty_since(facts, view.now);
+    facts.unneeded_since = unneeded_since(facts, view.now);
+    return member;
+}
+
+// Since when fewer nodes would do: nodes as large as the member, that is.
+void PoolObserver::note_spare(PoolView& view) {
+    std::optional<api::Time> spare_since;
+    const auto* spare = api::find_condition(view.pool->status.conditions, kConsolidatable);
+    if (spare && spare->status == api::ConditionStatus::True) spare_since = spare->lastTransitionTime;
+    const auto headroom = view.pool->spec.scaleDown.headroomPercent;
+    for (auto& member : view.members) {
+        if (under_way(*member.claim) == Kind::Underutilized) {
+            // The pool's condition speaks of those that stay; this one was to spare for long enough already.
+            if (view.use.fits(headroom)) member.facts.spare_since.emplace();
+        } else if (view.use.fits_without(member.use, headroom)) {
+            member.facts.spare_since = spare_since;
+        }
+    }
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,40 @@
+// Looks at a pool and its nodes, as the stores have them.
+#pragma once
+
+#include <string>
+
+#include "controllers/disruption/methods/pool_view.hpp"
+#include "controllers/disruption/removal_rate.hpp"
+#include "controllers/disruption/stopped_machines.hpp"
+#include "controllers/services/disruption_reports.hpp"
+#include "controllers/state/node_search.hpp"
+#include "controllers/state/template_hash.hpp"
+
+namespace controllers::disruption {
+
+class PoolObserver {
+public:
+    // All must outlive this.
+    PoolObserver(const Informers& informers, const base::Clock& clock, const DisruptionReports& reports,
+                 const StoppedMachines& stopped, RemovalRate& removals)
+        : informers_(informers), clock_(clock), reports_(reports), stopped_(stopped), removals_(removals) {}
+
+    // The pool as it is now, or as given if it is gone.
+    PoolView observe(const PoolView::Pool& pool);
+
+private:
+    void look_at_manager(PoolView& view);
+    void count(PoolView& view, const api::v1alpha1::NodeSmithClaim& claim) const;
+    Member look_at_member(const PoolView& view, const std::string& template_hash, claim::ClaimPointer claim,
+                          claim::NodePointer node) const;
+    static void note_spare(PoolView& view);
+
+    const Informers& informers_;
+    const base::Clock& clock_;
+    const DisruptionReports& reports_;
+    const StoppedMachines& stopped_;
+    RemovalRate& removals_;
+    claim::TemplateHashes hashes_;
+};
+
+}  // namespace controllers::disruption

@@ -1,0 +1,281 @@
+#include "controllers/disruption/queue.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "controllers/cache/writes.hpp"
+#include "controllers/disruption/rules/blocks.hpp"
+#include "controllers/disruption/rules/idleness.hpp"
+#include "controllers/disruption/rules/outlook.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/course.hpp"
+#include "controllers/state/disruption_state.hpp"
+
+namespace controllers::disruption {
+
+using api::Time;
+using api::v1alpha1::NodeSmithClaim;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+// Long enough for the scheduler to see the taint and for pods it had bound before to show.
+constexpr base::Duration kValidationPause = std::chrono::seconds{5};
+// While machines come for the pods; their progress is seen at once, this is for time that passes.
+constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
+constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
+
+// As long as a purchase may take that comes after another one.
+api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
+    return scale_up.stabilizationWindow.value + scale_up.provisionTimeout.value +
+           scale_up.registrationTimeout.value + scale_up.initializationTimeout.value;
+}
+
+bool waits_for_a_machine(const Verdict& verdict) {
+    return verdict.outlook == Outlook::wait || verdict.outlook == Outlook::later;
+}
+
+// There is no other place for its pods, or none comes.
+std::optional<Blocker> reason_to_stay(const Verdict& verdict, Time decided,
+                                      const api::v1alpha1::NodeSmithPool& pool, Time now) {
+    if (verdict.outlook == Outlook::impossible) return Blocker{"Needed", verdict.message, std::nullopt};
+    const auto& failed = pool.status.lastScaleFailureTime;
+    const bool is_late =
+        claim::later(decided, replacement_timeout(pool.spec.scaleUp)) <= now || (failed && decided < *failed);
+    if (!waits_for_a_machine(verdict) || !is_late) return std::nullopt;
+    return Blocker{std::string(kReplacementTimeout), "no machine came for its pods", std::nullopt};
+}
+
+bool is_busy(const Member& member, Kind kind, Time now) {
+    return kind == Kind::Underutilized && !is_hardly_used(member.facts, now);
+}
+
+// Why one under way has lost its ground.
+std::optional<Blocker> no_longer(const PoolView& view, const Member& member, Kind kind) {
+    if (auto why = standing_blocker(view.facts)) return why;
+    if (view.observes()) return Blocker{"Observe", "the control plane's mode is Observe now", std::nullopt};
+    // A drain makes a node look idle, and what it has moved is not moved back without need.
+    if (drain_began(*member.claim) && kind != Kind::Unhealthy) return std::nullopt;
+    if (kind == Kind::Empty && member.facts.evictable_pods > 0)
+        return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
+    if (method_for(kind).candidacy(member.facts, view.now).why.empty())
+        return Blocker{"NoReason", "there is no reason for it any more", std::nullopt};
+    auto with_it = view.facts;
+    with_it.staying += 1;
+    if (auto why = node_blocker(with_it, member.facts, kind, view.now)) return why;
+    return pod_blocker(member.pods, pod_rules(view, member, kind), view.now);
+}
+
+}  // namespace
+
+Queue::Queue(Means means, base::MetricsRegistry& metrics)
+    : with_(std::move(means)),
+      removed_(metrics.counter("kubenodesmith_nodes_removed_total", "Nodes whose removal was begun",
+                               {"namespace", "pool", "reason"})),
+      undone_(metrics.counter("kubenodesmith_removals_undone_total", "Removals that were given up",
+                              {"namespace", "pool", "reason"})) {}
+
+void Queue::forget(const std::string& claim_uid) {
+    tainted_.erase(claim_uid);
+    deleted_.erase(claim_uid);
+}
+
+asio::awaitable<void> Queue::add(Pass& pass, Command command) {
+    const auto node = kube::target_of(*command.member.node);
+    if (command.switches_power) {
+        with_.announcer.say(
+            node, kube::EventType::warning, "PowerCycling",
+            "the node is not Ready: its machine is switched off and on again before it is replaced");
+        with_.reports.permit(*command.member.claim, DisruptionReports::Permission::begin_power_cycle);
+        co_return;
+    }
+    const auto kind = std::string(name_of(command.kind));
+    auto message = command.why;
+    if (!command.plan.empty() && command.kind != Kind::Empty) message += "; " + command.plan;
+    co_await set_disrupted(command.member.claim, api::ConditionStatus::True, kind, message);
+    with_.events.event(node, kube::EventType::normal, "Disrupting", kind + ": " + message);
+    pass.look_again(base::Duration::zero());
+}
+
+asio::awaitable<void> Queue::advance(Pass& pass) {
+    permit_power_cycles(pass);
+    std::vector<Member> prepared;
+    for (const auto& member : pass.view().members) {
+        if (under_way(*member.claim) && !deleted_.contains(member.claim->metadata.uid))
+            co_await prepare(pass, member, prepared);
+    }
+    std::map<std::tuple<std::size_t, bool>, std::vector<Member>> groups;
+    for (const auto& member : prepared) {
+        const auto kind = *under_way(*member.claim);
+        groups[{rank(kind), is_busy(member, kind, pass.view().now)}].push_back(member);
+    }
+    for (const auto& [key, group] : groups)
+        co_await depart(pass, group, *under_way(*group.front().claim), std::get<bool>(key));
+}
+
+void Queue::permit_power_cycles(Pass& pass) {
+    using Permission = DisruptionReports::Permission;
+    const auto standing = standing_blocker(pass.view().facts);
+    // An outage is no time to switch anything off, but what is off was switched off by us.
+    if ((standing && !is_outage(standing)) || pass.view().observes()) return;
+    for (const auto& member : pass.view().members) {
+        if (!is_power_cycling(*member.claim) || member.claim->metadata.deletionTimestamp) continue;
+        with_.reports.permit(*member.claim, standing ? Permission::switch_on : Permission::switch_off_and_on);
+        with_.announcer.settle(member.node->metadata.uid);
+        pass.look_again(kPowerPoll);
+    }
+}
+
+// Undoes what has lost its ground, and waits for the taint to be there and to settle.
+asio::awaitable<void> Queue::prepare(Pass& pass, Member member, std::vector<Member>& prepared) {
+    const auto kind = *under_way(*member.claim);
+    if (const auto why = no_longer(pass.view(), member, kind)) {
+        co_await undo(pass, member, *why);
+        co_return;
+    }
+    const auto& uid = member.claim->metadata.uid;
+    if (drain_began(*member.claim)) {
+        co_await follow_drain(pass, member);
+        co_return;
+    }
+    if (!has_leaving_taint(*member.node)) {
+        tainted_.erase(uid);
+        co_return;
+    }
+    const auto now = with_.clock.now();
+    const auto settled_at = tainted_.try_emplace(uid, now).first->second + kValidationPause;
+    if (now < settled_at)
+        pass.look_again(settled_at - now);
+    else
+        prepared.push_back(member);
+}
+
+// What goes together is judged together: one machine may be bought for all of them.
+asio::awaitable<void> Queue::depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy) {
+    Verdict verdict{Outlook::clear, ""};
+    if (kind != Kind::Unhealthy) {
+        Departure departure{kind, {}, !is_busy};
+        for (const auto& member : group)
+            if (const auto place = pass.place_of(member)) departure.nodes.push_back(*place);
+        verdict = judge_departure(pass.solver(), pass.world().snapshot, departure);
+    }
+    for (const auto& member : group) {
+        const auto& view = pass.view();
+        const auto why = reason_to_stay(verdict, decided_at(*member.claim), *view.pool, view.now);
+        if (why) {
+            co_await undo(pass, member, *why);
+        } else if (waits_for_a_machine(verdict)) {
+            pass.look_again(kReplacementPoll);
+        } else {
+            const bool drains_first = verdict.outlook == Outlook::drain_first;
+            if (drains_first)
+                with_.announcer.say(kube::target_of(*member.node), kube::EventType::warning, "DrainsFirst",
+                                    verdict.message);
+            co_await let_drain(pass, member, drains_first);
+        }
+    }
+}
+
+asio::awaitable<void> Queue::let_drain(Pass& pass, Member member, bool all_at_once) {
+    const auto kind = *under_way(*member.claim);
+    const auto live = co_await look_live(pass.view(), member, kind, all_at_once);
+    if (live.why_not) {
+        // The cache may not know why for a while, and would have it begin anew at once.
+        pass.refuse(member, kind, live.why_not->message);
+        co_await undo(pass, member, *live.why_not);
+        co_return;
+    }
+    using Permission = DisruptionReports::Permission;
+    with_.reports.permit(*member.claim, live.is_empty ? Permission::leave_empty : Permission::drain);
+}
+
+asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member member, Kind kind,
+                                                  bool all_at_once) {
+    kube::ListOptions options;
+    options.field_selector = "spec.nodeName=" + member.node->metadata.name;
+    const auto listed = co_await with_.client.list<api::Pod>(std::move(options));
+    PodPointers pods;
+    for (const auto& pod : listed) pods.push_back(std::make_shared<const api::Pod>(pod));
+    LiveLook look;
+    look.is_empty = std::ranges::none_of(pods, [](const auto& pod) { return is_drainable(*pod); });
+    if (kind == Kind::Empty && !look.is_empty) {
+        look.why_not = Blocker{"NotEmpty", "pods run on the node", std::nullopt};
+        co_return look;
+    }
+    look.why_not = pod_blocker(pods, pod_rules(view, member, kind, all_at_once), view.now);
+    co_return look;
+}
+
+asio::awaitable<void> Queue::follow_drain(Pass& pass, Member member) {
+    const auto& claim = *member.claim;
+    const auto& view = pass.view();
+    if (claim::is_true(claim, conditions::kDrained)) {
+        co_await remove(view, member);
+        co_return;
+    }
+    const auto& scale_down = view.pool->spec.scaleDown;
+    if (drain_deadline(claim, scale_down)) co_return;
+    const auto ends = claim::later(*drain_began(claim), scale_down.drainTimeout);
+    if (view.now < ends) {
+        pass.look_again_at(ends);
+        co_return;
+    }
+    const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
+    const Blocker why{std::string(reasons::kDrainTimeout),
+                      "it was not empty after " + scale_down.drainTimeout.str() +
+                          " (scaleDown.drainTimeout): " + drained->message,
+                      std::nullopt};
+    co_await undo(pass, member, why);
+}
+
+asio::awaitable<void> Queue::undo(Pass& pass, Member member, Blocker why) {
+    const auto& pool = member.claim->spec.poolRef;
+    undone_.with({member.claim->metadata.namespace_, pool, why.reason}).add();
+    with_.events.event(kube::target_of(*member.node), kube::EventType::normal, "RemovalUndone",
+                       "the node stays: " + why.message);
+    if (const auto kind = under_way(*member.claim); kind && *kind != Kind::Empty)
+        pass.refuse(member, *kind, why.message);
+    co_await set_disrupted(member.claim, api::ConditionStatus::False, why.reason,
+                           "the node stays: " + why.message);
+    pass.look_again(base::Duration::zero());
+}
+
+asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
+    if (!with_.may_mutate()) throw std::runtime_error("removing a node: this process may no longer lead");
+    const auto kind = *under_way(*member.claim);
+    auto after = *view.pool;
+    if (is_scale_down(kind)) after.status.lastScaleDownTime = view.now;
+    after.status.lastScaleActivity = view.now;
+    co_await write_status(with_.client, with_.informers.pools, *view.pool, std::move(after));
+
+    const auto& metadata = member.claim->metadata;
+    kube::Preconditions same;
+    same.uid = metadata.uid;
+    co_await with_.client.remove<NodeSmithClaim>(api::key_of(*member.claim), std::move(same));
+    deleted_.insert(metadata.uid);
+    if (view.manager) with_.removals.count(api::key_of(*view.manager));
+    removed_.with({view.pool->metadata.namespace_, view.pool->metadata.name, std::string(name_of(kind))})
+        .add();
+    with_.events.event(
+        kube::target_of(*member.node), kube::EventType::normal, "RemovingNode",
+        std::string(name_of(kind)) + ": the node is drained and its claim " + metadata.name + " is deleted");
+    tainted_.erase(metadata.uid);
+    with_.announcer.settle(member.node->metadata.uid);
+}
+
+asio::awaitable<void> Queue::set_disrupted(ClaimPointer claim, api::ConditionStatus status,
+                                           std::string reason, std::string message) {
+    auto after = *claim;
+    const auto now = api::Time(with_.clock.wall_now());
+    const api::ConditionUpdate update{std::string(conditions::kDisrupted), status, std::move(reason),
+                                      std::move(message), claim->metadata.generation};
+    api::set_condition(after.status.conditions, update, now);
+    // Or the claim's reconciler would have to write once more. Whether the Node is Ready is for it to say.
+    conclude(after, std::nullopt, now);
+    after.status.phase = claim::phase_of(after);
+    co_await write_status(with_.client, with_.informers.claims, *claim, std::move(after));
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,68 @@
+// The disruptions that were decided, each taken one step further at a time: the node tainted, its pods' next
+// places awaited (provisioning buys what is missing, because the node counts as leaving), looked at again
+// after a pause by live reads, drained, and its claim deleted; or all of it undone. What is permitted here
+// the claims' reconciler carries out. The queue itself is the claims' status (condition Disrupted) and the
+// Nodes' taint, where any process finds it again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controllers/cache/announcer.hpp"
+#include "controllers/disruption/methods/method.hpp"
+#include "controllers/disruption/removal_rate.hpp"
+#include "controllers/services/disruption_reports.hpp"
+
+namespace controllers::disruption {
+
+class Queue {
+public:
+    // All must outlive this.
+    struct Means {
+        Informers& informers;
+        kube::Client& client;
+        base::Clock& clock;
+        kube::EventRecorder& events;
+        Announcer& announcer;
+        DisruptionReports& reports;
+        Refusals& refusals;
+        RemovalRate& removals;
+        std::function<bool()> may_mutate;  // this process surely leads
+    };
+    Queue(Means means, base::MetricsRegistry& metrics);
+
+    asio::awaitable<void> add(Pass& pass, Command command);
+    asio::awaitable<void> advance(Pass& pass);
+    // Its taint has gone, so it has to settle anew.
+    void is_in_service(const std::string& claim_uid) { tainted_.erase(claim_uid); }
+    void forget(const std::string& claim_uid);
+
+private:
+    using ClaimPointer = kube::Store<api::v1alpha1::NodeSmithClaim>::Pointer;
+    struct LiveLook {
+        std::optional<Blocker> why_not;
+        bool is_empty = false;  // no pod has to move
+    };
+
+    void permit_power_cycles(Pass& pass);
+    asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
+    asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy);
+    asio::awaitable<void> let_drain(Pass& pass, Member member, bool all_at_once);
+    asio::awaitable<LiveLook> look_live(const PoolView& view, Member member, Kind kind, bool all_at_once);
+    asio::awaitable<void> follow_drain(Pass& pass, Member member);
+    asio::awaitable<void> undo(Pass& pass, Member member, Blocker why);
+    asio::awaitable<void> remove(const PoolView& view, Member member);
+    asio::awaitable<void> set_disrupted(ClaimPointer claim, api::ConditionStatus status, std::string reason,
+                                        std::string message);
+
+    Means with_;
+    base::Family<base::Counter>& removed_;
+    base::Family<base::Counter>& undone_;
+    std::map<std::string, base::TimePoint> tainted_;  // by claim UID: when this process first saw it so
+    std::set<std::string> deleted_;                   // UIDs of claims that the stores may still show as live
+};
+
+}  // namespace controllers::disruption

@@ -1,0 +1,48 @@
+#include "controllers/disruption/rules/idleness.hpp"
+
+#include "controllers/state/blocker.hpp"
+#include "controllers/state/claim_state.hpp"
+
+namespace controllers::disruption {
+
+namespace conditions = api::conditions;
+
+namespace {
+
+constexpr std::chrono::seconds kSettlingIn{5};
+
+// What is not in service, or just came to it, counts neither as empty nor as unneeded.
+bool may_be_idle(const NodeFacts& facts, api::Time now) {
+    return state_of(facts.claim) == ClaimState::ready &&
+           api::is_true(facts.claim.status.conditions, conditions::kInitialized) && !settles_in(facts, now);
+}
+
+}  // namespace
+
+std::optional<base::Duration> settles_in(const NodeFacts& facts, api::Time now) {
+    const auto ready = claim::since(facts.claim.status, conditions::kReady);
+    if (!ready || !claim::is_true(facts.claim, conditions::kReady) || facts.empty_since ||
+        facts.unneeded_since)
+        return std::nullopt;
+    const auto left = ready->at + kSettlingIn - now.at;
+    return left.count() > 0 ? std::optional<base::Duration>(left) : std::nullopt;
+}
+
+std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now) {
+    if (!may_be_idle(facts, now) || facts.evictable_pods > 0) return std::nullopt;
+    return facts.empty_since ? facts.empty_since : now;
+}
+
+std::optional<api::Time> unneeded_since(const NodeFacts& facts, api::Time now) {
+    const bool is_idle = facts.utilization_percent <
+                         static_cast<double>(facts.pool.spec.scaleDown.utilizationThresholdPercent);
+    if (!is_idle || !may_be_idle(facts, now)) return std::nullopt;
+    return facts.unneeded_since ? facts.unneeded_since : now;
+}
+
+bool is_hardly_used(const NodeFacts& facts, api::Time now) {
+    const auto& since = facts.unneeded_since;
+    return since && !end_of(since, facts.pool.spec.scaleDown.unneededDuration, now);
+}
+
+}  // namespace controllers::disruption
