@@ -136,7 +136,8 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
         host.memoryMiB = offering.memory_mib;
         host.freeCPUCores = offering.free_cpu_cores;
         host.freeMemoryMiB = offering.free_memory_mib;
-        host.largestMachine = offering.largest;
+        if (const auto& largest = offering.largest)
+            host.largestMachine = api::v1alpha1::Size{largest->cpu_cores, largest->memory_mib};
         host.machines = std::ssize(offering.machines);
         host.machineIDs = offering.machines;
         if (host.machineIDs.size() > kMostMachineIDs) host.machineIDs.resize(kMostMachineIDs);

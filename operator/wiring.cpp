@@ -45,7 +45,7 @@ struct Wiring::Objects {
           events(kube::make_event_writer(client, clock(), random(), executor(), "kubenodesmith")),
           decisions(*events, clock()),
           informers(client, clock(), random(), executor(), settings.namespaces),
-          host_inventory(informers, client),
+          host_inventory(informers, client, clock()),
           provider_environment{executor(),
                                clock(),
                                random(),

@@ -1,24 +1,18 @@
-// The bare-metal hosts that a backend may use, as it sees them: what the user listed, what is known of them,
-// and the lock that says which claim has one. Implemented in controllers/, where the objects live.
+// The bare-metal hosts that a backend may use, and the lock that says which claim has one. Implemented in
+// controllers/, where the objects live.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "api/v1alpha1/host.hpp"
-#include "base/clock.hpp"
+#include "providers/host.hpp"
 
 namespace providers {
 
 namespace asio = boost::asio;
-
-using api::v1alpha1::HostStatus;
-using api::v1alpha1::NodeSmithHost;
-using HostPointer = std::shared_ptr<const NodeSmithHost>;
 
 class HostInventory {
 public:
@@ -29,11 +23,15 @@ public:
 
     // Every host of the namespace that names the provider, in the order of their names; may be stale.
     virtual std::vector<HostPointer> hosts(const std::string& namespace_, const std::string& provider) = 0;
+    // One of these; null: there is none of that name.
+    virtual HostPointer find(const std::string& namespace_, const std::string& provider,
+                             const std::string& name) = 0;
     // As it is now; nullopt: there is none of that name.
-    virtual asio::awaitable<std::optional<NodeSmithHost>> read(std::string namespace_, std::string name) = 0;
-    // Compare-and-swap: writes `status` only if the host is still as `before` says; nullopt: it is not.
+    virtual asio::awaitable<std::optional<Host>> read(std::string namespace_, std::string name) = 0;
+    // Compare-and-swap: writes `use`, and with `message` that the host is not ready, only if it is still as
+    // `before` says; nullopt: it is not. Writes nothing if nothing changes.
     // This is the only place where ownership of a host is decided.
-    virtual asio::awaitable<std::optional<NodeSmithHost>> write(NodeSmithHost before, HostStatus status) = 0;
+    virtual asio::awaitable<std::optional<Host>> write(Host before, HostUse use, std::string message) = 0;
     // The data of a Secret in the namespace. Throws CredentialsError if there is none.
     virtual asio::awaitable<std::map<std::string, std::string>> secret(std::string namespace_,
                                                                        std::string name) = 0;

@@ -58,4 +58,12 @@ struct Machine {
 
 enum class Power { off, on };
 
+// Of a host, or of one machine.
+struct Capacity {
+    std::int64_t cpu_cores = 0;
+    std::int64_t memory_mib = 0;
+
+    bool operator==(const Capacity&) const = default;
+};
+
 }  // namespace providers

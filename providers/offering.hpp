@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/v1alpha1/common.hpp"
+#include "providers/machine.hpp"
 
 namespace providers {
 
@@ -22,7 +22,7 @@ struct HostOffering {
     std::int64_t free_cpu_cores = 0;  // what may still be bought there, by committed sizes
     std::int64_t free_memory_mib = 0;
     // That one machine can have at most, however much the host is overcommitted; nullopt: its whole size.
-    std::optional<api::v1alpha1::Size> largest;
+    std::optional<Capacity> largest;
     std::vector<std::string> machines;  // of this provider, by ID: those that the free figures leave out
 };
 

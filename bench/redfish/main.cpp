@@ -53,7 +53,7 @@ public:
         : server_(context_.get_executor(), clock_),
           client_(server_.connect(), clock_, metrics_),
           informers_(client_, clock_, *random_, context_.get_executor()),
-          inventory_(informers_, client_),
+          inventory_(informers_, client_, clock_),
           environment_{context_.get_executor(),
                        clock_,
                        *random_,

@@ -1,14 +1,126 @@
 #include "controllers/services/host_inventory.hpp"
 
+#include <algorithm>
+#include <string_view>
+
+#include "api/names.hpp"
 #include "controllers/cache/writes.hpp"
 #include "providers/errors.hpp"
 
+namespace providers {
+
+struct HostSource {
+    std::shared_ptr<const api::v1alpha1::NodeSmithHost> object;
+};
+
+}  // namespace providers
+
 namespace controllers {
 
-using providers::HostStatus;
-using providers::NodeSmithHost;
+using api::v1alpha1::HostPhase;
+using api::v1alpha1::HostStatus;
+using api::v1alpha1::NodeSmithHost;
+using providers::HostStage;
 
 namespace {
+
+using ObjectPointer = std::shared_ptr<const NodeSmithHost>;
+
+struct HostStageName {
+    HostStage stage;
+    HostPhase phase;
+    std::string_view reason;
+};
+constexpr HostStageName kHostStages[] = {
+    {HostStage::reserved, HostPhase::Reserved, "Reserved"},
+    {HostStage::powering_on, HostPhase::PoweringOn, "PoweringOn"},
+    {HostStage::joining, HostPhase::Joining, "Joining"},
+    {HostStage::in_use, HostPhase::InUse, "InUse"},
+    {HostStage::powering_off, HostPhase::PoweringOff, "PoweringOff"},
+    {HostStage::wiping, HostPhase::Wiping, "Wiping"},
+};
+constexpr HostStageName kToBeExamined{HostStage::other, HostPhase::Discovering, "Discovering"};
+
+HostStage host_stage_of(std::optional<HostPhase> phase) {
+    const auto* found = std::ranges::find(kHostStages, phase, &HostStageName::phase);
+    return found == std::end(kHostStages) ? HostStage::other : found->stage;
+}
+
+const HostStageName& host_stage_name(HostStage stage) {
+    const auto* found = std::ranges::find(kHostStages, stage, &HostStageName::stage);
+    return found == std::end(kHostStages) ? kToBeExamined : *found;
+}
+
+providers::BmcAddress address_of(const api::v1alpha1::Bmc& bmc) {
+    providers::BmcAddress address;
+    address.url = bmc.address;
+    address.system_id = bmc.systemID;
+    if (const auto& secret = bmc.credentialsSecretRef)
+        address.credentials = providers::SecretName{secret->name, secret->namespace_};
+    if (bmc.tls) {
+        address.ca_bundle_pem = bmc.tls->caBundle;
+        address.fingerprint_sha256 = bmc.tls->fingerprintSHA256;
+        address.insecure_skip_verify = bmc.tls->insecureSkipVerify;
+    }
+    return address;
+}
+
+providers::HostUse use_of(const HostStatus& status) {
+    providers::HostUse use;
+    if (const auto& claim = status.claimRef) use.owner = providers::HostOwner{claim->name, claim->uid};
+    use.stage = host_stage_of(status.phase);
+    use.failures = status.failures;
+    if (status.nextRetryTime) use.next_retry = status.nextRetryTime->at;
+    return use;
+}
+
+providers::Host host_of(ObjectPointer object) {
+    const auto& [metadata, spec, status] = *object;
+    providers::Host host;
+    host.name = metadata.name;
+    host.labels = metadata.labels;
+    host.is_being_deleted = metadata.deletionTimestamp.has_value();
+    host.bmc = address_of(spec.bmc);
+    host.boot_mac = spec.bootMACAddress;
+    host.node_name = spec.nodeName;
+    host.priority = spec.priority;
+    host.is_in_maintenance = spec.maintenance;
+    host.quirks = spec.quirks;
+    if (const auto* ready = api::find_condition(status.conditions, api::conditions::kReady))
+        host.readiness = {ready->status == api::ConditionStatus::True, ready->message};
+    host.is_reachable = api::is_true(status.conditions, api::conditions::kReachable);
+    host.power_state = status.powerState;
+    host.system_uuid = status.systemUUID;
+    host.macs = status.macs;
+    if (const auto& capacity = status.capacity)
+        host.capacity = providers::Capacity{capacity->cpuCores, capacity->memoryMiB};
+    host.use = use_of(status);
+    host.source = std::make_shared<const providers::HostSource>(std::move(object));
+    return host;
+}
+
+providers::Host host_of(NodeSmithHost object) {
+    return host_of(std::make_shared<const NodeSmithHost>(std::move(object)));
+}
+
+// The status with this use, and Ready=False with the reason that names its stage.
+HostStatus with_use(HostStatus status, const providers::HostUse& use, std::string message, api::Time now) {
+    const auto& stage = host_stage_name(use.stage);
+    status.claimRef.reset();
+    if (use.owner)
+        status.claimRef = api::v1alpha1::ClaimReference{use.owner->claim_name, use.owner->claim_uid};
+    status.phase = stage.phase;
+    status.failures = use.failures;
+    status.nextRetryTime.reset();
+    if (use.next_retry) status.nextRetryTime = api::Time(*use.next_retry);
+    api::ConditionUpdate ready;
+    ready.type = api::conditions::kReady;
+    ready.status = api::ConditionStatus::False;
+    ready.reason = stage.reason;
+    ready.message = std::move(message);
+    api::set_condition(status.conditions, ready, now);
+    return status;
+}
 
 // Somebody else was first, or the object is gone: an expected outcome of a compare-and-swap.
 bool is_lost_race(const kube::ApiError& error) {
@@ -19,13 +131,37 @@ bool is_lost_race(const kube::ApiError& error) {
 
 std::vector<providers::HostPointer> KubernetesHostInventory::hosts(const std::string& namespace_,
                                                                    const std::string& provider) {
-    return informers_.hosts.store().by_index(kHostsByProvider, namespace_ + "/" + provider);
+    std::vector<providers::HostPointer> hosts;
+    for (const auto& object :
+         informers_.hosts.store().by_index(kHostsByProvider, namespace_ + "/" + provider))
+        hosts.push_back(std::make_shared<const providers::Host>(host_of(object)));
+    return hosts;
 }
 
-asio::awaitable<std::optional<NodeSmithHost>> KubernetesHostInventory::read(std::string namespace_,
-                                                                            std::string name) {
+providers::HostPointer KubernetesHostInventory::find(const std::string& namespace_,
+                                                     const std::string& provider, const std::string& name) {
+    const auto object = informers_.hosts.store().get({namespace_, name});
+    if (!object || object->spec.providerRef != provider) return nullptr;
+    return std::make_shared<const providers::Host>(host_of(object));
+}
+
+asio::awaitable<std::optional<providers::Host>> KubernetesHostInventory::read(std::string namespace_,
+                                                                              std::string name) {
     const kube::ObjectKey key{std::move(namespace_), std::move(name)};
-    co_return co_await client_.get<NodeSmithHost>(key);
+    auto found = co_await client_.get<NodeSmithHost>(key);
+    if (!found) co_return std::nullopt;
+    co_return host_of(*std::move(found));
+}
+
+asio::awaitable<std::optional<providers::Host>> KubernetesHostInventory::write(providers::Host before,
+                                                                               providers::HostUse use,
+                                                                               std::string message) {
+    const auto object = before.source->object;
+    const api::Time now(clock_.wall_now());
+    auto status = with_use(object->status, use, std::move(message), now);
+    auto written = co_await swap_status(*object, std::move(status));
+    if (!written) co_return std::nullopt;
+    co_return host_of(*std::move(written));
 }
 
 asio::awaitable<NodeSmithHost> KubernetesHostInventory::with_finalizer(NodeSmithHost host) {
@@ -36,8 +172,8 @@ asio::awaitable<NodeSmithHost> KubernetesHostInventory::with_finalizer(NodeSmith
     co_return co_await client_.patch<NodeSmithHost>(key, std::move(patch));
 }
 
-asio::awaitable<std::optional<NodeSmithHost>> KubernetesHostInventory::write(NodeSmithHost before,
-                                                                             HostStatus status) {
+asio::awaitable<std::optional<NodeSmithHost>> KubernetesHostInventory::swap_status(NodeSmithHost before,
+                                                                                   HostStatus status) {
     try {
         const bool takes = status.claimRef && !before.status.claimRef;
         if (takes && !api::has_finalizer(before.metadata, api::finalizers::kHost)) {

@@ -47,7 +47,7 @@ public:
 
 private:
     std::vector<HostPointer> hosts() { return inventory_.hosts(settings_.namespace_, settings_.name); }
-    Machine machine_of(const NodeSmithHost& host, MachineIdentity identity) const;
+    Machine machine_of(const Host& host, MachineIdentity identity) const;
 
     Settings settings_;
     HostInventory& inventory_;
@@ -59,18 +59,18 @@ private:
     Examiner examiner_;
 };
 
-Machine RedfishProvider::machine_of(const NodeSmithHost& host, MachineIdentity identity) const {
+Machine RedfishProvider::machine_of(const Host& host, MachineIdentity identity) const {
     Machine machine;
     machine.identity = std::move(identity);
-    machine.name = host.spec.nodeName.empty() ? host.metadata.name : host.spec.nodeName;
-    machine.record.host = host.metadata.name;
-    machine.record.machine_id = host.metadata.name;
-    machine.provider_id = settings_.provider_id(host.metadata.name);
+    machine.name = host.node_name.empty() ? host.name : host.node_name;
+    machine.record.host = host.name;
+    machine.record.machine_id = host.name;
+    machine.provider_id = settings_.provider_id(host.name);
     machine.state = is_on(host) ? MachineState::running : MachineState::stopped;
     machine.is_bare_metal = true;
-    if (host.status.capacity) {
-        machine.cpu_cores = host.status.capacity->cpuCores;
-        machine.memory_mib = host.status.capacity->memoryMiB;
+    if (host.capacity) {
+        machine.cpu_cores = host.capacity->cpu_cores;
+        machine.memory_mib = host.capacity->memory_mib;
     }
     return machine;
 }
@@ -78,14 +78,14 @@ Machine RedfishProvider::machine_of(const NodeSmithHost& host, MachineIdentity i
 asio::awaitable<std::vector<Machine>> RedfishProvider::list() {
     std::vector<Machine> machines;
     for (const auto& host : hosts()) {
-        if (!host->status.claimRef) continue;
+        if (!host->use.owner) continue;
         MachineIdentity identity;
         identity.cluster_id = settings_.cluster_id;
         identity.provider_uid = settings_.uid;
         identity.claim_namespace = settings_.namespace_;
-        identity.claim_name = host->status.claimRef->name;
-        identity.claim_uid = host->status.claimRef->uid;
-        identity.system_uuid = host->status.systemUUID;
+        identity.claim_name = host->use.owner->claim_name;
+        identity.claim_uid = host->use.owner->claim_uid;
+        identity.system_uuid = host->system_uuid;
         machines.push_back(machine_of(*host, std::move(identity)));
     }
     co_return machines;
@@ -98,14 +98,14 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
     const auto host = co_await binding_.read(record.machine_id);
     if (!host) co_return std::nullopt;
     if (is_bound_to(*host, identity)) co_return machine_of(*host, std::move(identity));
-    if (host->status.claimRef) co_return std::nullopt;
+    if (host->use.owner) co_return std::nullopt;
     const auto station = co_await fleet_.station(*host);
     const auto visit = co_await station->bmc.visit();
     const auto system = co_await station->hardware.system();
     const bool is_it = system.power == PowerState::on && base::same_uuid(system.uuid, identity.system_uuid);
     if (!is_it) co_return std::nullopt;
     auto taken = co_await binding_.take(*host, identity);
-    if (taken) taken = co_await binding_.enter(*taken, HostPhase::Joining, "was found on");
+    if (taken) taken = co_await binding_.enter(*taken, HostStage::joining, "was found on");
     if (!taken) throw ProviderError("host " + record.machine_id + " was changed meanwhile");
     co_return machine_of(*taken, std::move(identity));
 }
@@ -141,16 +141,16 @@ asio::awaitable<std::vector<HostOffering>> RedfishProvider::offerings() {
     std::vector<HostOffering> offerings;
     for (const auto& host : hosts()) {
         HostOffering offering;
-        offering.name = host->metadata.name;
-        offering.zone = host->metadata.name;
+        offering.name = host->name;
+        offering.zone = host->name;
         const auto why = why_unusable(*host, settings_);
         offering.usable = !why;
         offering.why_not = why.value_or("");
-        offering.evacuate = host->spec.maintenance;
-        if (host->status.claimRef) offering.machines.push_back(host->metadata.name);
-        if (host->status.capacity) {
-            offering.cpu_cores = host->status.capacity->cpuCores;
-            offering.memory_mib = host->status.capacity->memoryMiB;
+        offering.evacuate = host->is_in_maintenance;
+        if (host->use.owner) offering.machines.push_back(host->name);
+        if (host->capacity) {
+            offering.cpu_cores = host->capacity->cpu_cores;
+            offering.memory_mib = host->capacity->memory_mib;
         }
         if (offering.usable) {
             offering.free_cpu_cores = offering.cpu_cores;
@@ -168,7 +168,7 @@ asio::awaitable<Health> RedfishProvider::check() {
     std::size_t reachable = 0;
     const auto all = hosts();
     for (const auto& host : all) {
-        if (api::is_true(host->status.conditions, api::conditions::kReachable)) ++reachable;
+        if (host->is_reachable) ++reachable;
     }
     health.reachable = reachable > 0;
     if (health.reachable) co_return health;
@@ -182,10 +182,8 @@ asio::awaitable<Health> RedfishProvider::check() {
 }
 
 asio::awaitable<HostReport> RedfishProvider::examine_host(std::string name) {
-    for (const auto& host : hosts()) {
-        if (host->metadata.name != name) continue;
-        co_return co_await examiner_.examine(*host);
-    }
+    const auto host = inventory_.find(settings_.namespace_, settings_.name, name);
+    if (host) co_return co_await examiner_.examine(*host);
     HostReport missing;
     missing.reason = "NoHost";
     co_return missing;

@@ -17,7 +17,7 @@ void explain(HostReport& report, std::string reason, std::string message) {
 
 }  // namespace
 
-asio::awaitable<HostReport> Examiner::examine(NodeSmithHost host) {
+asio::awaitable<HostReport> Examiner::examine(Host host) {
     HostReport report;
     try {
         const auto station = co_await fleet_.station(host);
@@ -56,8 +56,7 @@ asio::awaitable<void> Examiner::measure(std::shared_ptr<Station> station, System
     if (!station->watts) station->power_meter = "";
 }
 
-asio::awaitable<void> Examiner::look(NodeSmithHost host, std::shared_ptr<Station> station,
-                                     HostReport& report) {
+asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station, HostReport& report) {
     const auto system = co_await station->hardware.system();
     const bool is_stale = !station->details || clock_.now() - station->details_at >= kDetailsAge;
     if (is_stale) {
@@ -73,8 +72,8 @@ asio::awaitable<void> Examiner::look(NodeSmithHost host, std::shared_ptr<Station
     report.memory_mib = system.memory_mib;
     co_await measure(station, system);
     report.power_watts = station->watts;
-    const bool has_served = host.status.phase == api::v1alpha1::HostPhase::InUse &&
-                            settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
+    const bool has_served =
+        host.use.stage == HostStage::in_use && settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
     if (has_served && system.boot.is_set()) co_await station->hardware.clear_boot(system);
 }
 

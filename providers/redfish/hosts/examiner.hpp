@@ -15,10 +15,10 @@ public:
     Examiner(const Settings& settings, Fleet& fleet, base::Clock& clock)
         : settings_(settings), fleet_(fleet), clock_(clock) {}
 
-    asio::awaitable<HostReport> examine(NodeSmithHost host);
+    asio::awaitable<HostReport> examine(Host host);
 
 private:
-    asio::awaitable<void> look(NodeSmithHost host, std::shared_ptr<Station> station, HostReport& report);
+    asio::awaitable<void> look(Host host, std::shared_ptr<Station> station, HostReport& report);
     asio::awaitable<void> measure(std::shared_ptr<Station> station, System system);
 
     const Settings& settings_;

@@ -11,17 +11,14 @@ namespace {
 // No resource or collection that is read is longer; of logs none is.
 constexpr std::uint64_t kLargestAnswer = 2 * 1024 * 1024;
 
-WireOptions wire_options(const NodeSmithHost& host, const Settings& settings) {
-    const auto& bmc = host.spec.bmc;
+WireOptions wire_options(const Host& host, const Settings& settings) {
+    const auto& bmc = host.bmc;
     WireOptions options;
-    options.host = host.metadata.name;
-    options.http.url = bmc.address;
-    if (bmc.tls) {
-        options.http.tls.ca_bundle_pem = bmc.tls->caBundle;
-        if (!bmc.tls->fingerprintSHA256.empty())
-            options.http.tls.fingerprint_sha256 = bmc.tls->fingerprintSHA256;
-        options.http.tls.insecure_skip_verify = bmc.tls->insecureSkipVerify;
-    }
+    options.host = host.name;
+    options.http.url = bmc.url;
+    options.http.tls.ca_bundle_pem = bmc.ca_bundle_pem;
+    if (!bmc.fingerprint_sha256.empty()) options.http.tls.fingerprint_sha256 = bmc.fingerprint_sha256;
+    options.http.tls.insecure_skip_verify = bmc.insecure_skip_verify;
     options.http.max_connections = static_cast<std::size_t>(settings.spec.concurrency.perBMC);
     options.http.max_response_bytes = kLargestAnswer;
     options.http.connect_timeout =
@@ -32,8 +29,8 @@ WireOptions wire_options(const NodeSmithHost& host, const Settings& settings) {
     return options;
 }
 
-void check_quirks(const NodeSmithHost& host) {
-    for (const auto& quirk : host.spec.quirks) {
+void check_quirks(const Host& host) {
+    for (const auto& quirk : host.quirks) {
         if (has_quirk(known_quirks(), quirk)) continue;
         std::string known;
         for (const auto& name : known_quirks()) known += (known.empty() ? "" : ", ") + name;
@@ -49,10 +46,10 @@ Fleet::Fleet(const Settings& settings, HostInventory& inventory, ProviderEnviron
       traffic_(settings.namespace_ + "/" + settings.name,
                static_cast<std::size_t>(settings.spec.concurrency.global), environment) {}
 
-asio::awaitable<Login> Fleet::login_for(NodeSmithHost host) {
+asio::awaitable<Login> Fleet::login_for(Host host) {
     Login login;
     login.context = "kubenodesmith/" + settings_.uid;
-    const auto& reference = host.spec.bmc.credentialsSecretRef;
+    const auto& reference = host.bmc.credentials;
     if (!reference) {
         if (settings_.username.empty())
             throw CredentialsError(
@@ -71,16 +68,16 @@ asio::awaitable<Login> Fleet::login_for(NodeSmithHost host) {
     co_return login;
 }
 
-asio::awaitable<std::shared_ptr<Station>> Fleet::station(NodeSmithHost host) {
+asio::awaitable<std::shared_ptr<Station>> Fleet::station(Host host) {
     check_quirks(host);
     auto login = co_await login_for(host);
-    auto& known = stations_[host.metadata.name];
-    const bool same = known && known->bmc_spec == host.spec.bmc && known->quirks == host.spec.quirks &&
-                      known->bmc.login() == login;
+    auto& known = stations_[host.name];
+    const bool same =
+        known && known->address == host.bmc && known->quirks == host.quirks && known->bmc.login() == login;
     if (same) co_return known;
     const auto before = std::move(known);
     known = std::make_shared<Station>(wire_options(host, settings_), std::move(login), host, traffic_);
-    if (has_quirk(host.spec.quirks, quirks::kBasicAuth)) known->bmc.forgo_sessions();
+    if (has_quirk(host.quirks, quirks::kBasicAuth)) known->bmc.forgo_sessions();
     const auto made = known;
     if (before) co_await end(before);
     co_return made;
@@ -102,7 +99,7 @@ asio::awaitable<void> Fleet::end_sessions() {
 asio::awaitable<void> Fleet::forget_missing() {
     std::set<std::string> present;
     for (const auto& host : inventory_.hosts(settings_.namespace_, settings_.name))
-        present.insert(host->metadata.name);
+        present.insert(host->name);
     std::vector<std::shared_ptr<Station>> gone;
     std::erase_if(stations_, [&](const auto& entry) {
         const bool missing = !present.contains(entry.first);

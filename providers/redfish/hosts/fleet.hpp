@@ -19,13 +19,13 @@ inline constexpr base::Duration kConflictRetry = std::chrono::seconds{1};
 inline constexpr base::Duration kBusyRetry = std::chrono::seconds{10};
 
 struct Station {
-    Station(WireOptions options, Login login, const NodeSmithHost& host, Traffic& traffic)
-        : bmc_spec(host.spec.bmc),
-          quirks(host.spec.quirks),
+    Station(WireOptions options, Login login, const Host& host, Traffic& traffic)
+        : address(host.bmc),
+          quirks(host.quirks),
           bmc(std::move(options), std::move(login), traffic),
-          hardware(bmc, host.spec.bmc.systemID, host.spec.quirks) {}
+          hardware(bmc, host.bmc.system_id, host.quirks) {}
 
-    api::v1alpha1::Bmc bmc_spec;
+    BmcAddress address;
     Quirks quirks;
     Bmc bmc;
     Hardware hardware;
@@ -42,7 +42,7 @@ public:
     Fleet(const Settings& settings, HostInventory& inventory, ProviderEnvironment& environment);
 
     // A caller keeps the shared_ptr while it works. Throws CredentialsError, std::invalid_argument.
-    asio::awaitable<std::shared_ptr<Station>> station(NodeSmithHost host);
+    asio::awaitable<std::shared_ptr<Station>> station(Host host);
     // Ends the sessions of hosts that are no longer there, and forgets them.
     asio::awaitable<void> forget_missing();
     // Ends all sessions, as many at a time as calls are allowed.
@@ -50,7 +50,7 @@ public:
     HostInventory& inventory() { return inventory_; }
 
 private:
-    asio::awaitable<Login> login_for(NodeSmithHost host);
+    asio::awaitable<Login> login_for(Host host);
     asio::awaitable<void> end(std::shared_ptr<Station> station);
 
     const Settings& settings_;

@@ -13,11 +13,11 @@
 namespace providers::redfish {
 
 // Why the host cannot be given to a claim, for people; nullopt: it can.
-std::optional<std::string> why_unusable(const NodeSmithHost& host, const Settings& settings);
-bool is_on(const NodeSmithHost& host);
+std::optional<std::string> why_unusable(const Host& host, const Settings& settings);
+bool is_on(const Host& host);
 
 // Empty: it has no such label.
-std::string label_of(const NodeSmithHost& host, const std::string& key);
+std::string label_of(const Host& host, const std::string& key);
 
 struct Choice {
     HostPointer host;           // null: none

@@ -34,8 +34,8 @@ RemoveResult failed_removal(const RedfishError& error) {
 }
 
 // Nothing that runs was ever asked of it.
-bool is_untouched(const NodeSmithHost& host) {
-    return host.status.phase == HostPhase::Reserved;
+bool is_untouched(const Host& host) {
+    return host.use.stage == HostStage::reserved;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
                               "again, or state that the machine is gone",
                           kPersonRetry);
     if (!is_bound_to(*host, identity)) {
-        if (host->status.claimRef) co_return Gone{};
+        if (host->use.owner) co_return Gone{};
         co_return co_await look_after_lost(std::move(identity), *host);
     }
     if (is_untouched(*host)) co_return co_await give_back(*host);
@@ -62,9 +62,9 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
 
 // Bound to nobody: given back already, or never taken. Unless it runs what the claim started, which happens
 // when the hosts' objects were restored from an older backup.
-asio::awaitable<RemoveResult> Sleeper::look_after_lost(MachineIdentity identity, NodeSmithHost host) {
-    const bool was_off = host.status.powerState == "Off";
-    if (was_off || !base::same_uuid(identity.system_uuid, host.status.systemUUID)) co_return Gone{};
+asio::awaitable<RemoveResult> Sleeper::look_after_lost(MachineIdentity identity, Host host) {
+    const bool was_off = host.power_state == "Off";
+    if (was_off || !base::same_uuid(identity.system_uuid, host.system_uuid)) co_return Gone{};
     try {
         const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
@@ -76,13 +76,13 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(MachineIdentity identity,
         co_return blocked("InvalidHost", error.what(), kPersonRetry);
     }
     co_return blocked("OwnershipMismatch",
-                      "host " + host.metadata.name +
+                      "host " + host.name +
                           " is on but reserved for no claim: it is left alone; turn "
                           "it off, or state that the machine is gone",
                       kPersonRetry);
 }
 
-asio::awaitable<RemoveResult> Sleeper::visit(Order order, NodeSmithHost host) {
+asio::awaitable<RemoveResult> Sleeper::visit(Order order, Host host) {
     try {
         const auto station = co_await fleet_.station(host);
         const auto turn = co_await station->bmc.visit();
@@ -94,9 +94,8 @@ asio::awaitable<RemoveResult> Sleeper::visit(Order order, NodeSmithHost host) {
     }
 }
 
-asio::awaitable<RemoveResult> Sleeper::step(Order order, NodeSmithHost host,
-                                            std::shared_ptr<Station> station) {
-    const auto name = host.metadata.name;
+asio::awaitable<RemoveResult> Sleeper::step(Order order, Host host, std::shared_ptr<Station> station) {
+    const auto name = host.name;
     const auto& identity = order.identity;
     const auto system = co_await station->hardware.system();
     if (!base::same_uuid(system.uuid, identity.system_uuid)) {
@@ -106,14 +105,14 @@ asio::awaitable<RemoveResult> Sleeper::step(Order order, NodeSmithHost host,
                               identity.system_uuid + ": nothing is turned off",
                           kPersonRetry);
     }
-    const auto phase = host.status.phase;
+    const auto stage = host.use.stage;
     auto& progress = progress_.of(name, identity.claim_uid);
     const auto retired = co_await binding_.retire(host);
     if (!retired) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
-    if (phase != HostPhase::PoweringOff && phase != HostPhase::Wiping) {
+    if (stage != HostStage::powering_off && stage != HostStage::wiping) {
         const auto now = clock_.now();
-        progress.has_system = phase != HostPhase::PoweringOn && phase != HostPhase::Joining;
-        progress.may_be_on = phase == HostPhase::PoweringOn ||
+        progress.has_system = stage != HostStage::powering_on && stage != HostStage::joining;
+        progress.may_be_on = stage == HostStage::powering_on ||
                              (progress.on_asked_last && now - *progress.on_asked_last < kOnIsKnown);
     }
     if (system.power != PowerState::off) {
@@ -124,9 +123,9 @@ asio::awaitable<RemoveResult> Sleeper::step(Order order, NodeSmithHost host,
     co_return co_await turn_off(std::move(order), *retired, std::move(station), system);
 }
 
-asio::awaitable<RemoveResult> Sleeper::turn_off(Order order, NodeSmithHost host,
-                                                std::shared_ptr<Station> station, System system) {
-    const auto name = host.metadata.name;
+asio::awaitable<RemoveResult> Sleeper::turn_off(Order order, Host host, std::shared_ptr<Station> station,
+                                                System system) {
+    const auto name = host.name;
     const auto resets = co_await station->hardware.reset_types(system);
     const bool can_shut_down = reset_type(PowerGoal::off_gracefully, resets).has_value();
     auto& progress = progress_.of(name, order.identity.claim_uid);
@@ -162,16 +161,14 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Order order, NodeSmithHost host,
                           next_look(progress.looks++));
 }
 
-asio::awaitable<RemoveResult> Sleeper::tidy(NodeSmithHost host, std::shared_ptr<Station> station,
-                                            System system) {
+asio::awaitable<RemoveResult> Sleeper::tidy(Host host, std::shared_ptr<Station> station, System system) {
     const auto& spec = settings_.spec;
     if (spec.boot.method != BootMethod::Disk) co_await station->hardware.clear_boot(system);
     if (spec.boot.method == BootMethod::VirtualMedia && spec.powerOff.ejectMedia)
         co_await station->hardware.eject_media(system);
     if (spec.powerOff.wipe == WipeMode::SecureErase) {
-        const auto wiping = co_await binding_.enter(host, HostPhase::Wiping, "its drives are being erased");
-        if (!wiping)
-            co_return in_progress("host " + host.metadata.name + " was changed meanwhile", kConflictRetry);
+        const auto wiping = co_await binding_.enter(host, HostStage::wiping, "its drives are being erased");
+        if (!wiping) co_return in_progress("host " + host.name + " was changed meanwhile", kConflictRetry);
         host = *wiping;
         auto outcome = co_await wipe(host, station, system);
         if (outcome) co_return std::move(*outcome);
@@ -179,9 +176,9 @@ asio::awaitable<RemoveResult> Sleeper::tidy(NodeSmithHost host, std::shared_ptr<
     co_return co_await give_back(std::move(host));
 }
 
-asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(NodeSmithHost host,
-                                                           std::shared_ptr<Station> station, System system) {
-    const auto name = host.metadata.name;
+asio::awaitable<std::optional<RemoveResult>> Sleeper::wipe(Host host, std::shared_ptr<Station> station,
+                                                           System system) {
+    const auto name = host.name;
     const auto drives = co_await station->hardware.drives(std::move(system));
     if (drives.empty())
         co_return RemoveResult(
@@ -241,8 +238,8 @@ asio::awaitable<std::optional<RemoveResult>> Sleeper::erase(std::string name, st
     co_return RemoveResult(waiting);
 }
 
-asio::awaitable<RemoveResult> Sleeper::give_back(NodeSmithHost host) {
-    const auto name = host.metadata.name;
+asio::awaitable<RemoveResult> Sleeper::give_back(Host host) {
+    const auto name = host.name;
     const bool done = co_await binding_.give_back(std::move(host));
     if (!done) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
     progress_.forget(name);
@@ -253,7 +250,7 @@ asio::awaitable<RemoveResult> Sleeper::give_back(NodeSmithHost host) {
 asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord record) {
     const auto host = co_await binding_.read(record.machine_id);
     if (!host || !is_bound_to(*host, identity)) co_return true;
-    const auto name = host->metadata.name;
+    const auto name = host->name;
     const bool done = co_await binding_.give_back(*host);
     if (done) progress_.forget(name);
     co_return done;

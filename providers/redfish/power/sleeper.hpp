@@ -33,18 +33,18 @@ private:
         int attempts = 0;
     };
 
-    asio::awaitable<RemoveResult> visit(Order order, NodeSmithHost host);
-    asio::awaitable<RemoveResult> look_after_lost(MachineIdentity identity, NodeSmithHost host);
-    asio::awaitable<RemoveResult> step(Order order, NodeSmithHost host, std::shared_ptr<Station> station);
-    asio::awaitable<RemoveResult> turn_off(Order order, NodeSmithHost host, std::shared_ptr<Station> station,
+    asio::awaitable<RemoveResult> visit(Order order, Host host);
+    asio::awaitable<RemoveResult> look_after_lost(MachineIdentity identity, Host host);
+    asio::awaitable<RemoveResult> step(Order order, Host host, std::shared_ptr<Station> station);
+    asio::awaitable<RemoveResult> turn_off(Order order, Host host, std::shared_ptr<Station> station,
                                            System system);
-    asio::awaitable<RemoveResult> tidy(NodeSmithHost host, std::shared_ptr<Station> station, System system);
+    asio::awaitable<RemoveResult> tidy(Host host, std::shared_ptr<Station> station, System system);
     // nullopt: every drive is erased.
-    asio::awaitable<std::optional<RemoveResult>> wipe(NodeSmithHost host, std::shared_ptr<Station> station,
+    asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::shared_ptr<Station> station,
                                                       System system);
     asio::awaitable<std::optional<RemoveResult>> erase(std::string name, std::string drive,
                                                        std::shared_ptr<Station> station);
-    asio::awaitable<RemoveResult> give_back(NodeSmithHost host);
+    asio::awaitable<RemoveResult> give_back(Host host);
 
     const Settings& settings_;
     Fleet& fleet_;

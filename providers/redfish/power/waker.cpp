@@ -1,6 +1,5 @@
 #include "providers/redfish/power/waker.hpp"
 
-#include "api/names.hpp"
 #include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "providers/errors.hpp"
@@ -64,11 +63,11 @@ PowerLimits power_limits(const Settings& settings) {
     return limits;
 }
 
-std::string render_url(std::string text, const NodeSmithHost& host, const std::string& claim) {
-    auto mac = host.spec.bootMACAddress;
-    if (mac.empty() && !host.status.macs.empty()) mac = host.status.macs.front();
+std::string render_url(std::string text, const Host& host, const std::string& claim) {
+    auto mac = host.boot_mac;
+    if (mac.empty() && !host.macs.empty()) mac = host.macs.front();
     const std::pair<std::string, std::string> values[] = {
-        {".Host", host.metadata.name}, {".Claim", claim}, {".MAC", mac}};
+        {".Host", host.name}, {".Claim", claim}, {".MAC", mac}};
     for (const auto& [name, value] : values) {
         for (const auto& form : {"{{ " + name + " }}", "{{" + name + "}}"}) {
             for (auto at = text.find(form); at != std::string::npos; at = text.find(form, at + value.size()))
@@ -78,19 +77,19 @@ std::string render_url(std::string text, const NodeSmithHost& host, const std::s
     return text;
 }
 
-Machine Waker::machine_of(const MachineSpec& spec, const NodeSmithHost& host, MachineState state,
+Machine Waker::machine_of(const MachineSpec& spec, const Host& host, MachineState state,
                           std::string message) const {
     Machine machine;
     machine.state = state;
     machine.identity = spec.identity;
-    machine.identity.system_uuid = host.status.systemUUID;
-    machine.record.host = host.metadata.name;
-    machine.record.machine_id = host.metadata.name;
-    machine.name = host.spec.nodeName.empty() ? host.metadata.name : host.spec.nodeName;
-    machine.provider_id = settings_.provider_id(host.metadata.name);
-    if (host.status.capacity) {
-        machine.cpu_cores = host.status.capacity->cpuCores;
-        machine.memory_mib = host.status.capacity->memoryMiB;
+    machine.identity.system_uuid = host.system_uuid;
+    machine.record.host = host.name;
+    machine.record.machine_id = host.name;
+    machine.name = host.node_name.empty() ? host.name : host.node_name;
+    machine.provider_id = settings_.provider_id(host.name);
+    if (host.capacity) {
+        machine.cpu_cores = host.capacity->cpu_cores;
+        machine.memory_mib = host.capacity->memory_mib;
     }
     machine.message = std::move(message);
     machine.is_bare_metal = true;
@@ -117,12 +116,12 @@ asio::awaitable<EnsureResult> Waker::ensure(MachineSpec spec) {
         host = taken;
     }
     // Its identity stands in the claim before anything is asked of it: removal compares it with the BMC's.
-    if (!base::same_uuid(spec.identity.system_uuid, host->status.systemUUID))
+    if (!base::same_uuid(spec.identity.system_uuid, host->system_uuid))
         co_return machine_of(spec, *host, MachineState::creating, "host " + name + " is reserved");
     co_return co_await wake(std::move(spec), std::move(*host));
 }
 
-asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, NodeSmithHost host) {
+asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, Host host) {
     try {
         const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
@@ -136,14 +135,13 @@ asio::awaitable<EnsureResult> Waker::wake(MachineSpec spec, NodeSmithHost host) 
     }
 }
 
-asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, NodeSmithHost host,
-                                          std::shared_ptr<Station> station) {
-    const auto name = host.metadata.name;
+asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shared_ptr<Station> station) {
+    const auto name = host.name;
     const auto system = co_await station->hardware.system();
-    if (!base::same_uuid(system.uuid, host.status.systemUUID)) {
+    if (!base::same_uuid(system.uuid, host.system_uuid)) {
         co_return failed("HostIdentityMismatch", "the BMC of host " + name + " now speaks for system UUID " +
                                                      (system.uuid.empty() ? "(none)" : system.uuid) +
-                                                     " instead of " + host.status.systemUUID);
+                                                     " instead of " + host.system_uuid);
     }
     auto& progress = progress_.of(name, spec.identity.claim_uid);
     const bool is_coming = system.power == PowerState::on || system.power == PowerState::powering_on;
@@ -151,7 +149,7 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, NodeSmithHost host,
     switch (next_on_step(system, progress, power_limits(settings_), clock_.now())) {
         case OnStep::done: {
             const auto joining =
-                co_await binding_.enter(host, HostPhase::Joining, "is on; waiting for it to join");
+                co_await binding_.enter(host, HostStage::joining, "is on; waiting for it to join");
             if (!joining) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
             co_return machine_of(spec, host, MachineState::running, {});
         }
@@ -175,14 +173,13 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, NodeSmithHost host,
     co_return machine;
 }
 
-std::optional<std::string> Waker::why_not_now(const NodeSmithHost& host) const {
+std::optional<std::string> Waker::why_not_now(const Host& host) const {
     const auto& limits = settings_.spec.concurrency;
     const auto group = limits.groupLabel.empty() ? std::string() : label_of(host, limits.groupLabel);
     std::int64_t all = 0;
     std::int64_t in_group = 0;
     for (const auto& other : fleet_.inventory().hosts(settings_.namespace_, settings_.name)) {
-        if (other->metadata.name == host.metadata.name || other->status.phase != HostPhase::PoweringOn)
-            continue;
+        if (other->name == host.name || other->use.stage != HostStage::powering_on) continue;
         ++all;
         if (!limits.groupLabel.empty() && label_of(*other, limits.groupLabel) == group) ++in_group;
     }
@@ -195,16 +192,16 @@ std::optional<std::string> Waker::why_not_now(const NodeSmithHost& host) const {
     return std::nullopt;
 }
 
-asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, NodeSmithHost host,
-                                             std::shared_ptr<Station> station, System system) {
-    const auto name = host.metadata.name;
+asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                             System system) {
+    const auto name = host.name;
     auto& progress = progress_.of(name, spec.identity.claim_uid);
     if (!progress.on_asked) {
         if (const auto wait = why_not_now(host))
             co_return not_ready("host " + name + " waits its turn: " + *wait, kSlotRetry);
         co_await prepare_boot(spec, host, station, system);
     }
-    const auto entered = co_await binding_.enter(host, HostPhase::PoweringOn, "is being turned on");
+    const auto entered = co_await binding_.enter(host, HostStage::powering_on, "is being turned on");
     const bool is_ours = entered && co_await binding_.still_has(spec.identity, name);
     if (!is_ours) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
     co_await station->hardware.reset(system, PowerGoal::on);
@@ -218,8 +215,8 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, NodeSmithHost hos
 }
 
 // While the host is off: what is set then is there when it starts, and nothing else can use it up.
-asio::awaitable<void> Waker::prepare_boot(MachineSpec spec, NodeSmithHost host,
-                                          std::shared_ptr<Station> station, System system) {
+asio::awaitable<void> Waker::prepare_boot(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                          System system) {
     const auto& boot = settings_.spec.boot;
     if (boot.method == BootMethod::Disk) co_return;
     if (boot.method == BootMethod::VirtualMedia) {

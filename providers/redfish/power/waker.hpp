@@ -39,15 +39,14 @@ public:
 
 private:
     EnsureResult place(const MachineSpec& spec, const std::set<std::string>& excluded) const;
-    asio::awaitable<EnsureResult> wake(MachineSpec spec, NodeSmithHost host);
-    asio::awaitable<EnsureResult> step(MachineSpec spec, NodeSmithHost host,
-                                       std::shared_ptr<Station> station);
-    asio::awaitable<EnsureResult> turn_on(MachineSpec spec, NodeSmithHost host,
-                                          std::shared_ptr<Station> station, System system);
-    asio::awaitable<void> prepare_boot(MachineSpec spec, NodeSmithHost host, std::shared_ptr<Station> station,
+    asio::awaitable<EnsureResult> wake(MachineSpec spec, Host host);
+    asio::awaitable<EnsureResult> step(MachineSpec spec, Host host, std::shared_ptr<Station> station);
+    asio::awaitable<EnsureResult> turn_on(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                          System system);
+    asio::awaitable<void> prepare_boot(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                        System system);
-    std::optional<std::string> why_not_now(const NodeSmithHost& host) const;
-    Machine machine_of(const MachineSpec& spec, const NodeSmithHost& host, MachineState state,
+    std::optional<std::string> why_not_now(const Host& host) const;
+    Machine machine_of(const MachineSpec& spec, const Host& host, MachineState state,
                        std::string message) const;
 
     const Settings& settings_;
@@ -59,6 +58,6 @@ private:
 
 PowerLimits power_limits(const Settings& settings);
 // The image URL with {{ .Host }}, {{ .Claim }} and {{ .MAC }} filled in.
-std::string render_url(std::string text, const NodeSmithHost& host, const std::string& claim);
+std::string render_url(std::string text, const Host& host, const std::string& claim);
 
 }  // namespace providers::redfish

@@ -12,6 +12,7 @@
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 
+using providers::HostStage;
 using redfish_tests::Inventory;
 using std::chrono::seconds;
 
@@ -51,22 +52,17 @@ struct Lab {
         provider = providers::redfish::make_redfish_provider(config, environment);
     }
 
-    providers::NodeSmithHost& add(int index) {
-        providers::NodeSmithHost host;
-        host.metadata.name = "host-" + std::to_string(index);
-        host.metadata.namespace_ = "default";
-        host.metadata.resourceVersion = "1";
-        host.spec.providerRef = "rack";
-        host.spec.bmc.address = setting("REDFISH_URL");
-        host.spec.bmc.systemID = uuid_of(index);
-        host.spec.bmc.tls.emplace();
-        host.spec.bmc.tls->caBundle = setting("REDFISH_CA");
-        host.status.powerState = "Off";
-        host.status.systemUUID = uuid_of(index);
-        host.status.capacity = api::v1alpha1::HostCapacity{8, 16384, {}};
-        api::set_condition(host.status.conditions, {"Ready", api::ConditionStatus::True, "Ready", "", {}},
-                           api::Time(clock->wall_now()));
-        return inventory.objects[host.metadata.name] = host;
+    providers::Host& add(int index) {
+        providers::Host host;
+        host.name = "host-" + std::to_string(index);
+        host.bmc.url = setting("REDFISH_URL");
+        host.bmc.system_id = uuid_of(index);
+        host.bmc.ca_bundle_pem = setting("REDFISH_CA");
+        host.power_state = "Off";
+        host.system_uuid = uuid_of(index);
+        host.capacity = providers::Capacity{8, 16384};
+        host.readiness = providers::HostReadiness{true, ""};
+        return inventory.objects[host.name] = host;
     }
 
     providers::HostExaminer& examiner() { return *provider->capabilities().host_examiner; }
@@ -205,10 +201,10 @@ TEST_CASE("a host behind sushy is woken by PXE and shut down again") {
     providers::MachineRecord record;
     while (!lab.wake(identity, record)) continue;
     CHECK(power_of(lab, "host-1") == "On");
-    lab.inventory.objects["host-1"].status.phase = api::v1alpha1::HostPhase::InUse;
+    lab.inventory.objects["host-1"].use.stage = HostStage::in_use;
     while (!lab.is_gone(identity, record)) continue;
     CHECK(power_of(lab, "host-1") == "Off");
-    CHECK_FALSE(lab.inventory.objects["host-1"].status.claimRef);
+    CHECK_FALSE(lab.inventory.objects["host-1"].use.owner);
 }
 
 TEST_CASE("a host behind sushy is off although ForceOff came while On was under way") {
@@ -224,8 +220,7 @@ TEST_CASE("a host behind sushy is off although ForceOff came while On was under 
 
 TEST_CASE("a host behind sushy is not trusted without its certificate authority") {
     Lab lab;
-    lab.add(3).spec.bmc.tls.reset();
-    lab.inventory.objects["host-3"].spec.bmc.tls.reset();
+    lab.add(3).bmc.ca_bundle_pem.clear();
     const auto report = lab.run(lab.examiner().examine_host("host-3"));
     CHECK_FALSE(report.reachable);
     CHECK(report.message.find("certificate") != std::string::npos);
@@ -247,9 +242,9 @@ TEST_CASE("a host behind sushy takes and gives back its boot override") {
     auto identity = identity_of("c");
     providers::MachineRecord record;
     while (!lab.wake(identity, record)) continue;
-    lab.inventory.objects["host-3"].status.phase = api::v1alpha1::HostPhase::InUse;
+    lab.inventory.objects["host-3"].use.stage = HostStage::in_use;
     // After it has served the override is cancelled as far as the BMC lets us.
-    const auto report = lab.run(lab.examiner().examine_host(host.metadata.name));
+    const auto report = lab.run(lab.examiner().examine_host(host.name));
     INFO(report.message);
     CHECK(report.reason.empty());
     while (!lab.is_gone(identity, record)) continue;

@@ -36,14 +36,19 @@ struct Rack : test::Cluster {
         const auto* condition = api::find_condition(object.status.conditions, type);
         return condition ? condition->reason : std::string();
     }
-    std::optional<NodeSmithHost> take(NodeSmithHost before, const std::string& claim) {
-        auto status = before.status;
-        status.claimRef = api::v1alpha1::ClaimReference{claim, "uid-of-" + claim};
-        return test::run(context, clock, inventory.write(std::move(before), std::move(status)));
+    // As a backend sees it.
+    providers::Host seen(const std::string& name) {
+        return test::run(context, clock, inventory.read("default", name)).value();
+    }
+    std::optional<providers::Host> take(providers::Host before, const std::string& claim) {
+        auto use = before.use;
+        use.owner = providers::HostOwner{claim, "uid-of-" + claim};
+        use.stage = providers::HostStage::reserved;
+        return test::run(context, clock, inventory.write(std::move(before), use, "reserved for " + claim));
     }
 
     redfish_simulator::Network network{clock};
-    controllers::KubernetesHostInventory inventory{informers, client};
+    controllers::KubernetesHostInventory inventory{informers, client, clock};
     providers::ProviderEnvironment environment{
         context.get_executor(),
         clock,
@@ -93,7 +98,7 @@ TEST_CASE("a host is taken once, and not deleted while it is taken") {
     rack.put("a");
     rack.start();
     rack.run_for(seconds{20});
-    const auto before = rack.host("a");
+    const auto before = rack.seen("a");
     REQUIRE(rack.take(before, "first"));
     CHECK_FALSE(rack.take(before, "second"));
     CHECK(rack.host("a").status.claimRef->name == "first");
@@ -101,11 +106,93 @@ TEST_CASE("a host is taken once, and not deleted while it is taken") {
     rack.server.remove<NodeSmithHost>(kA);
     rack.run_for(minutes{1});
     REQUIRE(rack.server.get<NodeSmithHost>(kA));
-    auto after = rack.host("a");
-    after.status.claimRef.reset();
-    REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(rack.host("a"), after.status)));
+    const auto taken = rack.seen("a");
+    auto use = taken.use;
+    use.owner.reset();
+    use.stage = providers::HostStage::other;
+    REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(taken, use, "was given back")));
     rack.run_for(minutes{1});
     CHECK_FALSE(rack.server.get<NodeSmithHost>(kA));
+}
+
+TEST_CASE("a backend sees of a host what its user wrote and what is known") {
+    Rack rack;
+    rack.put("a");
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) {
+        host.metadata.labels = api::StringMap{{"rack", "7"}};
+        host.spec.bmc.systemID = "Blade1";
+        host.spec.bmc.credentialsSecretRef = api::v1alpha1::SecretReference{"own", "elsewhere"};
+        host.spec.bmc.tls = api::v1alpha1::TlsConfig{"PEM", "AB:CD", true};
+        host.spec.bootMACAddress = "52:54:00:aa:bb:02";
+        host.spec.nodeName = "node-a";
+        host.spec.priority = 3;
+        host.spec.maintenance = true;
+        host.spec.quirks = {"basicAuth"};
+        host.status.phase = HostPhase::InUse;
+        host.status.claimRef = api::v1alpha1::ClaimReference{"c", "uid-of-c"};
+        host.status.powerState = "On";
+        host.status.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3132";
+        host.status.macs = {"52:54:00:aa:bb:01"};
+        host.status.capacity = api::v1alpha1::HostCapacity{16, 65536, {}};
+        host.status.failures = 2;
+        host.status.nextRetryTime = api::Time::parse("2026-01-01T00:00:00Z");
+        api::set_condition(host.status.conditions,
+                           {"Ready", api::ConditionStatus::True, "Ready", "is fine", {}}, {});
+        api::set_condition(host.status.conditions,
+                           {"Reachable", api::ConditionStatus::True, "Reachable", "", {}}, {});
+    });
+    const auto host = rack.seen("a");
+    CHECK(host.name == "a");
+    CHECK(host.labels.at("rack") == "7");
+    CHECK_FALSE(host.is_being_deleted);
+    CHECK(host.bmc == providers::BmcAddress{"https://a", "Blade1", providers::SecretName{"own", "elsewhere"},
+                                            "PEM", "AB:CD", true});
+    CHECK(host.boot_mac == "52:54:00:aa:bb:02");
+    CHECK(host.node_name == "node-a");
+    CHECK(host.priority == 3);
+    CHECK(host.is_in_maintenance);
+    CHECK(host.quirks == std::vector<std::string>{"basicAuth"});
+    CHECK((host.readiness && host.readiness->is_ready && host.readiness->message == "is fine"));
+    CHECK(host.is_reachable);
+    CHECK(host.power_state == "On");
+    CHECK(host.system_uuid == "4c4c4544-0042-3510-8054-b4c04f4d3132");
+    CHECK(host.macs == std::vector<std::string>{"52:54:00:aa:bb:01"});
+    CHECK(host.capacity == providers::Capacity{16, 65536});
+    CHECK(host.use == providers::HostUse{providers::HostOwner{"c", "uid-of-c"}, providers::HostStage::in_use,
+                                         2, api::Time::parse("2026-01-01T00:00:00Z").at});
+}
+
+TEST_CASE("what a backend writes of a host is its phase, its claim and a reason why it is not ready") {
+    Rack rack;
+    rack.put("a");
+    const std::pair<providers::HostStage, HostPhase> stages[] = {
+        {providers::HostStage::reserved, HostPhase::Reserved},
+        {providers::HostStage::powering_on, HostPhase::PoweringOn},
+        {providers::HostStage::joining, HostPhase::Joining},
+        {providers::HostStage::powering_off, HostPhase::PoweringOff},
+        {providers::HostStage::wiping, HostPhase::Wiping},
+        {providers::HostStage::other, HostPhase::Discovering}};
+    const std::string reasons[] = {"Reserved",    "PoweringOn", "Joining",
+                                   "PoweringOff", "Wiping",     "Discovering"};
+    const auto* reason = std::begin(reasons);
+    for (const auto& [stage, phase] : stages) {
+        const auto before = rack.seen("a");
+        const providers::HostUse use{providers::HostOwner{"c", "uid-of-c"}, stage, 1,
+                                     api::Time::parse("2026-01-01T00:00:00Z").at};
+        const auto after = test::run(rack.context, rack.clock, rack.inventory.write(before, use, "because"));
+        REQUIRE(after);
+        CHECK(after->use == use);
+        CHECK_FALSE(after->readiness->is_ready);
+        CHECK(after->readiness->message == "because");
+        CHECK(rack.host("a").status.phase == phase);
+        CHECK(rack.host("a").status.claimRef->uid == "uid-of-c");
+        CHECK(rack.host("a").status.nextRetryTime->str() == "2026-01-01T00:00:00Z");
+        CHECK(rack.reason("a") == *reason++);
+        // The same once more is no write.
+        const auto writes = rack.writes();
+        REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(*after, use, "because")));
+        CHECK(rack.writes() == writes);
+    }
 }
 
 TEST_CASE("refused credentials are sent again when the Secret changes, and not before") {

@@ -33,9 +33,8 @@ public:
         auto& foreign = world_.add("foreign", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3fff"});
         foreign.set_power(Power::on);
         auto& object = world_.host("foreign");
-        object.status.powerState = "On";
-        api::set_condition(object.status.conditions,
-                           {"Ready", api::ConditionStatus::False, "Foreign", "is on", {}}, {});
+        object.power_state = "On";
+        object.readiness = providers::HostReadiness{false, "is on"};
         for (auto& operator_ : operators_)
             operator_ = providers::redfish::make_redfish_provider(world_.config, world_.environment);
         for (int i = 0; i < kClaims; ++i) claims_.push_back(world_.claim("c" + std::to_string(i)));
@@ -74,7 +73,7 @@ public:
     std::string state() {
         std::string text;
         for (const auto& [name, host] : world_.inventory.objects)
-            text += name + ": " + (host.status.claimRef ? host.status.claimRef->name : "free") + ", power " +
+            text += name + ": " + (host.use.owner ? host.use.owner->claim_name : "free") + ", power " +
                     std::to_string(static_cast<int>(world_.bmc(name).power())) + "; ";
         for (const auto& claim : claims_) text += claim.identity.claim_name + ": " + claim.outcome + "; ";
         return text;
@@ -185,7 +184,7 @@ private:
     void check() {
         std::set<std::string> owners;
         for (const auto& [name, host] : world_.inventory.objects) {
-            const auto owner = host.status.claimRef ? host.status.claimRef->uid : std::string();
+            const auto owner = host.use.owner ? host.use.owner->claim_uid : std::string();
             if (!owner.empty() && !owners.insert(owner).second)
                 throw std::runtime_error(owner + " has two hosts");
             auto& before = owners_[name];
@@ -204,7 +203,7 @@ private:
 
     bool is_over() {
         for (int i = 0; i < kHosts; ++i) {
-            if (world_.host(name_of(i)).status.claimRef) return false;
+            if (world_.host(name_of(i)).use.owner) return false;
             if (world_.bmc(name_of(i)).power() != Power::off) return false;
         }
         return true;

@@ -16,14 +16,14 @@ TEST_CASE("a claim wakes a host and gives it back off") {
     CHECK(bmc.power() == Power::on);
     CHECK(claim.record.machine_id == "a");
     CHECK(claim.identity.system_uuid == bmc.profile().uuid);
-    CHECK(world.host("a").status.claimRef->uid == "uid-of-claim-c");
-    CHECK(world.host("a").status.phase == HostPhase::Joining);
+    CHECK(world.host("a").use.owner->claim_uid == "uid-of-claim-c");
+    CHECK(world.host("a").use.stage == HostStage::joining);
     world.joined("a");
     world.pass(minutes{10});
     REQUIRE(world.put_to_sleep(claim));
     CHECK(bmc.power() == Power::off);
-    CHECK_FALSE(world.host("a").status.claimRef);
-    CHECK(world.host("a").status.failures == 0);
+    CHECK_FALSE(world.host("a").use.owner);
+    CHECK(world.host("a").use.failures == 0);
     CHECK(bmc.count("POST", "Reset") == 2);
 }
 
@@ -32,14 +32,14 @@ TEST_CASE("nothing is asked of a host before the claim knows its identity") {
     auto& bmc = world.add("a");
     auto claim = world.claim("c");
     world.ensure(claim);
-    CHECK_FALSE(world.host("a").status.claimRef);
+    CHECK_FALSE(world.host("a").use.owner);
     const auto result = world.ensure(claim);
     CHECK(std::get<providers::Machine>(result).state == providers::MachineState::creating);
-    CHECK(world.host("a").status.phase == HostPhase::Reserved);
+    CHECK(world.host("a").use.stage == HostStage::reserved);
     CHECK(bmc.exchanges().empty());
     REQUIRE(world.put_to_sleep(claim));
     CHECK(bmc.exchanges().empty());
-    CHECK_FALSE(world.host("a").status.claimRef);
+    CHECK_FALSE(world.host("a").use.owner);
 }
 
 TEST_CASE("two claims that chose the same host do not both get it") {
@@ -52,7 +52,7 @@ TEST_CASE("two claims that chose the same host do not both get it") {
     REQUIRE(first.record.machine_id == second.record.machine_id);
     REQUIRE(world.wake(first));
     CHECK_FALSE(world.wake(second));
-    CHECK(world.host("a").status.claimRef->name == "first");
+    CHECK(world.host("a").use.owner->claim_name == "first");
     CHECK(second.outcome.find("in use by claim first") != std::string::npos);
     world.add("b", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3133"});
     REQUIRE(world.wake(second));
@@ -89,9 +89,8 @@ TEST_CASE("a host that is on without a claim is left alone") {
     auto claim = world.claim("c");
     world.ensure(claim);
     // The reconciler noticed meanwhile.
-    world.host("a").status.powerState = "On";
-    api::set_condition(world.host("a").status.conditions,
-                       {"Ready", api::ConditionStatus::False, "Foreign", "is on", {}}, {});
+    world.host("a").power_state = "On";
+    world.host("a").readiness = providers::HostReadiness{false, "is on"};
     CHECK_FALSE(world.wake(claim));
     // The claim never had it, so there is nothing to remove.
     CHECK(world.put_to_sleep(claim));
@@ -140,8 +139,8 @@ TEST_CASE("a host that another process gave back during a slow visit is not aske
     auto claim = world.claim("c");
     const auto give_back_in = [&](base::Duration wait) {
         return world.clock.call_at(world.clock.now() + wait, [&world] {
-            world.host("a").status.claimRef.reset();
-            world.host("a").metadata.resourceVersion = std::to_string(++world.inventory.writes);
+            world.host("a").use.owner.reset();
+            world.inventory.touch("a");
         });
     };
     // What it was asked for first was dropped, so the same is due again.
@@ -184,8 +183,8 @@ TEST_CASE("a host that hangs on its way up fails the attempt and is tried later 
     CHECK_FALSE(world.wake(claim));
     CHECK(claim.outcome.find("PowerOnFailed") == 0);
     REQUIRE(world.put_to_sleep(claim));
-    CHECK(world.host("a").status.failures == 1);
-    CHECK(world.host("a").status.nextRetryTime);
+    CHECK(world.host("a").use.failures == 1);
+    CHECK(world.host("a").use.next_retry);
     CHECK(world.bmc("a").power() == Power::off);
 }
 
@@ -236,11 +235,11 @@ TEST_CASE("hosts are chosen for the least waste, or by priority, or spread") {
         world.add("big", {.processors = 64, .memory_gib = 512});
         world.add("small", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3133"});
         world.add("used", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3134"});
-        world.host("big").spec.priority = 5;
-        world.host("big").metadata.labels["rack"] = "2";
-        world.host("small").metadata.labels["rack"] = "1";
-        world.host("used").metadata.labels["rack"] = "1";
-        world.host("used").status.claimRef = api::v1alpha1::ClaimReference{"other", "uid"};
+        world.host("big").priority = 5;
+        world.host("big").labels["rack"] = "2";
+        world.host("small").labels["rack"] = "1";
+        world.host("used").labels["rack"] = "1";
+        world.host("used").use.owner = providers::HostOwner{"other", "uid"};
         auto claim = world.claim("c");
         world.ensure(claim);
         return claim.record.machine_id;
@@ -261,7 +260,7 @@ TEST_CASE("no more hosts are turned on at a time than the fuse bears") {
     World world(spec);
     world.add("a", {.power_on = seconds{50}});
     world.add("b", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3133", .power_on = seconds{50}});
-    for (const auto* name : {"a", "b"}) world.host(name).metadata.labels["circuit"] = "x";
+    for (const auto* name : {"a", "b"}) world.host(name).labels["circuit"] = "x";
     auto first = world.claim("first");
     auto second = world.claim("second");
     CHECK_FALSE(world.wake(first, seconds{20}));
@@ -287,12 +286,12 @@ TEST_CASE("a host whose object was restored from an older backup is the claim's 
     world.add("a");
     auto claim = world.claim("c");
     REQUIRE(world.wake(claim));
-    world.host("a").status.claimRef.reset();
+    world.host("a").use.owner.reset();
     const auto machine = world.run(world.provider->get(claim.identity, claim.record));
     REQUIRE(machine);
-    CHECK(world.host("a").status.claimRef->uid == claim.identity.claim_uid);
+    CHECK(world.host("a").use.owner->claim_uid == claim.identity.claim_uid);
     world.bmc("a").set_power(Power::off);
-    world.host("a").status.claimRef.reset();
+    world.host("a").use.owner.reset();
     CHECK_FALSE(world.run(world.provider->get(claim.identity, claim.record)));
 }
 
@@ -317,13 +316,13 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
     SECTION("an erasure that fails keeps the host from everybody") {
         bmc.profile().erase_fails = true;
         CHECK_FALSE(world.put_to_sleep(claim));
-        CHECK(world.host("a").status.claimRef);
-        CHECK(world.host("a").status.phase == HostPhase::Wiping);
+        CHECK(world.host("a").use.owner);
+        CHECK(world.host("a").use.stage == HostStage::wiping);
     }
     SECTION("a drive that cannot be erased is said, not passed over") {
         bmc.profile().can_erase = false;
         CHECK_FALSE(world.put_to_sleep(claim));
         CHECK(claim.outcome.find("WipeUnsupported") == 0);
-        CHECK(world.host("a").status.claimRef);
+        CHECK(world.host("a").use.owner);
     }
 }

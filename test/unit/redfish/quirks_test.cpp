@@ -24,7 +24,7 @@ api::v1alpha1::RedfishSpec booting(BootMethod method) {
 std::string booted(BootMethod method, Profile profile, std::vector<std::string> quirks = {}) {
     World world(booting(method));
     auto& bmc = world.add("a", std::move(profile));
-    world.host("a").spec.quirks = std::move(quirks);
+    world.host("a").quirks = std::move(quirks);
     auto claim = world.claim("c");
     const bool awake = world.wake(claim);
     INFO(claim.outcome);
@@ -273,7 +273,7 @@ TEST_CASE("links may need a slash, redirect, be paged, or carry a name that only
     World world;
     world.add("a", {.page_size = 1, .systems = 3});
     CHECK(world.examine("a").message.find("spec.bmc.systemID") != std::string::npos);
-    world.host("a").spec.bmc.systemID = "Blade1";
+    world.host("a").bmc.system_id = "Blade1";
     CHECK(world.examine("a").reason.empty());
 }
 
@@ -289,7 +289,7 @@ TEST_CASE("wrong credentials are sent once, not until the account is locked") {
     for (const bool has_sessions : {true, false}) {
         World world;
         auto& bmc = world.add("a", {.has_sessions = has_sessions});
-        world.host("a").spec.bmc.credentialsSecretRef = api::v1alpha1::SecretReference{"own", ""};
+        world.host("a").bmc.credentials = providers::SecretName{"own", ""};
         world.inventory.secrets["own"] = {{"username", "admin"}, {"password", "wrong"}};
         for (int i = 0; i < 10; ++i) {
             const auto report = world.examine("a");
@@ -351,10 +351,10 @@ TEST_CASE("sessions end when the credentials change or the host goes") {
     auto& bmc = world.add("a");
     world.examine("a");
     CHECK(bmc.sessions() == 1);
-    world.host("a").spec.quirks = {"basicAuth"};
+    world.host("a").quirks = {"basicAuth"};
     world.examine("a");
     CHECK(bmc.sessions() == 0);
-    world.host("a").spec.quirks = {};
+    world.host("a").quirks = {};
     world.examine("a");
     CHECK(bmc.sessions() == 1);
     world.inventory.objects.erase("a");
@@ -379,7 +379,7 @@ TEST_CASE("a dead BMC is asked less and less, and first without credentials when
 TEST_CASE("an unknown quirk is refused with those that are known") {
     World world;
     world.add("a");
-    world.host("a").spec.quirks = {"usbcd"};
+    world.host("a").quirks = {"usbcd"};
     const auto report = world.examine("a");
     CHECK(report.reason == "InvalidHost");
     CHECK(report.message.find("usbCd") != std::string::npos);

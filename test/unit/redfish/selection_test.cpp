@@ -8,11 +8,11 @@ using namespace providers::redfish;
 namespace {
 
 HostPointer host(const std::string& name, std::int64_t cpu_cores, std::int64_t memory_mib) {
-    auto result = std::make_shared<NodeSmithHost>();
-    result->metadata.name = name;
-    auto& capacity = result->status.capacity.emplace();
-    capacity.cpuCores = cpu_cores;
-    capacity.memoryMiB = memory_mib;
+    auto result = std::make_shared<Host>();
+    result->name = name;
+    auto& capacity = result->capacity.emplace();
+    capacity.cpu_cores = cpu_cores;
+    capacity.memory_mib = memory_mib;
     return result;
 }
 

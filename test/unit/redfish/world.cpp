@@ -3,29 +3,45 @@
 #include "providers/errors.hpp"
 #include "providers/host_examiner.hpp"
 
+// Every version of a host has one of its own.
+struct providers::HostSource {};
+
 namespace redfish_tests {
 
 std::vector<providers::HostPointer> Inventory::hosts(const std::string&, const std::string&) {
     std::vector<providers::HostPointer> all;
     all.reserve(objects.size());
-    for (const auto& [name, object] : objects) all.push_back(std::make_shared<const NodeSmithHost>(object));
+    for (const auto& [name, object] : objects) all.push_back(std::make_shared<const Host>(object));
     return all;
 }
 
-asio::awaitable<std::optional<NodeSmithHost>> Inventory::read(std::string, std::string name) {
+asio::awaitable<std::optional<Host>> Inventory::read(std::string, std::string name) {
     const auto found = objects.find(name);
     if (found == objects.end()) co_return std::nullopt;
     co_return found->second;
 }
 
-asio::awaitable<std::optional<NodeSmithHost>> Inventory::write(NodeSmithHost before,
-                                                               providers::HostStatus status) {
-    const auto found = objects.find(before.metadata.name);
-    if (found == objects.end()) co_return std::nullopt;
-    if (found->second.metadata.resourceVersion != before.metadata.resourceVersion) co_return std::nullopt;
-    found->second.status = std::move(status);
-    found->second.metadata.resourceVersion = std::to_string(++writes);
-    co_return found->second;
+providers::HostPointer Inventory::find(const std::string&, const std::string&, const std::string& name) {
+    const auto found = objects.find(name);
+    return found == objects.end() ? nullptr : std::make_shared<const Host>(found->second);
+}
+
+void Inventory::touch(const std::string& name) {
+    objects.at(name).source = std::make_shared<const providers::HostSource>();
+}
+
+asio::awaitable<std::optional<Host>> Inventory::write(Host before, providers::HostUse use,
+                                                      std::string message) {
+    const auto found = objects.find(before.name);
+    if (found == objects.end() || found->second.source != before.source) co_return std::nullopt;
+    auto& host = found->second;
+    const bool is_same =
+        host.use == use && host.readiness && !host.readiness->is_ready && host.readiness->message == message;
+    if (is_same) co_return host;
+    host.use = std::move(use);
+    host.readiness = providers::HostReadiness{false, std::move(message)};
+    touch(before.name);
+    co_return host;
 }
 
 asio::awaitable<std::map<std::string, std::string>> Inventory::secret(std::string, std::string name) {
@@ -59,22 +75,16 @@ void World::restart() {
 }
 
 Bmc& World::add(const std::string& name, Profile profile) {
-    NodeSmithHost host;
-    host.metadata.name = name;
-    host.metadata.namespace_ = "default";
-    host.metadata.uid = "uid-of-" + name;
-    host.metadata.resourceVersion = std::to_string(++inventory.writes);
-    host.spec.providerRef = "rack";
-    host.spec.bmc.address = "https://" + name;
-    host.status.phase = HostPhase::Available;
-    host.status.powerState = "Off";
-    host.status.systemUUID = profile.uuid;
-    host.status.capacity = api::v1alpha1::HostCapacity{
-        profile.processors, static_cast<std::int64_t>(profile.memory_gib * 1024), {}};
-    api::set_condition(host.status.conditions,
-                       {std::string(api::conditions::kReady), api::ConditionStatus::True, "Ready", "", {}},
-                       api::Time(clock.wall_now()));
+    Host host;
+    host.name = name;
+    host.bmc.url = "https://" + name;
+    host.power_state = "Off";
+    host.system_uuid = profile.uuid;
+    host.capacity =
+        providers::Capacity{profile.processors, static_cast<std::int64_t>(profile.memory_gib * 1024)};
+    host.readiness = providers::HostReadiness{true, ""};
     inventory.objects[name] = host;
+    inventory.touch(name);
     return network.add("https://" + name, std::move(profile));
 }
 
@@ -156,8 +166,8 @@ bool World::put_to_sleep(Claim& claim, base::Duration limit) {
 }
 
 void World::joined(const std::string& name) {
-    host(name).status.phase = HostPhase::InUse;
-    host(name).metadata.resourceVersion = std::to_string(++inventory.writes);
+    host(name).use.stage = HostStage::in_use;
+    inventory.touch(name);
 }
 
 providers::HostReport World::examine(const std::string& name) {

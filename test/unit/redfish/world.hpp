@@ -22,23 +22,26 @@
 namespace redfish_tests {
 
 namespace asio = boost::asio;
-using api::v1alpha1::HostPhase;
-using providers::NodeSmithHost;
+using providers::Host;
+using providers::HostStage;
 using redfish_simulator::Bmc;
 using redfish_simulator::Profile;
 
 class Inventory final : public providers::HostInventory {
 public:
     std::vector<providers::HostPointer> hosts(const std::string&, const std::string&) override;
-    asio::awaitable<std::optional<NodeSmithHost>> read(std::string namespace_, std::string name) override;
-    asio::awaitable<std::optional<NodeSmithHost>> write(NodeSmithHost before,
-                                                        providers::HostStatus status) override;
+    providers::HostPointer find(const std::string&, const std::string&, const std::string& name) override;
+    asio::awaitable<std::optional<Host>> read(std::string namespace_, std::string name) override;
+    asio::awaitable<std::optional<Host>> write(Host before, providers::HostUse use,
+                                               std::string message) override;
     asio::awaitable<std::map<std::string, std::string>> secret(std::string namespace_,
                                                                std::string name) override;
 
-    std::map<std::string, NodeSmithHost> objects;
+    // From now on it is not as who read it before knows it.
+    void touch(const std::string& name);
+
+    std::map<std::string, Host> objects;
     std::map<std::string, std::map<std::string, std::string>> secrets;
-    int writes = 0;
 };
 
 struct World {
@@ -46,7 +49,7 @@ struct World {
 
     // A host that is known and free, and the BMC behind it.
     Bmc& add(const std::string& name, Profile profile = {});
-    NodeSmithHost& host(const std::string& name) { return inventory.objects.at(name); }
+    Host& host(const std::string& name) { return inventory.objects.at(name); }
     Bmc& bmc(const std::string& name) { return network.at("https://" + name); }
     void restart();
 
