@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/certificates.hpp"
+#include "api/node.hpp"
 #include "bootstrap/approval.hpp"
 
 namespace simulation {

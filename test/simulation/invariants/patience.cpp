@@ -1,5 +1,6 @@
 // Invariant 18: what does not succeed is tried with growing pauses: no change is asked of Proxmox again and
 // again, as if that helped.
+#include <boost/json/serialize.hpp>
 #include <deque>
 #include <map>
 #include <set>

@@ -1,6 +1,9 @@
 // Who asks for metrics, and how often the API server is asked about him.
 #include "operator/access_review.hpp"
 
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/run_coroutine.hpp"
