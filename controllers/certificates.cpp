@@ -30,9 +30,8 @@ constexpr const char* kByNode = "node";    // name of the Node that asks
 // A guest's agent may start after its kubelet.
 constexpr base::Duration kGuestsSpeakLate = std::chrono::minutes{1};
 
-bool is_leaving(const NodeSmithClaim& claim) {
-    return claim.metadata.deletionTimestamp || claim::is_true(claim, conditions::kFailed) ||
-           api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+bool is_out_of_service(const NodeSmithClaim& claim) {
+    return claim::is_leaving(claim) || claim::is_true(claim, conditions::kFailed);
 }
 
 std::vector<std::string> only(std::optional<std::string> value) {
@@ -61,7 +60,7 @@ bootstrap::Joiner joiner_of(const NodeSmithClaim& claim) {
     joiner.key_sha256 = claim.status.bootstrapKeySHA256;
     // Unknown: it was seen at its provider. What a guest's agent runs joins before the launch has ended.
     const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
-    if (is_leaving(claim) || claim::is_true(claim, conditions::kRegistered))
+    if (is_out_of_service(claim) || claim::is_true(claim, conditions::kRegistered))
         joiner.stage = bootstrap::Stage::Over;
     else if (launched && launched->status != ConditionStatus::False)
         joiner.stage = bootstrap::Stage::Joining;
@@ -148,7 +147,7 @@ CertificateApprover::ClaimPointer CertificateApprover::claim_of(const Request& r
 
 // Its machine is a Node, whose certificates are the operator's to approve.
 bool CertificateApprover::is_served(const NodeSmithClaim& claim) const {
-    if (is_leaving(claim) || !claim::is_true(claim, conditions::kRegistered)) return false;
+    if (is_out_of_service(claim) || !claim::is_true(claim, conditions::kRegistered)) return false;
     claim::Observation observation;
     observation.pool = parts_.informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
     return parts_.boot_data.settings(observation).approval == BootstrapApproval::Operator;

@@ -5,6 +5,7 @@
 #include "api/v1alpha1/machine_cost.hpp"
 #include "controllers/disruption/reconciler.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
+#include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
 
 namespace controllers::disruption {
@@ -26,7 +27,7 @@ bool is_news(const Blocker& why) {
 }
 
 bool may_be_chosen(const api::v1alpha1::NodeSmithClaim& claim) {
-    return is_staying(claim) && !loses_machine(claim) && !is_power_cycling(claim);
+    return is_staying(claim) && !claim::loses_machine(claim) && !is_power_cycling(claim);
 }
 
 // Who has the least to move, and saves the most, goes first.

@@ -39,6 +39,14 @@ bool is_owned_by_pool(const NodeSmithClaim& claim) {
     return owner && owner->kind == NodeSmithPool::kResource.kind;
 }
 
+bool loses_machine(const NodeSmithClaim& claim) {
+    return api::find_condition(claim.status.conditions, conditions::kMachineDeleted) != nullptr;
+}
+
+bool is_leaving(const NodeSmithClaim& claim) {
+    return claim.metadata.deletionTimestamp || loses_machine(claim);
+}
+
 api::Time later(api::Time time, api::Duration wait) {
     return api::Time(time.at + std::chrono::ceil<std::chrono::seconds>(wait.value));
 }

@@ -30,6 +30,10 @@ bool is_unadopted(const ClaimStatus& status);
 // Created for a pool, whose wishes hold for it: by us, or by the Go operator.
 bool is_owned_by_pool(const NodeSmithClaim& claim);
 
+// Its machine is being removed, or is gone: it failed, or the claim goes.
+bool loses_machine(const NodeSmithClaim& claim);
+// Neither it nor this machine of it is to come into service any more.
+bool is_leaving(const NodeSmithClaim& claim);
 // Of the NodeSmithProvider that its machine is at.
 inline api::ObjectKey provider_of(const NodeSmithClaim& claim) {
     return {claim.metadata.namespace_, claim.status.providerRef};

@@ -56,10 +56,6 @@ bool is_staying(const NodeSmithClaim& claim) {
            !api::is_true(claim.status.conditions, conditions::kDisrupted);
 }
 
-bool loses_machine(const NodeSmithClaim& claim) {
-    return api::find_condition(claim.status.conditions, conditions::kMachineDeleted) != nullptr;
-}
-
 bool is_domain_until_gone(const NodeSmithClaim& claim, api::Time now) {
     if (under_way(claim) == Kind::Underutilized) return true;
     const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);

@@ -28,8 +28,6 @@ inline constexpr std::string_view kConsolidatable = "Consolidatable";
 
 // The node comes or is in service, and nothing was decided against it.
 bool is_staying(const api::v1alpha1::NodeSmithClaim& claim);
-// An attempt to launch its machine failed: that machine is being drained and removed, another one follows.
-bool loses_machine(const api::v1alpha1::NodeSmithClaim& claim);
 // Its leaving node is reckoned as one of the domains of hard spreads, as the kube-scheduler has it until the
 // node is gone: its pods are to run elsewhere first, or a budget keeps them there for minutes.
 bool is_domain_until_gone(const api::v1alpha1::NodeSmithClaim& claim, api::Time now);

@@ -11,11 +11,6 @@ namespace {
 
 constexpr base::Duration kSoon = std::chrono::seconds{2};
 
-bool is_leaving(const NodeSmithClaim& claim) {
-    return claim.metadata.deletionTimestamp ||
-           api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
-}
-
 }  // namespace
 
 NodeKeeper::NodeKeeper(Informers& informers, kube::Client& client, Writer& writer,

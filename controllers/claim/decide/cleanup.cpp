@@ -17,7 +17,7 @@ constexpr auto kTaintSettles = std::chrono::seconds{2};
 constexpr api::Duration kRemovalTakes(std::chrono::minutes{5});
 constexpr std::string_view kRemovalStalled = "RemovalStalled";
 
-bool is_leaving(const Situation& s) {
+bool is_marked_leaving(const Situation& s) {
     return leaving(*s.node, {s.claim, s.pool, ""}) == *s.node;
 }
 
@@ -95,7 +95,7 @@ std::optional<Decision> leave_service(const Situation& s) {
         }
         return decision;
     }
-    if (!is_leaving(s)) return decision;
+    if (!is_marked_leaving(s)) return decision;
     if (removal_begun(s.claim.status) && !joined_meanwhile(s)) return std::nullopt;
     if (!is_true(s.claim, conditions::kDrained)) {
         decision.step = Step::drain;
