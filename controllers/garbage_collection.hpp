@@ -1,7 +1,7 @@
 // Looks after each provider every few minutes: machines of ours that no claim owns any more are removed
 // after a grace period, Nodes that stayed behind are deleted, and of claims whose machine was moved or has
 // vanished the claims' reconciler is told.
-// What might still be alive is reported, never touched: a restored backup of etcd must not cost a fleet.
+// What might still be alive is reported, never touched: a restored backup of etcd must not cost a counts.
 #pragma once
 
 #include <map>

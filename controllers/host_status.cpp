@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/uuid.hpp"
-#include "controllers/host.hpp"
+#include "controllers/host_reconciler.hpp"
 #include "controllers/state/course.hpp"
 
 namespace controllers {

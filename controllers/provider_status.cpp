@@ -2,11 +2,11 @@
 
 #include "base/text.hpp"
 #include "controllers/cache/condition_update.hpp"
-#include "controllers/provider.hpp"
+#include "controllers/provider_reconciler.hpp"
 #include "controllers/state/course.hpp"
 #include "providers/health.hpp"
 #include "providers/offering.hpp"
-#include "scheduling/text.hpp"
+#include "scheduling/amount_text.hpp"
 
 namespace controllers {
 

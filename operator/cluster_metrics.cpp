@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "controllers/disruption/reconciler.hpp"
+#include "controllers/disruption/disruption_reconciler.hpp"
 
 namespace kubenodesmith {
 

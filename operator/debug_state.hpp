@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "controllers/cache/informers.hpp"
-#include "controllers/disruption/reconciler.hpp"
+#include "controllers/disruption/disruption_reconciler.hpp"
 
 namespace kubenodesmith {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace kubenodesmith {

@@ -15,7 +15,7 @@ double share_of(std::int64_t used, std::int64_t most) {
 
 }  // namespace
 
-Fullness::Fullness(Placer& placer, const std::vector<Demand>& demand) : placer_(placer) {
+Fullness::Fullness(PodPlacer& placer, const std::vector<Demand>& demand) : placer_(placer) {
     std::set<ClassId> known;
     for (const auto& pod : demand) {
         const auto& required = placer.required(pod.pod_class);

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "scheduling/demand.hpp"
-#include "scheduling/placer.hpp"
+#include "scheduling/pod_placer.hpp"
 
 namespace scheduling {
 
 class Fullness {
 public:
     // Of a solve in which all of the demand has been placed. The placer must outlive this.
-    Fullness(Placer& placer, const std::vector<Demand>& demand);
+    Fullness(PodPlacer& placer, const std::vector<Demand>& demand);
 
     // It holds no other pod of the kinds that were placed, whatever becomes of its size, nine tenths of what
     // it could become are used of something, and none of its `pods` is where it is because of pods on other
@@ -27,7 +27,7 @@ private:
     };
     double used_share(std::size_t purchase, const Room& room) const;
 
-    const Placer& placer_;
+    const PodPlacer& placer_;
     std::vector<Kind> kinds_;
     std::unordered_set<const api::Pod*> dependent_;  // by required spread or affinity
 };

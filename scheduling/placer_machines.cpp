@@ -1,9 +1,9 @@
-// The part of Placer that deals with machines bought in this solve.
-#include "scheduling/placer.hpp"
+// The part of PodPlacer that deals with machines bought in this solve.
+#include "scheduling/pod_placer.hpp"
 
 namespace scheduling {
 
-std::size_t Placer::append_purchase(std::size_t pool, Offer offer, const Amounts& wanted) {
+std::size_t PodPlacer::append_purchase(std::size_t pool, Offer offer, const Amounts& wanted) {
     const auto index = purchases_.open(pool, std::move(offer.places), offer.fit, wanted);
     const auto slot = rows_.nodes() + index;
     room_.append(purchases_.room(index));
@@ -11,7 +11,7 @@ std::size_t Placer::append_purchase(std::size_t pool, Offer offer, const Amounts
     return slot;
 }
 
-void Placer::update_purchase(std::size_t slot, Offer offer, const Amounts& wanted) {
+void PodPlacer::update_purchase(std::size_t slot, Offer offer, const Amounts& wanted) {
     const auto index = slot - rows_.nodes();
     const bool is_narrower = !(offer.places == purchases_.at(index).allowed);
     purchases_.extend(index, std::move(offer.places), offer.fit, wanted);
@@ -21,7 +21,7 @@ void Placer::update_purchase(std::size_t slot, Offer offer, const Amounts& wante
 }
 
 // Before spread rules are measured against the domains that exist, it has to be known which those are.
-void Placer::settle_purchases(const Rules& rules) {
+void PodPlacer::settle_purchases(const Rules& rules) {
     for (const auto& rule : rules.spreads) {
         if (topology_.settled(rule.counter) == purchases_.size()) continue;
         for (std::size_t index = 0; index < purchases_.size(); ++index) {
@@ -40,8 +40,8 @@ void Placer::settle_purchases(const Rules& rules) {
 }
 
 // Least crowded by the pod's first spread rule; then where the machine stands; then what the market prefers.
-std::size_t Placer::preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
-                                    std::size_t current) const {
+std::size_t PodPlacer::preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
+                                       std::size_t current) const {
     const auto& all = snapshot_.pools[pool].places;
     const auto first_row = rows_.templates_of(pool);
     auto best = kNone;
@@ -63,8 +63,8 @@ std::size_t Placer::preferred_place(const Attempt& attempt, std::size_t pool, co
 // Among `places` those that agree on every domain which matters to the pod, so that it is known in which one
 // it will be counted; the preferred such group for which `try_fit` finds a machine.
 template <class TryFit>
-std::optional<Placer::Offer> Placer::best_offer(Attempt& attempt, std::size_t pool, BitSet places,
-                                                std::size_t current, const TryFit& try_fit) {
+std::optional<PodPlacer::Offer> PodPlacer::best_offer(Attempt& attempt, std::size_t pool, BitSet places,
+                                                      std::size_t current, const TryFit& try_fit) {
     const auto first_row = rows_.templates_of(pool);
     const auto& volumes = attempt.plan.volumes;
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
@@ -86,7 +86,7 @@ std::optional<Placer::Offer> Placer::best_offer(Attempt& attempt, std::size_t po
     return std::nullopt;
 }
 
-bool Placer::try_purchase(Attempt& attempt, std::size_t slot) {
+bool PodPlacer::try_purchase(Attempt& attempt, std::size_t slot) {
     const auto index = slot - rows_.nodes();
     const auto& purchase = purchases_.at(index);
     const auto& plan = attempt.plan;
@@ -118,13 +118,13 @@ bool Placer::try_purchase(Attempt& attempt, std::size_t slot) {
     return true;
 }
 
-BitSet Placer::open_places(std::size_t pool, BitSet places) const {
+BitSet PodPlacer::open_places(std::size_t pool, BitSet places) const {
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
         if (topology_.is_closed(template_row(pool, place))) places.erase(place);
     return places;
 }
 
-std::optional<Placer::Offer> Placer::offer_of(Attempt& attempt, std::size_t pool) {
+std::optional<PodPlacer::Offer> PodPlacer::offer_of(Attempt& attempt, std::size_t pool) {
     if (!snapshot_.pools[pool].closed.empty()) return std::nullopt;
     const auto& plan = attempt.plan;
     const auto first_row = rows_.templates_of(pool);
@@ -139,7 +139,7 @@ std::optional<Placer::Offer> Placer::offer_of(Attempt& attempt, std::size_t pool
 }
 
 // Pools of equal weight compete by the size of the machine that the pod needs.
-std::size_t Placer::open(Attempt& attempt) {
+std::size_t PodPlacer::open(Attempt& attempt) {
     std::optional<Offer> best;
     std::size_t best_pool = kNone;
     for (const auto pool : pool_order_) {
@@ -157,24 +157,24 @@ std::size_t Placer::open(Attempt& attempt) {
     return slot;
 }
 
-bool Placer::has_free_ports(ClassId id, const BitSet& places, std::size_t pool) {
+bool PodPlacer::has_free_ports(ClassId id, const BitSet& places, std::size_t pool) {
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
         if (ports_.are_free_on_new(template_row(pool, place), plans_.of(id).ports)) return true;
     return false;
 }
 
-bool Placer::has_free_volumes(ClassId id, const BitSet& places, std::size_t pool) {
+bool PodPlacer::has_free_volumes(ClassId id, const BitSet& places, std::size_t pool) {
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
         if (volume_use_.is_left(template_row(pool, place), plans_.of(id).volumes)) return true;
     return false;
 }
 
-std::string Placer::problem_of(ClassId id) {
+std::string PodPlacer::problem_of(ClassId id) {
     const auto& plan = plans_.of(id);
     return plan.problem.empty() ? volume_use_.conflict(plan.volumes) : plan.problem;
 }
 
-std::size_t Placer::buy(std::size_t pool, const Amounts& wanted) {
+std::size_t PodPlacer::buy(std::size_t pool, const Amounts& wanted) {
     auto places = open_places(pool, BitSet::all(snapshot_.pools[pool].places.size()));
     if (!snapshot_.pools[pool].closed.empty() || places.empty()) return kNone;
     const auto fit = purchases_.fit_new(pool, places, wanted);

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <set>
 
+#include "scheduling/amount_text.hpp"
 #include "scheduling/solve.hpp"
-#include "scheduling/text.hpp"
 
 namespace scheduling {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduling/explain.hpp"
+#include "scheduling/explanation.hpp"
 #include "scheduling/fullness.hpp"
 
 namespace scheduling {
@@ -14,7 +14,7 @@ constexpr int kMostRounds = 5;
 // The largest machine or node, by each resource: the measure of pods.
 Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames& names) {
     Amounts largest;
-    for (const auto& pool : snapshot.pools) largest = at_least(largest, Machines(pool, names).largest());
+    for (const auto& pool : snapshot.pools) largest = at_least(largest, MachineSizes(pool, names).largest());
     for (std::size_t row = 0; row < rows.nodes(); ++row) largest = at_least(largest, rows.allocatable(row));
     return largest;
 }
@@ -181,10 +181,10 @@ std::vector<std::size_t> Solve::rows_with_shared_daemons() const {
 Solver::Solver() : digests_(std::make_unique<NodeDigests>()) {}
 Solver::~Solver() = default;
 
-// Machines come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes the
-// machines to know where pods may be, and the pods to know the machines: tried until both agree. Where they
-// never do, only so much is bought as is right without the rest, which follows when the first machines are
-// there.
+// MachineSizes come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes
+// the machines to know where pods may be, and the pods to know the machines: tried until both agree. Where
+// they never do, only so much is bought as is right without the rest, which follows when the first machines
+// are there.
 Result Solver::solve(const Snapshot& snapshot) {
     digests_->prepare(snapshot);
     std::vector<std::size_t> expected;

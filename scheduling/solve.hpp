@@ -7,7 +7,7 @@
 
 #include "scheduling/demand.hpp"
 #include "scheduling/nodes/daemons.hpp"
-#include "scheduling/placer.hpp"
+#include "scheduling/pod_placer.hpp"
 #include "scheduling/solver.hpp"
 #include "scheduling/spare.hpp"
 
@@ -62,7 +62,7 @@ private:
     Rows rows_;
     Daemons daemons_;
     std::vector<Demand> demand_;
-    Placer placer_;
+    PodPlacer placer_;
     std::vector<std::size_t> pods_on_;         // by slot, without those of DaemonSets
     std::map<std::size_t, std::string> cuts_;  // by budget
     Result result_;

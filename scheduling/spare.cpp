@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "scheduling/explain.hpp"
-#include "scheduling/text.hpp"
+#include "scheduling/amount_text.hpp"
+#include "scheduling/explanation.hpp"
 
 namespace scheduling {
 
@@ -11,7 +11,8 @@ namespace {
 
 class SpareBuyer {
 public:
-    SpareBuyer(const Snapshot& snapshot, const Rows& rows, Placer& placer, std::vector<std::size_t> pods_on)
+    SpareBuyer(const Snapshot& snapshot, const Rows& rows, PodPlacer& placer,
+               std::vector<std::size_t> pods_on)
         : snapshot_(snapshot), rows_(rows), placer_(placer), pods_on_(std::move(pods_on)) {}
 
     SpareResult run() {
@@ -122,14 +123,14 @@ private:
 
     const Snapshot& snapshot_;
     const Rows& rows_;
-    Placer& placer_;
+    PodPlacer& placer_;
     std::vector<std::size_t> pods_on_;
     SpareResult result_;
 };
 
 }  // namespace
 
-SpareResult buy_spare(const Snapshot& snapshot, const Rows& rows, Placer& placer,
+SpareResult buy_spare(const Snapshot& snapshot, const Rows& rows, PodPlacer& placer,
                       std::vector<std::size_t> pods_on) {
     return SpareBuyer(snapshot, rows, placer, std::move(pods_on)).run();
 }

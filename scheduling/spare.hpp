@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "scheduling/placer.hpp"
+#include "scheduling/pod_placer.hpp"
 #include "scheduling/solver.hpp"
 
 namespace scheduling {
@@ -15,7 +15,7 @@ struct SpareResult {
 };
 
 // `pods_on`: by slot how many pods will be there, without those of DaemonSets.
-SpareResult buy_spare(const Snapshot& snapshot, const Rows& rows, Placer& placer,
+SpareResult buy_spare(const Snapshot& snapshot, const Rows& rows, PodPlacer& placer,
                       std::vector<std::size_t> pods_on);
 
 }  // namespace scheduling

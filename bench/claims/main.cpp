@@ -22,9 +22,9 @@ struct Arguments {
     bool verbose = false;
 };
 
-class Fleet {
+class PoolCounts {
 public:
-    explicit Fleet(std::int64_t claims)
+    explicit PoolCounts(std::int64_t claims)
         : size_(static_cast<std::size_t>(claims)),
           world_(1, bench::fleet_scenario(claims), simulation::Recording::off),
           requests_(world_),
@@ -33,7 +33,7 @@ public:
         operators_.keep(1);
         world_.run_for(std::chrono::minutes{1});
     }
-    ~Fleet() {
+    ~PoolCounts() {
         operators_.stop_all();
         world_.shut_down();
     }
@@ -88,7 +88,7 @@ bool holds(const char* what, double value, double bound) {
 }
 
 int run(const Arguments& arguments) {
-    Fleet fleet(arguments.claims);
+    PoolCounts fleet(arguments.claims);
     const auto count = static_cast<double>(arguments.claims);
     const auto coming = fleet.come();
     std::printf("all %lld machines Ready after %.0f s, at most %zu claims in flight\n",

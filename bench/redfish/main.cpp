@@ -13,7 +13,7 @@
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "base/virtual_clock.hpp"
-#include "controllers/host.hpp"
+#include "controllers/host_reconciler.hpp"
 #include "controllers/services/host_inventory.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/fake_api_server.hpp"
@@ -47,9 +47,9 @@ std::string name_of(int index) {
     return "host-" + std::to_string(index);
 }
 
-class Fleet {
+class BmcConnections {
 public:
-    Fleet()
+    BmcConnections()
         : server_(context_.get_executor(), clock_),
           client_(server_.connect(), clock_, metrics_),
           informers_(client_, clock_, *random_, context_.get_executor()),
@@ -76,7 +76,7 @@ public:
         clock_.run_for(context_, std::chrono::milliseconds{100});
         tasks_.spawn(controller_->run());
     }
-    ~Fleet() {
+    ~BmcConnections() {
         tasks_.stop();
         bool ended = false;
         asio::co_spawn(context_, tasks_.join(), [&](std::exception_ptr) { ended = true; });
@@ -163,7 +163,7 @@ bool holds(const char* what, double value, double bound, const char* unit) {
 }  // namespace
 
 int main() {
-    Fleet fleet;
+    BmcConnections fleet;
     bool good = holds("1000 BMCs, 2 s per answer: all known after", fleet.discover(), 300, "s");
     good &= holds("most calls under way", static_cast<double>(fleet.network().most_in_flight), 64, "calls");
     good &= holds("most calls under way to one BMC", static_cast<double>(fleet.network().most_per_bmc), 1,

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "api/v1alpha1/machine_cost.hpp"
-#include "controllers/disruption/reconciler.hpp"
+#include "controllers/disruption/disruption_reconciler.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"

@@ -94,9 +94,9 @@ void PoolObserver::look_at_manager(PoolView& view) {
     view.facts.manager = view.manager.get();
     view.facts.removals_last_hour = removals_.last_hour(api::key_of(*manager));
     for (const auto* other : pools_of(*manager, informers_.pools.store().all(), control_planes.all()))
-        view.facts.manager_fleet +=
-            fleet_of(*other, informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str()),
-                     informers_.nodes.store().all());
+        view.facts.manager_counts +=
+            counts_of(*other, informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str()),
+                      informers_.nodes.store().all());
 }
 
 void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {

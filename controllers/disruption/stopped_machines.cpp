@@ -2,9 +2,9 @@
 
 #include "base/log.hpp"
 #include "controllers/state/claim_state.hpp"
-#include "controllers/state/fleet.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_search.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "providers/errors.hpp"
 #include "providers/provider.hpp"
 

@@ -2,7 +2,7 @@
 #include <tuple>
 
 #include "controllers/cache/writes.hpp"
-#include "controllers/disruption/reconciler.hpp"
+#include "controllers/disruption/disruption_reconciler.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers::disruption {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "controllers/provisioning/reconciler.hpp"
+#include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {

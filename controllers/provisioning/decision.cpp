@@ -73,7 +73,7 @@ std::vector<PoolOrder> orders_of(const World& world, const scheduling::Result& r
     return orders;
 }
 
-std::vector<RefusedPod> refused_pods(const Demand& demand, const scheduling::Result& result) {
+std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling::Result& result) {
     std::vector<RefusedPod> refused;
     // Pods of leaving nodes are no pending pods yet.
     for (const auto& unplaced : result.unplaced)

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "controllers/provisioning/demand.hpp"
 #include "controllers/provisioning/freed_room.hpp"
+#include "controllers/provisioning/pending_pods.hpp"
 #include "controllers/provisioning/supply.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "scheduling/solver.hpp"
@@ -29,7 +29,7 @@ struct PoolOrder {
 
 // Pods are named by pointers into the world, which moves with the decision.
 struct Decision {
-    Demand demand;
+    PendingPods demand;
     World world;
     scheduling::Result result;
     std::vector<PoolOrder> orders;        // in the order of the pools, without those that buy nothing

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "controllers/provisioning/freed_room.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
 

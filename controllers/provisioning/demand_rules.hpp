@@ -9,7 +9,7 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/provisioning/kinds.hpp"
-#include "controllers/provisioning/snapshot.hpp"
+#include "controllers/provisioning/world.hpp"
 
 namespace controllers::provisioning {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "controllers/provisioning/machine_offer.hpp"
-#include "controllers/provisioning/snapshot.hpp"
+#include "controllers/provisioning/world.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/room.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "controllers/provisioning/snapshot.hpp"
+#include "controllers/provisioning/world.hpp"
 
 namespace controllers::provisioning {
 

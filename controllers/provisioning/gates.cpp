@@ -42,7 +42,7 @@ std::optional<Gate> closed_by_wish(const GateFacts& facts) {
 }
 
 std::optional<Gate> closed_by_state(const GateFacts& facts) {
-    if (is_unhealthy(*facts.manager, facts.manager_fleet))
+    if (is_unhealthy(*facts.manager, facts.manager_counts))
         return closed(reasons::kTooManyUnready, "too many nodes are not Ready");
     if (!facts.provider)
         return closed(reasons::kProviderNotFound,
@@ -86,10 +86,10 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
     if (scale_up.batchSize > 0)
         gate.most_claims = std::min<std::int64_t>(gate.most_claims, scale_up.batchSize);
     if (scale_up.maxConcurrent > 0) {
-        gate.most_claims = std::min(gate.most_claims, scale_up.maxConcurrent - facts.fleet.pending_nodes);
+        gate.most_claims = std::min(gate.most_claims, scale_up.maxConcurrent - facts.counts.pending_nodes);
         if (gate.most_claims <= 0)
-            return for_a_while(closed("MaxConcurrent", base::counted(facts.fleet.pending_nodes, "node") +
-                                                           " " + base::is_or_are(facts.fleet.pending_nodes) +
+            return for_a_while(closed("MaxConcurrent", base::counted(facts.counts.pending_nodes, "node") +
+                                                           " " + base::is_or_are(facts.counts.pending_nodes) +
                                                            " already on the way (scaleUp.maxConcurrent)"));
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {

@@ -9,7 +9,7 @@
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
 
@@ -18,8 +18,8 @@ struct GateFacts {
     const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: the pool is not managed
     const api::v1alpha1::NodeSmithProvider* provider = nullptr;     // null: not there
     const api::v1alpha1::NodeSmithPool* label_conflict = nullptr;
-    Fleet fleet;                             // of the pool
-    Fleet manager_fleet;                     // of all pools of its manager
+    PoolCounts counts;                       // of the pool
+    PoolCounts manager_counts;               // of all pools of its manager
     std::int64_t creations_last_hour = 0;    // of its manager
     std::optional<api::Time> unknown_until;  // until then claims may appear that are not known yet
     std::string last_failure;                // by controllers::last_failure(), where the pool backs off

@@ -2,7 +2,7 @@
 
 #include "controllers/state/ledger.hpp"
 #include "controllers/state/pool_status.hpp"
-#include "scheduling/machines/machines.hpp"
+#include "scheduling/machines/machine_sizes.hpp"
 
 namespace controllers::provisioning {
 

@@ -9,7 +9,7 @@
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {

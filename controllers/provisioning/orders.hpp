@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
-#include "controllers/provisioning/snapshot.hpp"
+#include "controllers/provisioning/world.hpp"
 #include "controllers/services/reservations.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "kube/event_recorder.hpp"

@@ -10,7 +10,7 @@
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/membership.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "kube/client.hpp"
 
 namespace controllers::provisioning {

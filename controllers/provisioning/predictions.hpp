@@ -9,7 +9,7 @@
 
 #include "api/v1alpha1/pool.hpp"
 #include "controllers/cache/membership.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
 

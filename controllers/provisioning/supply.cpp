@@ -13,7 +13,7 @@ using api::v1alpha1::NodeSmithPool;
 namespace {
 
 struct ManagerView {
-    Fleet fleet;
+    PoolCounts counts;
     ledger::Book book;
     std::int64_t creations = 0;
 };
@@ -44,7 +44,7 @@ ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& infor
     const auto& pools = informers.pools.store().all();
     for (const auto* pool : pools_of(manager, pools, informers.control_planes.store().all())) {
         const auto claims = claims_of(informers, api::key_of(*pool));
-        view.fleet += fleet_of(*pool, claims, informers.nodes.store().all());
+        view.counts += counts_of(*pool, claims, informers.nodes.store().all());
         view.creations += created_last_hour(claims, now);
     }
     view.book = reservations.book_of_control_plane(manager);
@@ -78,7 +78,7 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
         const auto provider = informers.providers.store().get({key.namespace_, pool->spec.providerRef});
         facts.provider = provider.get();
         facts.label_conflict = label_conflict(*pool, pools);
-        facts.fleet = fleet_of(*pool, claims, informers.nodes.store().all());
+        facts.counts = counts_of(*pool, claims, informers.nodes.store().all());
         facts.unknown_until = reservations.unknown_until(*pool);
         if (judged.status.nextRetryTime) facts.last_failure = last_failure(claims);
         if (facts.manager) {
@@ -89,7 +89,7 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
                             .emplace(supply.manager,
                                      view_of(*facts.manager, informers, reservations, creations, now))
                             .first;
-            facts.manager_fleet = known->second.fleet;
+            facts.manager_counts = known->second.counts;
             facts.creations_last_hour = known->second.creations;
             supply.manager_book = known->second.book;
         }

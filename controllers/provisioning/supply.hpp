@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "controllers/provisioning/snapshot.hpp"
+#include "controllers/provisioning/world.hpp"
 #include "controllers/services/reservations.hpp"
 
 namespace controllers::provisioning {

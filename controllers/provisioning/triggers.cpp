@@ -2,7 +2,7 @@
 // only open it.
 #include <tuple>
 
-#include "controllers/provisioning/reconciler.hpp"
+#include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/room.hpp"

@@ -5,7 +5,7 @@
 #include "controllers/cache/condition_update.hpp"
 #include "controllers/state/control_plane_status.hpp"
 #include "controllers/state/course.hpp"
-#include "scheduling/text.hpp"
+#include "scheduling/amount_text.hpp"
 
 namespace controllers {
 
@@ -102,15 +102,15 @@ ConditionUpdate judge_readiness(const ControlPlaneFacts& facts) {
                          forbidden + ": apply config/rbac/bootstrap.yaml (in the chart: rbac.create)");
 }
 
-ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet) {
-    const bool too_many = fleet.unready > bounds.okUnreadyCount &&
-                          fleet.unready * 100 > fleet.in_service * bounds.maxUnreadyPercent;
+ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const PoolCounts& counts) {
+    const bool too_many = counts.unready > bounds.okUnreadyCount &&
+                          counts.unready * 100 > counts.in_service * bounds.maxUnreadyPercent;
     if (!too_many)
         return update(api::conditions::kClusterHealthy, ConditionStatus::True, reasons::kHealthy,
                       "enough nodes are Ready");
     return update(api::conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
-                  std::to_string(fleet.unready) + " of " + base::counted(fleet.in_service, "node") + " " +
-                      base::is_or_are(fleet.unready) +
+                  std::to_string(counts.unready) + " of " + base::counted(counts.in_service, "node") + " " +
+                      base::is_or_are(counts.unready) +
                       " not Ready: nothing is created or removed until it is no more than " +
                       base::counted(bounds.okUnreadyCount, "node") + " or " +
                       std::to_string(bounds.maxUnreadyPercent) + " percent");
@@ -143,8 +143,8 @@ ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
                 "a machine's bootstrap token is good for the certificate of its claim's Node only");
 }
 
-bool is_unhealthy(const NodeSmithControlPlane& control_plane, const Fleet& fleet) {
-    return judge_health(control_plane.spec.health, fleet).status == ConditionStatus::False;
+bool is_unhealthy(const NodeSmithControlPlane& control_plane, const PoolCounts& counts) {
+    return judge_health(control_plane.spec.health, counts).status == ConditionStatus::False;
 }
 
 namespace {
@@ -166,16 +166,16 @@ bool waits_for_provider(const ControlPlaneFacts& facts) {
 ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now) {
     auto status = facts.object.status;
     status.observedGeneration = facts.object.metadata.generation;
-    for (auto update :
-         {judge_readiness(facts), judge_health(facts.object.spec.health, facts.fleet), judge_tokens(facts)}) {
+    for (auto update : {judge_readiness(facts), judge_health(facts.object.spec.health, facts.counts),
+                        judge_tokens(facts)}) {
         update.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, update, now);
     }
     status.pools = facts.managed_pools;
-    status.nodes = facts.fleet.nodes;
-    status.readyNodes = facts.fleet.ready_nodes;
-    status.pendingNodes = facts.fleet.pending_nodes;
-    status.claims = facts.fleet.all_claims();
+    status.nodes = facts.counts.nodes;
+    status.readyNodes = facts.counts.ready_nodes;
+    status.pendingNodes = facts.counts.pending_nodes;
+    status.claims = facts.counts.all_claims();
     auto after = facts.object;
     after.status = std::move(status);
     conclude(after, waits_for_provider(facts), now);

@@ -7,7 +7,7 @@
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "controllers/cache/membership.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "controllers/state/token_rights.hpp"
 
 namespace controllers {
@@ -20,7 +20,7 @@ struct ControlPlaneFacts {
     const ControlPlanes& control_planes;
     const Providers& providers;
     std::int64_t managed_pools = 0;
-    Fleet fleet;  // of the pools that it manages
+    PoolCounts counts;  // of the pools that it manages
     TokenRights token_rights = {};
     // The first of its pools whose machines join with a token of ours; null: none.
     const api::v1alpha1::NodeSmithPool* joins_by_token = nullptr;
@@ -33,13 +33,13 @@ api::ConditionUpdate resolve_pools(const ControlPlaneFacts& facts);
 // The same, and whether their machines may join.
 api::ConditionUpdate judge_readiness(const ControlPlaneFacts& facts);
 // False while more Nodes in service are not Ready than both bounds allow: then nothing is bought or removed.
-api::ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const Fleet& fleet);
+api::ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const PoolCounts& counts);
 // False where a machine's token can be good for more than its claim's Node.
 api::ConditionUpdate judge_tokens(const ControlPlaneFacts& facts);
 // The status as it should be; lastSyncTime is `now` only if anything else differs.
 api::v1alpha1::ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now);
 
 // True if buying and removing must pause because of the Nodes' health.
-bool is_unhealthy(const api::v1alpha1::NodeSmithControlPlane& control_plane, const Fleet& fleet);
+bool is_unhealthy(const api::v1alpha1::NodeSmithControlPlane& control_plane, const PoolCounts& counts);
 
 }  // namespace controllers

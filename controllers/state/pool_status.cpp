@@ -10,7 +10,7 @@
 #include "controllers/state/pool_status.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/template_hash.hpp"
-#include "scheduling/text.hpp"
+#include "scheduling/amount_text.hpp"
 
 namespace controllers {
 
@@ -126,8 +126,8 @@ std::optional<ledger::LimitHit> held_by_manager(const NodeSmithControlPlane& man
 }
 
 // Whether one more machine of the smallest size could be created.
-Update available(const PoolFacts& facts, const PoolStatus& status, const Update& is_ready, const Fleet& fleet,
-                 api::Time now) {
+Update available(const PoolFacts& facts, const PoolStatus& status, const Update& is_ready,
+                 const PoolCounts& counts, api::Time now) {
     const auto no = [](std::string_view reason, std::string message) {
         return update(conditions::kAvailable, ConditionStatus::False, reason, std::move(message));
     };
@@ -137,7 +137,7 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Update&
                   "claim " + claim->metadata.name + ": " +
                       api::find_condition(claim->status.conditions, conditions::kLaunched)->message);
     const auto size = ledger::smallest_size(facts.object.spec.machineTemplate);
-    const auto used = ledger::at_least(fleet.usage, ledger::usage_of(status.reserved));
+    const auto used = ledger::at_least(counts.usage, ledger::usage_of(status.reserved));
     if (const auto hit =
             ledger::admits(ledger::limits_of(facts.object.spec), used, ledger::one_machine(size)))
         return no(hit->reason, hit->message);
@@ -153,15 +153,15 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Update&
         "another machine can be created" + what_limits_leave(ledger::limits_of(facts.object.spec), used));
 }
 
-Update progressing(const Fleet& fleet) {
-    if (fleet.pending_nodes > 0)
+Update progressing(const PoolCounts& counts) {
+    if (counts.pending_nodes > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
-                      base::counted(fleet.pending_nodes, "node") +
-                          (fleet.pending_nodes == 1 ? " is on its way" : " are on their way"));
-    if (fleet.claims.deleting > 0)
+                      base::counted(counts.pending_nodes, "node") +
+                          (counts.pending_nodes == 1 ? " is on its way" : " are on their way"));
+    if (counts.claims.deleting > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
-                      base::counted(fleet.claims.deleting, "node") +
-                          (fleet.claims.deleting == 1 ? " is leaving" : " are leaving"));
+                      base::counted(counts.claims.deleting, "node") +
+                          (counts.claims.deleting == 1 ? " is leaving" : " are leaving"));
     return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
                   "no node comes or leaves");
 }
@@ -314,14 +314,14 @@ std::string last_failure(const ClaimPointers& claims) {
 
 PoolStatus next_status(const PoolFacts& facts, api::Time now) {
     auto status = facts.object.status;
-    const auto fleet = fleet_of(facts.object, facts.claims, facts.nodes);
+    const auto counts = counts_of(facts.object, facts.claims, facts.nodes);
     status.observedGeneration = facts.object.metadata.generation;
-    status.nodes = fleet.nodes;
-    status.readyNodes = fleet.ready_nodes;
-    status.pendingNodes = fleet.pending_nodes;
-    status.claims = fleet.claims;
-    status.cpuCores = fleet.usage.cpuCores;
-    status.memoryMiB = fleet.usage.memoryMiB;
+    status.nodes = counts.nodes;
+    status.readyNodes = counts.ready_nodes;
+    status.pendingNodes = counts.pending_nodes;
+    status.claims = counts.claims;
+    status.cpuCores = counts.usage.cpuCores;
+    status.memoryMiB = counts.usage.memoryMiB;
     status.learnedReserved = learn_reserved(facts);
     status.learnedOffer = learn_offer(facts, claim::template_hash(facts.object, facts.provider));
     count_failures(facts, status);
@@ -331,7 +331,7 @@ PoolStatus next_status(const PoolFacts& facts, api::Time now) {
     const auto is_managed = managed(facts);
     const auto provider = provider_ready(facts);
     const auto is_ready = ready(facts, is_managed, provider);
-    for (auto next : {is_ready, available(facts, status, is_ready, fleet, now), progressing(fleet),
+    for (auto next : {is_ready, available(facts, status, is_ready, counts, now), progressing(counts),
                       is_managed, provider}) {
         next.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, next, now);

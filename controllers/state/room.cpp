@@ -7,8 +7,8 @@
 #include "base/backoff.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/disruption_state.hpp"
-#include "controllers/state/fleet.hpp"
 #include "controllers/state/ledger.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
 

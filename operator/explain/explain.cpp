@@ -8,7 +8,7 @@
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/claim_state.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {

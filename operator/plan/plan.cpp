@@ -9,7 +9,7 @@
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace kubenodesmith {
 namespace {

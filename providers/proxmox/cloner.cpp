@@ -19,7 +19,7 @@ asio::awaitable<Cloner::Started> Cloner::clone(MachineSpec spec) {
     }
     try {
         started.upid = co_await start_clone(spec, source);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         // With an outcome that is not known it may be at work; then the slot is given back by time.
         if (error.kind != ErrorKind::outcome_unknown) slots_.give_back(spec.identity.system_uuid);
         throw;
@@ -36,7 +36,7 @@ asio::awaitable<std::string> Cloner::start_clone(MachineSpec spec, Guest source)
         const auto parameters = clone_parameters(settings_, spec, source, kind);
         const auto upid = co_await client_.change(clone_vm(source.node, source.vmid, parameters));
         co_return text_of(upid);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (!is_auto || kind == CloneKind::full || !is_link_refusal(error)) throw;
         cannot_link_.insert(source.vmid);
     }

@@ -25,7 +25,7 @@ public:
           images_(images),
           slots_(clock, settings.spec.placement.maxConcurrentClonesPerNode) {}
 
-    // The UPID of the clone, or why it has to wait. Throws ApiError, FencedError, ProviderError if the
+    // The UPID of the clone, or why it has to wait. Throws ProxmoxError, FencedError, ProviderError if the
     // template has gone.
     struct Started {
         std::string upid;  // empty: no slot is free

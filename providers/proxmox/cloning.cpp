@@ -97,7 +97,7 @@ CloneKind preferred_kind(const api::v1alpha1::Template& wish) {
     return wish.cloneMode == CloneMode::Auto && asks_for_full ? CloneKind::full : CloneKind::linked;
 }
 
-bool is_link_refusal(const ApiError& error) {
+bool is_link_refusal(const ProxmoxError& error) {
     return error.message.find("Linked clone feature is not supported") != std::string::npos;
 }
 

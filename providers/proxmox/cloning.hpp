@@ -22,7 +22,7 @@ base::FormFields clone_parameters(const Settings& settings, const MachineSpec& s
 
 // What is to be tried first; a storage that cannot link is found out by its refusal (is_link_refusal).
 CloneKind preferred_kind(const api::v1alpha1::Template& wish);
-bool is_link_refusal(const ApiError& error);
+bool is_link_refusal(const ProxmoxError& error);
 
 // Where the guest shall find its boot data: at most one of them.
 struct BootPlace {

@@ -1,8 +1,8 @@
 #include "providers/proxmox/ensure_step.hpp"
 
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
-#include "providers/proxmox/wire/error.hpp"
+#include "providers/proxmox/wire/proxmox_error.hpp"
 
 namespace providers::proxmox {
 

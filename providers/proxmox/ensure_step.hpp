@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/vm/vm_finder.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 #include "providers/proxmox/wire/task_status.hpp"
 

@@ -29,7 +29,7 @@ VmConfig config_as_created(const Settings& settings) {
     return config;
 }
 
-EnsureResult not_ready(const ApiError& error, base::Duration retry_after) {
+EnsureResult not_ready(const ProxmoxError& error, base::Duration retry_after) {
     return NotReady{error.what(), retry_after};
 }
 
@@ -39,7 +39,7 @@ EnsureResult attempt_failed(std::string reason, std::string message, bool avoid_
 
 // Proxmox refused a change for a reason that repeating it does not mend; nullptr: the call was no such
 // change.
-const char* reason_of_refusal(const ApiError& error) {
+const char* reason_of_refusal(const ProxmoxError& error) {
     if (error.operation == "create_vm") return "CreateFailed";
     if (error.operation == "clone_vm") return "CloneFailed";
     if (error.operation == "resize_disk") return "ResizeFailed";
@@ -51,7 +51,7 @@ const char* reason_of_refusal(const ApiError& error) {
 }
 
 // What an error means for the attempt; nullopt: it is no expected outcome.
-std::optional<EnsureResult> outcome_of(const ApiError& error) {
+std::optional<EnsureResult> outcome_of(const ProxmoxError& error) {
     if (is_passing(error.kind)) return not_ready(error, kRetry);
     switch (error.kind) {
         case ErrorKind::permission:
@@ -85,7 +85,7 @@ asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
         auto result = co_await step(std::move(spec));
         note_untouched(result);
         co_return result;
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (may_last(error.kind)) co_return not_ready(error, pauses_.begin(uuid));
         auto outcome = outcome_of(error);
         if (!outcome) throw;
@@ -123,11 +123,11 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         if (status.outcome == TaskOutcome::succeeded && !is_followed) decision.step = EnsureStep::look;
     }
     if (decision.step == EnsureStep::look) {
-        std::optional<ApiError> unanswered;
+        std::optional<ProxmoxError> unanswered;
         try {
             seen =
                 co_await machines_.look_at(spec.identity, spec.record.host, vmid_of(spec.record.machine_id));
-        } catch (const ApiError& error) {
+        } catch (const ProxmoxError& error) {
             const bool host_may_be_down =
                 error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::unreachable;
             if (!host_may_be_down) throw;
@@ -150,7 +150,7 @@ void Ensurer::note_untouched(const EnsureResult& result) {
         untouched_[machine->identity.system_uuid] = machine->record;
 }
 
-asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ApiError why) {
+asio::awaitable<EnsureResult> Ensurer::without_host(MachineSpec spec, ProxmoxError why) {
     auto found = co_await machines_.find(spec.identity, spec.record);
     if (found.presence == Presence::present && found.host != spec.record.host) {
         spec.record.host = found.host;
@@ -263,7 +263,7 @@ asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
             co_await client_.change(create_vm(spec.record.host, vmid_of(spec.record.machine_id), parameters));
         const auto task = text_of(upid);
         co_return co_await progress(std::move(spec), MachineState::creating, task, waiting_for(task));
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::exists) throw;
         refusal = error.message;
     }
@@ -337,7 +337,7 @@ asio::awaitable<EnsureResult> Ensurer::join(MachineSpec spec, AgentTask task) {
     bool is_lost = false;
     try {
         next = co_await agent_.step(spec, task);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         is_lost = error.kind == ErrorKind::not_found || error.kind == ErrorKind::not_running;
         if (!is_lost) throw;
     }

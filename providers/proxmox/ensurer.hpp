@@ -5,7 +5,7 @@
 
 #include "providers/proxmox/cloner.hpp"
 #include "providers/proxmox/ensure_step.hpp"
-#include "providers/proxmox/placement/placer.hpp"
+#include "providers/proxmox/placement/host_chooser.hpp"
 #include "providers/proxmox/vm/guest_agent.hpp"
 #include "providers/proxmox/wire/growing_pauses.hpp"
 #include "providers/proxmox/wire/stale_locks.hpp"
@@ -15,8 +15,8 @@ namespace providers::proxmox {
 class Ensurer {
 public:
     // All must outlive this.
-    Ensurer(const Settings& settings, Client& client, ClusterView& view, Machines& machines,
-            BootImages& images, Cloner& cloner, GuestAgent& agent, Placer& placer, Tasks& tasks,
+    Ensurer(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines,
+            BootImages& images, Cloner& cloner, GuestAgent& agent, HostChooser& placer, Tasks& tasks,
             base::Clock& clock)
         : settings_(settings),
           client_(client),
@@ -30,7 +30,7 @@ public:
           locks_(clock),
           pauses_(clock) {}
 
-    // Throws ApiError for unexpected outcomes, FencedError.
+    // Throws ProxmoxError for unexpected outcomes, FencedError.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
 
 private:
@@ -56,18 +56,18 @@ private:
     asio::awaitable<EnsureResult> join(MachineSpec spec, AgentTask task);
     asio::awaitable<EnsureResult> find_creation(MachineSpec spec, std::string message);
     // The recorded host does not answer.
-    asio::awaitable<EnsureResult> without_host(MachineSpec spec, ApiError why);
+    asio::awaitable<EnsureResult> without_host(MachineSpec spec, ProxmoxError why);
     asio::awaitable<EnsureResult> progress(MachineSpec spec, MachineState state, std::string task,
                                            std::string message);
 
     const Settings& settings_;
     Client& client_;
     ClusterView& view_;
-    Machines& machines_;
+    VmFinder& machines_;
     BootImages& images_;
     Cloner& cloner_;
     GuestAgent& agent_;
-    Placer& placer_;
+    HostChooser& placer_;
     Tasks& tasks_;
     StaleLocks locks_;
     GrowingPauses pauses_;

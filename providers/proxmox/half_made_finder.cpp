@@ -36,7 +36,7 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
         try {
             auto leftover = co_await judge(guest);
             if (leftover) found.push_back(*std::move(leftover));
-        } catch (const ApiError& error) {
+        } catch (const ProxmoxError& error) {
             // One host that does not answer must not hide all others.
             if (!is_passing(error.kind)) throw;
         }
@@ -58,7 +58,7 @@ asio::awaitable<std::optional<Leftover>> HalfMadeFinder::judge(Guest guest) {
     try {
         const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
         look.config = parse_vm_config(data);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::not_found && error.kind != ErrorKind::permission) throw;
         co_return std::nullopt;
     }

@@ -6,7 +6,7 @@
 
 #include "providers/leftover_finder.hpp"
 #include "providers/proxmox/cloner.hpp"
-#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/vm/vm_finder.hpp"
 
 namespace providers::proxmox {
 
@@ -16,7 +16,7 @@ public:
     HalfMadeFinder(const Settings& settings, Client& client, ClusterView& view, Cloner& cloner)
         : settings_(settings), client_(client), view_(view), cloner_(cloner) {}
 
-    // Throws ApiError.
+    // Throws ProxmoxError.
     asio::awaitable<std::vector<Leftover>> find();
 
 private:

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "providers/proxmox/adopter.hpp"
 #include "providers/proxmox/ensurer.hpp"
 #include "providers/proxmox/half_made_finder.hpp"
-#include "providers/proxmox/placement/health.hpp"
-#include "providers/proxmox/remover.hpp"
+#include "providers/proxmox/machine_remover.hpp"
+#include "providers/proxmox/placement/cluster_health.hpp"
 #include "providers/proxmox/vm/guest_look.hpp"
 #include "providers/proxmox/vm/power_switch.hpp"
 #include "providers/proxmox/vm/releaser.hpp"
+#include "providers/proxmox/vm_adopter.hpp"
 
 namespace providers::proxmox {
 
@@ -96,18 +96,18 @@ private:
     Settings settings_;
     Client client_;
     ClusterView view_;
-    Machines machines_;
+    VmFinder machines_;
     Tasks tasks_;
     BootImages images_;
     Templates templates_;
-    Placer placer_;
+    HostChooser placer_;
     Cloner cloner_;
     GuestAgent agent_;
     Ensurer ensurer_;
-    Remover remover_;
+    MachineRemover remover_;
     Releaser releaser_;
     PowerSwitch power_switch_;
-    Adoption adoption_;
+    VmAdopter adoption_;
     HalfMadeFinder half_made_;
 };
 
@@ -163,7 +163,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest.vmid)) continue;
         auto marked = co_await machines_.mark_of(guest);
         const bool is_unread = !marked && !machines_.is_known(guest);
-        if (is_unread) marked.emplace(Machines::Marked{});
+        if (is_unread) marked.emplace(VmFinder::Marked{});
         const bool is_ours = marked && marked->identity.cluster_id == settings_.cluster_id &&
                              marked->identity.provider_uid == settings_.provider_uid;
         if (!is_ours && !is_unread) continue;

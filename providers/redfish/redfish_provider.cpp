@@ -51,7 +51,7 @@ private:
 
     Settings settings_;
     HostInventory& inventory_;
-    Fleet fleet_;
+    BmcConnections fleet_;
     Binding binding_;
     ProgressBook progress_;
     Waker waker_;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scheduling/input/snapshot.hpp"
-#include "scheduling/machines/machines.hpp"
+#include "scheduling/machines/machine_sizes.hpp"
 #include "scheduling/machines/market.hpp"
 #include "scheduling/table/bit_set.hpp"
 #include "scheduling/table/room_tree.hpp"
@@ -35,7 +35,7 @@ public:
 
     std::size_t size() const { return purchases_.size(); }
     const Purchase& at(std::size_t index) const { return purchases_[index]; }
-    const Machines& machines(std::size_t pool) const { return machines_[pool]; }
+    const MachineSizes& machines(std::size_t pool) const { return machines_[pool]; }
     const Market& market() const { return market_; }
 
     // A new machine for `wanted` at one of the allowed places.
@@ -67,7 +67,7 @@ private:
                           const Current& current) const;
 
     const Snapshot& snapshot_;
-    std::vector<Machines> machines_;
+    std::vector<MachineSizes> machines_;
     std::vector<std::vector<Amounts>> overheads_;
     std::vector<bool> is_overhead_uniform_;
     Market market_;

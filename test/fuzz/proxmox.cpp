@@ -10,11 +10,11 @@
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/config/vm_options.hpp"
 #include "providers/proxmox/config/vmid.hpp"
-#include "providers/proxmox/placement/placement.hpp"
+#include "providers/proxmox/placement/host_choice.hpp"
 #include "providers/proxmox/wire/call.hpp"
-#include "providers/proxmox/wire/error.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
+#include "providers/proxmox/wire/proxmox_error.hpp"
 #include "providers/proxmox/wire/task_status.hpp"
 #include "test/fuzz/targets.hpp"
 
@@ -33,7 +33,7 @@ void proxmox_response(std::string_view input) {
     boost::json::value data;
     try {
         data = proxmox::data_of(proxmox::get_cluster_resources(), response);
-    } catch (const proxmox::ApiError& error) {
+    } catch (const proxmox::ProxmoxError& error) {
         for (const char c : error.message)
             check(std::iscntrl(static_cast<unsigned char>(c)) == 0, "it can be shown");
         return;
@@ -42,7 +42,7 @@ void proxmox_response(std::string_view input) {
         auto state = proxmox::parse_cluster_state(data);
         proxmox::rooms(proxmox::Settings{}, state, {}, {});
         for (const auto& host : state.hosts) check(proxmox::is_host_name(host.name), "it is a name");
-    } catch (const proxmox::ApiError& error) {
+    } catch (const proxmox::ProxmoxError& error) {
         check(error.kind == proxmox::ErrorKind::other, "it is no answer of a Proxmox");
     }
     proxmox::Permissions::parse(data).has("/vms", "VM.Allocate");

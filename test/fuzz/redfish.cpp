@@ -1,9 +1,9 @@
 // What BMCs answer: every document that we read, errors, links.
+#include "providers/redfish/bmc/bmc_error.hpp"
+#include "providers/redfish/bmc/bmc_requests.hpp"
 #include "providers/redfish/bmc/document.hpp"
-#include "providers/redfish/bmc/error.hpp"
 #include "providers/redfish/bmc/etag.hpp"
 #include "providers/redfish/bmc/link.hpp"
-#include "providers/redfish/bmc/plans.hpp"
 #include "test/fuzz/targets.hpp"
 
 namespace fuzz {

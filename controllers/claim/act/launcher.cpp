@@ -27,7 +27,7 @@ base::Duration wait_after(const providers::EnsureResult& result) {
 }  // namespace
 
 Launcher::Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances,
-                   Reservations& reservations, Addresses& addresses, Placements& placements,
+                   Reservations& reservations, Addresses& addresses, PlacementTurns& placements,
                    BootData& boot_data)
     : clock_(clock),
       writer_(writer),

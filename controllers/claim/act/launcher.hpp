@@ -5,7 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "controllers/claim/act/boot_data.hpp"
-#include "controllers/claim/act/placement.hpp"
+#include "controllers/claim/act/placement_turns.hpp"
 #include "controllers/claim/act/writer.hpp"
 #include "controllers/services/addresses.hpp"
 #include "controllers/services/provider_instances.hpp"
@@ -18,7 +18,7 @@ class Launcher {
 public:
     // All must outlive this.
     Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances, Reservations& reservations,
-             Addresses& addresses, Placements& placements, BootData& boot_data);
+             Addresses& addresses, PlacementTurns& placements, BootData& boot_data);
 
     // Reserves a place within the limits for a claim that a user made; status.providerRef shows that it has
     // one.
@@ -42,7 +42,7 @@ private:
     ProviderInstances& instances_;
     Reservations& reservations_;
     Addresses& addresses_;
-    Placements& placements_;
+    PlacementTurns& placements_;
     BootData& boot_data_;
 };
 

@@ -1,8 +1,8 @@
 #include "controllers/claim/act/power_cycler.hpp"
 
 #include "controllers/claim/decide/power_cycle.hpp"
-#include "controllers/state/fleet.hpp"
 #include "controllers/state/identity.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers::claim {

@@ -8,7 +8,7 @@
 #include "controllers/provisioning/past_purchases.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/course.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::claim {
 

@@ -2,8 +2,8 @@
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/disruption_state.hpp"
-#include "controllers/state/fleet.hpp"
 #include "controllers/state/node_changes.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::claim {
 

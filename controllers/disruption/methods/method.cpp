@@ -10,7 +10,7 @@
 #include "controllers/disruption/methods/expiration.hpp"
 #include "controllers/disruption/methods/repair.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::disruption {
 

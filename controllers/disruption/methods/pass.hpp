@@ -10,7 +10,7 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/disruption/methods/pool_view.hpp"
 #include "controllers/disruption/methods/refusals.hpp"
-#include "controllers/provisioning/snapshot.hpp"
+#include "controllers/provisioning/world.hpp"
 #include "scheduling/solver.hpp"
 
 namespace controllers::disruption {

@@ -119,7 +119,7 @@ MaybeBlocker standing_blocker(const PoolFacts& facts) {
     const auto& manager = facts.manager->metadata.name;
     if (facts.manager->spec.mode == Mode::Paused)
         return blocker("Paused", "control plane " + manager + " is paused");
-    if (is_unhealthy(*facts.manager, facts.manager_fleet))
+    if (is_unhealthy(*facts.manager, facts.manager_counts))
         return blocker(reasons::kTooManyUnready, "too many nodes are not Ready");
     return std::nullopt;
 }

@@ -9,7 +9,7 @@
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/pool.hpp"
-#include "controllers/state/fleet.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace controllers::disruption {
 
@@ -31,7 +31,7 @@ struct NodeFacts {
 struct PoolFacts {
     const api::v1alpha1::NodeSmithPool& pool;
     const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: not managed
-    Fleet manager_fleet;                                            // of all pools of the manager
+    PoolCounts manager_counts;                                      // of all pools of the manager
     std::int64_t in_service = 0;            // nodes of the pool that were in service, leaving ones included
     std::int64_t staying = 0;               // of these, Ready and not leaving
     std::int64_t leaving = 0;               // being removed, for whatever reason

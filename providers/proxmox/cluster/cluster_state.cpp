@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/call.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
@@ -23,9 +23,9 @@ using Grammar = bool (*)(std::string_view text);
 std::string name_in(const json::object& entry, std::string_view key, Grammar is_name) {
     auto name = text_of(entry, key);
     if (is_name(name)) return name;
-    throw ApiError(ErrorKind::other, get_cluster_resources().tried,
-                   "the answer has an entry of type " + foreign::shown(text_of(entry, "type")) + " whose " +
-                       std::string(key) + " is none that Proxmox allows");
+    throw ProxmoxError(ErrorKind::other, get_cluster_resources().tried,
+                       "the answer has an entry of type " + foreign::shown(text_of(entry, "type")) +
+                           " whose " + std::string(key) + " is none that Proxmox allows");
 }
 
 Guest parse_guest(const json::object& entry) {

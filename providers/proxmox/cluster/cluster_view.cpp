@@ -1,6 +1,6 @@
 #include "providers/proxmox/cluster/cluster_view.hpp"
 
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -34,7 +34,7 @@ asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max
     const auto data = co_await client_.read(call);
     auto found = parse_cluster_state(data);
     // Whatever a token may see, every cluster names its hosts: who names none does not know of its guests.
-    if (found.hosts.empty()) throw ApiError(ErrorKind::other, call.tried, "the answer names no host");
+    if (found.hosts.empty()) throw ProxmoxError(ErrorKind::other, call.tried, "the answer names no host");
     state_.value = std::make_shared<const ClusterState>(std::move(found));
     state_.fetched_at = asked_at;
     co_return state_.value;
@@ -46,7 +46,7 @@ asio::awaitable<std::string> ClusterView::name() {
     try {
         const auto status = co_await client_.read(get_cluster_status());
         found = cluster_name(status);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::permission) throw;
     }
     if (found.empty()) found = settings_.provider_name.substr(settings_.provider_name.find('/') + 1);
@@ -72,7 +72,7 @@ asio::awaitable<IDRange> ClusterView::id_range() {
         } else if (next_id) {
             range = parse_next_id_range(text_of(*next_id));
         }
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::permission) throw;
     }
     id_range_.value = range;

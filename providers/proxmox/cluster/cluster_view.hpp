@@ -25,7 +25,7 @@ public:
           clock_(environment.clock),
           fetches_(environment.executor, 1) {}
 
-    // Not older than max_age; zero: asked after this call began. Throws ApiError.
+    // Not older than max_age; zero: asked after this call began. Throws ProxmoxError.
     asio::awaitable<StatePointer> state(base::Duration max_age);
     // For providerIDs: the cluster's name, of a standalone host that host's name, or, where the token may not
     // read it, the provider's. Stays the same as long as the process runs.

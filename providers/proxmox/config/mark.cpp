@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "providers/errors.hpp"
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
 

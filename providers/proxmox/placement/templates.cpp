@@ -175,7 +175,7 @@ asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
         for (const auto& [name, value] : config.options) {
             if (is_drive(name)) details.storages.insert(storage_of_drive(value));
         }
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (!is_passing(error.kind) && error.kind != ErrorKind::not_found) throw;
         co_return details;
     }

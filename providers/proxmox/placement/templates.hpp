@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "providers/proxmox/cluster/cluster_view.hpp"
-#include "providers/proxmox/placement/placement.hpp"
+#include "providers/proxmox/placement/host_choice.hpp"
 
 namespace providers::proxmox {
 
@@ -29,16 +29,17 @@ public:
     // more).
     asio::awaitable<Guest> source_for(std::string host);
     // Why machines cannot be cloned to a host, by its name; hosts that are left out can take them. Throws
-    // ApiError.
+    // ProxmoxError.
     asio::awaitable<HostObstacles> obstacles(ClusterView::StatePointer state);
 
     // Of the template that a machine on that host would be cloned from; empty: unknown, or there is none.
-    // Throws ApiError.
+    // Throws ProxmoxError.
     asio::awaitable<std::string> revision_for(std::string host, ClusterView::StatePointer state);
-    // By host, or for all of them under "*". Those that cannot be read now are left out. Throws ApiError.
+    // By host, or for all of them under "*". Those that cannot be read now are left out. Throws ProxmoxError.
     asio::awaitable<std::map<std::string, std::string>> revisions(ClusterView::StatePointer state);
 
-    // Of the boot disk that machines get, the smallest where templates differ; 0: not known. Throws ApiError.
+    // Of the boot disk that machines get, the smallest where templates differ; 0: not known. Throws
+    // ProxmoxError.
     asio::awaitable<std::int64_t> boot_disk_gib(ClusterView::StatePointer state);
 
 private:

@@ -128,7 +128,7 @@ asio::awaitable<void> BootImages::delete_for_destruction(MachineIdentity identit
     try {
         const auto storage = co_await storage_on(machine.host);
         co_await delete_image(machine.host, volume_in(storage, identity));
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::permission) throw;
     } catch (const NoIsoStorage&) {
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/vm/vm_finder.hpp"
 #include "providers/proxmox/wire/growing_pauses.hpp"
 #include "providers/proxmox/wire/tasks.hpp"
 
@@ -20,7 +20,7 @@ public:
 class BootImages {
 public:
     // All must outlive this.
-    BootImages(const Settings& settings, Client& client, ClusterView& view, Machines& machines, Tasks& tasks,
+    BootImages(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines, Tasks& tasks,
                base::Clock& clock)
         : settings_(settings),
           client_(client),
@@ -29,7 +29,7 @@ public:
           tasks_(tasks),
           pauses_(clock) {}
 
-    // Returns the task's UPID. An image of the same name is replaced. Throws ApiError, FencedError,
+    // Returns the task's UPID. An image of the same name is replaced. Throws ProxmoxError, FencedError,
     // NoIsoStorage.
     asio::awaitable<std::string> upload(MachineIdentity identity, std::string host, std::string image);
     // The volume ID that the image has, or would have, on that host.
@@ -50,7 +50,7 @@ private:
     const Settings& settings_;
     Client& client_;
     ClusterView& view_;
-    Machines& machines_;
+    VmFinder& machines_;
     Tasks& tasks_;
     std::map<std::string, std::string> deletions_;  // task by SMBIOS UUID
     GrowingPauses pauses_;                          // after deletions that failed

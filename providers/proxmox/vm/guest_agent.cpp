@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -152,7 +152,7 @@ asio::awaitable<bool> GuestAgent::answers(const MachineSpec& spec) {
     try {
         co_await client_.change(agent_ping(spec.record.host, vmid_of(spec.record.machine_id)));
         co_return true;
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::agent_silent) throw;
     }
     co_return false;
@@ -177,7 +177,7 @@ asio::awaitable<GuestProcess> GuestAgent::process(const MachineSpec& spec, std::
         result.exit_code = integer_of(fields, "exitcode");
         if (fields.contains("signal")) result.exit_code = 128 + integer_of(fields, "signal");
         result.output = text_of(fields, "out-data") + text_of(fields, "err-data");
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         // An agent that is silent for a moment, for example because the guest reboots, has not failed.
         if (error.kind != ErrorKind::no_such_process && error.kind != ErrorKind::agent_silent) throw;
         if (error.kind == ErrorKind::no_such_process) result.state = GuestProcess::State::forgotten;

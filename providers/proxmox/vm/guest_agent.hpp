@@ -52,7 +52,7 @@ public:
 
     // The beginning, for a machine that was just started.
     Waiting begin() const;
-    // One step on. `spec.join` is set. Throws ApiError.
+    // One step on. `spec.join` is set. Throws ProxmoxError.
     asio::awaitable<Progress> step(MachineSpec spec, AgentTask task);
 
 private:

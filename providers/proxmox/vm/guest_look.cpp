@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -27,7 +27,7 @@ std::vector<const json::object*> objects_in(const json::object& object, std::str
 
 }  // namespace
 
-std::string obstacle_of(const ApiError& error) {
+std::string obstacle_of(const ProxmoxError& error) {
     if (error.kind == ErrorKind::permission)
         return "the token lacks VM.GuestAgent.Audit (before Proxmox VE 9: VM.Monitor)";
     return foreign::shown(error.message);
@@ -53,7 +53,7 @@ asio::awaitable<GuestSight> look_at_guest(Client& client, MachineRecord record) 
         const auto data = co_await client.read(get_agent_interfaces(record.host, vmid_of(record.machine_id)));
         sight.answers = true;
         sight.addresses = guest_addresses(data);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::agent_silent) sight.obstacle = obstacle_of(error);
     }
     co_return sight;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/vm/vm_finder.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
 namespace providers::proxmox {

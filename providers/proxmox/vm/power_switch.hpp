@@ -2,7 +2,7 @@
 #pragma once
 
 #include "providers/machine.hpp"
-#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/vm/vm_finder.hpp"
 #include "providers/proxmox/wire/client.hpp"
 #include "providers/proxmox/wire/growing_pauses.hpp"
 #include "providers/proxmox/wire/tasks.hpp"
@@ -13,7 +13,7 @@ namespace providers::proxmox {
 class PowerSwitch {
 public:
     // All must outlive this.
-    PowerSwitch(const Settings& settings, Client& client, Machines& machines, Tasks& tasks,
+    PowerSwitch(const Settings& settings, Client& client, VmFinder& machines, Tasks& tasks,
                 base::Clock& clock)
         : settings_(settings), client_(client), machines_(machines), tasks_(tasks), pauses_(clock) {}
 
@@ -28,7 +28,7 @@ private:
 
     const Settings& settings_;
     Client& client_;
-    Machines& machines_;
+    VmFinder& machines_;
     Tasks& tasks_;
     GrowingPauses pauses_;
 };

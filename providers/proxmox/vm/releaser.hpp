@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/url.hpp"
-#include "providers/proxmox/vm/machines.hpp"
+#include "providers/proxmox/vm/vm_finder.hpp"
 #include "providers/proxmox/wire/client.hpp"
 
 namespace providers::proxmox {
@@ -13,7 +13,7 @@ base::FormFields release_change(const VmConfig& config, const std::string& manag
 class Releaser {
 public:
     // All must outlive this.
-    Releaser(const Settings& settings, Client& client, Machines& machines)
+    Releaser(const Settings& settings, Client& client, VmFinder& machines)
         : settings_(settings), client_(client), machines_(machines) {}
 
     // True when it is released or does not exist. Throws ProviderError if it cannot be told whose it is.
@@ -22,7 +22,7 @@ public:
 private:
     const Settings& settings_;
     Client& client_;
-    Machines& machines_;
+    VmFinder& machines_;
 };
 
 }  // namespace providers::proxmox

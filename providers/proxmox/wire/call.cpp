@@ -2,8 +2,8 @@
 
 #include <boost/json/object.hpp>
 
-#include "providers/foreign/json.hpp"
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/bounded_json.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
@@ -132,7 +132,7 @@ Complaint complaint_of(const base::HttpResponse& response) {
         if (by_parameter != ErrorKind::invalid_request) kind = by_parameter;
         reason = foreign::shown(reason);
     }
-    ApiError error(kind, call.tried, foreign::shown(complaint.message), std::move(complaint.errors));
+    ProxmoxError error(kind, call.tried, foreign::shown(complaint.message), std::move(complaint.errors));
     error.operation = call.operation;
     throw error;
 }
@@ -142,21 +142,21 @@ json::value data_of_success(const Call& call, const base::HttpResponse& response
     auto* body = document ? document->if_object() : nullptr;
     auto* data = body ? body->if_contains("data") : nullptr;
     if (!data) {
-        throw ApiError(ErrorKind::other, call.tried,
-                       "the answer is not from a Proxmox API (no JSON with data)");
+        throw ProxmoxError(ErrorKind::other, call.tried,
+                           "the answer is not from a Proxmox API (no JSON with data)");
     }
     const auto* list = data->if_array();
     if ((call.data == DataKind::list && !list) || (call.data == DataKind::object && !data->is_object())) {
         const std::string kind = call.data == DataKind::list ? "list" : "object";
-        throw ApiError(ErrorKind::other, call.tried, "the answer has no " + kind + " as its data");
+        throw ProxmoxError(ErrorKind::other, call.tried, "the answer has no " + kind + " as its data");
     }
     if (call.data == DataKind::task && !data->is_null() && !parse_upid(text_of(*data))) {
-        throw ApiError(ErrorKind::outcome_unknown, call.tried, "the answer has no task as its data");
+        throw ProxmoxError(ErrorKind::outcome_unknown, call.tried, "the answer has no task as its data");
     }
     if (list && list->size() > kMostEntries) {
-        throw ApiError(ErrorKind::other, call.tried,
-                       "the answer has " + std::to_string(list->size()) + " entries, more than the " +
-                           std::to_string(kMostEntries) + " that are read");
+        throw ProxmoxError(ErrorKind::other, call.tried,
+                           "the answer has " + std::to_string(list->size()) + " entries, more than the " +
+                               std::to_string(kMostEntries) + " that are read");
     }
     return std::move(*data);
 }
@@ -340,7 +340,7 @@ json::value data_of(const Call& call, const base::HttpResponse& response) {
         if (is_success) return data_of_success(call, response);
         throw_complaint(call, response);
     } catch (const foreign::TooLarge& error) {
-        throw ApiError(ErrorKind::other, call.tried, "the answer " + std::string(error.what()));
+        throw ProxmoxError(ErrorKind::other, call.tried, "the answer " + std::string(error.what()));
     }
 }
 

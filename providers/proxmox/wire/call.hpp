@@ -7,7 +7,7 @@
 
 #include "base/http.hpp"
 #include "base/url.hpp"
-#include "providers/proxmox/wire/error.hpp"
+#include "providers/proxmox/wire/proxmox_error.hpp"
 
 namespace providers::proxmox {
 
@@ -83,8 +83,8 @@ base::HttpRequest to_request(const Call& call);
 std::string refusal_of(const base::HttpResponse& response);
 
 // The "data" of a successful response, which may be no larger than a cluster of 10,000 machines makes it.
-// Throws ApiError for everything else, with the text of the body or, from servers before PVE 8.3 that send
-// none, of the reason phrase; of what does not prove to be a Proxmox only the status is told.
+// Throws ProxmoxError for everything else, with the text of the body or, from servers before PVE 8.3 that
+// send none, of the reason phrase; of what does not prove to be a Proxmox only the status is told.
 boost::json::value data_of(const Call& call, const base::HttpResponse& response);
 
 }  // namespace providers::proxmox

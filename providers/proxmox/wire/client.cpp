@@ -1,7 +1,7 @@
 #include "providers/proxmox/wire/client.hpp"
 
 #include "base/url.hpp"
-#include "providers/foreign/json.hpp"
+#include "providers/foreign/bounded_json.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -64,7 +64,7 @@ asio::awaitable<json::value> Client::read(Call call) {
             auto data = co_await attempt(call, endpoints_[index]);
             current_ = index;
             co_return data;
-        } catch (const ApiError& error) {
+        } catch (const ProxmoxError& error) {
             const bool proxied_in_vain = error.kind == ErrorKind::outcome_unknown && !call.host.empty();
             const bool next_may_know = error.kind == ErrorKind::unreachable ||
                                        (error.kind == ErrorKind::outcome_unknown && !proxied_in_vain);
@@ -85,7 +85,7 @@ asio::awaitable<json::value> Client::change(Call call) {
             auto data = co_await attempt(call, endpoints_[index]);
             current_ = index;
             co_return data;
-        } catch (const ApiError& error) {
+        } catch (const ProxmoxError& error) {
             if (error.kind != ErrorKind::unreachable) throw;
             if (!failure) failure = std::current_exception();
         }
@@ -95,7 +95,7 @@ asio::awaitable<json::value> Client::change(Call call) {
 
 asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoint) {
     if (refused_until_ && environment_.clock.now() < *refused_until_) {
-        throw ApiError(ErrorKind::unauthenticated, call.tried, refusal_);
+        throw ProxmoxError(ErrorKind::unauthenticated, call.tried, refusal_);
     }
     auto response = co_await authorized_exchange(call, endpoint);
     mask(response);
@@ -137,8 +137,8 @@ asio::awaitable<base::HttpResponse> Client::transmit(const Call& call, Endpoint&
         count("error");
         const bool is_harmless =
             call.method == "GET" || call.operation == kLogIn || !error.request_may_have_been_sent;
-        throw ApiError(is_harmless ? ErrorKind::unreachable : ErrorKind::outcome_unknown, call.tried,
-                       error.what());
+        throw ProxmoxError(is_harmless ? ErrorKind::unreachable : ErrorKind::outcome_unknown, call.tried,
+                           error.what());
     }
 }
 
@@ -152,8 +152,9 @@ asio::awaitable<void> Client::log_in(Endpoint& endpoint) {
     const auto data = data_of(call, response);
     const auto fields = data.is_object() ? data.get_object() : json::object();
     if (text_of(fields, "ticket").empty() || fields.contains("NeedTFA")) {
-        throw ApiError(ErrorKind::unauthenticated, call.tried,
-                       "the user needs a second factor; use an API token (PROXMOX_TOKEN_ID, PROXMOX_SECRET)");
+        throw ProxmoxError(
+            ErrorKind::unauthenticated, call.tried,
+            "the user needs a second factor; use an API token (PROXMOX_TOKEN_ID, PROXMOX_SECRET)");
     }
     Ticket ticket;
     ticket.cookie = "PVEAuthCookie=" + base::percent_encode(text_of(fields, "ticket"));
@@ -195,7 +196,7 @@ void Client::refuse_credentials(const Call& call, const std::string& answer) {
                   "has not expired"
             : "the login of " + credentials_.username + " was refused (" + answer +
                   "); check PROXMOX_USERNAME (user@realm) and PROXMOX_PASSWORD in the credentials Secret";
-    throw ApiError(ErrorKind::unauthenticated, call.tried, refusal_);
+    throw ProxmoxError(ErrorKind::unauthenticated, call.tried, refusal_);
 }
 
 }  // namespace providers::proxmox

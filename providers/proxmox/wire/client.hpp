@@ -40,10 +40,10 @@ public:
     Client(ClientOptions options, ProviderEnvironment& environment);
 
     // A call that changes nothing: asked of one endpoint after the other until one answers.
-    // Throws ApiError.
+    // Throws ProxmoxError.
     asio::awaitable<json::value> read(Call call);
-    // A call that changes something: sent at most once. ApiError of kind outcome_unknown: it may have been
-    // done. Throws ApiError, FencedError.
+    // A call that changes something: sent at most once. ProxmoxError of kind outcome_unknown: it may have
+    // been done. Throws ProxmoxError, FencedError.
     asio::awaitable<json::value> change(Call call);
 
     // user@realm!token or user@realm: as in UPIDs.

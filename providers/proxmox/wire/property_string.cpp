@@ -4,7 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
 
 namespace providers::proxmox {

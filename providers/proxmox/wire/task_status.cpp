@@ -1,7 +1,7 @@
 #include "providers/proxmox/wire/task_status.hpp"
 
-#include "providers/proxmox/wire/error.hpp"
 #include "providers/proxmox/wire/fields.hpp"
+#include "providers/proxmox/wire/proxmox_error.hpp"
 
 namespace providers::proxmox {
 

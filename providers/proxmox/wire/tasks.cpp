@@ -57,7 +57,7 @@ asio::awaitable<TaskStatus> Tasks::status(std::string upid) {
     try {
         const auto data = co_await client_.read(get_task_status(parsed->node, upid));
         status = parse_task_status(data);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         const bool is_unknown = error.kind == ErrorKind::no_such_task ||
                                 error.kind == ErrorKind::outcome_unknown ||
                                 error.kind == ErrorKind::invalid_request;

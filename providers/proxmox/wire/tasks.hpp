@@ -17,7 +17,7 @@ public:
     Tasks(Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
 
     // One request, to the host that the UPID names. Outcome unknown if nothing can be learned of the task: no
-    // UPID, log gone, host not answering. Throws ApiError otherwise.
+    // UPID, log gone, host not answering. Throws ProxmoxError otherwise.
     asio::awaitable<TaskStatus> status(std::string upid);
     // The same for a task in whose way something stands that cannot go on before its end: once it has been
     // followed for longer than a task of its kind may take, it is stopped. Throws FencedError as well.

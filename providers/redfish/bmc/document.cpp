@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "providers/foreign/json.hpp"
+#include "providers/foreign/bounded_json.hpp"
 
 namespace providers::redfish {
 

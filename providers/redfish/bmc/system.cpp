@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/uuid.hpp"
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/document.hpp"
 
 namespace providers::redfish {

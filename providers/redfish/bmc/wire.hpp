@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/url.hpp"
-#include "providers/redfish/bmc/error.hpp"
+#include "providers/redfish/bmc/bmc_error.hpp"
 #include "providers/redfish/bmc/traffic.hpp"
 
 namespace providers::redfish {

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "providers/host_report.hpp"
-#include "providers/redfish/hosts/fleet.hpp"
+#include "providers/redfish/hosts/bmc_connections.hpp"
 
 namespace providers::redfish {
 
 class Examiner {
 public:
     // All must outlive this.
-    Examiner(const Settings& settings, Fleet& fleet, base::Clock& clock)
+    Examiner(const Settings& settings, BmcConnections& fleet, base::Clock& clock)
         : settings_(settings), fleet_(fleet), clock_(clock) {}
 
     asio::awaitable<HostReport> examine(Host host);
@@ -22,7 +22,7 @@ private:
     asio::awaitable<void> measure(std::shared_ptr<Station> station, System system);
 
     const Settings& settings_;
-    Fleet& fleet_;
+    BmcConnections& fleet_;
     base::Clock& clock_;
 };
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "providers/redfish/bmc/bmc.hpp"
-#include "providers/redfish/bmc/plans.hpp"
+#include "providers/redfish/bmc/bmc_requests.hpp"
 
 namespace providers::redfish {
 

@@ -13,7 +13,7 @@ namespace providers::redfish {
 class Sleeper {
 public:
     // All must outlive this.
-    Sleeper(const Settings& settings, Fleet& fleet, Binding& binding, ProgressBook& progress,
+    Sleeper(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
             base::Clock& clock)
         : settings_(settings), fleet_(fleet), binding_(binding), progress_(progress), clock_(clock) {}
 
@@ -47,7 +47,7 @@ private:
     asio::awaitable<RemoveResult> give_back(Host host);
 
     const Settings& settings_;
-    Fleet& fleet_;
+    BmcConnections& fleet_;
     Binding& binding_;
     ProgressBook& progress_;
     base::Clock& clock_;

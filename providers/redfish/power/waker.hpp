@@ -8,7 +8,7 @@
 
 #include "providers/launch.hpp"
 #include "providers/redfish/hosts/binding.hpp"
-#include "providers/redfish/hosts/fleet.hpp"
+#include "providers/redfish/hosts/bmc_connections.hpp"
 #include "providers/redfish/power/power_step.hpp"
 
 namespace providers::redfish {
@@ -30,7 +30,7 @@ private:
 class Waker {
 public:
     // All must outlive this.
-    Waker(const Settings& settings, Fleet& fleet, Binding& binding, ProgressBook& progress,
+    Waker(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
           base::Clock& clock)
         : settings_(settings), fleet_(fleet), binding_(binding), progress_(progress), clock_(clock) {}
 
@@ -50,7 +50,7 @@ private:
                        std::string message) const;
 
     const Settings& settings_;
-    Fleet& fleet_;
+    BmcConnections& fleet_;
     Binding& binding_;
     ProgressBook& progress_;
     base::Clock& clock_;

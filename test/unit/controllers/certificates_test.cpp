@@ -1,5 +1,5 @@
 // Which requests for certificates the operator decides, in which order it writes, and what it leaves alone.
-#include "controllers/certificates.hpp"
+#include "controllers/certificate_approver.hpp"
 
 #include "bootstrap/signing_request.hpp"
 #include "bootstrap/token.hpp"

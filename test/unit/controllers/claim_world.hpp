@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "base/virtual_clock.hpp"
-#include "controllers/claim/reconciler.hpp"
+#include "controllers/claim/claim_reconciler.hpp"
 #include "controllers/garbage_collection.hpp"
 #include "kube/controller.hpp"
 #include "test/support/fake_api_server.hpp"

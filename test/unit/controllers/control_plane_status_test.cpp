@@ -1,4 +1,4 @@
-#include "controllers/control_plane.hpp"
+#include "controllers/control_plane_reconciler.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
@@ -12,7 +12,7 @@ struct World {
     std::vector<objects::NodeSmithPool> pools = {objects::pool("small")};
     std::vector<objects::NodeSmithProvider> providers = {objects::provider("proxmox")};
     std::vector<objects::NodeSmithControlPlane> others;
-    Fleet fleet;
+    PoolCounts fleet;
 
     api::v1alpha1::ControlPlaneStatus look(api::Time now = objects::kStart) {
         auto all = others;

@@ -1,5 +1,5 @@
 // Behaviour of the ControlPlane reconciler against an API server in memory.
-#include "controllers/control_plane.hpp"
+#include "controllers/control_plane_reconciler.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/cluster.hpp"

@@ -135,7 +135,7 @@ TEST_CASE("what keeps all nodes of a pool") {
         CHECK(reason(world.blocker()) == "Paused");
     }
     SECTION("an unhealthy cluster") {
-        world.facts.manager_fleet.in_service = world.facts.manager_fleet.unready = 4;
+        world.facts.manager_counts.in_service = world.facts.manager_counts.unready = 4;
         CHECK(reason(world.blocker()) == "TooManyUnready");
     }
     SECTION("a recent scale-up") {

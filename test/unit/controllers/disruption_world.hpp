@@ -4,10 +4,10 @@
 
 #include <map>
 
-#include "controllers/claim/reconciler.hpp"
-#include "controllers/disruption/reconciler.hpp"
-#include "controllers/pool.hpp"
-#include "controllers/provisioning/reconciler.hpp"
+#include "controllers/claim/claim_reconciler.hpp"
+#include "controllers/disruption/disruption_reconciler.hpp"
+#include "controllers/pool_reconciler.hpp"
+#include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "test/support/fake_provider.hpp"
 #include "test/unit/controllers/cluster.hpp"
 

@@ -1,5 +1,5 @@
 // What a NodeSmithHost says of itself follows from its BMC's report, its claim and its neighbours.
-#include "controllers/host.hpp"
+#include "controllers/host_reconciler.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 

@@ -1,5 +1,5 @@
 // NodeSmithHosts in a cluster: discovered, compared with each other, locked, and asked no more than needed.
-#include "controllers/host.hpp"
+#include "controllers/host_reconciler.hpp"
 #include "controllers/services/host_inventory.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/catch.hpp"

@@ -12,8 +12,8 @@
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "controllers/cache/membership.hpp"
-#include "controllers/state/fleet.hpp"
 #include "controllers/state/ledger.hpp"
+#include "controllers/state/pool_counts.hpp"
 
 namespace objects {
 

@@ -1,5 +1,5 @@
 // Pools whose machines would never join are told so before somebody waits for them.
-#include "controllers/pool.hpp"
+#include "controllers/pool_reconciler.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/cluster.hpp"
 

@@ -1,4 +1,4 @@
-#include "controllers/pool.hpp"
+#include "controllers/pool_reconciler.hpp"
 
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/template_hash.hpp"

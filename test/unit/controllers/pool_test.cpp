@@ -1,5 +1,5 @@
 // Behaviour of the Pool reconciler against an API server in memory.
-#include "controllers/pool.hpp"
+#include "controllers/pool_reconciler.hpp"
 
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/cluster.hpp"

@@ -1,5 +1,5 @@
 // Behaviour of the Provider reconciler: what each kind of wrong input ends in.
-#include "controllers/provider.hpp"
+#include "controllers/provider_reconciler.hpp"
 #include "providers/errors.hpp"
 
 #include <stdexcept>

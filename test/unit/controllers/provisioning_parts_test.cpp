@@ -3,7 +3,7 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/gates.hpp"
-#include "controllers/provisioning/snapshot.hpp"
+#include "controllers/provisioning/world.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
@@ -11,7 +11,7 @@
 
 using namespace controllers::provisioning;
 using namespace std::chrono_literals;
-using controllers::Fleet;
+using controllers::PoolCounts;
 
 TEST_CASE("a batching window closes after the idle duration and never later than the maximum") {
     const base::TimePoint start{};
@@ -110,13 +110,13 @@ struct GateWorld {
     objects::NodeSmithPool pool = objects::pool("small");
     objects::NodeSmithControlPlane manager = objects::control_plane("main", {"*"});
     objects::NodeSmithProvider provider = objects::provider("proxmox");
-    Fleet fleet, manager_fleet;
+    PoolCounts fleet, manager_counts;
     std::int64_t creations = 0;
     std::optional<api::Time> unknown_until;
     std::string last_failure;
 
     Gate gate(std::chrono::seconds now = 0s) const {
-        GateFacts facts{pool, &manager, &provider, nullptr, fleet, manager_fleet, creations};
+        GateFacts facts{pool, &manager, &provider, nullptr, fleet, manager_counts, creations};
         facts.unknown_until = unknown_until;
         facts.last_failure = last_failure;
         return gate_of(facts, objects::at(now));
@@ -151,8 +151,8 @@ TEST_CASE(
     world.provider.status.conditions[0].message = "PROXMOX_SECRET is missing";
     CHECK(world.gate().reason == "ProviderNotReady");
     CHECK(world.gate().message == "its provider proxmox is not Ready: PROXMOX_SECRET is missing");
-    world.manager_fleet.in_service = 8;
-    world.manager_fleet.unready = 4;
+    world.manager_counts.in_service = 8;
+    world.manager_counts.unready = 4;
     CHECK(world.gate().reason == "TooManyUnready");
     world.pool.metadata.deletionTimestamp = objects::kStart;
     CHECK(world.gate().reason == "Deleting");

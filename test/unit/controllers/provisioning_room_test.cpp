@@ -2,7 +2,7 @@
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/template_hash.hpp"
-#include "scheduling/machines/machines.hpp"
+#include "scheduling/machines/machine_sizes.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 

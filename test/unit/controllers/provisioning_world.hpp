@@ -1,8 +1,8 @@
 // Pools and provisioning, running in a cluster in memory.
 #pragma once
 
-#include "controllers/pool.hpp"
-#include "controllers/provisioning/reconciler.hpp"
+#include "controllers/pool_reconciler.hpp"
+#include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "test/unit/controllers/cluster.hpp"
 
 namespace test {

@@ -3,7 +3,7 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
-#include "controllers/provisioning/reconciler.hpp"
+#include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "operator/plan/plan.hpp"
 #include "test/support/catch.hpp"

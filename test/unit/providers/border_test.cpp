@@ -1,7 +1,7 @@
 // Words of a Proxmox, of guests and of other people's VMs, on their way to conditions, Events and logs.
 #include <boost/json/parse.hpp>
 
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/cluster/cluster_state.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/vm/guest_agent.hpp"
@@ -55,9 +55,10 @@ TEST_CASE("What a guest's agent says is one line without control characters and 
 }
 
 TEST_CASE("Why a guest could not be asked is cut between characters") {
-    const ApiError error(ErrorKind::other, "asking", repeated("😀", 300));
+    const ProxmoxError error(ErrorKind::other, "asking", repeated("😀", 300));
     CHECK(obstacle_of(error) == repeated("😀", 256) + "...");
-    CHECK_THAT(obstacle_of(ApiError(ErrorKind::permission, "asking", "no")), Contains("VM.GuestAgent.Audit"));
+    CHECK_THAT(obstacle_of(ProxmoxError(ErrorKind::permission, "asking", "no")),
+               Contains("VM.GuestAgent.Audit"));
 }
 
 TEST_CASE("A host's or storage's name that Proxmox would not allow is no answer") {

@@ -13,10 +13,10 @@ using test::answer;
 
 namespace {
 
-ApiError error_of(const base::HttpResponse& response) {
+ProxmoxError error_of(const base::HttpResponse& response) {
     try {
         data_of(create_vm("pve1", 105, {}), response);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         return error;
     }
     FAIL("no error");

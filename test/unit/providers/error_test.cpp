@@ -1,4 +1,4 @@
-#include "providers/proxmox/wire/error.hpp"
+#include "providers/proxmox/wire/proxmox_error.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -1,13 +1,13 @@
 // What an endpoint answers that is no Proxmox, or one that means harm.
-#include "providers/foreign/json.hpp"
-#include "providers/foreign/text.hpp"
+#include "providers/foreign/bounded_json.hpp"
+#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/call.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/providers/answer.hpp"
 
 using namespace providers;
 using Catch::Contains;
-using proxmox::ApiError;
+using proxmox::ProxmoxError;
 using test::answer;
 
 namespace {
@@ -15,7 +15,7 @@ namespace {
 std::string error_of(const base::HttpResponse& response) {
     try {
         proxmox::data_of(proxmox::get_cluster_resources(), response);
-    } catch (const ApiError& error) {
+    } catch (const ProxmoxError& error) {
         return error.what();
     }
     return "";

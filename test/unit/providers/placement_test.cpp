@@ -1,4 +1,4 @@
-#include "providers/proxmox/placement/placement.hpp"
+#include "providers/proxmox/placement/host_choice.hpp"
 
 #include <boost/json/parse.hpp>
 

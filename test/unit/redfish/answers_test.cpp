@@ -1,5 +1,5 @@
 // What BMCs answer when they refuse, and their ETags, in all the forms in which vendors write them.
-#include "providers/redfish/bmc/error.hpp"
+#include "providers/redfish/bmc/bmc_error.hpp"
 #include "providers/redfish/bmc/etag.hpp"
 #include "providers/redfish/bmc/system.hpp"
 #include "test/support/catch.hpp"

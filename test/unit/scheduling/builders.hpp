@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/names.hpp"
-#include "scheduling/machines/machines.hpp"
+#include "scheduling/machines/machine_sizes.hpp"
 #include "scheduling/solver.hpp"
 #include "test/support/pods.hpp"
 

@@ -1,0 +1,247 @@
+#include "controllers/certificate_approver.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "bootstrap/token.hpp"
+#include "controllers/cache/writes.hpp"
+#include "controllers/services/address_ranges.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/identity.hpp"
+#include "controllers/state/node_search.hpp"
+#include "providers/guest_observer.hpp"
+#include "providers/provider.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::v1alpha1::BootstrapApproval;
+using api::v1alpha1::NodeSmithClaim;
+using bootstrap::Approval;
+using bootstrap::Verdict;
+namespace conditions = api::conditions;
+
+namespace {
+
+constexpr const char* kByToken = "token";  // ID of the token of ours that asks
+constexpr const char* kByNode = "node";    // name of the Node that asks
+// A guest's agent may start after its kubelet.
+constexpr base::Duration kGuestsSpeakLate = std::chrono::minutes{1};
+
+bool is_out_of_service(const NodeSmithClaim& claim) {
+    return claim::is_leaving(claim) || claim::is_true(claim, conditions::kFailed);
+}
+
+std::vector<std::string> only(std::optional<std::string> value) {
+    return value ? std::vector{*std::move(value)} : std::vector<std::string>();
+}
+
+// As a certificate's request has it; empty: no address.
+std::string canonical(const std::string& address) {
+    try {
+        return canonical_address(address);
+    } catch (const std::invalid_argument&) {
+        return {};
+    }
+}
+
+bool is_serving(const api::CertificateSigningRequest& request) {
+    return request.spec.signerName == bootstrap::kServingSigner;
+}
+
+}  // namespace
+
+bootstrap::Joiner joiner_of(const NodeSmithClaim& claim) {
+    bootstrap::Joiner joiner;
+    joiner.node_name = claim.metadata.name;
+    joiner.token_id = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
+    joiner.key_sha256 = claim.status.bootstrapKeySHA256;
+    // Unknown: it was seen at its provider. What a guest's agent runs joins before the launch has ended.
+    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
+    if (is_out_of_service(claim) || claim::is_true(claim, conditions::kRegistered))
+        joiner.stage = bootstrap::Stage::Over;
+    else if (launched && launched->status != ConditionStatus::False)
+        joiner.stage = bootstrap::Stage::Joining;
+    return joiner;
+}
+
+std::vector<std::string> own_addresses(const Informers& informers, const NodeSmithClaim& claim,
+                                       const std::vector<std::string>& said) {
+    std::set<std::string> foreign;
+    for (const auto& [key, other] : informers.claims.store().all()) {
+        if (other->metadata.uid == claim.metadata.uid) continue;
+        for (const auto& address : other->status.addresses) foreign.insert(canonical(address));
+    }
+    for (const auto& [key, node] : informers.nodes.store().all()) {
+        if (node->metadata.name == claim.status.nodeName) continue;
+        for (const auto& address : node->status.addresses) foreign.insert(canonical(address.address));
+    }
+    std::vector<std::string> own;
+    for (const auto& address : said) {
+        auto plain = canonical(address);
+        if (!plain.empty() && !foreign.contains(plain)) own.push_back(std::move(plain));
+    }
+    return own;
+}
+
+CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor executor)
+    : parts_(parts),
+      // Who asks is kept; what is asked for is read when it is judged, so that nobody fills this memory with
+      // it.
+      requests_(parts.client, parts.clock, parts.random, std::move(executor), {},
+                [](Request& request) { request.spec.request.value.clear(); }),
+      judged_(parts.metrics.counter(
+          "kubenodesmith_certificate_requests_total",
+          "Requests of machines for certificates that were judged, by signer and verdict.",
+          {"signer", "verdict"})) {
+    requests_.admit_only([](const Request& request) {
+        const auto& signer = request.spec.signerName;
+        if (signer != bootstrap::kClientSigner && signer != bootstrap::kServingSigner) return false;
+        return bootstrap::token_of_requester(request) ||
+               (is_serving(request) && bootstrap::node_of_requester(request));
+    });
+    auto& store = requests_.store();
+    store.add_index(kByToken,
+                    [](const Request& request) { return only(bootstrap::token_of_requester(request)); });
+    store.add_index(kByNode,
+                    [](const Request& request) { return only(bootstrap::node_of_requester(request)); });
+}
+
+void CertificateApprover::subscribe(kube::WorkQueue& queue) {
+    const auto is_open = [](const Request& request) { return !bootstrap::decided(request); };
+    kube::watch(requests_).present().when(is_open).enqueue(queue);
+    const auto forget = [this](const Request& request) { told_.erase(request.metadata.uid); };
+    kube::watch(requests_).when(bootstrap::decided).call(forget);
+    kube::watch(requests_).gone().call(forget);
+    kube::watch(parts_.informers.claims).present().enqueue(queue, [this](const NodeSmithClaim& claim) {
+        return open_requests_of(claim);
+    });
+}
+
+kube::Keys CertificateApprover::open_requests_of(const NodeSmithClaim& claim) const {
+    kube::Keys keys;
+    const auto& store = requests_.store();
+    if (store.size() == 0) return keys;
+    const auto token = bootstrap::token_id(claim.metadata.uid, claim.status.launchAttempts);
+    for (const auto& requests :
+         {store.by_index(kByToken, token), store.by_index(kByNode, claim.status.nodeName)})
+        for (const auto& request : requests)
+            if (!bootstrap::decided(*request)) keys.push_back(api::key_of(*request));
+    return keys;
+}
+
+CertificateApprover::ClaimPointer CertificateApprover::claim_of(const Request& request) const {
+    const auto& claims = parts_.informers.claims.store();
+    if (const auto token = bootstrap::token_of_requester(request)) {
+        const auto found = claims.by_index(kClaimsByToken, *token);
+        return found.empty() ? nullptr : found.front();
+    }
+    const auto node = bootstrap::node_of_requester(request);
+    if (!node || !is_serving(request)) return nullptr;
+    for (const auto& claim : claims.by_index(kClaimsByNode, *node))
+        if (is_served(*claim) && claim::noted_node(parts_.informers, *claim)) return claim;
+    return nullptr;
+}
+
+// Its machine is a Node, whose certificates are the operator's to approve.
+bool CertificateApprover::is_served(const NodeSmithClaim& claim) const {
+    if (is_out_of_service(claim) || !claim::is_true(claim, conditions::kRegistered)) return false;
+    claim::Observation observation;
+    observation.pool = parts_.informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+    return parts_.boot_data.settings(observation).approval == BootstrapApproval::Operator;
+}
+
+asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key) {
+    const auto noted = requests_.store().get(key);
+    if (!noted || bootstrap::decided(*noted) || !claim_of(*noted)) co_return kube::Result{};
+    const auto request = co_await parts_.client.get<Request>(key);
+    if (!request || request->metadata.uid != noted->metadata.uid || bootstrap::decided(*request))
+        co_return kube::Result{};
+    const auto claim = claim_of(*request);
+    if (!claim) co_return kube::Result{};
+    const auto approval = co_await judge(*request, claim);
+    if (approval.verdict == Verdict::Ignore) co_return kube::Result{};
+    if (approval.verdict == Verdict::Approve && !is_serving(*request))
+        co_await remember_key(claim, approval.key_sha256);
+    if (approval.verdict != Verdict::Wait) co_await write(*request, approval);
+    tell(*request, *claim, approval);
+    kube::Result result;
+    if (approval.reason == bootstrap::kUnknownAddress) result.requeue_after = kGuestsSpeakLate;
+    co_return result;
+}
+
+asio::awaitable<Approval> CertificateApprover::judge(Request request, ClaimPointer claim) {
+    if (bootstrap::token_of_requester(request)) {
+        const auto joiner = joiner_of(*claim);
+        co_return bootstrap::judge_client(request, &joiner);
+    }
+    bootstrap::Machine machine{claim->status.nodeName, {}};
+    for (const auto& address : claim->status.addresses) machine.addresses.push_back(canonical(address));
+    auto approval = bootstrap::judge_serving(request, &machine);
+    if (approval.reason != bootstrap::kUnknownAddress) co_return approval;
+    const auto said = co_await ask_guest(claim);
+    const auto own = own_addresses(parts_.informers, *claim, said);
+    machine.addresses.insert(machine.addresses.end(), own.begin(), own.end());
+    co_return bootstrap::judge_serving(request, &machine);
+}
+
+asio::awaitable<std::vector<std::string>> CertificateApprover::ask_guest(ClaimPointer claim) {
+    const auto lookup = co_await parts_.instances.get(claim::provider_of(*claim));
+    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    auto* observer = provider ? (*provider)->capabilities().guest_observer : nullptr;
+    if (!observer) co_return std::vector<std::string>();
+    auto sight = co_await observer->look_at_guest(claim::record_of(claim->status));
+    co_return std::move(sight.addresses);
+}
+
+asio::awaitable<void> CertificateApprover::remember_key(ClaimPointer claim, std::string key_sha256) {
+    auto after = *claim;
+    after.status.bootstrapKeySHA256 = std::move(key_sha256);
+    co_await write_status(parts_.client, parts_.informers.claims, *claim, std::move(after));
+}
+
+asio::awaitable<void> CertificateApprover::write(Request request, Approval approval) {
+    auto after = request;
+    const bool approved = approval.verdict == Verdict::Approve;
+    after.status.conditions.push_back(
+        {approved ? "Approved" : "Denied", "True", approval.reason, approval.message});
+    auto patch = kube::difference(request, after, kube::Lock::resource_version);
+    if (!patch) co_return;
+    const auto target = kube::path_of(Request::kResource, api::key_of(request), "approval");
+    const auto answer = co_await parts_.client.patch_json(target, *std::move(patch));
+    requests_.observe(kube::decode_answer<Request>(answer, "PATCH " + target));
+}
+
+void CertificateApprover::tell(const Request& request, const NodeSmithClaim& claim,
+                               const Approval& approval) {
+    if (approval.verdict == Verdict::Wait) return tell_left(request, claim, approval);
+    const bool approved = approval.verdict == Verdict::Approve;
+    const std::string kind = is_serving(request) ? "serving" : "client";
+    judged_.with({kind, approved ? "approved" : "denied"}).add();
+    // Not the request's name: its author chose it, and each name would be another Event.
+    if (approved)
+        parts_.events.event(kube::target_of(claim), kube::EventType::normal, "CertificateApproved",
+                            "the kubelet gets its " + kind + " certificate: " + approval.message);
+    else
+        parts_.events.event(kube::target_of(claim), kube::EventType::warning, "CertificateDenied",
+                            "a certificate asked for with this claim's token is denied (" + approval.reason +
+                                "): " + approval.message);
+}
+
+void CertificateApprover::tell_left(const Request& request, const NodeSmithClaim& claim,
+                                    const Approval& approval) {
+    // That a machine is about to run is no news.
+    if (!is_serving(request)) return;
+    auto& told = told_[request.metadata.uid];
+    if (told == approval.message) return;
+    told = approval.message;
+    judged_.with({"serving", "left"}).add();
+    parts_.events.event(kube::target_of(claim), kube::EventType::warning, "CertificateLeft",
+                        "the kubelet's request " + request.metadata.name +
+                            " for a serving certificate is left for a person (" + approval.reason +
+                            "): " + approval.message);
+}
+
+}  // namespace controllers

@@ -1,0 +1,184 @@
+#include "controllers/claim/claim_reconciler.hpp"
+
+#include "controllers/claim/wakes.hpp"
+#include "providers/errors.hpp"
+
+namespace controllers {
+
+using claim::ClaimPointer;
+using claim::Observation;
+using claim::Step;
+
+namespace conditions = api::conditions;
+
+namespace {
+
+// Trying again does not help before a person does something.
+bool is_refusal(const kube::ApiError& error) {
+    constexpr int kForbidden = 403;
+    constexpr int kInvalid = 422;
+    return error.code == kForbidden || error.code == kInvalid;
+}
+
+std::optional<api::Time> sooner(std::optional<api::Time> a, std::optional<api::Time> b) {
+    if (!a || !b) return a ? a : b;
+    return std::min(*a, *b);
+}
+
+}  // namespace
+
+ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                                 kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                                 ProviderInstances& instances, Reservations& reservations, Drainer& drainer,
+                                 claim::BootData& boot_data, MachineReports& machine_reports,
+                                 DisruptionReports& disruption_reports, asio::any_io_executor executor)
+    : informers_(informers),
+      clock_(clock),
+      boot_data_(boot_data),
+      machine_reports_(machine_reports),
+      disruption_reports_(disruption_reports),
+      writer_(informers, client, clock, events, metrics),
+      addresses_(informers, client),
+      placements_(std::move(executor), informers),
+      launcher_(clock, writer_, instances, reservations, addresses_, placements_, boot_data),
+      nodes_(informers, client, writer_, instances, boot_data),
+      remover_(clock, writer_, drainer, instances, boot_data, nodes_),
+      power_cycler_(informers, client, clock, writer_, instances),
+      adoption_(informers, clock, writer_, instances, nodes_),
+      watch_(clock, instances, boot_data) {}
+
+void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
+    informers_.claims.on_change(
+        [this](const auto* before, const auto* after) { writer_.count(before, after); });
+    claim::wake_claims(informers_, queue, writer_);
+    machine_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
+    disruption_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
+}
+
+asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
+    std::string message;
+    std::string_view reason = api::reasons::kProviderError;
+    std::exception_ptr failure;
+    try {
+        co_return co_await pass(key);
+    } catch (const providers::FencedError&) {
+        throw;  // this process leads no more: nothing may be written
+    } catch (const providers::ProviderError& error) {
+        message = error.what();
+        failure = std::current_exception();
+    } catch (const claim::BootDataError& error) {
+        message = error.what();
+        reason = api::reasons::kBootDataMissing;
+        failure = std::current_exception();
+    } catch (const kube::ApiError& error) {
+        if (!is_refusal(error)) throw;
+        message = error.what();
+        reason = api::reasons::kRequestRefused;
+        failure = std::current_exception();
+    }
+    const bool goes_on = co_await note_failure(key, reason, message);
+    if (goes_on) co_return kube::Result{base::Duration::zero()};
+    std::rethrow_exception(failure);
+}
+
+Observation ClaimReconciler::observe(ClaimPointer stored) {
+    auto observation = claim::observe(informers_, std::move(stored), api::Time(clock_.wall_now()));
+    if (!observation.purchase_hold) observation.purchase_hold = boot_data_.obstacle(observation);
+    if (const auto* report = machine_reports_.of(*observation.claim)) observation.machine = *report;
+    observation.use = disruption_reports_.use_of(*observation.claim);
+    observation.permission = disruption_reports_.permission_of(*observation.claim);
+    return watch_.with_sights(std::move(observation));
+}
+
+asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
+    auto stored = informers_.claims.store().get(key);
+    if (!stored) {
+        placements_.forget(key);
+        watch_.forget(key);
+        machine_reports_.forget(key);
+        disruption_reports_.forget(key);
+        co_return kube::Result{};
+    }
+    auto observation = observe(stored);
+    if (const auto due = watch_.next_look(observation); due && *due <= observation.now) {
+        co_await watch_.look(observation);
+        co_return kube::Result{base::Duration::zero()};
+    }
+    const auto decision = claim::decide(observation.situation());
+    if (decision.only_chooses) co_return co_await take(decision.step, observation.ahead(decision.status));
+    const auto written = co_await writer_.record(observation, decision.status);
+    if (decision.step != Step::nothing) co_return co_await take(decision.step, observation.with(written));
+    if (written != stored) co_return kube::Result{base::Duration::zero()};
+    const auto again = sooner(decision.look_again, watch_.next_look(observation));
+    if (!again) co_return kube::Result{};
+    const auto wait = again->at - clock_.wall_now();
+    co_return kube::Result{
+        std::max(std::chrono::duration_cast<base::Duration>(wait), base::Duration::zero())};
+}
+
+asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation observation) {
+    const auto stored = observation.claim;
+    switch (step) {
+        case Step::nothing:
+            break;
+        case Step::add_finalizer:
+            co_await writer_.add_finalizer(stored);
+            break;
+        case Step::adopt:
+            co_return co_await adoption_.adopt(std::move(observation));
+        case Step::admit:
+            co_return co_await launcher_.admit(std::move(observation));
+        case Step::launch:
+            co_return co_await launcher_.launch(std::move(observation));
+        case Step::register_node:
+            co_return co_await nodes_.register_node(std::move(observation));
+        case Step::discard_boot_data:
+            co_return co_await nodes_.discard_boot_data(std::move(observation));
+        case Step::confirm_node_gone:
+            co_return co_await nodes_.confirm_gone(std::move(observation));
+        case Step::look_for_node:
+            co_return co_await nodes_.look(std::move(observation));
+        case Step::taint_node:
+            co_return co_await nodes_.taint(std::move(observation));
+        case Step::untaint_node:
+            co_return co_await nodes_.untaint(std::move(observation));
+        case Step::drain:
+            co_return co_await remover_.drain(std::move(observation));
+        case Step::switch_power:
+            co_return co_await power_cycler_.step(std::move(observation));
+        case Step::remove_machine:
+            co_return co_await remover_.remove_machine(std::move(observation));
+        case Step::stop_machine:
+            co_return co_await remover_.stop_machine(std::move(observation));
+        case Step::release_machine:
+            co_return co_await remover_.release_machine(std::move(observation));
+        case Step::release_node:
+            co_return co_await nodes_.release(std::move(observation));
+        case Step::delete_node:
+            co_return co_await nodes_.remove(std::move(observation));
+        case Step::revoke_token:
+            co_return co_await remover_.revoke_token(std::move(observation));
+        case Step::drop_finalizer:
+            co_await writer_.drop_finalizer(stored);
+            co_return kube::Result{};
+        case Step::delete_claim:
+            co_await writer_.remove(stored);
+            co_return kube::Result{};
+    }
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<bool> ClaimReconciler::note_failure(kube::ObjectKey key, std::string_view reason,
+                                                    std::string message) {
+    const auto stored = informers_.claims.store().get(key);
+    if (!stored) co_return false;
+    const auto observation = claim::observe(informers_, stored, api::Time(clock_.wall_now()));
+    const auto situation = observation.situation();
+    auto status = reason == api::reasons::kRequestRefused ? claim::after_refusal(situation, message)
+                                                          : claim::after_error(situation, reason, message);
+    const auto written = co_await writer_.record(observation, std::move(status));
+    co_return !claim::is_true(*stored, conditions::kMachineDeleted) &&
+        claim::is_true(*written, conditions::kMachineDeleted);
+}
+
+}  // namespace controllers

@@ -1,0 +1,48 @@
+// The NodeSmithClaim reconciler: looks, decides (lifecycle.hpp), records, takes one step.
+#pragma once
+
+#include "controllers/claim/act/adoption.hpp"
+#include "controllers/claim/act/launcher.hpp"
+#include "controllers/claim/act/node_keeper.hpp"
+#include "controllers/claim/act/power_cycler.hpp"
+#include "controllers/claim/act/remover.hpp"
+#include "controllers/claim/boot_watch.hpp"
+
+namespace controllers {
+
+class ClaimReconciler final : public kube::Reconciler {
+public:
+    // All must outlive this.
+    ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                    kube::EventRecorder& events, base::MetricsRegistry& metrics, ProviderInstances& instances,
+                    Reservations& reservations, Drainer& drainer, claim::BootData& boot_data,
+                    MachineReports& machine_reports, DisruptionReports& disruption_reports,
+                    asio::any_io_executor executor);
+
+    void subscribe(kube::WorkQueue& queue);
+    asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+
+private:
+    asio::awaitable<kube::Result> pass(kube::ObjectKey key);
+    claim::Observation observe(claim::ClaimPointer stored);
+    asio::awaitable<kube::Result> take(claim::Step step, claim::Observation observation);
+    // Says in a condition what went wrong; returns whether the claim can go on all the same.
+    asio::awaitable<bool> note_failure(kube::ObjectKey key, std::string_view reason, std::string message);
+
+    Informers& informers_;
+    base::Clock& clock_;
+    claim::BootData& boot_data_;
+    MachineReports& machine_reports_;
+    DisruptionReports& disruption_reports_;
+    claim::Writer writer_;
+    Addresses addresses_;
+    claim::PlacementTurns placements_;
+    claim::Launcher launcher_;
+    claim::NodeKeeper nodes_;
+    claim::Remover remover_;
+    claim::PowerCycler power_cycler_;
+    claim::Adoption adoption_;
+    claim::BootWatch watch_;
+};
+
+}  // namespace controllers

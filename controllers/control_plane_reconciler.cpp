@@ -1,0 +1,94 @@
+#include "controllers/control_plane_reconciler.hpp"
+
+#include <algorithm>
+
+#include "controllers/cache/writes.hpp"
+#include "kube/watches.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+
+namespace {
+
+// Who approves the certificates that its machines ask for with bootstrap tokens; nullopt: they join without.
+std::optional<api::v1alpha1::BootstrapApproval> approval_of(const NodeSmithPool& pool,
+                                                            const NodeSmithControlPlane& manager) {
+    using namespace api::v1alpha1;
+    const auto& bootstrap = pool.spec.bootstrap ? pool.spec.bootstrap : manager.spec.bootstrap;
+    if (!bootstrap || bootstrap->method == BootstrapMethod::None ||
+        bootstrap->format != BootstrapFormat::Kubeadm)
+        return std::nullopt;
+    return bootstrap->approval;
+}
+
+}  // namespace
+
+ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                                               kube::EventRecorder& events, Reservations& reservations)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      events_(events),
+      reservations_(reservations),
+      token_rights_(client, clock) {}
+
+void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
+    const auto& control_planes = informers_.control_planes.store();
+    const auto in_its_namespace = [&control_planes](const auto& object) {
+        return kube::keys_of(control_planes, kube::in_namespace(object.metadata.namespace_));
+    };
+    // Another ControlPlane may take over or give up pools of this one.
+    kube::watch(informers_.control_planes).after(kBurst).enqueue(queue, in_its_namespace);
+    kube::watch(informers_.pools).after(kBurst).enqueue(queue, in_its_namespace);
+    kube::watch(informers_.providers).after(kBurst).enqueue(queue, in_its_namespace);
+    kube::watch(informers_.claims).after(kBurst).enqueue(queue, in_its_namespace);
+    kube::watch(informers_.nodes)
+        .changed(is_ready)
+        .after(kBurst)
+        .enqueue(queue, [&control_planes](const api::Node&) { return kube::keys_of(control_planes); });
+}
+
+ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& object) const {
+    const auto& pools = informers_.pools.store().all();
+    const auto& control_planes = informers_.control_planes.store().all();
+    ControlPlaneFacts facts{object, pools, control_planes, informers_.providers.store().all(), 0, {}};
+    for (const auto* pool : pools_of(object, pools, control_planes)) {
+        ++facts.managed_pools;
+        const auto approval = approval_of(*pool, object);
+        if (!facts.left_to_cluster && approval == api::v1alpha1::BootstrapApproval::Cluster)
+            facts.left_to_cluster = pool;
+        if (!facts.joins_by_token && approval == api::v1alpha1::BootstrapApproval::Operator)
+            facts.joins_by_token = pool;
+        const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
+        facts.counts += counts_of(*pool, claims, informers_.nodes.store().all());
+    }
+    return facts;
+}
+
+asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey key) {
+    const auto settle_again = co_await reservations_.settle_control_plane(key);
+    if (!informers_.control_planes.store().get(key)) co_return kube::Result();
+    auto token_rights = co_await token_rights_.ask();
+    const auto object = informers_.control_planes.store().get(key);
+    if (!object) co_return kube::Result();
+    auto facts = look(*object);
+    facts.token_rights = std::move(token_rights);
+    auto after = *object;
+    after.status = next_status(facts, api::Time(clock_.wall_now()));
+    const auto now_ready = *api::find_condition(after.status.conditions, api::conditions::kReady);
+    const auto* old_ready = api::find_condition(object->status.conditions, api::conditions::kReady);
+    const bool is_news =
+        !old_ready || old_ready->reason != now_ready.reason || old_ready->message != now_ready.message;
+    co_await write_status(client_, informers_.control_planes, *object, std::move(after));
+    if (is_news && now_ready.status == api::ConditionStatus::False)
+        events_.event(kube::target_of(*object), kube::EventType::warning, now_ready.reason,
+                      now_ready.message);
+    kube::Result result;
+    const auto ask_after = token_rights_.ask_after();
+    result.requeue_after = std::min(settle_again.value_or(ask_after), ask_after);
+    co_return result;
+}
+
+}  // namespace controllers

@@ -1,0 +1,85 @@
+#include "controllers/disruption/disruption_reconciler.hpp"
+
+#include "controllers/cache/writes.hpp"
+#include "controllers/disruption/rules/blocks.hpp"
+#include "controllers/disruption/rules/idleness.hpp"
+#include "controllers/state/disruption_state.hpp"
+
+namespace controllers::disruption {
+
+namespace {
+
+// Nodes of all pools count, and the changes of others are not told of here.
+constexpr base::Duration kAskForHealth = std::chrono::minutes{1};
+
+}  // namespace
+
+DisruptionReconciler::DisruptionReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                                           kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                                           const Drainer& drainer, ProviderInstances& instances,
+                                           DisruptionReports& reports, LookAtWorld look_at_world,
+                                           std::function<bool()> may_mutate)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      drainer_(drainer),
+      reports_(reports),
+      look_at_world_(std::move(look_at_world)),
+      announcer_(events),
+      refusals_(clock),
+      removals_(clock),
+      stopped_(informers, clock, instances),
+      observer_(informers, clock, reports, stopped_, removals_),
+      queue_({informers, client, clock, events, announcer_, reports, refusals_, removals_,
+              std::move(may_mutate)},
+             metrics) {}
+
+asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey key) {
+    const auto pool = informers_.pools.store().get(key);
+    if (!pool) co_return kube::Result{};
+    co_await stopped_.look(pool);
+    const Pass::Means means{informers_, clock_, solver_, refusals_, look_at_world_};
+    Pass pass(means, observer_.observe(pool));
+    report_use(pass);
+    co_await note_spare(pass);
+    if (pass.view().facts.leaving > 0) {
+        co_await queue_.advance(pass);
+        pass.renew(observer_.observe(pool));
+    }
+    co_await decide(pass);
+    if (is_outage(standing_blocker(pass.view().facts))) pass.look_again(kAskForHealth);
+    co_return kube::Result{pass.again()};
+}
+
+void DisruptionReconciler::report_use(Pass& pass) {
+    for (const auto& member : pass.view().members) {
+        const auto& claim = *member.claim;
+        const auto& facts = member.facts;
+        if (claim.metadata.deletionTimestamp) continue;
+        pass.look_again(settles_in(facts, pass.view().now));
+        if (claim.status.emptySince && !facts.empty_since) announcer_.settle(member.node->metadata.uid);
+        reports_.report(claim, {facts.empty_since, facts.unneeded_since, facts.drift});
+        reports_.permit(claim, DisruptionReports::Permission::none);
+        if (!under_way(claim)) queue_.is_in_service(claim.metadata.uid);
+    }
+}
+
+asio::awaitable<void> DisruptionReconciler::note_spare(Pass& pass) {
+    const auto pool = pass.view().pool;
+    const auto& scale_down = pool->spec.scaleDown;
+    const bool is_spare = scale_down.policy == api::v1alpha1::ScaleDownPolicy::WhenEmptyOrUnderutilized &&
+                          pass.view().use.fits_on_fewer(scale_down.headroomPercent);
+    auto after = *pool;
+    if (!is_spare && !api::find_condition(after.status.conditions, kConsolidatable)) co_return;
+    const api::ConditionUpdate update{
+        std::string(kConsolidatable), is_spare ? api::ConditionStatus::True : api::ConditionStatus::False,
+        is_spare ? "NodesToSpare" : "InUse",
+        is_spare ? "the pods of the pool would fit on fewer nodes, if only sums counted"
+                 : "the pods of the pool, and headroomPercent, take all of its nodes",
+        pool->metadata.generation};
+    api::set_condition(after.status.conditions, update, pass.view().now);
+    const bool was_written = co_await write_status(client_, informers_.pools, *pool, std::move(after));
+    if (was_written) pass.renew(observer_.observe(pool));
+}
+
+}  // namespace controllers::disruption

@@ -1,0 +1,242 @@
+#include "controllers/host_reconciler.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/backoff.hpp"
+#include "base/uuid.hpp"
+#include "controllers/cache/writes.hpp"
+#include "kube/watches.hpp"
+#include "providers/host_examiner.hpp"
+#include "providers/provider.hpp"
+#include "providers/session_holder.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::HostPhase;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithHost;
+using api::v1alpha1::NodeSmithProvider;
+namespace conditions = api::conditions;
+
+namespace {
+
+constexpr base::Backoff kLookBackoff{std::chrono::seconds{30}, std::chrono::minutes{10}};
+constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
+// A changed Secret is noticed so soon; credentials that were refused are not sent again before that.
+constexpr base::Duration kSecretRetry = std::chrono::minutes{2};
+
+// What is asked of a host, or alters what is said of it.
+auto wish(const NodeSmithHost& host) {
+    return std::tie(host.metadata.generation, host.metadata.uid, host.metadata.deletionTimestamp,
+                    host.metadata.annotations, host.status.claimRef, host.status.phase,
+                    host.status.systemUUID);
+}
+
+// What its host's status follows from.
+auto service(const NodeSmithClaim& claim) {
+    const auto& status = claim.status;
+    return std::tuple(status.host, status.capacity, claim.metadata.deletionTimestamp,
+                      api::is_true(status.conditions, conditions::kRegistered),
+                      api::is_true(status.conditions, conditions::kDisrupted));
+}
+
+std::string claim_uid(const NodeSmithHost& host) {
+    return host.status.claimRef ? host.status.claimRef->uid : std::string();
+}
+
+bool is_older(const NodeSmithHost& a, const NodeSmithHost& b) {
+    return std::tie(a.metadata.creationTimestamp, a.metadata.uid) <
+           std::tie(b.metadata.creationTimestamp, b.metadata.uid);
+}
+
+}  // namespace
+
+HostReconciler::HostReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                               base::Random& random, kube::EventRecorder& events,
+                               base::MetricsRegistry& metrics, ProviderInstances& instances)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      random_(random),
+      events_(events),
+      instances_(instances),
+      ready_(metrics.gauge("kubenodesmith_host_ready", "1 if the bare-metal host can be given to a claim.",
+                           {"namespace", "host"})) {}
+
+void HostReconciler::subscribe(kube::WorkQueue& queue) {
+    const auto& hosts = informers_.hosts.store();
+    kube::watch(informers_.hosts).changed(wish).enqueue(queue);
+    const auto twins_of = [&hosts](const NodeSmithHost& host) {
+        const auto uuid = uuid_key(host.status.systemUUID);
+        return uuid.empty() ? kube::Keys() : kube::keys_of(hosts.by_index(kHostsBySystemUuid, uuid));
+    };
+    kube::watch(informers_.hosts).changed(wish).before_too().enqueue(queue, twins_of);
+
+    const auto host_of = [](const NodeSmithClaim& claim) {
+        return kube::ObjectKey(claim.metadata.namespace_, claim.status.host);
+    };
+    kube::watch(informers_.claims)
+        .changed(service)
+        .when([&hosts, host_of](const NodeSmithClaim& claim) { return hosts.get(host_of(claim)) != nullptr; })
+        .enqueue(queue, host_of);
+
+    const auto hosts_of = [&hosts](const NodeSmithProvider& provider) {
+        return kube::keys_of(hosts.by_index(kHostsByProvider, api::key_of(provider).str()));
+    };
+    const auto provider = kube::watch(informers_.providers).changed(kube::kGeneration);
+    provider.call([this, hosts_of](const NodeSmithProvider& object) {
+        for (const auto& key : hosts_of(object)) {
+            const auto known = looks_.find(key);
+            if (known != looks_.end()) known->second.next = clock_.now();
+        }
+    });
+    provider.enqueue(queue, hosts_of);
+}
+
+asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
+    const auto host = informers_.hosts.store().get(key);
+    if (!host) {
+        forget(key);
+        co_return kube::Result{};
+    }
+    if (!host->status.claimRef)
+        co_await drop_finalizer(client_, informers_.hosts, *host, api::finalizers::kHost);
+    if (host->metadata.deletionTimestamp && !host->status.claimRef) co_return kube::Result{};
+    if (!looks_.contains(key)) begin(key, *host);
+    const bool due = is_due(looks_[key], *host);
+    if (due) co_await ask(key, host);
+    co_await write(key);
+    const auto wait = looks_[key].next - clock_.now();
+    co_return kube::Result{std::max(wait, base::Duration::zero())};
+}
+
+// A host that is known is not asked just because this process is new: after a restart a thousand of them
+// would be asked at once. They are asked spread over their interval.
+void HostReconciler::begin(const kube::ObjectKey& key, const NodeSmithHost& host) {
+    auto& look = looks_[key];
+    look.generation = -1;
+    const bool is_known = api::is_true(host.status.conditions, conditions::kReachable) &&
+                          host.status.phase != HostPhase::Discovering;
+    if (!is_known || host.status.observedGeneration != host.metadata.generation) return;
+    look.generation = host.metadata.generation.value_or(0);
+    look.claim_uid = claim_uid(host);
+    look.next = clock_.now() + std::chrono::duration_cast<base::Duration>(interval(host) * random_.unit());
+}
+
+bool HostReconciler::is_due(const Look& look, const NodeSmithHost& host) const {
+    const bool changed =
+        look.generation != host.metadata.generation.value_or(0) || look.claim_uid != claim_uid(host);
+    return changed || clock_.now() >= look.next;
+}
+
+base::Duration HostReconciler::interval(const NodeSmithHost& host) const {
+    api::v1alpha1::RedfishPolling polling;
+    const auto provider = informers_.providers.store().get({host.metadata.namespace_, host.spec.providerRef});
+    if (provider && provider->spec.redfish) polling = provider->spec.redfish->polling;
+    const auto wanted = host.status.claimRef ? polling.active : polling.idle;
+    return std::chrono::duration_cast<base::Duration>(wanted.value);
+}
+
+asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host) {
+    const kube::ObjectKey provider_key{key.namespace_, host->spec.providerRef};
+    const auto lookup = co_await instances_.get(provider_key);
+    auto& look = looks_[key];
+    look.generation = host->metadata.generation.value_or(0);
+    look.claim_uid = claim_uid(*host);
+    if (const auto* unavailable = std::get_if<ProviderUnavailable>(&lookup)) {
+        providers::HostReport report;
+        report.reason = unavailable->reason;
+        report.message = unavailable->message;
+        report.retry_after = kNoProviderRetry;
+        look.report = std::move(report);
+    } else {
+        const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
+        auto* examiner = provider->capabilities().host_examiner;
+        providers::HostReport report;
+        report.reason = api::reasons::kUnsupportedType;
+        report.message = "NodeSmithProvider " + provider_key.str() + " is not of type redfish";
+        if (examiner) report = co_await examiner->examine_host(key.name);
+        looks_[key].report = std::move(report);
+    }
+    auto& looked = looks_[key];
+    looked.failures = looked.report->reason.empty() ? 0 : looked.failures + 1;
+    looked.next = clock_.now() + pause_after(looked, *host);
+}
+
+base::Duration HostReconciler::pause_after(const Look& look, const NodeSmithHost& host) {
+    const auto& report = *look.report;
+    if (look.failures > 0) {
+        const auto wait = std::max(report.retry_after, kLookBackoff.after(look.failures, random_));
+        const bool about_credentials = !report.authenticated && report.reason != api::reasons::kUnreachable;
+        return about_credentials ? std::min(wait, kSecretRetry) : wait;
+    }
+    return std::chrono::duration_cast<base::Duration>(interval(host) * (0.8 + 0.4 * random_.unit()));
+}
+
+HostFacts HostReconciler::facts_of(const HostPointer& host,
+                                   const std::shared_ptr<const NodeSmithClaim>& claim,
+                                   const Look& look) const {
+    HostFacts facts{*host};
+    if (look.report) facts.report = &*look.report;
+    const bool is_its = claim && host->status.claimRef && claim->metadata.uid == host->status.claimRef->uid;
+    if (is_its) facts.claim = claim.get();
+    auto uuid = host->status.systemUUID;
+    if (facts.report && !facts.report->system_uuid.empty()) uuid = facts.report->system_uuid;
+    if (!uuid.empty()) {
+        for (const auto& other : informers_.hosts.store().by_index(kHostsBySystemUuid, uuid_key(uuid))) {
+            if (api::key_of(*other) != api::key_of(*host) && is_older(*other, *host))
+                facts.twin = api::key_of(*other).str();
+        }
+        for (const auto& form : {uuid, base::byte_swapped(uuid)}) {
+            const auto nodes = informers_.nodes.store().by_index(kNodesBySystemUuid, form);
+            if (!nodes.empty()) facts.node = nodes.front()->metadata.name;
+        }
+    }
+    facts.now = api::Time(clock_.wall_now());
+    return facts;
+}
+
+asio::awaitable<void> HostReconciler::write(kube::ObjectKey key) {
+    const auto host = informers_.hosts.store().get(key);
+    if (!host) co_return;
+    std::shared_ptr<const NodeSmithClaim> claim;
+    if (host->status.claimRef)
+        claim = informers_.claims.store().get({key.namespace_, host->status.claimRef->name});
+    auto after = *host;
+    after.status = next_host_status(facts_of(host, claim, looks_[key]));
+    const auto* old_ready = api::find_condition(host->status.conditions, conditions::kReady);
+    const auto new_ready = *api::find_condition(after.status.conditions, conditions::kReady);
+    const bool is_news = !old_ready || old_ready->reason != new_ready.reason;
+    const bool is_trouble =
+        after.status.phase == HostPhase::Quarantined || after.status.phase == HostPhase::Foreign;
+    co_await write_status(client_, informers_.hosts, *host, after);
+    count(after);
+    if (is_news && is_trouble)
+        events_.event(kube::target_of(*host), kube::EventType::warning, new_ready.reason, new_ready.message);
+}
+
+asio::awaitable<void> HostReconciler::end_sessions() {
+    std::vector<kube::ObjectKey> keys;
+    for (const auto& [key, provider] : informers_.providers.store().all()) {
+        if (provider->spec.redfish) keys.push_back(key);
+    }
+    for (const auto& key : keys) {
+        const auto lookup = co_await instances_.get(key);
+        const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+        auto* holder = backend ? (*backend)->capabilities().session_holder : nullptr;
+        if (holder) co_await holder->end_sessions();
+    }
+}
+
+void HostReconciler::count(const NodeSmithHost& host) {
+    ready_.with({host.metadata.namespace_, host.metadata.name})
+        .set(api::is_true(host.status.conditions, conditions::kReady) && !host.status.claimRef ? 1 : 0);
+}
+
+void HostReconciler::forget(const kube::ObjectKey& key) {
+    looks_.erase(key);
+    ready_.remove({key.namespace_, key.name});
+}
+
+}  // namespace controllers

@@ -1,0 +1,218 @@
+#include "controllers/pool_reconciler.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "controllers/cache/writes.hpp"
+#include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/state/template_hash.hpp"
+#include "kube/watches.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithHost;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
+
+namespace {
+
+std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optional<base::Duration> b) {
+    if (!a || !b) return a ? a : b;
+    return std::min(*a, *b);
+}
+
+// What a Node's change can alter in a pool's status.
+const auto& allocatable(const api::Node& node) {
+    return node.status.allocatable;
+}
+
+// What a control plane's change can alter for the pools that it lists.
+bool is_cluster_unhealthy(const NodeSmithControlPlane& control_plane) {
+    return api::is_false(control_plane.status.conditions, api::conditions::kClusterHealthy);
+}
+
+// Where there are no limits nothing is reserved against them.
+auto counted_against_limits(const NodeSmithControlPlane& control_plane) {
+    const bool counts = ledger::limits_of(control_plane.spec).any();
+    return counts ? std::optional(control_plane.status.reserved) : std::nullopt;
+}
+
+}  // namespace
+
+PoolReconciler::PoolReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                               kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                               Reservations& reservations)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      events_(events),
+      reservations_(reservations),
+      addresses_(informers, client),
+      used_(metrics.gauge("kubenodesmith_pool_used", "What counts against the pool's limits",
+                          {"namespace", "pool", "resource"})),
+      limit_(metrics.gauge("kubenodesmith_pool_limit", "The pool's limits; 0 is unlimited",
+                           {"namespace", "pool", "resource"})) {}
+
+void PoolReconciler::subscribe(kube::WorkQueue& queue) {
+    const auto& pools = informers_.pools.store();
+    kube::watch(informers_.pools).enqueue(queue);
+    // Whoever had a label conflict with it may have none now, or the other way round.
+    kube::watch(informers_.pools).appeared_or_gone().enqueue(queue, [&pools](const NodeSmithPool& pool) {
+        return kube::keys_of(
+            pools, [&pool](const auto& other) { return other.metadata.name == pool.metadata.name; });
+    });
+
+    const auto pool_of = [](const NodeSmithClaim& claim) {
+        return kube::ObjectKey(claim.metadata.namespace_, claim.spec.poolRef);
+    };
+    kube::watch(informers_.claims).after(kBurst).enqueue(queue, pool_of);
+    kube::watch(informers_.nodes)
+        .changed(is_ready, allocatable)
+        .after(kBurst)
+        .enqueue(queue, [this, pool_of](const api::Node& node) {
+            kube::Keys keys;
+            for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
+                keys.push_back(pool_of(*claim));
+            return keys;
+        });
+
+    const auto pools_of = [&pools](const kube::ObjectKey& provider) {
+        return kube::keys_of(pools.by_index(kPoolsByProvider, provider.str()));
+    };
+    kube::watch(informers_.providers).enqueue(queue, [pools_of](const NodeSmithProvider& provider) {
+        return pools_of(api::key_of(provider));
+    });
+    kube::watch(informers_.hosts)
+        .changed(is_free)
+        .after(kBurst)
+        .enqueue(queue, [pools_of](const NodeSmithHost& host) {
+            return pools_of({host.metadata.namespace_, host.spec.providerRef});
+        });
+    kube::watch(informers_.control_planes)
+        .changed(&NodeSmithControlPlane::spec, kube::kDeletion, is_cluster_unhealthy, counted_against_limits)
+        .enqueue(queue, [&pools](const NodeSmithControlPlane& control_plane) {
+            return kube::keys_of(pools, kube::in_namespace(control_plane.metadata.namespace_));
+        });
+}
+
+PoolFacts PoolReconciler::look(const NodeSmithPool& pool) const {
+    const auto key = api::key_of(pool);
+    const auto provider = informers_.providers.store().get({key.namespace_, pool.spec.providerRef});
+    PoolFacts facts{pool, informers_.claims.store().by_index(kClaimsByPool, key.str()),
+                    informers_.nodes.store().all()};
+    facts.manager = manager_of(key, informers_.control_planes.store().all());
+    facts.provider = provider.get();  // lives as long as the store is not written: until the next co_await
+    facts.label_conflict = label_conflict(pool, informers_.pools.store().all());
+    if (provider && provider->spec.redfish)
+        facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
+    return facts;
+}
+
+asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
+    auto pool = informers_.pools.store().get(key);
+    if (!pool) {
+        forget(key);
+        co_return kube::Result();
+    }
+    if (!pool->metadata.deletionTimestamp)
+        co_await ensure_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
+    const auto settle_again = co_await reservations_.settle_pool(key);
+    co_await addresses_.release_unused(key);
+
+    pool = informers_.pools.store().get(key);
+    if (!pool) co_return kube::Result();
+    const auto now = api::Time(clock_.wall_now());
+    auto after = *pool;
+    after.status = next_status(look(*pool), now);
+    const auto retry = after.status.nextRetryTime;
+    say_what_was_learned(*pool, after);
+    say_what_cannot_boot(*pool, after);
+    co_await write_status(client_, informers_.pools, *pool, std::move(after));
+
+    pool = informers_.pools.store().get(key);
+    if (!pool) co_return kube::Result();
+    publish(*pool);
+    kube::Result result;
+    if (pool->metadata.deletionTimestamp) result = co_await finalize(pool);
+    result.requeue_after = sooner(result.requeue_after, settle_again);
+    // One second more, because times in the status have whole seconds.
+    if (retry && now < *retry)
+        result.requeue_after = sooner(result.requeue_after, retry->at - now.at + std::chrono::seconds{1});
+    co_return result;
+}
+
+void PoolReconciler::say_what_cannot_boot(const NodeSmithPool& before, const NodeSmithPool& after) {
+    const auto type = api::conditions::kConfigurationValid;
+    const auto* now = api::find_condition(after.status.conditions, type);
+    const auto* then = api::find_condition(before.status.conditions, type);
+    if (now && (!then || then->message != now->message))
+        events_.event(kube::target_of(before), kube::EventType::warning, now->reason, now->message);
+}
+
+// What its machines are made for changes by it.
+void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const NodeSmithPool& after) {
+    if (after.status.learnedOffer == before.status.learnedOffer) return;
+    const auto provider =
+        informers_.providers.store().get({before.metadata.namespace_, before.spec.providerRef});
+    const auto hash = claim::template_hash(after, provider.get());
+    scheduling::Pool old_picture;
+    scheduling::Pool new_picture;
+    provisioning::describe_machines(old_picture, before, provider.get(), hash);
+    provisioning::describe_machines(new_picture, after, provider.get(), hash);
+    std::string text;
+    if (new_picture.pods_per_node != old_picture.pods_per_node)
+        text = "take " + base::counted(new_picture.pods_per_node, "pod");
+    const auto storage = new_picture.ephemeral_storage_mib;
+    if (storage && storage != old_picture.ephemeral_storage_mib)
+        text += (text.empty() ? "" : " and ") + std::string("offer ") + std::to_string(*storage) +
+                " MiB of ephemeral storage";
+    if (text.empty()) return;
+    events_.event(kube::target_of(before), kube::EventType::normal, "OfferLearned",
+                  "its Nodes " + text + ": machines are sized by that from now on");
+}
+
+asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
+    kube::Result wait;
+    wait.requeue_after = std::chrono::seconds{30};  // the claims' own changes come sooner
+    if (!api::has_finalizer(pool->metadata, api::finalizers::kPool)) co_return kube::Result();
+    kube::ListOptions options;
+    options.namespace_ = pool->metadata.namespace_;
+    const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
+    bool any = false;
+    for (const auto& claim : claims) {
+        if (claim.spec.poolRef != pool->metadata.name) continue;
+        any = true;
+        if (claim.metadata.deletionTimestamp) continue;
+        kube::Preconditions same;
+        same.uid = claim.metadata.uid;
+        co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));
+        events_.event(kube::target_of(claim), kube::EventType::normal, "PoolDeleted",
+                      "deleted because its pool " + pool->metadata.name + " is being deleted");
+    }
+    // What is reserved may still become a claim: the pool stays until the reservation has settled.
+    if (any || pool->status.reserved.nodes > 0) co_return wait;
+    co_await drop_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
+    co_return kube::Result();
+}
+
+void PoolReconciler::publish(const NodeSmithPool& pool) {
+    const auto& [namespace_, name] = std::pair(pool.metadata.namespace_, pool.metadata.name);
+    const auto set = [&](const char* resource, std::int64_t used, std::int64_t limit) {
+        used_.with({namespace_, name, resource}).set(static_cast<double>(used));
+        limit_.with({namespace_, name, resource}).set(static_cast<double>(limit));
+    };
+    set("nodes", pool.status.reserved.nodes, pool.spec.limits.maxNodes);
+    set("cpu_cores", pool.status.reserved.cpuCores, pool.spec.limits.cpuCores);
+    set("memory_mib", pool.status.reserved.memoryMiB, pool.spec.limits.memoryMiB);
+}
+
+void PoolReconciler::forget(const kube::ObjectKey& key) {
+    for (const char* resource : {"nodes", "cpu_cores", "memory_mib"}) {
+        used_.remove({key.namespace_, key.name, resource});
+        limit_.remove({key.namespace_, key.name, resource});
+    }
+}
+
+}  // namespace controllers

@@ -1,0 +1,181 @@
+#include "controllers/provider_reconciler.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "controllers/cache/writes.hpp"
+#include "kube/watches.hpp"
+#include "providers/errors.hpp"
+
+namespace controllers {
+
+using api::ConditionStatus;
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithHost;
+using api::v1alpha1::NodeSmithProvider;
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+namespace {
+
+constexpr base::Duration kHealthyInterval = std::chrono::minutes{5};
+constexpr base::Backoff kFailureBackoff{std::chrono::seconds{5}, std::chrono::minutes{5}};
+// Machines of one decision come and go together: they are looked at together. And what a backend tells of its
+// hosts may be ten seconds old.
+constexpr base::Duration kMachinesSettle = std::chrono::seconds{12};
+
+// What decides about a machine's place: a change of anything else in a claim says nothing about hosts.
+auto machine_of(const NodeSmithClaim& claim) {
+    return std::tie(claim.status.host, claim.status.machineID, claim.status.waitsForRoomSince);
+}
+
+bool is_launched(const NodeSmithClaim& claim) {
+    return api::is_true(claim.status.conditions, conditions::kLaunched);
+}
+
+// A provider of bare metal is ready if any of its hosts can be reached.
+bool is_reachable(const NodeSmithHost& host) {
+    return api::is_true(host.status.conditions, conditions::kReachable);
+}
+
+}  // namespace
+
+ProviderReconciler::ProviderReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                                       kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                                       ProviderInstances& instances)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      events_(events),
+      instances_(instances),
+      ready_(metrics.gauge("kubenodesmith_provider_ready", "1 if machines can be made with the provider",
+                           {"namespace", "provider"})) {}
+
+void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
+    // Our own writes of status must not make us look again.
+    kube::watch(informers_.providers).changed(kube::kGeneration, kube::kUid, kube::kDeletion).enqueue(queue);
+
+    const auto provider_of = [](const NodeSmithClaim& claim) {
+        return kube::ObjectKey(claim.metadata.namespace_, claim.status.providerRef);
+    };
+    const auto is_of = [this, provider_of](bool leaving) {
+        return [this, provider_of, leaving](const NodeSmithClaim& claim) {
+            const auto provider = informers_.providers.store().get(provider_of(claim));
+            return provider && provider->metadata.deletionTimestamp.has_value() == leaving;
+        };
+    };
+    const auto machine = kube::watch(informers_.claims).changed(machine_of, is_launched);
+    machine.when(is_of(true)).enqueue(queue, provider_of);  // this may have been the last one
+    machine.when(is_of(false)).after(kMachinesSettle).enqueue(queue, provider_of);
+
+    const auto provider_of_host = [](const NodeSmithHost& host) {
+        return kube::ObjectKey(host.metadata.namespace_, host.spec.providerRef);
+    };
+    kube::watch(informers_.hosts)
+        .changed(is_reachable)
+        .when([this, provider_of_host](const NodeSmithHost& host) {
+            return informers_.providers.store().get(provider_of_host(host)) != nullptr;
+        })
+        .after(kMachinesSettle)
+        .enqueue(queue, provider_of_host);
+}
+
+asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key) {
+    const auto provider = informers_.providers.store().get(key);
+    if (!provider) {
+        instances_.forget(key);
+        failures_.erase(key);
+        warned_generation_.erase(key);
+        ready_.remove({key.namespace_, key.name});
+        co_return kube::Result();
+    }
+    if (!provider->metadata.deletionTimestamp)
+        co_await ensure_finalizer(client_, informers_.providers, *provider, api::finalizers::kProvider);
+    warn_of_ineffective_settings(*provider);
+
+    auto examination = co_await examine(key);
+    const auto fault = configuration_fault(examination);
+    const bool good = examination.good() && fault.message.empty();
+    ready_.with({key.namespace_, key.name}).set(examination.good() && !fault.everywhere ? 1 : 0);
+    failures_[key] = good ? 0 : failures_[key] + 1;
+    const auto current = informers_.providers.store().get(key);
+    if (current) co_await write(current, std::move(examination));
+
+    kube::Result result;
+    result.requeue_after = good ? kHealthyInterval : kFailureBackoff.after(failures_[key]);
+    const auto written = informers_.providers.store().get(key);
+    if (written && written->metadata.deletionTimestamp) result = co_await finalize(written);
+    co_return result;
+}
+
+// Not to reach a backend is what this reconciler is there to tell, so its failure is caught here.
+asio::awaitable<ProviderExamination> ProviderReconciler::examine(kube::ObjectKey key) {
+    ProviderExamination examination;
+    auto lookup = co_await instances_.refresh(key);
+    if (auto* unavailable = std::get_if<ProviderUnavailable>(&lookup)) {
+        examination.unavailable = std::move(*unavailable);
+        co_return examination;
+    }
+    const auto backend = std::get<std::shared_ptr<providers::Provider>>(lookup);
+    try {
+        examination.health = co_await backend->check();
+        if (examination.good()) examination.hosts = co_await backend->offerings();
+    } catch (const providers::ProviderError& error) {
+        examination.health.reachable = false;
+        examination.health.reason = reasons::kUnreachable;
+        examination.health.message = error.what();
+    }
+    co_return examination;
+}
+
+asio::awaitable<void> ProviderReconciler::write(Pointer before, ProviderExamination examination) {
+    auto after = *before;
+    after.status = next_status(*before, examination, api::Time(clock_.wall_now()));
+    const auto* old_ready = api::find_condition(before->status.conditions, conditions::kReady);
+    const auto now_ready = *api::find_condition(after.status.conditions, conditions::kReady);
+    const bool said = old_ready && old_ready->status == now_ready.status &&
+                      old_ready->reason == now_ready.reason && old_ready->message == now_ready.message;
+    co_await write_status(client_, informers_.providers, *before, std::move(after));
+    if (said) co_return;
+    const auto type =
+        now_ready.status == ConditionStatus::True ? kube::EventType::normal : kube::EventType::warning;
+    events_.event(kube::target_of(*before), type, now_ready.reason, now_ready.message);
+}
+
+asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider) {
+    kube::Result result;
+    const auto used = co_await claims_in_use(api::key_of(*provider));
+    if (used > 0) {
+        result.requeue_after = std::chrono::seconds{30};
+        co_return result;
+    }
+    co_await drop_finalizer(client_, informers_.providers, *provider, api::finalizers::kProvider);
+    co_return result;
+}
+
+asio::awaitable<std::int64_t> ProviderReconciler::claims_in_use(kube::ObjectKey provider) {
+    kube::ListOptions options;
+    options.namespace_ = provider.namespace_;
+    const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
+    co_return std::count_if(claims.begin(), claims.end(),
+                            [&](const NodeSmithClaim& claim) { return uses(claim, provider); });
+}
+
+bool ProviderReconciler::uses(const NodeSmithClaim& claim, const kube::ObjectKey& provider) const {
+    if (claim.metadata.namespace_ != provider.namespace_) return false;
+    if (!claim.status.providerRef.empty()) return claim.status.providerRef == provider.name;
+    const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+    return pool && pool->spec.providerRef == provider.name;
+}
+
+void ProviderReconciler::warn_of_ineffective_settings(const NodeSmithProvider& provider) {
+    if (provider.spec.additionalSettings.empty()) return;
+    const auto generation = provider.metadata.generation.value_or(0);
+    auto& warned = warned_generation_[api::key_of(provider)];
+    if (warned == generation) return;
+    warned = generation;
+    events_.event(kube::target_of(provider), kube::EventType::warning, "AdditionalSettingsIgnored",
+                  "spec.additionalSettings has no effect: say what you want in spec.proxmox or spec.redfish");
+}
+
+}  // namespace controllers

@@ -1,0 +1,127 @@
+#include "controllers/provisioning/pending_pods.hpp"
+
+#include "controllers/provisioning/predictions.hpp"
+
+namespace controllers::provisioning {
+
+namespace {
+
+bool is_nobodys_demand(const api::Pod& pod, const Nodes& nodes, const DemandRules& rules) {
+    const auto* owner = api::controller_of(pod.metadata);
+    if (owner && owner->kind == "DaemonSet") return true;
+    const auto& nominated = pod.status.nominatedNodeName;
+    return !nominated.empty() && nodes.contains({"", nominated}) &&
+           !rules.void_nominations.contains(nominated);
+}
+
+bool is_expendable(const api::Pod& pod, const DemandRules& rules) {
+    return pod.spec.priority.value_or(0) < rules.expendable_below;
+}
+
+class Selection {
+public:
+    Selection(const std::map<std::string, int>& purchases, const Pools& pools, api::Time now,
+              const DemandRules& rules)
+        : purchases_(purchases), pools_(pools), now_(now), rules_(rules) {
+        for (const auto& [key, pool] : pools)
+            for (const auto& entry : pool->status.mispredictions)
+                if (!entry.kind.empty()) doubtful_.insert(entry.kind);
+        for (const auto& [kind, history] : rules.kinds) {
+            if (history.of_use > 0) doubtful_.erase(kind);
+            if (history.of_use == 0 && history.in_vain >= kMostPurchasesPerHour) doubtful_.insert(kind);
+        }
+    }
+
+    // Why nothing is created for the pod; nullopt: it is demand.
+    std::optional<HeldBack> judge(const std::shared_ptr<const api::Pod>& pod) {
+        const auto& uid = pod->metadata.uid;
+        if (is_expendable(*pod, rules_))
+            return HeldBack{pod,
+                            "its priority " + std::to_string(pod->spec.priority.value_or(0)) +
+                                " is below ignorePodsBelowPriority (" +
+                                std::to_string(rules_.expendable_below) + "), so nothing is created for it",
+                            std::nullopt};
+        const auto kind = doubtful_kind(*pod);
+        const auto verdict = verdict_on(uid, kind, pools_);
+        if (verdict.retry_at && now_ < *verdict.retry_at) return paused(pod, verdict);
+        const auto bought = purchases_.find(uid);
+        if (bought != purchases_.end() && bought->second >= kMostPurchasesPerHour)
+            return exhausted(
+                pod, std::to_string(kMostPurchasesPerHour) + " machines were created for it within an hour");
+        return kind.empty() ? std::nullopt : judge_kind(pod, kind, verdict);
+    }
+
+private:
+    // Empty where nothing speaks against its kind, which is mostly so and quickly seen.
+    std::string doubtful_kind(const api::Pod& pod) const {
+        if (doubtful_.empty() || !rules_.kind_of) return {};
+        auto kind = rules_.kind_of(pod);
+        return doubtful_.contains(kind) ? kind : std::string();
+    }
+
+    HeldBack paused(const std::shared_ptr<const api::Pod>& pod, const Verdict& verdict) const {
+        const auto for_whom = verdict.is_of_kind ? "pod " + verdict.pod + ", which is like it," : "it";
+        return {pod,
+                "a node created for " + for_whom +
+                    " is in service, but the scheduler did not use it; nothing is created for it before " +
+                    verdict.retry_at->str(),
+                verdict.retry_at};
+    }
+
+    HeldBack exhausted(const std::shared_ptr<const api::Pod>& pod, std::string message) const {
+        return {pod, std::move(message), api::Time(now_.at + std::chrono::minutes{1})};
+    }
+
+    // After a purchase in vain the first pod of the kind shows whether the next one helps.
+    std::optional<HeldBack> judge_kind(const std::shared_ptr<const api::Pod>& pod, const std::string& kind,
+                                       const Verdict& verdict) {
+        const auto history = rules_.kinds.find(kind);
+        if (history != rules_.kinds.end() && history->second.in_vain >= kMostPurchasesPerHour)
+            return exhausted(pod, "machines were created in vain for pods like it " +
+                                      std::to_string(history->second.in_vain) + " times within an hour");
+        if (verdict.wrong == 0) return std::nullopt;
+        const auto [probe, is_first] = probes_.try_emplace(kind, api::key_of(*pod).str());
+        if (is_first) return std::nullopt;
+        return HeldBack{
+            pod,
+            "machines created for pods like it did not help them; it waits for what one for pod " +
+                probe->second + " will show",
+            std::nullopt};
+    }
+
+    const std::map<std::string, int>& purchases_;
+    const Pools& pools_;
+    api::Time now_;
+    const DemandRules& rules_;
+    std::set<std::string> doubtful_;             // kinds for which machines were bought in vain
+    std::map<std::string, std::string> probes_;  // pods by kind
+};
+
+}  // namespace
+
+PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::string, int>& purchases,
+                          const Pools& pools, const Nodes& nodes, api::Time now, const DemandRules& rules) {
+    PendingPods demand;
+    Selection selection(purchases, pools, now, rules);
+    for (const auto& pod : unschedulable) {
+        demand.waiting.insert(pod->metadata.uid);
+        if (is_nobodys_demand(*pod, nodes, rules)) continue;
+        if (auto held = selection.judge(pod))
+            demand.held_back.push_back(std::move(*held));
+        else
+            demand.pods.push_back(pod);
+    }
+    return demand;
+}
+
+PodPointers pods_that_keep_nodes(const PodPointers& unschedulable, const Pools& pools, const Nodes& nodes,
+                                 const DemandRules& rules) {
+    PodPointers result;
+    for (const auto& pod : unschedulable)
+        if (!is_nobodys_demand(*pod, nodes, rules) && !is_expendable(*pod, rules) &&
+            verdict_on(pod->metadata.uid, {}, pools).wrong == 0)
+            result.push_back(pod);
+    return result;
+}
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,326 @@
+#include "controllers/provisioning/provisioning_reconciler.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <set>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "controllers/cache/writes.hpp"
+#include "controllers/provisioning/kinds.hpp"
+#include "controllers/state/room.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithControlPlane;
+using api::v1alpha1::NodeSmithPool;
+using scheduling::Availability;
+
+namespace {
+
+std::string name_of(const api::Pod& pod) {
+    return api::key_of(pod).str();
+}
+
+// Pods that would fit a Node in service, but wait; and those that fit no Node, while one that was bought for
+// them is in service and empty.
+std::set<std::string> contradicted_pods(const Decision& decision, const Informers& informers) {
+    std::set<std::string> pods, fitting;
+    if (decision.demand.waiting.empty()) return pods;
+    const auto& nodes = decision.world.snapshot.nodes;
+    for (const auto& placement : decision.result.placements) {
+        if (!placement.node) continue;
+        fitting.insert(placement.pod->metadata.uid);
+        if (nodes[*placement.node].availability == Availability::ready &&
+            !decision.freed.nodes.contains(*placement.node))
+            pods.insert(placement.pod->metadata.uid);
+    }
+    for (const auto& uid : pods_of_empty_machines(informers))
+        if (!fitting.contains(uid)) pods.insert(uid);
+    return pods;
+}
+
+// Empty if machines bought for its kind were of use: then what ails this pod does not ail the others.
+std::string doubtful_kind_of(const api::Pod& pod, const KindHistories& kinds, const Informers& informers) {
+    auto kind = kind_of(informers, pod);
+    const auto history = kinds.find(kind);
+    return history != kinds.end() && history->second.of_use > 0 ? std::string() : kind;
+}
+
+// Of the pods about which a prediction was wrong those that run by now.
+std::set<std::string> placed_of(const NodeSmithPool& pool, const Informers& informers) {
+    std::set<std::string> uids;
+    for (const auto& entry : pool.status.mispredictions) {
+        const auto slash = entry.pod.find('/');
+        if (slash == std::string::npos) continue;
+        const auto pod =
+            informers.pods.store().get({entry.pod.substr(0, slash), entry.pod.substr(slash + 1)});
+        if (pod && pod->metadata.uid == entry.podUID && !pod->spec.nodeName.empty())
+            uids.insert(entry.podUID);
+    }
+    return uids;
+}
+
+ClaimPointers all_claims(const Informers& informers) {
+    ClaimPointers claims;
+    for (const auto& [key, claim] : informers.claims.store().all()) claims.push_back(claim);
+    return claims;
+}
+
+}  // namespace
+
+ProvisioningReconciler::Metrics::Metrics(base::MetricsRegistry& registry)
+    : created(registry.counter("kubenodesmith_claims_created_total", "Claims that were created for pools",
+                               {"namespace", "pool"})),
+      pod_to_claim(registry.histogram("kubenodesmith_pod_to_claim_seconds",
+                                      "From a pod seen as unschedulable to the creation of the claim for it",
+                                      {0.05, 0.1, 0.5, 1, 1.1, 1.5, 2, 5, 10, 11, 15, 30, 60, 300, 1800})),
+      solve(registry.histogram("kubenodesmith_scheduling_solve_seconds", "Time of one scheduling decision",
+                               {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10})),
+      decisions(registry.counter("kubenodesmith_scheduling_decisions_total",
+                                 "Scheduling decisions by what came of them", {"result"})),
+      unplaced(registry.gauge("kubenodesmith_pods_unplaced",
+                              "Pods that fit no node and that no new machine can help now")) {}
+
+ProvisioningReconciler::ProvisioningReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
+                                               kube::EventRecorder& events, base::MetricsRegistry& metrics,
+                                               Reservations& reservations, std::function<bool()> may_mutate)
+    : informers_(informers),
+      client_(client),
+      clock_(clock),
+      announcer_(events),
+      events_(events),
+      reservations_(reservations),
+      metrics_(metrics),
+      creations_(clock),
+      orders_(
+          informers, client, clock, events, reservations, std::move(may_mutate),
+          [this](const NodeSmithClaim& claim, const Purchase& purchase) { note_created(claim, purchase); }) {}
+
+asio::awaitable<kube::Result> ProvisioningReconciler::reconcile(kube::ObjectKey) {
+    kube::Result result;
+    if (is_due())
+        co_await run();
+    else if (is_early_look_due())
+        co_await look_early();
+    if (window_.is_open() || next_look_) result.requeue_after = time_left();
+    co_return result;
+}
+
+bool ProvisioningReconciler::is_due() const {
+    const auto now = clock_.now();
+    return unfinished_ || (window_.is_open() && window_.closes_at(durations()) <= now) ||
+           (next_look_ && *next_look_ <= now);
+}
+
+bool ProvisioningReconciler::is_early_look_due() const {
+    if (!window_.is_open()) return false;
+    const auto at = window_.looks_early_at(durations());
+    return at && *at <= clock_.now();
+}
+
+base::Duration ProvisioningReconciler::time_left() const {
+    auto until = base::TimePoint::max();
+    if (window_.is_open()) {
+        const auto closes = window_.closes_at(durations());
+        until = window_.looks_early_at(durations()).value_or(closes);
+    }
+    if (next_look_) until = std::min(until, *next_look_);
+    return std::max(until - clock_.now(), base::Duration::zero());
+}
+
+asio::awaitable<void> ProvisioningReconciler::run() {
+    unfinished_ = true;
+    window_.close();
+    next_look_.reset();
+    co_await orders_.finish();
+
+    const auto decision = decide(api::Time(clock_.wall_now()));
+    const auto& result = decision.result;
+    const char* outcome =
+        result.claims.empty() ? (result.unplaced.empty() ? "nothing_needed" : "nothing_possible") : "buy";
+    metrics_.decisions.with({outcome}).add();
+
+    say_what_is_missing(decision);
+    say_cuts(decision.world, result);
+    plan_next_look(decision);
+    auto contradicted = contradicted_pods(decision, informers_);
+    co_await buy(decision);
+    co_await withdraw_superfluous();
+    co_await judge_predictions(std::move(contradicted), decision.demand.waiting);
+    unfinished_ = false;
+}
+
+asio::awaitable<void> ProvisioningReconciler::look_early() {
+    unfinished_ = true;
+    co_await orders_.finish();
+    const auto begun = clock_.now();
+    auto decision = decide(api::Time(clock_.wall_now()));
+    keep_what_is_certain(decision);
+    if (!decision.orders.empty()) metrics_.decisions.with({"buy_early"}).add();
+    co_await buy(decision);
+    window_.note_early_look(clock_.now(), waits_since(decision, begun));
+    unfinished_ = false;
+}
+
+base::TimePoint ProvisioningReconciler::waits_since(const Decision& decision, base::TimePoint now) const {
+    std::set<std::string> served;
+    for (const auto& placement : decision.result.placements)
+        if (placement.node) served.insert(placement.pod->metadata.uid);
+    for (const auto& order : decision.orders)
+        for (const auto claim : order.claims)
+            for (const auto* pod : decision.result.claims[claim].pods) served.insert(pod->metadata.uid);
+    for (const auto& pod : decision.demand.pods) {
+        const auto waiting = waiting_.find(pod->metadata.uid);
+        if (waiting != waiting_.end() && !served.contains(waiting->first))
+            now = std::min(now, waiting->second.since);
+    }
+    return now;
+}
+
+Decision ProvisioningReconciler::decide(api::Time now) {
+    const auto begun = clock_.now();
+    auto decision = provisioning::decide(inputs(), solver_, now);
+    metrics_.solve.with({}).observe(std::chrono::duration<double>(clock_.now() - begun).count());
+    return decision;
+}
+
+asio::awaitable<void> ProvisioningReconciler::buy(const Decision& decision) {
+    // A pool that cannot buy now must not keep the others from it.
+    std::exception_ptr failure;
+    for (const auto& order : decision.orders) {
+        std::vector<Purchase> purchases;
+        for (const auto claim : order.claims)
+            purchases.push_back(purchase_of(decision.result.claims[claim], informers_));
+        const auto& supply = decision.world.pools[order.pool];
+        try {
+            co_await buy_for(supply, order.observed_by, std::move(purchases));
+        } catch (const kube::ApiError&) {
+            if (!failure) failure = std::current_exception();
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::string observed_by,
+                                                      std::vector<Purchase> purchases) {
+    const auto about = kube::target_of(*supply.pool);
+    if (!observed_by.empty()) {
+        announcer_.say(about, kube::EventType::normal, "WouldCreate",
+                       "would create " + base::counted(std::ssize(purchases), "claim") +
+                           (purchases.size() == 1 ? " " : ", the first ") + explain(purchases.front()) +
+                           ", if the mode of control plane " + observed_by + " were Active");
+        co_return;
+    }
+    const auto hit = co_await orders_.place(supply.pool, std::move(purchases));
+    if (hit) announcer_.say(about, kube::EventType::warning, "ScaleUpBlocked", hit->message);
+}
+
+// A claim without a machine that nobody needs any more would take the next room that is free.
+asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
+    for (const auto& key : superfluous_waits(informers_)) {
+        const auto claim = informers_.claims.store().get(key);
+        if (!claim) continue;
+        const auto* manager =
+            manager_of({key.namespace_, claim->spec.poolRef}, informers_.control_planes.store().all());
+        if (!manager || observes_only(*manager)) continue;
+        events_.event(kube::target_of(*claim), kube::EventType::normal, "Withdrawn",
+                      "no host had room for its machine, and the pods that it was made for need it no more");
+        kube::Preconditions same;
+        same.uid = claim->metadata.uid;
+        same.resource_version = claim->metadata.resourceVersion;
+        co_await client_.remove<NodeSmithClaim>(key, std::move(same));
+    }
+}
+
+asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::string> doubted,
+                                                                std::set<std::string> waiting) {
+    const auto now = api::Time(clock_.wall_now());
+    const auto pools = informers_.pools.store().all();
+    doubted.merge(pods_of_leaving_claims(all_claims(informers_)));
+    const auto kinds = doubted.empty() ? KindHistories() : purchases_by_kind(informers_, now);
+    std::vector<ContradictedPod> contradicted;
+    for (const auto& pod : unschedulable_pods()) {
+        const auto& uid = pod->metadata.uid;
+        if (doubted.contains(uid) && waiting.contains(uid))
+            contradicted.push_back({uid, name_of(*pod), doubtful_kind_of(*pod, kinds, informers_)});
+    }
+    for (const auto& [key, known] : pools) {
+        const auto claims = informers_.claims.store().by_index(kClaimsByPool, key.str());
+        const auto predictions = judge(*known, claims, contradicted, waiting, placed_of(*known, informers_),
+                                       informers_.pools.store().all(), now);
+        look_at(predictions.judge_at);
+        const auto pool = informers_.pools.store().get(key);
+        if (!pool || predictions.list == pool->status.mispredictions) continue;
+        auto after = *pool;
+        after.status.mispredictions = predictions.list;
+        co_await write_status(client_, informers_.pools, *pool, std::move(after));
+        for (const auto& entry : predictions.added) {
+            look_at(entry.nextRetryTime);
+            const auto slash = entry.pod.find('/');
+            const auto pod =
+                informers_.pods.store().get({entry.pod.substr(0, slash), entry.pod.substr(slash + 1)});
+            if (!pod) continue;
+            const auto* scheduled =
+                api::find_condition(pod->status.conditions, api::conditions::kPodScheduled);
+            events_.event(kube::target_of(*pod), kube::EventType::warning, "PredictionFailed",
+                          "a node that was created for the pod did not help it, the scheduler says: " +
+                              (scheduled ? scheduled->message : std::string("nothing")));
+        }
+    }
+}
+
+void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Purchase& purchase) {
+    const auto& namespace_ = claim.metadata.namespace_;
+    metrics_.created.with({namespace_, claim.spec.poolRef}).add();
+    for (const auto& uid : purchase.pod_uids) {
+        const auto pod = waiting_.find(uid);
+        if (pod == waiting_.end()) continue;
+        pod->second.purchases.push_back(clock_.now());
+        metrics_.pod_to_claim.with({}).observe(
+            std::chrono::duration<double>(clock_.now() - pod->second.since).count());
+    }
+    const auto* manager =
+        manager_of({namespace_, claim.spec.poolRef}, informers_.control_planes.store().all());
+    if (manager) creations_.add(api::key_of(*manager));
+}
+
+DecisionInputs ProvisioningReconciler::inputs() {
+    return {informers_, reservations_, creations_, template_hashes_, remembered_purchases()};
+}
+
+std::map<std::string, int> ProvisioningReconciler::remembered_purchases() const {
+    std::map<std::string, int> purchases;
+    for (const auto& [uid, pod] : waiting_) {
+        const auto recent = std::count_if(
+            pod.purchases.begin(), pod.purchases.end(),
+            [this](base::TimePoint when) { return clock_.now() - when <= std::chrono::hours{1}; });
+        if (recent > 0) purchases.emplace(uid, static_cast<int>(recent));
+    }
+    return purchases;
+}
+
+World ProvisioningReconciler::world_for_removals() {
+    return provisioning::world_for_removals(inputs(), api::Time(clock_.wall_now()));
+}
+
+PodPointers ProvisioningReconciler::unschedulable_pods() const {
+    return informers_.pods.store().by_index(kPodsUnschedulable, "true");
+}
+
+// The quickest of all ControlPlanes: a decision is one for all pools.
+BatchingDurations ProvisioningReconciler::durations() const {
+    std::optional<BatchingDurations> shortest;
+    for (const auto& [key, control_plane] : informers_.control_planes.store().all()) {
+        const auto& wish = control_plane->spec.batching;
+        const auto idle = std::chrono::duration_cast<base::Duration>(wish.idleDuration.value);
+        const auto maximum = std::chrono::duration_cast<base::Duration>(wish.maxDuration.value);
+        if (!shortest) shortest = BatchingDurations{idle, maximum};
+        shortest->idle = std::min(shortest->idle, idle);
+        shortest->maximum = std::min(shortest->maximum, maximum);
+    }
+    return shortest.value_or(BatchingDurations{});
+}
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,400 @@
+#include "controllers/provisioning/world.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "controllers/provisioning/demand_rules.hpp"
+#include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/state/claim_factory.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/node_changes.hpp"
+#include "controllers/state/node_search.hpp"
+#include "controllers/state/room.hpp"
+
+namespace controllers::provisioning {
+
+using api::v1alpha1::NodeSmithClaim;
+using api::v1alpha1::NodeSmithPool;
+using api::v1alpha1::NodeSmithProvider;
+using scheduling::Availability;
+
+namespace {
+
+template <class T>
+std::vector<std::shared_ptr<const T>> values_of(const kube::Store<T>& store) {
+    std::vector<std::shared_ptr<const T>> values;
+    values.reserve(store.size());
+    for (const auto& [key, object] : store.all()) values.push_back(object);
+    return values;
+}
+
+const NodeSmithProvider* provider_of(const Informers& informers, const NodeSmithPool& pool) {
+    // The store keeps it alive until the next suspension, and nothing here suspends.
+    return informers.providers.store().get({pool.metadata.namespace_, pool.spec.providerRef}).get();
+}
+
+// Builds a World; the indices of pools, places and budgets are those of the snapshot.
+class Builder {
+public:
+    Builder(const Informers& informers, claim::TemplateHashes& template_hashes, api::Time now)
+        : informers_(informers), template_hashes_(template_hashes), now_(now) {
+        for (const auto& [key, claim] : informers_.claims.store().all())
+            if (!claim->status.host.empty()) candidates_.insert({key.namespace_, claim->status.host});
+    }
+
+    void add_pool(PoolSupply supply) {
+        const auto& pool = *supply.pool;
+        const auto* provider = provider_of(informers_, pool);
+        const auto& template_hash = template_hashes_.of(pool, provider);
+        const auto picture = as_its_nodes_show(
+            supply.pool, informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()),
+            informers_.nodes.store().all(), provider, template_hash);
+        scheduling::Pool entry;
+        entry.namespace_ = pool.metadata.namespace_;
+        entry.name = pool.metadata.name;
+        entry.weight = pool.spec.weight;
+        entry.closed = supply.gate.open ? std::string() : supply.gate.message;
+        entry.closed_for_a_while = supply.gate.for_a_while;
+        describe_machines(entry, *picture, provider, template_hash);
+        entry.labels = labels_at(pool, nullptr, nullptr);
+        if (auto note = claim::note_on_zone_label(pool, provider); !note.empty())
+            entry.notes_on_labels.emplace(claim::zone_label(provider), std::move(note));
+        if (provider && provider->spec.redfish)
+            add_hosts(entry, pool, *provider);
+        else
+            add_places(entry, pool, provider);
+        add_budgets(entry, supply);
+        entry.min_nodes = pool.spec.limits.minNodes;
+        const auto& headroom = pool.spec.scaleUp.headroom;
+        entry.spare = {headroom.cpuCores, headroom.memoryMiB, headroom.nodes};
+        pictures_.emplace(api::key_of(pool), picture);
+        pool_indices_.emplace(api::key_of(pool), world_.pools.size());
+        world_.snapshot.pools.push_back(std::move(entry));
+        world_.pools.push_back(std::move(supply));
+    }
+
+    // Claims that have no host yet, and machines that the provider has not counted yet, take room that it
+    // does not know of. Claims that find none leave what there is to others.
+    void take_room_of_coming_machines() {
+        for (const auto& [key, claim] : informers_.claims.store().all()) {
+            const bool takes_room = is_coming(*claim) && ledger::is_admitted(*claim) && !lacks_room(*claim);
+            const auto pool = pool_indices_.find({key.namespace_, claim->spec.poolRef});
+            if (!takes_room || pool == pool_indices_.end()) continue;
+            auto size = ledger::size_of(claim->spec, world_.pools[pool->second].pool.get());
+            auto* place = claim->status.machineID.empty()
+                              ? likely_place(world_.snapshot.pools[pool->second], claim->spec.zone, size)
+                              : place_of_uncounted(*claim);
+            if (!place) continue;
+            if (place->is_whole) place->free_machines = 0;
+            const auto* provider = provider_of(informers_, *world_.pools[pool->second].pool);
+            if (provider && provider->spec.proxmox)
+                size.memoryMiB += provider->spec.proxmox->vmMemOverheadMiB;
+            place->free_cpu_cores = std::max<std::int64_t>(0, *place->free_cpu_cores - size.cpuCores);
+            place->free_memory_mib = std::max<std::int64_t>(0, *place->free_memory_mib - size.memoryMiB);
+        }
+    }
+
+    // What no host could take is not asked of them again at once.
+    void note_refused_sizes() {
+        for (const auto& refusal : room_refusals(informers_, now_)) {
+            for (const auto& [name, index] : place_indices_) {
+                const bool concerns = refusal.zone.empty() ? name.starts_with(refusal.provider + "/")
+                                                           : name == refusal.provider + "/" + refusal.zone;
+                if (concerns) world_.snapshot.places[index].refused.push_back(refusal.size);
+            }
+        }
+    }
+
+    void add_nodes() {
+        std::set<std::string> with_claim;
+        for (const auto& [key, claim] : informers_.claims.store().all()) {
+            auto node = claim::node_of(informers_, *claim);
+            if (node) with_claim.insert(node->metadata.name);
+            add_claim(*claim, std::move(node));
+        }
+        for (const auto& [key, node] : informers_.nodes.store().all())
+            if (!with_claim.contains(key.name)) add_node(node, Availability::ready, std::nullopt);
+    }
+
+    void add_rest(PodPointers pods) {
+        auto& snapshot = world_.snapshot;
+        snapshot.pods = std::move(pods);
+        snapshot.daemon_sets = values_of(informers_.daemon_sets.store());
+        snapshot.namespaces = values_of(informers_.namespaces.store());
+        snapshot.volumes.claims = values_of(informers_.persistent_volume_claims.store());
+        snapshot.volumes.volumes = values_of(informers_.persistent_volumes.store());
+        snapshot.volumes.classes = values_of(informers_.storage_classes.store());
+        snapshot.volumes.drivers = values_of(informers_.csi_drivers.store());
+        snapshot.volumes.capacities = values_of(informers_.csi_storage_capacities.store());
+        snapshot.limit_ranges = values_of(informers_.limit_ranges.store());
+        snapshot.expendable_below = expendable_below(informers_.control_planes.store().all());
+    }
+
+    World take() { return std::move(world_); }
+
+private:
+    // nullptr: the provider has counted its machine, or does not tell of its host.
+    scheduling::Place* place_of_uncounted(const NodeSmithClaim& claim) {
+        const auto& status = claim.status;
+        const auto provider =
+            informers_.providers.store().get({claim.metadata.namespace_, status.providerRef});
+        const auto place = provider ? place_indices_.find(api::key_of(*provider).str() + "/" + status.host)
+                                    : place_indices_.end();
+        if (place == place_indices_.end() || is_counted(claim, *provider)) return nullptr;
+        return &world_.snapshot.places[place->second];
+    }
+
+    // In the zone, or else where most memory is free; a host that is used as a whole if it has the size.
+    scheduling::Place* likely_place(const scheduling::Pool& pool, const std::string& zone,
+                                    const api::v1alpha1::Size& size) {
+        scheduling::Place* likely = nullptr;
+        for (const auto& candidate : pool.places) {
+            auto& place = world_.snapshot.places[candidate.place];
+            if (!zone.empty() && candidate.zone != zone) continue;
+            const bool fits = place.free_machines.value_or(1) > 0 && place.free_cpu_cores == size.cpuCores &&
+                              place.free_memory_mib == size.memoryMiB;
+            if (place.is_whole && !fits) continue;
+            if (place.largest &&
+                (place.largest->cpu_cores < size.cpuCores || place.largest->memory_mib < size.memoryMiB))
+                continue;
+            if (!likely || place.free_memory_mib > likely->free_memory_mib) likely = &place;
+        }
+        return likely;
+    }
+
+    // The labels of a Node of the pool: those that are the same everywhere, or all of them on one host.
+    api::StringMap labels_at(const NodeSmithPool& pool, const NodeSmithProvider* provider,
+                             const std::string* host, const api::v1alpha1::HostSpec* metal = nullptr) {
+        NodeSmithClaim sample;
+        sample.spec.poolRef = pool.metadata.name;
+        sample.status.providerRef = pool.spec.providerRef;
+        if (host) sample.status.host = sample.status.zone = *host;
+        const claim::NodeOrigin origin{sample, &pool, host ? claim::zone_label(provider) : std::string(),
+                                       metal};
+        auto labels = claim::node_labels(origin);
+        for (const auto& [key, text] : pool.spec.machineTemplate.labels) {
+            const bool by_host =
+                text.find(".Host") != std::string::npos || text.find(".Zone") != std::string::npos;
+            if (text.find(".Claim") != std::string::npos || (by_host && !host)) labels.erase(key);
+        }
+        const auto expected = expected_node(sample, &pool, provider, nullptr);
+        for (const auto& [key, value] : expected.metadata.labels)
+            if (key.find("kubernetes.io/arch") != std::string::npos ||
+                key.find("kubernetes.io/os") != std::string::npos)
+                labels.try_emplace(key, value);
+        labels.erase(std::string(api::labels::kClaim));
+        labels.erase(std::string(api::labels::kHostname));
+        return labels;
+    }
+
+    void add_places(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider) {
+        if (!provider) return;
+        const auto prefix = api::key_of(*provider).str() + "/";
+        for (const auto& host : provider->status.hosts) {
+            if (!host.online) {
+                if (!host.message.empty())
+                    entry.why_no_place +=
+                        (entry.why_no_place.empty() ? "" : "; ") + host.name + ": " + host.message;
+                continue;
+            }
+            const auto [known, is_new] =
+                place_indices_.emplace(prefix + host.name, world_.snapshot.places.size());
+            if (is_new) {
+                scheduling::Place place;
+                place.name = host.name;
+                if (const auto& largest = host.largestMachine)
+                    place.largest = scheduling::MachineSize{largest->cpuCores, largest->memoryMiB};
+                place.free_cpu_cores = host.freeCPUCores;
+                place.free_memory_mib = host.freeMemoryMiB;
+                world_.snapshot.places.push_back(std::move(place));
+            }
+            entry.places.push_back({known->second, host.name, labels_at(pool, provider, &host.name)});
+        }
+    }
+
+    // Bare metal is bought as it stands: each free host is one place for one machine of exactly its size.
+    void add_hosts(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider& provider) {
+        entry.shapes.clear();
+        std::set<std::pair<std::int64_t, std::int64_t>> sizes;
+        for (const auto& host :
+             informers_.hosts.store().by_index(kHostsByProvider, api::key_of(provider).str())) {
+            if (!is_offered(*host, pool, provider)) continue;
+            const auto& capacity = *host->status.capacity;
+            const auto [known, is_new] =
+                place_indices_.emplace(api::key_of(*host).str(), world_.snapshot.places.size());
+            if (is_new) {
+                scheduling::Place place;
+                place.name = host->metadata.name;
+                place.free_cpu_cores = capacity.cpuCores;
+                place.free_memory_mib = capacity.memoryMiB;
+                place.free_machines = 1;
+                place.is_whole = true;
+                world_.snapshot.places.push_back(std::move(place));
+            }
+            const auto& name = host->metadata.name;
+            entry.places.push_back({known->second, name, labels_at(pool, &provider, &name, &host->spec)});
+            const bool is_new_size = sizes.emplace(capacity.cpuCores, capacity.memoryMiB).second;
+            if (is_new_size)
+                entry.shapes.push_back({std::to_string(capacity.cpuCores) + "c", capacity.cpuCores,
+                                        capacity.memoryMiB, entry.pods_per_node});
+        }
+    }
+
+    bool is_offered(const api::v1alpha1::NodeSmithHost& host, const NodeSmithPool& pool,
+                    const NodeSmithProvider& provider) const {
+        const auto& selector = provider.spec.redfish->hostSelector;
+        if (selector && !api::matches(*selector, host.metadata.labels)) return false;
+        const auto& status = host.status;
+        const bool is_free = api::is_true(status.conditions, api::conditions::kReady) && !status.claimRef &&
+                             status.capacity && !candidates_.contains(api::key_of(host));
+        if (!is_free) return false;
+        // The pool's pods must be able to count on running there.
+        const auto& tolerated = pool.spec.machineTemplate.taints;
+        return std::all_of(host.spec.taints.begin(), host.spec.taints.end(), [&](const api::Taint& taint) {
+            return std::any_of(tolerated.begin(), tolerated.end(),
+                               [&](const api::Taint& other) { return api::same_taint(other, taint); });
+        });
+    }
+
+    void add_budgets(scheduling::Pool& entry, const PoolSupply& supply) {
+        const BudgetOwner own{api::key_of(*supply.pool), {}};
+        const auto& name = supply.pool->metadata.name;
+        add_limits(entry, "limits", "of pool " + name, own, supply.book);
+        if (supply.gate.open && supply.gate.most_claims < std::numeric_limits<std::int64_t>::max()) {
+            scheduling::Budget pace;
+            pace.name = "scaleUp.batchSize, scaleUp.maxConcurrent or the rate limit of pool " + name;
+            pace.nodes = supply.gate.most_claims;
+            add_budget(entry, std::move(pace), own);
+        }
+        if (supply.manager.name.empty() || !supply.manager_book.limits.any()) return;
+        const auto known = manager_budgets_.find(supply.manager);
+        if (known != manager_budgets_.end()) {
+            entry.budgets.insert(entry.budgets.end(), known->second.begin(), known->second.end());
+            return;
+        }
+        const auto first = entry.budgets.size();
+        add_limits(entry, "limits", "of control plane " + supply.manager.name, {{}, supply.manager},
+                   supply.manager_book);
+        manager_budgets_[supply.manager].assign(entry.budgets.begin() + static_cast<std::ptrdiff_t>(first),
+                                                entry.budgets.end());
+    }
+
+    // One budget for each limit, so that a cut names the limit in the way.
+    void add_limits(scheduling::Pool& entry, const std::string& field, const std::string& whose,
+                    const BudgetOwner& owner, const ledger::Book& book) {
+        const auto left = [](std::int64_t limit, std::int64_t used) {
+            return std::max<std::int64_t>(0, limit - used);
+        };
+        const auto named = [&](const char* limit) {
+            scheduling::Budget budget;
+            budget.name = field + "." + limit + " " + whose;
+            return budget;
+        };
+        if (book.limits.maxNodes > 0) {
+            auto budget = named("maxNodes");
+            budget.nodes = left(book.limits.maxNodes, book.used.nodes);
+            add_budget(entry, std::move(budget), owner);
+        }
+        if (book.limits.cpuCores > 0) {
+            auto budget = named("cpuCores");
+            budget.cpu_cores = left(book.limits.cpuCores, book.used.cpuCores);
+            add_budget(entry, std::move(budget), owner);
+        }
+        if (book.limits.memoryMiB > 0) {
+            auto budget = named("memoryMiB");
+            budget.memory_mib = left(book.limits.memoryMiB, book.used.memoryMiB);
+            add_budget(entry, std::move(budget), owner);
+        }
+    }
+
+    void add_budget(scheduling::Pool& entry, scheduling::Budget budget, const BudgetOwner& owner) {
+        entry.budgets.push_back(world_.snapshot.budgets.size());
+        world_.snapshot.budgets.push_back(std::move(budget));
+        world_.budget_owners.push_back(owner);
+    }
+
+    void add_claim(const NodeSmithClaim& claim, std::shared_ptr<const api::Node> node) {
+        const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+        const bool in_service = disruption::is_staying(claim) &&
+                                api::is_true(claim.status.conditions, api::conditions::kInitialized);
+        if (!in_service && removal_hangs(claim)) {
+            // As it stands, with its taints: the kube-scheduler counts it in spreads as long as it is there.
+            if (node) add_node(std::move(node), Availability::ready, std::nullopt);
+        } else if (!disruption::is_staying(claim)) {
+            if (!node) return;
+            add_node(std::move(node), Availability::leaving, &claim);
+            world_.snapshot.nodes.back().is_vacated_domain = disruption::is_domain_until_gone(claim, now_);
+        } else if (in_service) {
+            if (!node) return;
+            add_node(std::move(node), Availability::ready, &claim);
+            world_.snapshot.nodes.back().is_settling = settles_until(claim) > now_;
+        } else {
+            const auto* provider = pool ? provider_of(informers_, *pool) : nullptr;
+            if (!node && !can_be_waited_for(claim, provider, now_)) return;
+            const auto host = informers_.hosts.store().get({claim.metadata.namespace_, claim.status.host});
+            const auto picture = pictures_.find({claim.metadata.namespace_, claim.spec.poolRef});
+            const auto* known = picture == pictures_.end() ? pool.get() : picture->second.get();
+            auto expected = expected_node(claim, known, provider, node.get(), host ? &host->spec : nullptr);
+            add_labels_of_only_place(expected, claim, provider);
+            add_node(std::make_shared<const api::Node>(std::move(expected)), Availability::coming, &claim);
+            world_.snapshot.nodes.back().bought_for = bought_for(claim);
+            world_.snapshot.nodes.back().is_unplaced = !node && claim.status.host.empty();
+            auto& startup = world_.snapshot.nodes.back().startup_taints;
+            if (pool) startup = pool->spec.machineTemplate.startupTaints;
+            startup.insert(startup.end(), claim.spec.startupTaints.begin(), claim.spec.startupTaints.end());
+        }
+    }
+
+    // A claim says its zone only if its pods care which, and has a host only when its machine is made. Where
+    // there is one host, its zone is known before: pods with a spread over zones count there.
+    void add_labels_of_only_place(api::Node& expected, const NodeSmithClaim& claim,
+                                  const NodeSmithProvider* provider) const {
+        const auto pool = pool_indices_.find({claim.metadata.namespace_, claim.spec.poolRef});
+        if (pool == pool_indices_.end() || !provider || provider->spec.redfish || !claim.status.host.empty())
+            return;
+        const auto& places = world_.snapshot.pools[pool->second].places;
+        if (places.size() != 1) return;
+        for (const auto& [key, value] : places.front().labels)
+            expected.metadata.labels->try_emplace(key, value);
+    }
+
+    void add_node(std::shared_ptr<const api::Node> node, Availability availability,
+                  std::optional<const NodeSmithClaim*> claim) {
+        scheduling::Node entry;
+        const auto& name = node->metadata.name;
+        entry.pods = informers_.pods.store().by_index(kPodsByNode, name);
+        entry.availability = availability;
+        entry.csi = informers_.csi_nodes.store().get({"", name});
+        if (claim) {
+            const auto pool = pool_indices_.find({(*claim)->metadata.namespace_, (*claim)->spec.poolRef});
+            if (pool != pool_indices_.end()) entry.pool = pool->second;
+        }
+        entry.node = std::move(node);
+        world_.snapshot.nodes.push_back(std::move(entry));
+    }
+
+    const Informers& informers_;
+    claim::TemplateHashes& template_hashes_;
+    api::Time now_;
+    World world_;
+    std::set<kube::ObjectKey> candidates_;             // NodeSmithHosts that a claim has or is about to take
+    std::map<kube::ObjectKey, PoolPointer> pictures_;  // see as_its_nodes_show()
+    std::map<kube::ObjectKey, std::size_t> pool_indices_;
+    std::map<std::string, std::size_t> place_indices_;
+    std::map<kube::ObjectKey, std::vector<std::size_t>> manager_budgets_;
+};
+
+}  // namespace
+
+World build_world(const Informers& informers, claim::TemplateHashes& template_hashes,
+                  std::vector<PoolSupply> supplies, PodPointers pods, api::Time now) {
+    Builder builder(informers, template_hashes, now);
+    for (auto& supply : supplies) builder.add_pool(std::move(supply));
+    builder.take_room_of_coming_machines();
+    builder.note_refused_sizes();
+    builder.add_nodes();
+    builder.add_rest(std::move(pods));
+    return builder.take();
+}
+
+}  // namespace controllers::provisioning

@@ -1,0 +1,83 @@
+#include "controllers/state/pool_counts.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::NodeSmithClaim;
+namespace conditions = api::conditions;
+
+bool is_ready(const api::Node& node) {
+    return api::is_true(node.status.conditions, conditions::kReady);
+}
+
+std::optional<api::Time> not_ready_since(const api::Node& node) {
+    const auto* ready = api::find_condition(node.status.conditions, api::conditions::kReady);
+    if (ready && ready->status == api::ConditionStatus::True) return std::nullopt;
+    if (ready && ready->lastTransitionTime) return ready->lastTransitionTime;
+    return node.metadata.creationTimestamp.value_or(api::Time{});
+}
+
+const api::Node* node_of(const NodeSmithClaim& claim, const Nodes& nodes) {
+    if (claim.status.nodeName.empty()) return nullptr;
+    const auto found = nodes.find({"", claim.status.nodeName});
+    return found == nodes.end() ? nullptr : found->second.get();
+}
+
+ClaimState state_of(const NodeSmithClaim& claim) {
+    if (claim.metadata.deletionTimestamp) return ClaimState::deleting;
+    if (api::is_true(claim.status.conditions, conditions::kFailed)) return ClaimState::failed;
+    if (api::is_true(claim.status.conditions, conditions::kReady)) return ClaimState::ready;
+    return ClaimState::pending;
+}
+
+bool removal_hangs(const NodeSmithClaim& claim) {
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    if (!deleted || deleted->status != api::ConditionStatus::False) return false;
+    return deleted->reason != api::reasons::kAttemptFailed && deleted->reason != api::reasons::kDeleting &&
+           deleted->reason != api::reasons::kProviderError;
+}
+
+bool is_coming(const NodeSmithClaim& claim) {
+    const auto state = state_of(claim);
+    return (state == ClaimState::pending || state == ClaimState::ready) && !removal_hangs(claim) &&
+           !api::is_true(claim.status.conditions, conditions::kRegistered);
+}
+
+PoolCounts& PoolCounts::operator+=(const PoolCounts& other) {
+    nodes += other.nodes;
+    ready_nodes += other.ready_nodes;
+    pending_nodes += other.pending_nodes;
+    in_service += other.in_service;
+    unready += other.unready;
+    claims.pending += other.claims.pending;
+    claims.ready += other.claims.ready;
+    claims.failed += other.claims.failed;
+    claims.deleting += other.claims.deleting;
+    usage += other.usage;
+    return *this;
+}
+
+PoolCounts counts_of(const api::v1alpha1::NodeSmithPool& pool, const ClaimPointers& claims,
+                     const Nodes& nodes) {
+    PoolCounts counts;
+    for (const auto& claim : claims) {
+        const auto state = state_of(*claim);
+        if (state == ClaimState::pending) ++counts.claims.pending;
+        if (state == ClaimState::ready) ++counts.claims.ready;
+        if (state == ClaimState::failed) ++counts.claims.failed;
+        if (state == ClaimState::deleting) ++counts.claims.deleting;
+        if (ledger::counts(*claim)) counts.usage += ledger::one_machine(ledger::size_of(claim->spec, &pool));
+        if (is_coming(*claim)) ++counts.pending_nodes;
+
+        const auto* node = node_of(*claim, nodes);
+        if (node) ++counts.nodes;
+        if (node && is_ready(*node)) ++counts.ready_nodes;
+        const bool stays = state == ClaimState::pending || state == ClaimState::ready;
+        if (stays && api::is_true(claim->status.conditions, conditions::kInitialized)) {
+            ++counts.in_service;
+            if (!node || !is_ready(*node)) ++counts.unready;
+        }
+    }
+    return counts;
+}
+
+}  // namespace controllers

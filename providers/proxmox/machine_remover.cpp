@@ -1,0 +1,237 @@
+#include "providers/proxmox/machine_remover.hpp"
+
+#include "base/log.hpp"
+#include "providers/foreign/shown_text.hpp"
+#include "providers/proxmox/vm/half_made.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kRemovalRetry = std::chrono::seconds{3};
+constexpr base::Duration kSoon = std::chrono::milliseconds{500};
+constexpr base::Duration kBlockedRetry = std::chrono::seconds{30};
+
+// "shutting down VM 105 on pve1"
+std::string progress_text(const std::string& upid) {
+    const auto task = parse_upid(upid);
+    if (!task) return "waiting for task " + upid;
+    const auto vm = " VM " + task->id + " on " + task->node;
+    if (task->type == "qmshutdown") return "shutting down" + vm;
+    if (task->type == "qmstop") return "stopping" + vm;
+    if (task->type == "qmdestroy") return "destroying" + vm;
+    return "waiting for task " + task->type + " on host " + task->node;
+}
+
+std::string hanging_text(const std::string& upid) {
+    const auto task = parse_upid(upid).value_or(Upid());
+    return "task " + task.type + " (" + task.id + ") on host " + task.node +
+           " does not end, although it was told to stop: most likely it waits for a storage that does not "
+           "answer; see the host's log. It ends at the latest when the host is restarted";
+}
+
+// Locked, and neither the VM nor the record says by whom: a task of ours may be at work whose UPID was lost.
+bool is_in_unknown_hands(const RemoveObservation& seen) {
+    if (seen.look.presence != Presence::present) return false;
+    const bool is_half_made = seen.look.ownership == Ownership::half_made && !seen.is_own_creation;
+    return is_half_made || seen.look.config.lock() == "destroyed";
+}
+
+StopResult in_progress(std::string message, std::string task, base::Duration retry_after) {
+    RemovalInProgress result;
+    result.message = std::move(message);
+    result.task = std::move(task);
+    result.retry_after = retry_after;
+    return result;
+}
+
+StopResult blocked(std::string reason, std::string message) {
+    RemovalBlocked result;
+    result.reason = std::move(reason);
+    result.message = std::move(message);
+    result.retry_after = kBlockedRetry;
+    return result;
+}
+
+// A removal never comes to rest at a machine that is off.
+RemoveResult as_removal(StopResult result) {
+    if (auto* busy = std::get_if<RemovalInProgress>(&result)) return std::move(*busy);
+    if (auto* why = std::get_if<RemovalBlocked>(&result)) return std::move(*why);
+    if (std::holds_alternative<Gone>(result)) return Gone();
+    return RemovalInProgress();
+}
+
+}  // namespace
+
+asio::awaitable<RemoveResult> MachineRemover::remove(MachineIdentity identity, MachineRecord record,
+                                                     InUseCheck in_use) {
+    Order order{Aim::removal, std::move(identity), std::move(record), std::move(in_use)};
+    auto result = co_await advance(std::move(order));
+    co_return as_removal(std::move(result));
+}
+
+asio::awaitable<StopResult> MachineRemover::stop(MachineIdentity identity, MachineRecord record,
+                                                 InUseCheck in_use) {
+    Order order{Aim::stop, std::move(identity), std::move(record), std::move(in_use)};
+    co_return co_await advance(std::move(order));
+}
+
+asio::awaitable<StopResult> MachineRemover::advance(Order order) {
+    const auto& [aim, identity, record, in_use] = order;
+    if (record.machine_id.empty())
+        co_return Gone();  // the choice of an ID is recorded before anything is made
+    const auto uuid = identity.system_uuid;
+    try {
+        const auto waiting = co_await task_under_way(identity, record.task);
+        if (waiting) co_return *waiting;
+        auto look = co_await machines_.find(identity, record);
+        auto seen = co_await observe(order, std::move(look));
+        auto decision = next_removal_step(seen);
+        if (unsure_.contains(uuid) || is_in_unknown_hands(seen)) {
+            const auto others = co_await tasks_.at_work(seen.look.host, seen.look.vmid);
+            unsure_.erase(uuid);
+            if (!others.empty()) co_return in_progress(progress_text(others.front()), others.front(), kSoon);
+        }
+        if (decision.step == RemoveStep::search_elsewhere) {
+            look = co_await machines_.find_elsewhere(identity);
+            seen = co_await observe(order, std::move(look));
+            seen.searched_elsewhere = true;
+            decision = next_removal_step(seen);
+        }
+        const bool ends_it = decision.step == RemoveStep::shut_down || decision.step == RemoveStep::stop;
+        const bool is_used = ends_it && in_use && co_await in_use();
+        if (is_used) co_return in_progress(kInUseAfterAll, "", kSoon);
+        co_return co_await act(identity, std::move(seen), std::move(decision), record.task);
+    } catch (const ProxmoxError& error) {
+        if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
+            unsure_.insert(uuid);
+        if (may_last(error.kind)) co_return in_progress(error.what(), "", pauses_.begin(uuid));
+        if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRemovalRetry);
+        if (error.kind == ErrorKind::permission) co_return blocked("MissingPrivileges", error.what());
+        throw;
+    }
+}
+
+asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const MachineIdentity& identity,
+                                                                          std::string upid) {
+    if (upid.empty()) co_return std::nullopt;
+    const bool is_followed = tasks_.is_followed(upid);
+    const auto status = co_await tasks_.end_overdue(upid);
+    const auto task = parse_upid(upid);
+    const auto type = task ? task->type : std::string("unknown");
+    if (status.outcome == TaskOutcome::running) {
+        if (tasks_.defies_stopping(upid)) co_return blocked("TaskHangs", hanging_text(upid));
+        const auto* stopped =
+            tasks_.was_stopped(upid) ? "; the task was told to stop, as it did not end" : "";
+        co_return in_progress(progress_text(upid) + stopped, upid, tasks_.next_poll(upid));
+    }
+    // Not each time that a success of long ago is read again.
+    if (status.outcome == TaskOutcome::succeeded && is_followed) pauses_.end(identity.system_uuid);
+    if (type == "qmdestroy" && status.has_warnings) {
+        base::log::warning("Destroyed a VM with warnings; a volume may be left",
+                           {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
+    }
+    if (status.outcome != TaskOutcome::failed) co_return std::nullopt;
+    const auto why = foreign::shown(status.exit_status);
+    if (type != "qmcreate" && type != "qmstart")
+        base::log::warning("A task of a removal failed; it is tried again",
+                           {{"type", type}, {"vmid", task->id}, {"error", why}});
+    const bool is_lock = classify_exit(status.exit_status) == ErrorKind::lock_timeout;
+    // A disk that is in use stays so for hours. After a shutdown that failed there is a harder way.
+    const bool may_fail_again = type == "qmstop" || type == "qmdestroy";
+    if (!is_lock && !may_fail_again) co_return std::nullopt;
+    if (is_lock) unsure_.insert(identity.system_uuid);
+    co_return in_progress("task " + type + " failed: " + why, "", pauses_.begin(identity.system_uuid));
+}
+
+asio::awaitable<RemoveObservation> MachineRemover::observe(const Order& order, Look look) {
+    const auto& identity = order.identity;
+    RemoveObservation seen;
+    seen.aim = order.aim;
+    if (look.presence == Presence::present) {
+        const auto lock = look.config.lock();
+        seen.explanation = explain_ownership(look.config, identity, settings_.managed_tag());
+        seen.is_own_creation = began_creation(order.record.task, client_.user(), look.vmid);
+        if (is_creation_lock(lock)) {
+            seen.lock_is_stale = locks_.seen(look.vmid);
+        } else {
+            locks_.forget(look.vmid);
+        }
+        const bool is_ours = look.ownership == Ownership::ours || look.ownership == Ownership::unfinished;
+        if (is_ours && lock.empty()) {
+            seen.is_running = co_await machines_.is_running(look.host, look.vmid);
+            seen.was_shut_down = shut_down_.contains(identity.system_uuid);
+        }
+    }
+    seen.look = std::move(look);
+    co_return seen;
+}
+
+asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, RemoveObservation seen,
+                                                RemoveDecision decision, std::string recorded_task) {
+    std::string task;
+    switch (decision.step) {
+        case RemoveStep::gone:
+            shut_down_.erase(identity.system_uuid);
+            co_return Gone();
+        case RemoveStep::stopped:
+            shut_down_.erase(identity.system_uuid);
+            co_return Stopped();
+        case RemoveStep::set_aside: {
+            const auto change = set_aside_change(seen.look.config);
+            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
+            co_return in_progress("tagging the VM as set aside", "", kSoon);
+        }
+        case RemoveStep::blocked:
+            co_return blocked(std::move(decision.reason), std::move(decision.message));
+        case RemoveStep::wait:
+        case RemoveStep::search_elsewhere:
+            // The task that made it so far is the only proof of whose it is.
+            if (!seen.is_own_creation) recorded_task.clear();
+            co_return in_progress(std::move(decision.message), std::move(recorded_task), kRemovalRetry);
+        case RemoveStep::unprotect: {
+            const base::FormFields change{{"protection", "0"}};
+            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
+            co_return in_progress("taking the template's protection off the clone", "", kSoon);
+        }
+        case RemoveStep::shut_down:
+            task = text_of(co_await client_.change(shut_down_vm(seen.look.host, seen.look.vmid)));
+            shut_down_.insert(identity.system_uuid);
+            break;
+        case RemoveStep::stop:
+            task = co_await switch_off(seen.look);
+            break;
+        case RemoveStep::destroy:
+            task = co_await destroy(identity, seen.look);
+            break;
+    }
+    const auto poll = tasks_.next_poll(task);
+    auto text = progress_text(task);
+    co_return in_progress(std::move(text), std::move(task), poll);
+}
+
+asio::awaitable<std::string> MachineRemover::switch_off(const Look& machine) {
+    bool is_old = false;
+    try {
+        const auto upid = co_await client_.change(stop_vm(machine.host, machine.vmid));
+        co_return text_of(upid);
+    } catch (const ProxmoxError& error) {
+        // Before PVE 8.2 a stop cannot overrule a shutdown that is under way, and says so before it does
+        // anything.
+        is_old = error.kind == ErrorKind::invalid_request && error.errors.contains("overrule-shutdown");
+        if (!is_old) throw;
+    }
+    auto call = stop_vm(machine.host, machine.vmid);
+    call.parameters.clear();
+    const auto upid = co_await client_.change(std::move(call));
+    co_return text_of(upid);
+}
+
+asio::awaitable<std::string> MachineRemover::destroy(const MachineIdentity& identity, const Look& machine) {
+    co_await images_.delete_for_destruction(identity, machine);
+    const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
+    co_return text_of(upid);
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,61 @@
+// Takes one machine a step nearer to gone, or to off: proves whose it is, decides by remove_step.hpp, acts
+// once.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "providers/machine_stopper.hpp"
+#include "providers/proxmox/remove_step.hpp"
+#include "providers/proxmox/vm/boot_images.hpp"
+#include "providers/proxmox/wire/stale_locks.hpp"
+
+namespace providers::proxmox {
+
+class MachineRemover {
+public:
+    // All must outlive this.
+    MachineRemover(const Settings& settings, Client& client, VmFinder& machines, BootImages& images,
+                   Tasks& tasks, base::Clock& clock)
+        : settings_(settings),
+          client_(client),
+          machines_(machines),
+          images_(images),
+          tasks_(tasks),
+          locks_(clock),
+          pauses_(clock) {}
+
+    // Both throw ProxmoxError, FencedError.
+    asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
+    asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
+
+private:
+    struct Order {
+        Aim aim;
+        MachineIdentity identity;
+        MachineRecord record;
+        InUseCheck in_use;
+    };
+    asio::awaitable<StopResult> advance(Order order);
+    // What the recorded task makes us wait for; nullopt: nothing.
+    asio::awaitable<std::optional<StopResult>> task_under_way(const MachineIdentity& identity,
+                                                              std::string upid);
+    asio::awaitable<RemoveObservation> observe(const Order& order, Look look);
+    asio::awaitable<StopResult> act(MachineIdentity identity, RemoveObservation seen, RemoveDecision decision,
+                                    std::string recorded_task);
+    asio::awaitable<std::string> switch_off(const Look& machine);
+    asio::awaitable<std::string> destroy(const MachineIdentity& identity, const Look& machine);
+
+    const Settings& settings_;
+    Client& client_;
+    VmFinder& machines_;
+    BootImages& images_;
+    Tasks& tasks_;
+    StaleLocks locks_;
+    GrowingPauses pauses_;
+    std::set<std::string> shut_down_;  // asked to end by this process, by SMBIOS UUID
+    // By SMBIOS UUID: a task that is not on record may be at work, as an answer was lost or a lock is held.
+    std::set<std::string> unsure_;
+};
+
+}  // namespace providers::proxmox

@@ -1,0 +1,152 @@
+#include "providers/proxmox/placement/cluster_health.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/placement/host_choice.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+#include "providers/proxmox/wire/grammar.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kStateAge = std::chrono::seconds{10};
+
+bool is_about_tls(const std::string& text) {
+    return text.find("certificate") != std::string::npos || text.find("TLS") != std::string::npos;
+}
+
+// The fingerprint of the certificate that the error shows; empty: it shows none.
+std::string shown_fingerprint(const std::string& text) {
+    constexpr std::string_view kCharacters = "0123456789ABCDEFabcdef:";
+    constexpr std::size_t kLength = 95;  // of 32 bytes
+    for (std::size_t at = text.find(':'); at != std::string::npos; at = text.find(':', at + 1)) {
+        if (at < 2) continue;
+        const auto found = text.substr(at - 2, kLength);
+        if (found.size() == kLength && found.find_first_not_of(kCharacters) == std::string::npos)
+            return found;
+    }
+    return {};
+}
+
+std::string tls_remedy(const std::string& text) {
+    const auto fingerprint = shown_fingerprint(text);
+    if (fingerprint.empty())
+        return "; check that spec.proxmox.endpoint is the https address of Proxmox' API (port 8006)";
+    return "; if that is your Proxmox' own certificate, set spec.proxmox.tls.fingerprintSHA256 to " +
+           fingerprint + " or its CA as spec.proxmox.tls.caBundle";
+}
+
+Health failed(const ProxmoxError& error) {
+    Health health;
+    health.message = error.what();
+    switch (error.kind) {
+        case ErrorKind::unauthenticated:
+            health.reason = "AuthenticationFailed";
+            health.reachable = true;
+            break;
+        case ErrorKind::permission:
+            health.reason = "MissingPrivileges";
+            health.reachable = true;
+            break;
+        default:
+            if (is_about_tls(health.message)) {
+                health.reason = "TLSVerificationFailed";
+                health.message += tls_remedy(health.message);
+            } else {
+                health.reason = "Unreachable";
+                health.message +=
+                    "; check host and port of spec.proxmox.endpoint (Proxmox listens on 8006), and that the "
+                    "operator's pod may connect to it";
+            }
+            break;
+    }
+    return health;
+}
+
+std::string listed(const std::vector<HostState>& hosts) {
+    std::string text;
+    for (const auto& host : hosts) text += (text.empty() ? "" : ", ") + host.name;
+    return text;
+}
+
+// What one host may have and another not is for the HostChooser.
+void check_configuration(const Settings& settings, const Permissions& permissions, const ClusterState& state,
+                         Health& health) {
+    const auto add = [](std::string& text, const std::string& more) {
+        text += (text.empty() ? "" : "; ") + more;
+    };
+    if (const auto& pool = settings.spec.resourcePool; !pool.empty() && !state.pools.contains(pool)) {
+        if (permissions.has("/pool/" + pool, "Pool.Audit"))
+            add(health.configuration_fault, "resource pool " + pool +
+                                                " does not exist: create it (pveum pool add " + pool +
+                                                "), or name another in spec.proxmox.resourcePool");
+        else
+            add(health.not_visible, "whether resource pool " + pool +
+                                        " exists is not visible without Pool.Audit on /pool/" + pool);
+    }
+    const auto& allowed = settings.spec.nodeWhitelist;
+    const bool none_is_there = std::ranges::none_of(
+        allowed, [&](const std::string& name) { return state.find_host(name) != nullptr; });
+    if (!allowed.empty() && none_is_there && !state.hosts.empty())
+        add(health.configuration_fault,
+            "no host that spec.proxmox.nodeWhitelist names exists: there are " + listed(state.hosts));
+    for (const auto& [name, field] : storages_needed(settings)) {
+        if (state.find_storage(name)) continue;
+        if (permissions.has("/storage/" + name, "Datastore.Audit"))
+            add(health.configuration_fault,
+                "storage " + name + " does not exist or is disabled: name another in " + field);
+        else
+            add(health.not_visible, "whether storage " + name +
+                                        " exists is not visible without Datastore.Audit on /storage/" + name);
+    }
+}
+
+std::string version_of(const json::object& answer) {
+    auto version = text_of(answer, "version");
+    if (version.empty() || is_version(version)) return version;
+    throw ProxmoxError(ErrorKind::other, get_version().tried,
+                       "the answer has no version that Proxmox could have");
+}
+
+}  // namespace
+
+asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
+                                     Templates& templates) {
+    try {
+        const auto version = co_await client.read(get_version());
+        const auto permissions = co_await view.permissions(base::Duration::zero());
+        Health health;
+        health.reachable = true;
+        if (version.is_object()) health.version = version_of(version.get_object());
+        health.boot_disk_gib = new_boot_disk_gib(
+            std::map<std::string, std::string>(settings.vm_options.begin(), settings.vm_options.end()));
+        std::vector<Guest> sources;
+        const auto state = co_await view.state(kStateAge);
+        check_configuration(settings, permissions, *state, health);
+        if (const auto& wish = settings.spec.template_) {
+            auto found = find_templates(*wish, *state);
+            health.template_reason = std::move(found.reason);
+            health.template_message = std::move(found.message);
+            sources = std::move(found.templates);
+            health.template_revisions = co_await templates.revisions(state);
+            health.boot_disk_gib = co_await templates.boot_disk_gib(state);
+        }
+        const auto missing =
+            missing_privileges(settings, permissions, std::atoi(health.version.c_str()), sources);
+        health.credentials_ok = missing.empty();
+        if (!missing.empty()) {
+            health.reason = "MissingPrivileges";
+            health.message =
+                client.user() + " lacks " + list_text(missing) +
+                " (a token with privilege separation has only what its own ACL and its user's both give)";
+        }
+        co_return health;
+    } catch (const ProxmoxError& error) {
+        co_return failed(error);
+    }
+}
+
+}  // namespace providers::proxmox

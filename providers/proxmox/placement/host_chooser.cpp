@@ -1,0 +1,218 @@
+#include "providers/proxmox/placement/host_chooser.hpp"
+
+#include <algorithm>
+
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+// Several machines placed at once share one look; what they take is in their reservations.
+constexpr base::Duration kPlacementAge = std::chrono::seconds{5};
+constexpr base::Duration kOfferingsAge = std::chrono::seconds{10};
+constexpr base::Duration kBridgesAge = std::chrono::minutes{10};
+constexpr base::Duration kMissingBridgeAge = std::chrono::seconds{30};  // somebody may just be making it
+constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
+constexpr int kBootFlagsPerCall = 4;
+
+std::string all_taken(const IDRange& range) {
+    return "all VMIDs from " + std::to_string(range.lower) + " to " + std::to_string(range.upper) +
+           " are taken";
+}
+
+const char* widen_range(const Settings& settings) {
+    return settings.ids ? "widen spec.proxmox.vmIDRange"
+                        : "widen the datacenter's option next-id, or set spec.proxmox.vmIDRange";
+}
+
+// The first bridge of the configured interfaces that is not among the names; empty: none is missing.
+std::string first_missing(const Settings& settings, const std::set<std::string>& names) {
+    for (const auto& interface : settings.spec.networkInterfaces) {
+        // Networks of the SDN have other names and are not in every list; no bridge at all: none is visible.
+        const bool is_plain = interface.bridge.starts_with("vmbr");
+        if (is_plain && !names.empty() && !names.contains(interface.bridge)) return interface.bridge;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string provider_id(const std::string& cluster, const std::string& machine_id) {
+    return "proxmox://" + cluster + "/vms/" + machine_id;
+}
+
+asio::awaitable<EnsureResult> HostChooser::place(MachineSpec spec) {
+    const auto state = co_await view_.state(kPlacementAge);
+    const auto boot = co_await starts_on_boot(state);
+    auto obstacles = co_await templates_.obstacles(state);
+    Demand demand;
+    demand.cpus = spec.cpu_cores;
+    demand.memory_mib = spec.memory_mib + settings_.spec.vmMemOverheadMiB;
+    demand.zone = settings_.has_zones() ? spec.zone : std::string();
+    demand.avoid_hosts = spec.avoid_hosts;
+    demand.last_placed_host = spec.last_placed_host;
+    spec.record = MachineRecord();
+    while (spec.record.host.empty()) {
+        const auto all = rooms(settings_, *state, boot, spec.reservations, obstacles);
+        auto chosen = choose_host(settings_, all, demand);
+        if (auto* none = std::get_if<InsufficientCapacity>(&chosen)) co_return std::move(*none);
+        const auto host = std::get<std::string>(chosen);
+        auto obstacle = co_await network_obstacle(host);
+        if (obstacle.text.empty()) {
+            spec.record.host = host;
+        } else {
+            obstacles[host] = std::move(obstacle);
+        }
+    }
+    co_return co_await with_id(std::move(spec), state, "");
+}
+
+// One host that does not answer must not keep machines off the others.
+asio::awaitable<Obstacle> HostChooser::network_obstacle(std::string host) {
+    Obstacle obstacle;
+    try {
+        const auto bridge = co_await missing_bridge(host);
+        if (!bridge.empty()) {
+            obstacle.text = "has no bridge " + bridge;
+            obstacle.remedy = "create it there, or name another in spec.proxmox.networkInterfaces";
+        }
+    } catch (const ProxmoxError& error) {
+        if (!is_passing(error.kind)) throw;
+        obstacle.text = std::string("its network could not be read: ") + error.what();
+    }
+    co_return obstacle;
+}
+
+// The first bridge of the configured interfaces that the host lacks; empty: it has all, as far as is visible.
+asio::awaitable<std::string> HostChooser::missing_bridge(std::string host) {
+    auto known = bridges_.find(host);
+    const auto is_old = [&](const Bridges& bridges) {
+        const bool lacks_one = !first_missing(settings_, bridges.names).empty();
+        return clock_.now() - bridges.read_at > (lacks_one ? kMissingBridgeAge : kBridgesAge);
+    };
+    if (known == bridges_.end() || is_old(known->second)) {
+        Bridges bridges;
+        bridges.read_at = clock_.now();
+        const auto data = co_await client_.read(get_bridges(host));
+        for (const auto* entry : objects_of(data)) bridges.names.insert(text_of(*entry, "iface"));
+        known = bridges_.insert_or_assign(host, std::move(bridges)).first;
+    }
+    co_return first_missing(settings_, known->second.names);
+}
+
+asio::awaitable<EnsureResult> HostChooser::place_under_another_id(MachineSpec spec, std::string why) {
+    refused_ids_.insert(vmid_of(spec.record.machine_id));
+    const auto state = co_await view_.state(base::Duration::zero());
+    auto message = "VMID " + spec.record.machine_id + " is taken: " + why;
+    co_return co_await with_id(std::move(spec), state, std::move(message));
+}
+
+asio::awaitable<EnsureResult> HostChooser::with_id(MachineSpec spec, ClusterView::StatePointer state,
+                                                   std::string message) {
+    const auto range = co_await view_.id_range();
+    const auto cluster = co_await view_.name();
+    const auto revision = co_await templates_.revision_for(spec.record.host, state);
+    auto taken = taken_ids(*state);
+    for (const auto& reservation : spec.reservations) taken.insert(vmid_of(reservation.machine_id));
+    const auto id = choose_id(range, taken, spec.identity.system_uuid, settings_.ids.has_value());
+    if (!id) co_return InsufficientCapacity{all_taken(range) + "; " + widen_range(settings_)};
+    Machine machine;
+    machine.state = MachineState::placed;
+    machine.identity = spec.identity;
+    machine.name = spec.name;
+    machine.record.host = spec.record.host;
+    machine.record.machine_id = std::to_string(*id);
+    machine.provider_id = provider_id(cluster, machine.record.machine_id);
+    if (settings_.has_zones()) machine.zone = machine.record.host;
+    machine.cpu_cores = spec.cpu_cores;
+    machine.memory_mib = spec.memory_mib;
+    machine.template_revision = revision;
+    machine.message = std::move(message);
+    co_return machine;
+}
+
+std::set<std::int64_t> HostChooser::taken_ids(const ClusterState& state) const {
+    auto taken = refused_ids_;
+    for (const auto& guest : state.guests) taken.insert(guest.vmid);
+    return taken;
+}
+
+// A range that is full of our own machines is no mistake, just full.
+Obstacle HostChooser::id_obstacle(const IDRange& range, const ClusterState& state) const {
+    if (choose_id(range, taken_ids(state), "", settings_.ids.has_value())) return {};
+    const auto tag = parse_tags(settings_.managed_tag());
+    const bool is_all_ours = std::ranges::all_of(state.guests, [&](const Guest& guest) {
+        const bool is_in_range = guest.vmid >= range.lower && guest.vmid <= range.upper;
+        return !is_in_range || std::ranges::includes(guest.tags, tag);
+    });
+    if (is_all_ours) return {all_taken(range) + "; " + widen_range(settings_), ""};
+    return {all_taken(range), widen_range(settings_)};
+}
+
+asio::awaitable<StartsOnBoot> HostChooser::starts_on_boot(ClusterView::StatePointer state) {
+    std::erase_if(boot_flags_, [&](const auto& entry) {
+        return !state->find_guest(entry.first) || clock_.now() - entry.second.read_at > kBootFlagAge;
+    });
+    int reads = 0;
+    for (const auto& guest : state->guests) {
+        const auto* host = state->find_host(guest.node);
+        const bool counts_anyway = guest.is_running || guest.is_template || guest.is_container;
+        if (counts_anyway || !host || !host->is_online || boot_flags_.contains(guest.vmid)) continue;
+        if (++reads > kBootFlagsPerCall) break;
+        BootFlag flag;
+        flag.read_at = clock_.now();
+        try {
+            const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
+            flag.starts = parse_vm_config(data).starts_on_boot();
+        } catch (const ProxmoxError& error) {
+            const bool concerns_one = error.kind == ErrorKind::not_found ||
+                                      error.kind == ErrorKind::permission || is_passing(error.kind);
+            if (!concerns_one) throw;
+        }
+        boot_flags_[guest.vmid] = flag;
+    }
+    StartsOnBoot result;
+    for (const auto& [vmid, flag] : boot_flags_) {
+        if (flag.starts) result.insert(vmid);
+    }
+    co_return result;
+}
+
+asio::awaitable<std::vector<HostOffering>> HostChooser::offerings() {
+    const auto state = co_await view_.state(kOfferingsAge);
+    StartsOnBoot boot;
+    for (const auto& [vmid, flag] : boot_flags_) {
+        if (flag.starts) boot.insert(vmid);
+    }
+    std::vector<HostOffering> result;
+    const auto obstacles = co_await templates_.obstacles(state);
+    const auto range = co_await view_.id_range();
+    const auto no_id = id_obstacle(range, *state);
+    for (const auto& room : rooms(settings_, *state, boot, {}, obstacles)) {
+        HostOffering offering;
+        offering.name = room.host->name;
+        if (settings_.has_zones()) offering.zone = room.host->name;
+        Obstacle obstacle{room.why_not, room.remedy};
+        if (obstacle.text.empty()) obstacle = no_id;
+        if (obstacle.text.empty()) obstacle = co_await network_obstacle(room.host->name);
+        offering.usable = obstacle.text.empty();
+        offering.why_not = std::move(obstacle.text);
+        offering.remedy = std::move(obstacle.remedy);
+        const auto& overhead = settings_.spec.vmMemOverheadMiB;
+        offering.largest = {room.largest_cpus, std::max<std::int64_t>(room.largest_memory_mib - overhead, 0)};
+        offering.evacuate = room.evacuate;
+        offering.cpu_cores = room.host->cpus;
+        offering.memory_mib = room.host->memory_mib;
+        offering.free_cpu_cores = std::max<std::int64_t>(room.free_cpus, 0);
+        offering.free_memory_mib =
+            std::max<std::int64_t>(room.free_memory_mib - settings_.spec.vmMemOverheadMiB, 0);
+        for (const auto vmid : room.machines) offering.machines.push_back(std::to_string(vmid));
+        result.push_back(std::move(offering));
+    }
+    co_return result;
+}
+
+}  // namespace providers::proxmox

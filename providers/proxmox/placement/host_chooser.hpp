@@ -1,0 +1,64 @@
+// Chooses host and VMID for a machine that has neither. Reserves nothing: the choice holds once it is
+// recorded.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "providers/offering.hpp"
+#include "providers/proxmox/cluster/cluster_view.hpp"
+#include "providers/proxmox/placement/host_choice.hpp"
+#include "providers/proxmox/placement/templates.hpp"
+
+namespace providers::proxmox {
+
+class HostChooser {
+public:
+    // All must outlive this.
+    HostChooser(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
+                base::Clock& clock)
+        : settings_(settings), client_(client), view_(view), templates_(templates), clock_(clock) {}
+
+    // A machine in state placed, or InsufficientCapacity, also if all IDs are taken. Throws ProxmoxError.
+    asio::awaitable<EnsureResult> place(MachineSpec spec);
+    // Another ID on the same host, after the recorded one has turned out to be somebody else's.
+    asio::awaitable<EnsureResult> place_under_another_id(MachineSpec spec, std::string why);
+    // What each host can still take. Throws ProxmoxError.
+    asio::awaitable<std::vector<HostOffering>> offerings();
+
+private:
+    asio::awaitable<EnsureResult> with_id(MachineSpec spec, ClusterView::StatePointer state,
+                                          std::string message);
+    // Which guests that are off start with their host; learned a few per call, so that it costs little.
+    asio::awaitable<StartsOnBoot> starts_on_boot(ClusterView::StatePointer state);
+
+    asio::awaitable<std::string> missing_bridge(std::string host);
+    // What of its network keeps machines off the host; nothing, as far as is visible, if its text is empty.
+    asio::awaitable<Obstacle> network_obstacle(std::string host);
+    std::set<std::int64_t> taken_ids(const ClusterState& state) const;
+    // Why there is no ID for another machine; nothing if there is one.
+    Obstacle id_obstacle(const IDRange& range, const ClusterState& state) const;
+
+    struct Bridges {
+        std::set<std::string> names;
+        base::TimePoint read_at;
+    };
+    struct BootFlag {
+        bool starts = false;
+        base::TimePoint read_at;
+    };
+    const Settings& settings_;
+    Client& client_;
+    ClusterView& view_;
+    Templates& templates_;
+    base::Clock& clock_;
+    std::set<std::int64_t> refused_ids_;  // taken by guests that the token may not see, or locked for ever
+    std::map<std::int64_t, BootFlag> boot_flags_;
+    std::map<std::string, Bridges> bridges_;  // by host
+};
+
+// providerID of a machine: proxmox://<cluster>/vms/<vmid>.
+std::string provider_id(const std::string& cluster, const std::string& machine_id);
+
+}  // namespace providers::proxmox

@@ -1,0 +1,153 @@
+#include "providers/proxmox/vm/vm_finder.hpp"
+
+#include <algorithm>
+
+#include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+// A guest with our tag and no mark may be adopted, one that is off be configured.
+constexpr base::Duration kUnsettledAge = std::chrono::minutes{10};
+
+}  // namespace
+
+asio::awaitable<Look> VmFinder::look_at(MachineIdentity identity, std::string host, std::int64_t vmid) {
+    Look look;
+    look.host = host;
+    look.vmid = vmid;
+    try {
+        const auto data = co_await client_.read(get_vm_config(host, vmid));
+        look.presence = Presence::present;
+        look.config = parse_vm_config(data);
+        look.ownership = ownership_of(look.config, vmid, identity, settings_.managed_tag());
+    } catch (const ProxmoxError& error) {
+        const bool is_hidden = error.kind == ErrorKind::permission;
+        if (error.kind != ErrorKind::not_found && !is_hidden) throw;
+        if (is_hidden) look.presence = Presence::hidden;
+    }
+    co_return look;
+}
+
+asio::awaitable<bool> VmFinder::is_free(std::int64_t vmid) {
+    try {
+        co_await client_.read(probe_free_id(vmid));
+        co_return true;
+    } catch (const ProxmoxError& error) {
+        if (error.kind != ErrorKind::exists) throw;
+        co_return false;
+    }
+}
+
+asio::awaitable<Look> VmFinder::find(MachineIdentity identity, MachineRecord record) {
+    const auto vmid = vmid_of(record.machine_id);
+    try {
+        auto look = co_await look_at(identity, record.host, vmid);
+        if (look.presence == Presence::present) co_return look;
+    } catch (const ProxmoxError& error) {
+        const bool host_may_be_down =
+            error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::unreachable;
+        if (!host_may_be_down) throw;
+    }
+    co_return co_await find_missing(identity, record.host, vmid);
+}
+
+asio::awaitable<Look> VmFinder::find_missing(MachineIdentity identity, std::string recorded_host,
+                                             std::int64_t vmid) {
+    Look look;
+    look.host = recorded_host;
+    look.vmid = vmid;
+    // The list of IDs is the cluster's own, so this holds also for hosts that are down and VMs that are
+    // hidden.
+    const bool is_nowhere = co_await is_free(vmid);
+    if (is_nowhere) co_return look;
+    const auto state = co_await view_.state(base::Duration::zero());
+    const auto* guest = state->find_guest(vmid);
+    if (!guest) {
+        look.presence = Presence::hidden;
+        co_return look;
+    }
+    look.host = guest->node;
+    const auto* host = state->find_host(guest->node);
+    if (host && !host->is_online) {
+        look.presence = Presence::host_down;
+        co_return look;
+    }
+    if (guest->is_container) {
+        look.presence = Presence::present;  // the ID is used by somebody else
+        co_return look;
+    }
+    co_return co_await look_at(identity, guest->node, vmid);
+}
+
+asio::awaitable<Look> VmFinder::find_elsewhere(MachineIdentity identity) {
+    Look absent;
+    const bool sees_all = co_await view_.sees_all_machines();
+    if (!sees_all) absent.presence = Presence::hidden;
+    const auto state = co_await view_.state(base::Duration::zero());
+    const auto tag = parse_tags(settings_.managed_tag());
+    for (const auto& guest : state->guests) {
+        if (guest.is_container || guest.is_template) continue;
+        if (!std::ranges::includes(guest.tags, tag) && guest.name != identity.claim_name) continue;
+        const auto* host = state->find_host(guest.node);
+        if (host && !host->is_online) {
+            if (!guest.name.empty() && guest.name != identity.claim_name) continue;
+            absent.presence = Presence::host_down;  // it may well be this one
+            absent.host = guest.node;
+            absent.vmid = guest.vmid;
+            continue;
+        }
+        auto look = co_await look_at(identity, guest.node, guest.vmid);
+        const bool is_it = look.presence == Presence::present && look.ownership != Ownership::foreign &&
+                           look.ownership != Ownership::half_made;
+        if (is_it) co_return look;
+    }
+    co_return absent;
+}
+
+asio::awaitable<bool> VmFinder::is_running(std::string host, std::int64_t vmid) {
+    const auto data = co_await client_.read(get_vm_status(host, vmid));
+    co_return data.is_object() && text_of(data.get_object(), "status") == "running";
+}
+
+// A clone bears our mark before it has a UUID of its own, and another machine may have got its VMID and name:
+// both were off in between.
+bool VmFinder::still_holds(const Remembered& known, const Guest& guest) const {
+    if (guest.name.empty() || known.name != guest.name) return false;
+    const auto off = base::Duration::zero();
+    const bool ran_on = known.uptime > off && guest.uptime >= known.uptime;
+    const bool stayed_off = known.uptime == off && guest.uptime == off;
+    if (!ran_on && !stayed_off) return false;
+    return (ran_on && known.marked) || view_.now() - known.read_at <= kUnsettledAge;
+}
+
+asio::awaitable<std::optional<VmFinder::Marked>> VmFinder::mark_of(Guest guest) {
+    const auto known = remembered_.find(guest.vmid);
+    if (known != remembered_.end() && still_holds(known->second, guest)) co_return known->second.marked;
+    std::optional<Marked> marked;
+    try {
+        const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
+        const auto config = parse_vm_config(data);
+        auto identity = parse_mark(config.option("description"));
+        if (identity) {
+            identity->system_uuid = config.system_uuid();
+            marked = Marked{*std::move(identity), config.cores(), config.memory_mib()};
+        }
+        remembered_[guest.vmid] = Remembered{guest.name, guest.uptime, view_.now(), marked};
+    } catch (const ProxmoxError& error) {
+        // One host that does not answer, or a VM that goes just now, must not hide all others.
+        const bool concerns_one = error.kind == ErrorKind::not_found || is_passing(error.kind);
+        if (!concerns_one) throw;
+        const auto last = remembered_.find(guest.vmid);
+        if (last != remembered_.end()) marked = last->second.marked;
+    }
+    co_return marked;
+}
+
+void VmFinder::forget_missing(const ClusterState& state) {
+    std::erase_if(remembered_, [&](const auto& entry) { return !state.find_guest(entry.first); });
+}
+
+}  // namespace providers::proxmox

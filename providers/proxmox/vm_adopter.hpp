@@ -1,0 +1,32 @@
+// Takes over VMs that carry the tag of managed machines but no mark: name, tag and UUID must all be right.
+#pragma once
+
+#include "providers/adopter.hpp"
+#include "providers/machine.hpp"
+#include "providers/proxmox/cluster/cluster_view.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/wire/client.hpp"
+
+namespace providers::proxmox {
+
+// Why the VM is not to be adopted as that machine; empty: it may be, or is already. Pure.
+std::string adoption_obstacle(const VmConfig& config, const MachineIdentity& identity,
+                              const std::string& managed_tag);
+
+class VmAdopter {
+public:
+    // All must outlive this.
+    VmAdopter(const Settings& settings, Client& client, ClusterView& view)
+        : settings_(settings), client_(client), view_(view) {}
+
+    asio::awaitable<AdoptResult> adopt(MachineIdentity identity);
+
+private:
+    asio::awaitable<Adopted> adopted(const Guest& guest);
+
+    const Settings& settings_;
+    Client& client_;
+    ClusterView& view_;
+};
+
+}  // namespace providers::proxmox

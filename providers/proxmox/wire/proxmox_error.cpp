@@ -1,0 +1,99 @@
+#include "providers/proxmox/wire/proxmox_error.hpp"
+
+#include <array>
+
+namespace providers::proxmox {
+
+namespace {
+
+struct Text {
+    std::string_view part;
+    ErrorKind kind;
+};
+
+// The first that is found decides, so the more specific stand first.
+constexpr std::array<Text, 23> kTexts = {{
+    {"already exists", ErrorKind::exists},
+    {"config file already exists", ErrorKind::exists},
+    {"failed: File exists", ErrorKind::exists},
+    {"no quorum", ErrorKind::no_quorum},
+    {"got lock request timeout", ErrorKind::lock_timeout},
+    {"can't lock file", ErrorKind::lock_timeout},
+    {"VM is locked", ErrorKind::locked},
+    {"got no worker upid", ErrorKind::transient},
+    {"checksum mismatch (file change by other user?)", ErrorKind::transient},
+    {"protection mode enabled", ErrorKind::is_protected},
+    {"is running - destroy failed", ErrorKind::running},
+    {"already running", ErrorKind::running},
+    {"guest agent is not running", ErrorKind::agent_silent},
+    {"Agent error: PID", ErrorKind::no_such_process},
+    {"not running", ErrorKind::not_running},
+    {"unable to find configuration file for VM", ErrorKind::not_found},
+    {".conf' does not exist", ErrorKind::not_found},
+    {"no such VM", ErrorKind::not_found},
+    {"no such task", ErrorKind::no_such_task},
+    {"Permission check failed", ErrorKind::permission},
+    {"unexpected status", ErrorKind::outcome_unknown},
+    {"received interrupt", ErrorKind::transient},
+    {"interrupted by signal", ErrorKind::transient},
+}};
+
+// pmxcfs refuses to write without quorum with a bare "Permission denied" of its mount point.
+bool is_read_only_cluster_file_system(std::string_view text) {
+    return text.find("unable to open file '/etc/pve/") != std::string_view::npos &&
+           text.find("Permission denied") != std::string_view::npos;
+}
+
+ErrorKind classify_text(std::string_view text) {
+    if (is_read_only_cluster_file_system(text)) return ErrorKind::no_quorum;
+    for (const auto& known : kTexts) {
+        if (text.find(known.part) != std::string_view::npos) return known.kind;
+    }
+    return ErrorKind::other;
+}
+
+std::string describe(const std::string& tried, const std::string& answer,
+                     const std::map<std::string, std::string>& wrong_parameters) {
+    auto text = tried + ": " + answer;
+    for (const auto& [name, reason] : wrong_parameters) text += " " + name + ": " + reason;
+    return text;
+}
+
+}  // namespace
+
+ErrorKind classify(int status, std::string_view message) {
+    if (status == 401) return ErrorKind::unauthenticated;
+    if (status == 403) return ErrorKind::permission;
+    if (status == 501) return ErrorKind::unsupported;
+    // 595 to 599: the proxy could not reach the host or lost it; 502 to 504: a load balancer in front says
+    // so.
+    if (status >= 595 || (status >= 502 && status <= 504)) return ErrorKind::outcome_unknown;
+    // Whatever ran out of time may have been done, or be done yet; a lock that was not had says which.
+    if (message == "got timeout") return ErrorKind::outcome_unknown;
+    const auto by_text = classify_text(message);
+    if (by_text != ErrorKind::other) return by_text;
+    return status == 400 ? ErrorKind::invalid_request : ErrorKind::other;
+}
+
+ErrorKind classify_exit(std::string_view exit_status) {
+    return classify_text(exit_status);
+}
+
+bool is_passing(ErrorKind kind) {
+    return kind == ErrorKind::locked || kind == ErrorKind::lock_timeout || kind == ErrorKind::no_quorum ||
+           kind == ErrorKind::transient || kind == ErrorKind::unreachable ||
+           kind == ErrorKind::outcome_unknown;
+}
+
+bool may_last(ErrorKind kind) {
+    return kind == ErrorKind::locked || kind == ErrorKind::lock_timeout || kind == ErrorKind::no_quorum;
+}
+
+ProxmoxError::ProxmoxError(ErrorKind error_kind, const std::string& tried, std::string answer,
+                           std::map<std::string, std::string> wrong_parameters)
+    : ProviderError(describe(tried, answer, wrong_parameters)),
+      kind(error_kind),
+      message(std::move(answer)),
+      errors(std::move(wrong_parameters)) {}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,56 @@
+// What Proxmox answers when it does not do what was asked, as types. Proxmox knows three statuses (400, 403,
+// 500) and texts; the texts below are those of PVE 7.4 to 9.2 (qemu-server, pve-cluster, pve-common).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "providers/errors.hpp"
+
+namespace providers::proxmox {
+
+enum class ErrorKind {
+    exists,           // the VMID is taken
+    not_found,        // no configuration on that host (the VM may be on another one)
+    locked,           // the VM's configuration carries a lock: clone, backup, migrate, ...
+    lock_timeout,     // somebody else holds a file lock; worth another try
+    no_quorum,        // the cluster refuses writes
+    permission,       // 403; the message names path and privilege
+    unauthenticated,  // 401
+    invalid_request,  // 400, with the parameters that are wrong
+    running,          // refused because the VM runs
+    not_running,      // refused because the VM does not run
+    agent_silent,     // the guest agent does not answer
+    no_such_process,  // the guest agent knows no such process (any more)
+    is_protected,     // protection=1
+    no_such_task,     // the task's log is gone
+    unsupported,      // 501
+    transient,        // worth another try
+    unreachable,      // nothing of the request arrived
+    outcome_unknown,  // it may have been done or may still be done: read back before anything else
+    other,
+};
+
+// The class of an answer by its status and text.
+ErrorKind classify(int status, std::string_view message);
+// The class of a failed task by its exit status.
+ErrorKind classify_exit(std::string_view exit_status);
+// Worth repeating after a while, with nothing changed.
+bool is_passing(ErrorKind kind);
+// Of these: what may last as long as a task hangs or a host is away.
+bool may_last(ErrorKind kind);
+
+// `what()` reads "creating VM 105 on pve1: VM 105 already exists on node 'pve2'". Never holds credentials.
+class ProxmoxError : public ProviderError {
+public:
+    ProxmoxError(ErrorKind error_kind, const std::string& tried, std::string answer,
+                 std::map<std::string, std::string> wrong_parameters = {});
+
+    ErrorKind kind;
+    std::string operation;                      // of the call: "create_vm"; empty if it was not answered
+    std::string message;                        // the answer alone, its first line
+    std::map<std::string, std::string> errors;  // by parameter, with status 400
+};
+
+}  // namespace providers::proxmox

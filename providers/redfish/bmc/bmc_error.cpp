@@ -1,0 +1,210 @@
+#include "providers/redfish/bmc/bmc_error.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "providers/foreign/shown_text.hpp"
+#include "providers/redfish/bmc/document.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+constexpr std::string_view kInfo = "@Message.ExtendedInfo";
+constexpr base::Duration kLongestRetryAfter = std::chrono::minutes{10};
+
+struct Rule {
+    std::string_view id;
+    ErrorKind kind;
+};
+
+// Base registry 1.22, and vendors' own: SYS518, SWC0700, RAC0508 (iDRAC is not ready), RAC0218 (iDRAC has
+// no session left), OemLicenseNotPassed (Supermicro).
+constexpr Rule kRules[] = {
+    {"SYS518", ErrorKind::busy},
+    {"SWC0700", ErrorKind::busy},
+    {"RAC0508", ErrorKind::busy},
+    {"ServiceTemporarilyUnavailable", ErrorKind::busy},
+    {"ServiceInUnknownState", ErrorKind::busy},
+    {"ServiceShuttingDown", ErrorKind::busy},
+    {"ResourceInStandby", ErrorKind::busy},
+    {"ResourceInUse", ErrorKind::busy},
+    {"OperationTimeout", ErrorKind::busy},
+    {"UnableToModifyDuringSystemPOST", ErrorKind::busy},
+    {"InvalidOperationForSystemState", ErrorKind::busy},
+    {"RAC0218", ErrorKind::session_limit},
+    {"SessionLimitExceeded", ErrorKind::session_limit},
+    {"OemLicenseNotPassed", ErrorKind::license},
+    {"LicenseRequired", ErrorKind::license},
+    {"PasswordChangeRequired", ErrorKind::password_change},
+    {"InsufficientPrivilege", ErrorKind::forbidden},
+    {"ActionParameterMissing", ErrorKind::parameter_missing},
+    {"PropertyMissing", ErrorKind::parameter_missing},
+    {"PreconditionFailed", ErrorKind::precondition_failed},
+    {"PreconditionRequired", ErrorKind::precondition_needed},
+};
+
+ErrorKind by_status(int status) {
+    switch (status) {
+        case 401:
+            return ErrorKind::unauthorized;
+        case 403:
+            return ErrorKind::forbidden;
+        case 404:
+        case 410:
+            return ErrorKind::not_found;
+        case 405:
+        case 415:
+        case 501:
+            return ErrorKind::unsupported;
+        case 406:
+            return ErrorKind::not_acceptable;
+        case 408:
+        case 423:
+        case 425:
+        case 429:
+        case 502:
+        case 503:
+        case 504:
+            return ErrorKind::busy;
+        case 409:
+            return ErrorKind::state_conflict;
+        case 412:
+            return ErrorKind::precondition_failed;
+        case 428:
+            return ErrorKind::precondition_needed;
+        case 400:
+        case 422:
+            return ErrorKind::invalid_request;
+        default:
+            return ErrorKind::other;
+    }
+}
+
+std::string last_component(const std::string& id) {
+    return id.substr(id.find_last_of('.') + 1);
+}
+
+void append(std::vector<ExtendedInfo>& all, const json::value& entry) {
+    if (!entry.is_object()) return;
+    const auto& object = entry.get_object();
+    ExtendedInfo info{last_component(text_at(object, "MessageId")), text_at(object, "Message"), {}};
+    for (const auto& argument : array_at(object, "MessageArgs")) {
+        if (argument.is_string()) info.arguments.emplace_back(argument.get_string());
+    }
+    all.push_back(std::move(info));
+}
+
+void collect(std::vector<ExtendedInfo>& all, const json::object& parent) {
+    const auto* found = parent.if_contains(kInfo);
+    if (!found) return;
+    if (!found->is_array()) return append(all, *found);
+    for (const auto& entry : found->get_array()) append(all, entry);
+}
+
+std::optional<base::Duration> seconds(std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end == text.data() || value < 0) return std::nullopt;
+    return std::min<base::Duration>(std::chrono::seconds{value}, kLongestRetryAfter);
+}
+
+// "Retry in 30 seconds": the registries' argument of a busy message is that number.
+std::optional<base::Duration> stated_wait(const ExtendedInfo& info) {
+    if (!info.arguments.empty()) return seconds(info.arguments.front());
+    constexpr std::string_view kRetryIn = "etry in ";
+    const auto at = info.message.find(kRetryIn);
+    if (at == std::string::npos) return std::nullopt;
+    return seconds(std::string_view(info.message).substr(at + kRetryIn.size()));
+}
+
+}  // namespace
+
+std::vector<ExtendedInfo> extended_info(const json::object& body) {
+    std::vector<ExtendedInfo> all;
+    collect(all, object_at(body, "error"));
+    collect(all, body);
+    return all;
+}
+
+std::optional<std::string> Complaint::known_id() const {
+    for (const auto& id : ids) {
+        for (const auto& rule : kRules) {
+            if (rule.id == id) return id;
+        }
+    }
+    return std::nullopt;
+}
+
+bool Complaint::says(std::string_view id) const {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+std::optional<base::Duration> retry_after_of(const base::HttpResponse& response) {
+    const auto header = response.headers.find("Retry-After");
+    return header ? seconds(*header) : std::nullopt;
+}
+
+Complaint complaint_of(const base::HttpResponse& response) {
+    const auto body = parse_object(response.body);
+    const auto infos = extended_info(body);
+    Complaint complaint;
+    complaint.kind = by_status(response.status);
+    complaint.retry_after = retry_after_of(response);
+    bool classified = false;
+    for (const auto& info : infos) {
+        complaint.ids.push_back(info.id);
+        if (complaint.message.empty()) complaint.message = info.message;
+        const auto rule = std::find_if(std::begin(kRules), std::end(kRules),
+                                       [&](const Rule& each) { return each.id == info.id; });
+        if (classified || rule == std::end(kRules)) continue;
+        classified = true;
+        complaint.kind = rule->kind;
+        complaint.message = info.message;
+        if (complaint.kind == ErrorKind::busy && !complaint.retry_after)
+            complaint.retry_after = stated_wait(info);
+    }
+    const auto& error = object_at(body, "error");
+    if (complaint.message.empty()) complaint.message = text_at(error, "message");
+    if (complaint.message.empty() && !complaint.ids.empty()) complaint.message = complaint.ids.front();
+    const auto status = "HTTP status " + std::to_string(response.status);
+    complaint.message = foreign::shown(complaint.message);
+    complaint.message = complaint.message.empty() ? status : complaint.message + " (" + status + ")";
+    // A code without extended information is classified the same way.
+    if (!classified && infos.empty()) {
+        const auto id = last_component(text_at(error, "code"));
+        for (const auto& rule : kRules) {
+            if (rule.id == id) complaint.kind = rule.kind;
+        }
+        if (!id.empty()) complaint.ids.push_back(id);
+    }
+    return complaint;
+}
+
+std::string reason_of(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::unauthorized:
+            return "Unauthorized";
+        case ErrorKind::license:
+            return "LicenseRequired";
+        case ErrorKind::password_change:
+            return "PasswordChangeRequired";
+        case ErrorKind::forbidden:
+            return "Forbidden";
+        case ErrorKind::busy:
+        case ErrorKind::session_limit:
+            return "Busy";
+        case ErrorKind::unreachable:
+        case ErrorKind::outcome_unknown:
+            return "Unreachable";
+        default:
+            return "UnexpectedAnswer";
+    }
+}
+
+bool is_permanent(ErrorKind kind) {
+    return kind == ErrorKind::license || kind == ErrorKind::password_change || kind == ErrorKind::forbidden ||
+           kind == ErrorKind::unauthorized;
+}
+
+}  // namespace providers::redfish

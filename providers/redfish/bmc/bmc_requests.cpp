@@ -1,0 +1,177 @@
+#include "providers/redfish/bmc/bmc_requests.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "providers/redfish/bmc/document.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+bool contains(const std::vector<std::string>& list, std::string_view value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+json::object boot_body(const BootWish& wish, bool with_mode) {
+    json::object boot;
+    boot["BootSourceOverrideTarget"] = wish.target;
+    boot["BootSourceOverrideEnabled"] = "Once";
+    if (with_mode) boot["BootSourceOverrideMode"] = wish.mode;
+    if (wish.target == "UefiHttp" && !wish.http_uri.empty()) boot["HttpBootUri"] = wish.http_uri;
+    json::object body;
+    body["Boot"] = std::move(boot);
+    return body;
+}
+
+json::object clearance(const std::string& target) {
+    json::object boot;
+    boot["BootSourceOverrideEnabled"] = "Disabled";
+    if (!target.empty()) boot["BootSourceOverrideTarget"] = target;
+    json::object body;
+    body["Boot"] = std::move(boot);
+    return body;
+}
+
+std::string transfer_protocol(const std::string& url) {
+    const auto scheme = url.substr(0, url.find(':'));
+    if (equal_ignoring_case(scheme, "https")) return "HTTPS";
+    if (equal_ignoring_case(scheme, "nfs")) return "NFS";
+    if (equal_ignoring_case(scheme, "cifs") || equal_ignoring_case(scheme, "smb")) return "CIFS";
+    return "HTTP";
+}
+
+bool is_supermicro_exception(const std::string& model) {
+    return contains_ignoring_case(model, "ARS-111GL-NHR");
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_quirks() {
+    static const std::vector<std::string> kAll{std::string(quirks::kFullBoot),
+                                               std::string(quirks::kMinimalBoot),
+                                               std::string(quirks::kSettingsObject),
+                                               std::string(quirks::kUsbCd),
+                                               std::string(quirks::kCd),
+                                               std::string(quirks::kPatchMedia),
+                                               std::string(quirks::kBasicAuth)};
+    return kAll;
+}
+
+bool has_quirk(const Quirks& quirks, std::string_view name) {
+    return contains(quirks, name);
+}
+
+std::optional<std::string> reset_type(PowerGoal goal, const std::vector<std::string>& allowable) {
+    static const std::vector<std::string> kStandard{"On", "ForceOff", "GracefulShutdown"};
+    const auto& possible = allowable.empty() ? kStandard : allowable;
+    std::vector<std::string> wanted;
+    switch (goal) {
+        case PowerGoal::on:
+            wanted = {"On", "ForceOn"};
+            break;
+        case PowerGoal::off_gracefully:
+            wanted = {"GracefulShutdown"};
+            break;
+        case PowerGoal::off_by_force:
+            wanted = {"ForceOff"};
+            break;
+    }
+    for (const auto& type : wanted) {
+        if (contains(possible, type)) return type;
+    }
+    return std::nullopt;
+}
+
+std::string boot_target(const BootWish& wish, const System& system, const Quirks& quirks) {
+    if (wish.target != "Cd" || has_quirk(quirks, quirks::kCd)) return wish.target;
+    if (has_quirk(quirks, quirks::kUsbCd)) return "UsbCd";
+    const bool is_supermicro = contains_ignoring_case(system.manufacturer, "supermicro");
+    const bool is_allowed = contains(system.boot.allowed, "UsbCd");
+    return is_supermicro && is_allowed && !is_supermicro_exception(system.model) ? "UsbCd" : "Cd";
+}
+
+bool ignores_virtual_cd(const System& system, const Quirks& quirks) {
+    return contains_ignoring_case(system.manufacturer, "dell") && !has_quirk(quirks, quirks::kCd) &&
+           !has_quirk(quirks, quirks::kUsbCd);
+}
+
+std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
+                                      const Quirks& quirks) {
+    // Supermicro and AMI want the mode each time; boards that report none refuse it.
+    const bool knows_mode = !current.mode.empty() || has_quirk(quirks, quirks::kFullBoot);
+    auto minimal = boot_body(wish, false);
+    if (!knows_mode) return {std::move(minimal)};
+    auto full = boot_body(wish, true);
+    if (has_quirk(quirks, quirks::kMinimalBoot)) return {std::move(minimal), std::move(full)};
+    return {std::move(full), std::move(minimal)};
+}
+
+std::vector<json::object> boot_clearances(const BootOverride& current) {
+    std::vector<json::object> bodies{clearance("")};
+    if (!current.target.empty()) bodies.push_back(clearance(current.target));
+    bodies.push_back(clearance("None"));
+    return bodies;
+}
+
+bool is_fulfilled(const BootWish& wish, const BootOverride& current) {
+    return current.is_set() && current.target == wish.target;
+}
+
+MediaSlot parse_slot(const Resource& resource) {
+    const auto& body = resource.body;
+    MediaSlot slot;
+    slot.link = resource.target;
+    slot.id = text_at(body, "Id");
+    const auto types = texts_at(body, "MediaTypes");
+    slot.takes_cd = contains(types, "CD") || contains(types, "DVD") || types.empty();
+    slot.takes_usb_stick = contains(types, "USBStick");
+    slot.image = text_at(body, "Image");
+    // Supermicro keeps the name of an image that has been ejected; nothing is connected then.
+    slot.is_inserted = is_true_at(body, "Inserted") && text_at(body, "ConnectedVia") != "NotConnected";
+    const auto& actions = object_at(body, "Actions");
+    slot.insert_link = text_at(object_at(actions, "#VirtualMedia.InsertMedia"), "target");
+    slot.eject_link = text_at(object_at(actions, "#VirtualMedia.EjectMedia"), "target");
+    return slot;
+}
+
+std::vector<MediaSlot> ranked_slots(const std::vector<MediaSlot>& slots, MediaUse use) {
+    std::multimap<std::tuple<bool, bool, bool>, MediaSlot> by_badness;  // of equal ones the first stays first
+    for (const auto& slot : slots) {
+        const bool may_serve = slot.takes_cd || (use == MediaUse::data && slot.takes_usb_stick);
+        const std::tuple badness(!slot.takes_cd, slot.is_inserted, slot.id.starts_with("RDOC"));
+        if (may_serve) by_badness.emplace(badness, slot);
+    }
+    std::vector<MediaSlot> ranked;
+    for (const auto& [badness, slot] : by_badness) ranked.push_back(slot);
+    return ranked;
+}
+
+std::vector<json::object> insert_bodies(const std::string& image_url) {
+    json::object body;
+    body["Image"] = image_url;
+    std::vector<json::object> bodies{body};
+    body["TransferProtocolType"] = transfer_protocol(image_url);
+    bodies.push_back(body);
+    body["TransferMethod"] = "Stream";
+    bodies.push_back(body);
+    body["UserName"] = "none";
+    body["Password"] = "none";
+    bodies.push_back(std::move(body));
+    return bodies;
+}
+
+TaskProgress task_progress(int status, const json::object& body) {
+    if (status == 202) return TaskProgress::running;
+    const auto state = text_at(body, "TaskState");
+    if (state.empty()) return TaskProgress::succeeded;  // the answer that the call would have given at once
+    if (state == "Completed") {
+        const auto outcome = text_at(body, "TaskStatus");
+        return outcome.empty() || outcome == "OK" ? TaskProgress::succeeded : TaskProgress::failed;
+    }
+    const bool is_final = state == "Exception" || state == "Killed" || state == "Cancelled";
+    return is_final ? TaskProgress::failed : TaskProgress::running;
+}
+
+}  // namespace providers::redfish

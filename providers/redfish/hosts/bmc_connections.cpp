@@ -1,0 +1,113 @@
+#include "providers/redfish/hosts/bmc_connections.hpp"
+
+#include <set>
+
+#include "base/task_group.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+// No resource or collection that is read is longer; of logs none is.
+constexpr std::uint64_t kLargestAnswer = 2 * 1024 * 1024;
+
+WireOptions wire_options(const Host& host, const Settings& settings) {
+    const auto& bmc = host.bmc;
+    WireOptions options;
+    options.host = host.name;
+    options.http.url = bmc.url;
+    options.http.tls.ca_bundle_pem = bmc.ca_bundle_pem;
+    if (!bmc.fingerprint_sha256.empty()) options.http.tls.fingerprint_sha256 = bmc.fingerprint_sha256;
+    options.http.tls.insecure_skip_verify = bmc.insecure_skip_verify;
+    options.http.max_connections = static_cast<std::size_t>(settings.spec.concurrency.perBMC);
+    options.http.max_response_bytes = kLargestAnswer;
+    options.http.connect_timeout =
+        std::chrono::duration_cast<base::Duration>(settings.spec.timeouts.connect.value);
+    options.request_timeout =
+        std::chrono::duration_cast<base::Duration>(settings.spec.timeouts.request.value);
+    options.parallel = options.http.max_connections;
+    return options;
+}
+
+void check_quirks(const Host& host) {
+    for (const auto& quirk : host.quirks) {
+        if (has_quirk(known_quirks(), quirk)) continue;
+        std::string known;
+        for (const auto& name : known_quirks()) known += (known.empty() ? "" : ", ") + name;
+        throw std::invalid_argument("spec.quirks: " + quirk + " is not known; known are " + known);
+    }
+}
+
+}  // namespace
+
+BmcConnections::BmcConnections(const Settings& settings, HostInventory& inventory,
+                               ProviderEnvironment& environment)
+    : settings_(settings),
+      inventory_(inventory),
+      traffic_(settings.namespace_ + "/" + settings.name,
+               static_cast<std::size_t>(settings.spec.concurrency.global), environment) {}
+
+asio::awaitable<Login> BmcConnections::login_for(Host host) {
+    Login login;
+    login.context = "kubenodesmith/" + settings_.uid;
+    const auto& reference = host.bmc.credentials;
+    if (!reference) {
+        if (settings_.username.empty())
+            throw CredentialsError(
+                "neither spec.bmc.credentialsSecretRef nor the provider's spec.credentialsSecretRef names a "
+                "Secret with username and password");
+        login.username = settings_.username;
+        login.password = settings_.password;
+        co_return login;
+    }
+    if (!reference->namespace_.empty() && reference->namespace_ != settings_.namespace_)
+        throw CredentialsError("spec.bmc.credentialsSecretRef.namespace: only the host's own namespace " +
+                               settings_.namespace_ + " is accepted");
+    const auto data = co_await inventory_.secret(settings_.namespace_, reference->name);
+    std::tie(login.username, login.password) =
+        credentials_of(data, "Secret " + reference->name + " (spec.bmc.credentialsSecretRef)");
+    co_return login;
+}
+
+asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
+    check_quirks(host);
+    auto login = co_await login_for(host);
+    auto& known = stations_[host.name];
+    const bool same =
+        known && known->address == host.bmc && known->quirks == host.quirks && known->bmc.login() == login;
+    if (same) co_return known;
+    const auto before = std::move(known);
+    known = std::make_shared<Station>(wire_options(host, settings_), std::move(login), host, traffic_);
+    if (has_quirk(host.quirks, quirks::kBasicAuth)) known->bmc.forgo_sessions();
+    const auto made = known;
+    if (before) co_await end(before);
+    co_return made;
+}
+
+asio::awaitable<void> BmcConnections::end(std::shared_ptr<Station> station) {
+    const auto visit = co_await station->bmc.visit();
+    co_await station->bmc.log_out();
+}
+
+asio::awaitable<void> BmcConnections::end_sessions() {
+    base::TaskGroup endings(traffic_.environment.executor);
+    for (const auto& [name, station] : stations_) {
+        if (station && station->bmc.has_session()) endings.spawn(end(station));
+    }
+    co_await endings.join();
+}
+
+asio::awaitable<void> BmcConnections::forget_missing() {
+    std::set<std::string> present;
+    for (const auto& host : inventory_.hosts(settings_.namespace_, settings_.name))
+        present.insert(host->name);
+    std::vector<std::shared_ptr<Station>> gone;
+    std::erase_if(stations_, [&](const auto& entry) {
+        const bool missing = !present.contains(entry.first);
+        if (missing && entry.second) gone.push_back(entry.second);
+        return missing;
+    });
+    for (const auto& station : gone) co_await end(station);
+}
+
+}  // namespace providers::redfish

@@ -1,0 +1,125 @@
+#include "scheduling/machines/machine_sizes.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "api/v1alpha1/machine_cost.hpp"
+
+namespace scheduling {
+
+namespace {
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) {
+    return a <= 0 ? 0 : (a + b - 1) / b;
+}
+
+std::int64_t cost(const Shape& shape) {
+    return api::v1alpha1::cost_in_mib(shape.cpu_cores, shape.memory_mib);
+}
+
+// The largest of min, min + step, ... and max that is at most `bound`.
+std::optional<std::int64_t> stepped_down(std::int64_t bound, std::int64_t min, std::int64_t max,
+                                         std::int64_t step) {
+    if (bound >= max) return max;
+    if (bound < min) return std::nullopt;
+    const auto width = std::max<std::int64_t>(step, 1);
+    return min + (bound - min) / width * width;
+}
+
+// The smallest of min, min + step, ... and max that is at least `needed`.
+std::optional<std::int64_t> stepped(std::int64_t needed, std::int64_t min, std::int64_t max,
+                                    std::int64_t step) {
+    if (needed > max) return std::nullopt;
+    const auto steps = divided_up(needed - min, std::max<std::int64_t>(step, 1));
+    return std::min(max, min + steps * step);
+}
+
+}  // namespace
+
+std::int64_t cost_of(const Size& size) {
+    return api::v1alpha1::cost_in_mib(size.cpu_cores, size.memory_mib);
+}
+
+MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
+    : shapes_(pool.shapes),
+      flexible_(pool.flexible),
+      flexible_pods_(pool.pods_per_node),
+      reserved_(pool.reserved),
+      other_(amounts_of(pool.extended_resources, names)) {
+    const auto& storage = pool.ephemeral_storage_mib;
+    other_.base[kStorage] = storage ? *storage * kMiB : kUnbounded;
+    std::sort(shapes_.begin(), shapes_.end(), [](const Shape& a, const Shape& b) {
+        return std::tuple(cost(a), a.cpu_cores, a.pods, std::string_view(a.name)) <
+               std::tuple(cost(b), b.cpu_cores, b.pods, std::string_view(b.name));
+    });
+    for (const auto& shape : shapes_) {
+        offers_.push_back(offered(shape.cpu_cores, shape.memory_mib, shape.pods));
+        largest_ = at_least(largest_, offers_.back());
+    }
+    if (shapes_.empty()) largest_ = offered(flexible_.cpuCores.max, flexible_.memoryMiB.max, flexible_pods_);
+}
+
+Amounts MachineSizes::offered(std::int64_t cpu_cores, std::int64_t memory_mib, std::int64_t pods) const {
+    Amounts amounts = other_;
+    amounts.base[kCpu] = std::max<std::int64_t>(0, cpu_cores * kMilli - reserved_.cpuMillicores);
+    amounts.base[kMemory] = std::max<std::int64_t>(0, memory_mib - reserved_.memoryMiB) * kMiB;
+    amounts.base[kPods] = pods;
+    return amounts;
+}
+
+Amounts MachineSizes::allocatable(const Size& size) const {
+    if (!shapes_.empty()) return offers_[size.shape];
+    return offered(size.cpu_cores, size.memory_mib, flexible_pods_);
+}
+
+api::ResourceList expected_allocatable(const Pool& pool, const MachineSize& size) {
+    ResourceNames names;
+    const auto amounts =
+        MachineSizes(pool, names).offered(size.cpu_cores, size.memory_mib, pool.pods_per_node);
+    auto allocatable = pool.extended_resources;
+    allocatable["cpu"] = api::Quantity::of_milli(amounts.base[kCpu]);
+    allocatable["memory"] = api::Quantity::of(amounts.base[kMemory]);
+    allocatable["pods"] = api::Quantity::of(amounts.base[kPods]);
+    allocatable["ephemeral-storage"] = api::Quantity::of(amounts.base[kStorage]);
+    return allocatable;
+}
+
+std::optional<Size> MachineSizes::flexible_size(const Amounts& wanted) const {
+    const auto& cpu = flexible_.cpuCores;
+    const auto& memory = flexible_.memoryMiB;
+    const auto cores =
+        stepped(divided_up(wanted.base[kCpu] + reserved_.cpuMillicores, kMilli), cpu.min, cpu.max, cpu.step);
+    const auto mebibytes = stepped(divided_up(wanted.base[kMemory], kMiB) + reserved_.memoryMiB, memory.min,
+                                   memory.max, memory.step);
+    if (!cores || !mebibytes) return std::nullopt;
+    const Size size{{*cores, *mebibytes}, 0};
+    if (!fits(wanted, allocatable(size))) return std::nullopt;
+    return size;
+}
+
+std::optional<Size> MachineSizes::smallest(const Amounts& wanted, std::size_t from) const {
+    if (shapes_.empty()) return flexible_size(wanted);
+    for (std::size_t i = from; i < shapes_.size(); ++i)
+        if (fits(wanted, offers_[i])) return Size{{shapes_[i].cpu_cores, shapes_[i].memory_mib}, i};
+    return std::nullopt;
+}
+
+std::optional<Amounts> MachineSizes::largest_within(const MachineSize& bound) const {
+    if (shapes_.empty()) {
+        const auto& cpu = flexible_.cpuCores;
+        const auto& memory = flexible_.memoryMiB;
+        const auto cores = stepped_down(bound.cpu_cores, cpu.min, cpu.max, cpu.step);
+        const auto mebibytes = stepped_down(bound.memory_mib, memory.min, memory.max, memory.step);
+        if (!cores || !mebibytes) return std::nullopt;
+        return offered(*cores, *mebibytes, flexible_pods_);
+    }
+    std::optional<Amounts> largest;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+        if (!MachineSize{shapes_[i].cpu_cores, shapes_[i].memory_mib}.is_within(bound)) continue;
+        largest = largest ? at_least(*largest, offers_[i]) : offers_[i];
+    }
+    return largest;
+}
+
+}  // namespace scheduling

@@ -1,0 +1,53 @@
+// The machines that a pool can buy, and the smallest of them that holds given pods.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "scheduling/input/snapshot.hpp"
+#include "scheduling/table/amounts.hpp"
+
+namespace scheduling {
+
+struct Size : MachineSize {
+    std::size_t shape = 0;  // in the order of MachineSizes; 0 if flexible
+};
+
+// What the Node of a machine of the pool is expected to offer to pods: the same as it is bought for.
+api::ResourceList expected_allocatable(const Pool& pool, const MachineSize& size);
+
+// Comparable worth of machines.
+std::int64_t cost_of(const Size& size);
+
+class MachineSizes {
+public:
+    MachineSizes(const Pool& pool, ResourceNames& names);
+
+    // The smallest machine, at or behind shape `from` in order of size, whose allocatable resources hold
+    // `wanted` (pods and DaemonSets); nullopt: none.
+    std::optional<Size> smallest(const Amounts& wanted, std::size_t from = 0) const;
+    // False if there is only one size that fits best, whatever the shape.
+    bool has_alternatives() const { return !shapes_.empty(); }
+    // What a machine of this size offers to pods.
+    Amounts allocatable(const Size& size) const;
+    // No machine offers more of anything.
+    const Amounts& largest() const { return largest_; }
+    // The same of machines that are at most that large; nullopt: there is none.
+    std::optional<Amounts> largest_within(const MachineSize& bound) const;
+    const Shape* shape(const Size& size) const { return shapes_.empty() ? nullptr : &shapes_[size.shape]; }
+    Amounts offered(std::int64_t cpu_cores, std::int64_t memory_mib, std::int64_t pods) const;
+
+private:
+    std::optional<Size> flexible_size(const Amounts& wanted) const;
+
+    std::vector<Shape> shapes_;    // cheapest first
+    std::vector<Amounts> offers_;  // of shapes_
+    api::v1alpha1::FlexibleSize flexible_;
+    std::int64_t flexible_pods_;
+    api::v1alpha1::SystemReserved reserved_;
+    Amounts other_;  // what every machine offers besides
+    Amounts largest_;
+};
+
+}  // namespace scheduling

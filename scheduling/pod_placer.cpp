@@ -1,0 +1,315 @@
+#include "scheduling/pod_placer.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace scheduling {
+
+namespace {
+
+Room room_of(const Amounts& free) {
+    if (free.base[kPods] <= 0) return {};
+    return {free.base[kCpu], free.base[kMemory]};
+}
+
+std::vector<std::size_t> pools_in_order(const Snapshot& snapshot) {
+    std::vector<std::size_t> order(snapshot.pools.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const auto& left = snapshot.pools[a];
+        const auto& right = snapshot.pools[b];
+        if (left.weight != right.weight) return left.weight > right.weight;
+        return std::tie(left.namespace_, left.name, a) < std::tie(right.namespace_, right.name, b);
+    });
+    return order;
+}
+
+}  // namespace
+
+PodPlacer::PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons,
+                     NodeOrder order)
+    : snapshot_(snapshot),
+      rows_(rows),
+      order_(order),
+      topology_(snapshot, rows, classes, classes.label_sets(), daemons),
+      plans_(snapshot, classes, rows, topology_),
+      ports_(rows, daemons),
+      volume_use_(rows, plans_.volumes()),
+      free_(daemons.free_on_nodes(rows)),
+      purchases_(snapshot, daemons.overheads(snapshot, rows), classes.resource_names()),
+      pool_order_(pools_in_order(snapshot)) {
+    for (const auto& free : free_) room_.append(room_of(free));
+    for (ClassId id = 0; id < classes.size(); ++id) topology_.read(id);
+    topology_.count_existing();
+    note_purposes();
+}
+
+void PodPlacer::note_purposes() {
+    for (std::size_t row = 0; row < rows_.nodes(); ++row)
+        for (const auto& uid : rows_.node(row).bought_for) decided_.emplace(uid, row);
+}
+
+PodPlacer::Attempt PodPlacer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {
+    Attempt attempt{plan, plans_.variant(plan, kept), basis, commits, {}};
+    if (basis == Basis::existing) settle_purchases(attempt.variant.rules);
+    topology_.limits(attempt.variant.rules, basis, attempt.limits);
+    return attempt;
+}
+
+// MachineSizes bought since the candidates were last asked for.
+void PodPlacer::learn_slots(Candidates& candidates) {
+    for (; candidates.known_slots < room_.size(); ++candidates.known_slots) {
+        const auto& purchase = purchases_.at(candidates.known_slots - rows_.nodes());
+        if (purchase.allowed.intersects(candidates.places[purchase.pool]))
+            candidates.slots.insert(candidates.known_slots);
+    }
+}
+
+// The first slot that holds the pod. Three indices say where not to look: what the pod demands of nodes,
+// nodes with pods that it keeps away from, and the tree of free room.
+std::size_t PodPlacer::find(Attempt& attempt, std::size_t from, std::size_t to) {
+    auto& candidates = *attempt.variant.candidates;
+    learn_slots(candidates);
+    blocked_.clear();
+    topology_.add_blocked(attempt.variant.rules, attempt.limits, blocked_);
+    const auto next = [&](std::size_t slot) {
+        for (auto index = slot / BitSet::kBits; index * BitSet::kBits < to; ++index) {
+            auto bits = candidates.slots.word(index);
+            if (index == slot / BitSet::kBits) bits &= ~BitSet::Word{0} << slot % BitSet::kBits;
+            for (const auto* blocked : blocked_) bits &= ~blocked->word(index);
+            if (bits != 0) return index * BitSet::kBits + static_cast<std::size_t>(std::countr_zero(bits));
+        }
+        return kNone;
+    };
+    for (auto slot = from; slot < to;) {
+        slot = next(slot);
+        if (slot >= to) break;
+        const auto with_room = room_.next(slot, attempt.plan.room);
+        if (with_room != slot) {
+            slot = with_room;
+            continue;
+        }
+        if (slot < rows_.nodes() ? try_node(attempt, slot) : try_purchase(attempt, slot)) return slot;
+        ++slot;
+    }
+    return kNone;
+}
+
+// What is left free once the pod is there, of CPU and memory, half each.
+double PodPlacer::free_share(std::size_t row, const Amounts& requests) const {
+    const auto& all = rows_.allocatable(row);
+    const auto share = [&](Base resource) {
+        return all.base[resource] <= 0
+                   ? 0.0
+                   : static_cast<double>(free_[row].base[resource] - requests.base[resource]) /
+                         static_cast<double>(all.base[resource]);
+    };
+    return (share(kCpu) + share(kMemory)) / 2;
+}
+
+bool PodPlacer::is_kept_empty(std::size_t row) const {
+    const auto& pool = rows_.node(row).pool;
+    return pool && snapshot_.pools[*pool].spare.nodes > 0 && rows_.digest(row).own_pods == 0;
+}
+
+// Among nodes only. Which of several nodes that are nearly empty the kube-scheduler takes is not to be
+// foreseen: those that are kept empty come first, as these would have to be bought again.
+std::size_t PodPlacer::find_node(Attempt& attempt, std::size_t from, std::size_t to) {
+    if (order_ == NodeOrder::first_fit) return find(attempt, from, to);
+    auto trial = attempt;
+    trial.commits = false;
+    const auto rank = [&](std::size_t slot) {
+        return std::pair(is_kept_empty(slot), free_share(slot, *attempt.plan.requests));
+    };
+    auto emptiest = kNone;
+    for (auto slot = find(trial, from, to); slot != kNone; slot = find(trial, slot + 1, to))
+        if (emptiest == kNone || rank(slot) > rank(emptiest)) emptiest = slot;
+    return emptiest == kNone ? kNone : find(attempt, emptiest, emptiest + 1);
+}
+
+bool PodPlacer::try_node(Attempt& attempt, std::size_t slot) {
+    const auto& plan = attempt.plan;
+    const auto& rules = attempt.variant.rules;
+    if (!fits(*plan.requests, free_[slot]) || !topology_.holds_in_row(rules, attempt.limits, slot) ||
+        !topology_.holds_in_slot(rules, attempt.limits, slot, slot) ||
+        !ports_.are_free(slot, slot, plan.ports) || !volume_use_.is_left(slot, plan.volumes))
+        return false;
+    if (!attempt.commits) return true;
+    free_[slot] -= *plan.requests;
+    room_.set(slot, room_of(free_[slot]));
+    count_in(attempt, slot, slot);
+    return true;
+}
+
+void PodPlacer::count_in(const Attempt& attempt, std::size_t slot, std::size_t row) {
+    ports_.take(slot, row, attempt.plan.ports);
+    if (attempt.plan.pod_class->has_volumes) volume_use_.take(row, attempt.plan.volumes);
+    if (attempt.basis == Basis::existing) topology_.close(attempt.variant.rules, slot, row);
+    topology_.place(attempt.plan.id, slot, row);
+}
+
+bool PodPlacer::reserve(std::size_t slot, const Amounts& wanted) {
+    if (slot >= rows_.nodes()) {
+        const auto& purchase = purchases_.at(slot - rows_.nodes());
+        const auto fit = purchases_.fit_more(slot - rows_.nodes(), purchase.allowed, wanted);
+        if (!fit) return false;
+        update_purchase(slot, {purchase.allowed, *fit}, wanted);
+        return true;
+    }
+    if (!fits(wanted, free_[slot])) return false;
+    free_[slot] -= wanted;
+    room_.set(slot, room_of(free_[slot]));
+    return true;
+}
+
+// Changes whenever a rule that does not hold might begin to.
+std::int64_t PodPlacer::state_of(const Variant& variant) const {
+    return given_up_ + (variant.rules.may_change() ? topology_.state_of(variant.rules) : 0);
+}
+
+bool PodPlacer::may_change(ClassId id) {
+    return given_up_ > 0 || required(id).rules.may_change();
+}
+
+std::size_t PodPlacer::decided_slot(const Demand& demand) const {
+    if (!demand.can_wait || decided_.empty()) return kNone;
+    const auto found = decided_.find(demand.pod->metadata.uid);
+    return found == decided_.end() ? kNone : found->second;
+}
+
+std::size_t PodPlacer::place_as_decided(const Demand& demand, Plan& plan, Basis basis) {
+    const auto slot = decided_slot(demand);
+    if (slot == kNone) return kNone;
+    const bool was_held = release(demand);
+    auto placed = place_among(plan, slot, slot + 1, basis);
+    if (placed == kNone && was_held && rows_.node(slot).is_unplaced)
+        placed = trust_decision(plan, slot, basis);
+    if (placed == kNone && was_held) ++given_up_;
+    return placed;
+}
+
+// What speaks against the node are labels that it will get with its host.
+std::size_t PodPlacer::trust_decision(Plan& plan, std::size_t slot, Basis basis) {
+    free_[slot] -= *plan.requests;
+    room_.set(slot, room_of(free_[slot]));
+    count_in(attempt(plan, 0, basis), slot, slot);
+    return slot;
+}
+
+void PodPlacer::hold_decided(const Demand& demand) {
+    const auto slot = decided_slot(demand);
+    if (slot == kNone) return;
+    const auto& requests = *plans_.of(demand.pod_class).requests;
+    if (!fits(requests, free_[slot])) return;
+    free_[slot] -= requests;
+    room_.set(slot, room_of(free_[slot]));
+    held_.emplace(demand.pod, slot);
+}
+
+bool PodPlacer::release(const Demand& demand) {
+    const auto held = held_.find(demand.pod);
+    if (held == held_.end()) return false;
+    free_[held->second] += *plans_.of(demand.pod_class).requests;
+    room_.set(held->second, room_of(free_[held->second]));
+    held_.erase(held);
+    return true;
+}
+
+// The kube-scheduler uses a node that fits whether or not it is the preferred kind, so nothing is bought for
+// the sake of a preference while there is such a node.
+std::size_t PodPlacer::place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis) {
+    if (from == to) return kNone;
+    if (plan.kept != 0) {
+        auto preferred = attempt(plan, plan.kept, basis);
+        const auto slot = find_node(preferred, from, to);
+        if (slot != kNone) return slot;
+    }
+    auto required = attempt(plan, 0, basis);
+    return find_node(required, from, to);
+}
+
+std::size_t PodPlacer::place_on_node(const Demand& demand) {
+    auto& plan = plans_.of(demand.pod_class);
+    const auto slot = place_as_decided(demand, plan, Basis::existing);
+    if (slot != kNone) return slot;
+    return place_among(plan, 0, demand.can_wait ? rows_.nodes() : rows_.ready(), Basis::existing);
+}
+
+std::size_t PodPlacer::place_or_buy(Attempt& attempt, std::size_t from) {
+    const auto slot = find(attempt, from, room_.size());
+    return slot != kNone ? slot : open(attempt);
+}
+
+// Keeps what can be kept, the strongest preferences first.
+void PodPlacer::give_up_preferences(Plan& plan) {
+    Kept kept = 0;
+    for (std::size_t i = 0; i < plan.preferences; ++i) {
+        const auto wanted = kept | Kept{1} << i;
+        if ((plan.kept & wanted) != wanted) continue;
+        auto trial = attempt(plan, wanted, Basis::potential, false);
+        if (place_or_buy(trial, rows_.nodes()) != kNone) kept = wanted;
+    }
+    plan.kept = kept;
+}
+
+std::size_t PodPlacer::buy_for(Plan& plan) {
+    auto first = attempt(plan, plan.kept, Basis::potential);
+    auto slot = place_or_buy(first, rows_.nodes());
+    if (slot == kNone && plan.kept != 0) {
+        give_up_preferences(plan);
+        auto second = attempt(plan, plan.kept, Basis::potential);
+        slot = place_or_buy(second, rows_.nodes());
+    }
+    return slot;
+}
+
+std::size_t PodPlacer::place_on_ready(Plan& plan) {
+    const auto state = state_of(plans_.variant(plan, 0));
+    if (plan.no_ready_node_at == state) return kNone;
+    const auto slot = place_among(plan, 0, rows_.ready(), Basis::now);
+    if (slot == kNone) plan.no_ready_node_at = state;
+    return slot;
+}
+
+std::size_t PodPlacer::place_now(const Demand& demand) {
+    if (rows_.ready() == 0) return kNone;
+    auto& plan = plans_.of(demand.pod_class);
+    const auto decided = decided_slot(demand);
+    if (decided == kNone) return place_on_ready(plan);
+    return decided < rows_.ready() ? place_as_decided(demand, plan, Basis::now) : kNone;
+}
+
+std::size_t PodPlacer::place(const Demand& demand) {
+    auto& plan = plans_.of(demand.pod_class);
+    auto slot = place_as_decided(demand, plan, Basis::existing);
+    if (slot != kNone) return slot;
+    const auto state = state_of(plans_.variant(plan, 0));
+    if (plan.no_place_at == state) return kNone;
+
+    const auto coming = demand.can_wait ? rows_.ready() : rows_.nodes();
+    // MachineSizes that are bought for pods that come later are domains of a spread, too.
+    slot = place_among(plan, 0, rows_.ready(), Basis::potential);
+    if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
+    if (slot == kNone) slot = buy_for(plan);
+    // A pod that can wait may be placed on nodes that come, too.
+    if (slot == kNone && demand.can_wait) plan.no_place_at = state;
+    return slot;
+}
+
+std::size_t PodPlacer::place_as_last_resort(const Demand& demand) {
+    auto& plan = plans_.of(demand.pod_class);
+    const auto& required = plans_.variant(plan, 0);
+    if (required.rules.spreads.empty()) return kNone;
+    const auto state = state_of(required);
+    if (plan.no_last_resort_at == state) return kNone;
+    auto slot = place_among(plan, 0, rows_.ready(), Basis::existing);
+    if (slot == kNone) {
+        auto last = attempt(plan, 0, Basis::existing);
+        slot = place_or_buy(last, demand.can_wait ? rows_.ready() : rows_.nodes());
+    }
+    if (slot == kNone && demand.can_wait) plan.no_last_resort_at = state;
+    return slot;
+}
+
+}  // namespace scheduling

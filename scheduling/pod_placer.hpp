@@ -1,0 +1,141 @@
+// Places one pod after the other: on ready nodes, on coming ones, on machines bought before, on a new one.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduling/demand.hpp"
+#include "scheduling/machines/purchases.hpp"
+#include "scheduling/nodes/daemons.hpp"
+#include "scheduling/nodes/host_ports.hpp"
+#include "scheduling/nodes/rows.hpp"
+#include "scheduling/plans.hpp"
+#include "scheduling/table/room_tree.hpp"
+#include "scheduling/topology/topology.hpp"
+#include "scheduling/volumes/volume_use.hpp"
+
+namespace scheduling {
+
+// Which of several nodes with room for a pod is taken: the first, which packs tightly, or the one with most
+// room, as the kube-scheduler's NodeResourcesFit does with its default, LeastAllocated.
+enum class NodeOrder { first_fit, emptiest_first };
+
+// Slots are where pods are put: the nodes by their rows, behind them the purchases.
+class PodPlacer {
+public:
+    // Every pod to be placed is in `classes`.
+    PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons,
+              NodeOrder order);
+
+    // Keeps room for the pod on the node that was bought for it, until the pod is placed.
+    void hold_decided(const Demand& demand);
+    // The slot that the pod was put into, or kNone. Among ready nodes only, and nowhere if it waits for a
+    // node that was bought for it.
+    std::size_t place_now(const Demand& demand);
+    // See Topology; to be called when no pod is to be placed now any more.
+    void expect_machines(const std::vector<std::size_t>& rows) { topology_.expect_machines(rows); }
+    void protect_placed() { topology_.protect_placed(); }
+    // Anywhere, on machines that have to be bought as well.
+    std::size_t place(const Demand& demand);
+    // As place(), for pods with spread constraints: domains in which no machine could be had do not count. To
+    // be tried when everybody else is placed, for who opens such a domain narrows where these pods may be.
+    std::size_t place_as_last_resort(const Demand& demand);
+    // Among the nodes, without buying anything.
+    std::size_t place_on_node(const Demand& demand);
+    // Whether a pod that found no place may find one once others are placed.
+    bool may_change(ClassId id);
+    // How often room that was held for a pod became free because the pod cannot be there.
+    std::int64_t given_up() const { return given_up_; }
+
+    // Indices into Snapshot::pools.
+    const std::vector<std::size_t>& pool_order() const { return pool_order_; }
+    const Purchases& purchases() const { return purchases_; }
+    const Topology& topology() const { return topology_; }
+    // The demands of the class without preferences.
+    const Variant& required(ClassId id) { return plans_.variant(plans_.of(id), 0); }
+    const Plan& plan(ClassId id) { return plans_.of(id); }
+    std::size_t template_row(std::size_t pool, std::size_t place) const {
+        return rows_.templates_of(pool) + place;
+    }
+    // Whether a new machine at one of the places would have the host ports that the class needs.
+    bool has_free_ports(ClassId id, const BitSet& places, std::size_t pool);
+    // Whether a new machine at one of the places could reach volumes that nobody else gets.
+    bool has_free_volumes(ClassId id, const BitSet& places, std::size_t pool);
+    // See Plans.
+    const Provision* without_room(ClassId id, std::size_t pool) { return plans_.without_room(id, pool); }
+    // Why no node at all would help the class; empty: one might.
+    std::string problem_of(ClassId id);
+    // Of the places those where a new machine does not upset what was placed on the basis of the domains that
+    // exist.
+    BitSet open_places(std::size_t pool, BitSet places) const;
+    const Amounts& free_on_node(std::size_t row) const { return free_[row]; }
+
+    // A new machine of the pool for `wanted` and no pod; kNone: not to be had.
+    std::size_t buy(std::size_t pool, const Amounts& wanted);
+    // Takes room of a slot for something other than a pod; false: the slot has too little.
+    bool reserve(std::size_t slot, const Amounts& wanted);
+
+private:
+    // A pod on its way to a slot.
+    struct Attempt {
+        Plan& plan;
+        Variant& variant;
+        Basis basis = Basis::existing;
+        bool commits = true;               // false: only whether there is a place
+        std::vector<std::int32_t> limits;  // of the spread rules
+    };
+    struct Offer {
+        BitSet places;
+        Fit fit;
+    };
+    Attempt attempt(Plan& plan, Kept kept, Basis basis, bool commits = true);
+    void note_purposes();
+    std::size_t decided_slot(const Demand& demand) const;
+    std::size_t place_as_decided(const Demand& demand, Plan& plan, Basis basis);
+    std::size_t trust_decision(Plan& plan, std::size_t slot, Basis basis);
+    bool release(const Demand& demand);
+    std::size_t place_on_ready(Plan& plan);
+    void settle_purchases(const Rules& rules);
+    std::size_t place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis);
+    std::size_t place_or_buy(Attempt& attempt, std::size_t from);
+    void give_up_preferences(Plan& plan);
+    std::size_t buy_for(Plan& plan);
+    std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
+    std::size_t find_node(Attempt& attempt, std::size_t from, std::size_t to);
+    double free_share(std::size_t row, const Amounts& requests) const;
+    bool is_kept_empty(std::size_t row) const;
+    bool try_node(Attempt& attempt, std::size_t slot);
+    bool try_purchase(Attempt& attempt, std::size_t slot);
+    std::size_t open(Attempt& attempt);
+    std::optional<Offer> offer_of(Attempt& attempt, std::size_t pool);
+    template <class TryFit>
+    std::optional<Offer> best_offer(Attempt& attempt, std::size_t pool, BitSet places, std::size_t current,
+                                    const TryFit& try_fit);
+    std::size_t preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
+                                std::size_t current) const;
+    void learn_slots(Candidates& candidates);
+    std::size_t append_purchase(std::size_t pool, Offer offer, const Amounts& wanted);
+    void update_purchase(std::size_t slot, Offer offer, const Amounts& wanted);
+    void count_in(const Attempt& attempt, std::size_t slot, std::size_t row);
+    std::int64_t state_of(const Variant& variant) const;
+
+    const Snapshot& snapshot_;
+    Rows& rows_;
+    const NodeOrder order_;
+    Topology topology_;
+    Plans plans_;
+    HostPorts ports_;
+    VolumeUse volume_use_;
+    std::vector<Amounts> free_;  // of nodes
+    Purchases purchases_;
+    std::vector<std::size_t> pool_order_;
+    std::unordered_map<std::string_view, std::size_t> decided_;  // slots, by the UIDs of pods they are for
+    std::unordered_map<const api::Pod*, std::size_t> held_;      // slots where room is held for pods
+    std::int64_t given_up_ = 0;
+    RoomTree room_;                       // by slot
+    std::vector<const BitSet*> blocked_;  // of the attempt under way
+};
+
+}  // namespace scheduling
