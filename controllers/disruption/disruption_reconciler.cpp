@@ -59,8 +59,9 @@ void DisruptionReconciler::report_use(Pass& pass) {
         pass.look_again(settles_in(facts, pass.view().now));
         if (claim.status.emptySince && !facts.empty_since) announcer_.settle(member.node->metadata.uid);
         reports_.report(claim, {facts.empty_since, facts.unneeded_since, facts.drift});
+        if (under_way(claim)) continue;
         reports_.permit(claim, DisruptionReports::Permission::none);
-        if (!under_way(claim)) queue_.is_in_service(claim.metadata.uid);
+        queue_.is_in_service(claim.metadata.uid);
     }
 }
 

@@ -32,7 +32,7 @@ public:
 
 private:
     // Since when nodes are empty or hardly used, and how they drifted, for their claims' status. What was
-    // permitted in an earlier pass is not any more.
+    // permitted to those that stay is not any more.
     void report_use(Pass& pass);
     // The pool's condition Consolidatable.
     asio::awaitable<void> note_spare(Pass& pass);

@@ -25,6 +25,8 @@ namespace {
 constexpr base::Duration kValidationPause = std::chrono::seconds{5};
 // While machines come for the pods; their progress is seen at once, this is for time that passes.
 constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
+// What was not begun by then is judged anew.
+constexpr base::Duration kPermissionLasts = std::chrono::seconds{10};
 constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
 
 // As long as a purchase may take that comes after another one.
@@ -79,6 +81,7 @@ Queue::Queue(Means means, base::MetricsRegistry& metrics)
 
 void Queue::forget(const std::string& claim_uid) {
     tainted_.erase(claim_uid);
+    permitted_.erase(claim_uid);
     deleted_.erase(claim_uid);
 }
 
@@ -128,6 +131,12 @@ void Queue::permit_power_cycles(Pass& pass) {
     }
 }
 
+bool Queue::is_permitted(const NodeSmithClaim& claim) const {
+    const auto permitted = permitted_.find(claim.metadata.uid);
+    return permitted != permitted_.end() && with_.clock.now() < permitted->second + kPermissionLasts &&
+           with_.reports.permission_of(claim) != DisruptionReports::Permission::none;
+}
+
 // Undoes what has lost its ground, and waits for the taint to be there and to settle.
 asio::awaitable<void> Queue::prepare(Pass& pass, Member member, std::vector<Member>& prepared) {
     const auto kind = *under_way(*member.claim);
@@ -144,6 +153,11 @@ asio::awaitable<void> Queue::prepare(Pass& pass, Member member, std::vector<Memb
         tainted_.erase(uid);
         co_return;
     }
+    if (is_permitted(*member.claim)) {
+        pass.look_again(kPermissionLasts);
+        co_return;
+    }
+    with_.reports.permit(*member.claim, DisruptionReports::Permission::none);
     const auto now = with_.clock.now();
     const auto settled_at = tainted_.try_emplace(uid, now).first->second + kValidationPause;
     if (now < settled_at)
@@ -188,6 +202,7 @@ asio::awaitable<void> Queue::let_drain(Pass& pass, Member member, bool all_at_on
         co_return;
     }
     using Permission = DisruptionReports::Permission;
+    permitted_[member.claim->metadata.uid] = with_.clock.now();
     with_.reports.permit(*member.claim, live.is_empty ? Permission::leave_empty : Permission::drain);
 }
 

@@ -37,7 +37,10 @@ public:
     asio::awaitable<void> add(Pass& pass, Command command);
     asio::awaitable<void> advance(Pass& pass);
     // Its taint has gone, so it has to settle anew.
-    void is_in_service(const std::string& claim_uid) { tainted_.erase(claim_uid); }
+    void is_in_service(const std::string& claim_uid) {
+        tainted_.erase(claim_uid);
+        permitted_.erase(claim_uid);
+    }
     void forget(const std::string& claim_uid);
 
 private:
@@ -47,6 +50,9 @@ private:
         bool is_empty = false;  // no pod has to move
     };
 
+    // The claims' reconciler is about to do it: what goes together is not judged apart because some are
+    // ahead.
+    bool is_permitted(const api::v1alpha1::NodeSmithClaim& claim) const;
     void permit_power_cycles(Pass& pass);
     asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
     asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy);
@@ -61,8 +67,9 @@ private:
     Means with_;
     base::Family<base::Counter>& removed_;
     base::Family<base::Counter>& undone_;
-    std::map<std::string, base::TimePoint> tainted_;  // by claim UID: when this process first saw it so
-    std::set<std::string> deleted_;                   // UIDs of claims that the stores may still show as live
+    std::map<std::string, base::TimePoint> tainted_;    // by claim UID: when this process first saw it so
+    std::map<std::string, base::TimePoint> permitted_;  // by claim UID: when it was last let drain
+    std::set<std::string> deleted_;  // UIDs of claims that the stores may still show as live
 };
 
 }  // namespace controllers::disruption

@@ -3,6 +3,22 @@
 namespace controllers {
 
 using api::v1alpha1::NodeSmithClaim;
+namespace conditions = api::conditions;
+
+namespace {
+
+std::string stage_of(const NodeSmithClaim& claim) {
+    std::string stage;
+    for (const auto type : {conditions::kDisrupted, conditions::kDrained, conditions::kPowerCycled}) {
+        const auto* condition = api::find_condition(claim.status.conditions, type);
+        if (!condition) continue;
+        stage += std::string(type) + "=" + condition->reason + " ";
+        if (condition->lastTransitionTime) stage += condition->lastTransitionTime->str() + " ";
+    }
+    return stage;
+}
+
+}  // namespace
 
 const DisruptionReports::Entry* DisruptionReports::entry_of(const NodeSmithClaim& claim) const {
     const auto found = by_claim_.find(api::key_of(claim));
@@ -25,7 +41,7 @@ std::optional<DisruptionReports::Use> DisruptionReports::use_of(const NodeSmithC
 
 DisruptionReports::Permission DisruptionReports::permission_of(const NodeSmithClaim& claim) const {
     const auto* entry = entry_of(claim);
-    const bool holds = entry && entry->permitted_version == claim.metadata.resourceVersion;
+    const bool holds = entry && entry->stage == stage_of(claim);
     return holds ? entry->permission : Permission::none;
 }
 
@@ -39,7 +55,7 @@ void DisruptionReports::report(const NodeSmithClaim& claim, Use use) {
 void DisruptionReports::permit(const NodeSmithClaim& claim, Permission permission) {
     auto& entry = make_entry(claim);
     entry.permission = permission;
-    entry.permitted_version = claim.metadata.resourceVersion;
+    entry.stage = stage_of(claim);
     if (told_ && permission != Permission::none) told_(api::key_of(claim));
 }
 

@@ -33,7 +33,7 @@ public:
 
     // Of the claim's present machine; nullopt: nothing was reported yet.
     std::optional<Use> use_of(const api::v1alpha1::NodeSmithClaim& claim) const;
-    // Holds as long as the claim is as it was looked at: whatever changes may change the judgement.
+    // Holds as long as the claim's disruption and power cycle have come no further.
     Permission permission_of(const api::v1alpha1::NodeSmithClaim& claim) const;
 
     void report(const api::v1alpha1::NodeSmithClaim& claim, Use use);
@@ -48,7 +48,7 @@ private:
         std::int32_t attempt = 0;
         std::optional<Use> use;
         Permission permission = Permission::none;
-        std::string permitted_version;
+        std::string stage;  // for which it is
     };
     const Entry* entry_of(const api::v1alpha1::NodeSmithClaim& claim) const;
     Entry& make_entry(const api::v1alpha1::NodeSmithClaim& claim);

@@ -41,6 +41,7 @@ DisruptionWorld::DisruptionWorld(std::vector<std::string> nodes, Buying buying, 
     }
     server.edit<objects::NodeSmithPool>(
         {"default", "small"}, [&](auto& changed) { changed.status.nextClaimSequence = sequence + 1; });
+    requests.on_effect = [this](const base::HttpRequest& request) { note_eviction(request); };
     add("claim", claim_reconciler);
     add("disruption", disruption);
     if (buying == Buying::on) {
@@ -165,7 +166,6 @@ void DisruptionWorld::tick() {
         if (!server.get<api::Pod>({"default", name})) put_replica(name, cpu);
     schedule();
     if (machines_join) boot_machines();
-    note_evictions();
 }
 
 // Their kubelets join at once.
@@ -184,10 +184,14 @@ void DisruptionWorld::boot_machines() {
 }
 
 // Controllers replace pods in the order in which they were told to end.
-void DisruptionWorld::note_evictions() {
-    for (const auto& pod : server.list<api::Pod>())
-        if (pod.metadata.deletionTimestamp)
-            evicted_[pod.metadata.name] = std::stoull(pod.metadata.resourceVersion);
+void DisruptionWorld::note_eviction(const base::HttpRequest& request) {
+    constexpr std::string_view kPods = "/pods/";
+    constexpr std::string_view kEviction = "/eviction";
+    const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
+    const auto name = path.find(kPods);
+    if (name == std::string_view::npos || !path.ends_with(kEviction)) return;
+    const auto begin = name + kPods.size();
+    evicted_[std::string(path.substr(begin, path.size() - kEviction.size() - begin))] = ++evictions_;
 }
 
 // Who came first is first, to where least is in use, as the kube-scheduler does by default.

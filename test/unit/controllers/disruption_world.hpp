@@ -93,12 +93,13 @@ struct DisruptionWorld : Cluster {
 
 private:
     void tick();
-    void note_evictions();
+    void note_eviction(const base::HttpRequest& request);
     void schedule();
     void boot_machines();
 
     std::uint64_t seen_ = 0;
-    std::map<std::string, std::uint64_t> evicted_;  // versions of the pods, by name
+    std::uint64_t evictions_ = 0;
+    std::map<std::string, std::uint64_t> evicted_;  // by name of the pod: which eviction was its last
 };
 
 }  // namespace test
