@@ -52,7 +52,7 @@ bench: build ## Run the benchmarks at small sizes and write one table of them (b
 
 .PHONY: lint
 lint: packages python ## Check format, clang-tidy, layers, coroutines, mutations, YAML and shell scripts (FILES="..." limits the C++ files)
-	@cmake --preset debug >/dev/null  # where each file is compiled by itself
+	@cmake --preset lint >/dev/null  # where each file is compiled by itself, with what it includes
 	@echo clang-format
 	@clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
@@ -60,7 +60,7 @@ lint: packages python ## Check format, clang-tidy, layers, coroutines, mutations
 	python3 hack/mutation_check.py --texts
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
-	@echo clang-tidy; printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/debug --quiet
+	@echo clang-tidy; printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/lint --quiet
 
 .PHONY: manifests
 manifests: python ## Check that CRDs, structs and the API reference agree (the CRDs are written by hand, not generated)
@@ -80,7 +80,7 @@ format: ## Format the C++ and Go sources in place
 
 .PHONY: clean
 clean: ## Remove the C++ build trees; ALL=1 also the control plane binaries, Go and the Python environment
-	rm -rf $(if $(ALL),build,build/release build/debug build/asan build/tsan)
+	rm -rf $(if $(ALL),build,build/release build/debug build/lint build/asan build/tsan)
 
 ##@ Try it
 

@@ -1,5 +1,5 @@
-// What most files include, compiled once (KUBENODESMITH_QUICK_BUILD). No file may count on it: the debug
-// tree does without.
+// What most files include, compiled once (KUBENODESMITH_PRECOMPILED_HEADERS). No file may count on it: the
+// tree lint does without.
 #pragma once
 #include <algorithm>
 #include <array>

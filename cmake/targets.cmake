@@ -1,7 +1,8 @@
-# Most of the time to compile a file goes into headers. With this, the widely used ones are compiled once and the
-# files of a library sixteen at a time, so that CI can afford all of its trees. The debug tree does without, and so
-# shows that each file includes what it needs.
-option(KUBENODESMITH_QUICK_BUILD "Compile headers once and files together" OFF)
+# Most of the time to compile a file goes into headers: the widely used ones can be compiled once. To compile the files
+# of a library sixteen at a time makes a whole tree quicker, so that CI can afford all of its trees, and one changed line
+# slower. The tree lint does without both, and so shows that each file includes what it needs.
+option(KUBENODESMITH_PRECOMPILED_HEADERS "Compile widely used headers once" OFF)
+option(KUBENODESMITH_UNITY "Compile the files of a library together" OFF)
 
 # What is tested is compiled as its preset says. To optimise the tests too costs more than they then run faster.
 set(KUBENODESMITH_TEST_FLAGS "" CACHE STRING "Compiler options of test programs, after the preset's")
@@ -11,7 +12,7 @@ separate_arguments(test_flags UNIX_COMMAND "${KUBENODESMITH_TEST_FLAGS}")
 find_program(CCACHE ccache)
 if(CCACHE)
   set(sloppiness time_macros,include_file_mtime,include_file_ctime)
-  if(KUBENODESMITH_QUICK_BUILD)
+  if(KUBENODESMITH_PRECOMPILED_HEADERS)
     # To preprocess a file once more for the cache's sake would take as long as to compile it.
     set(sloppiness ${sloppiness},pch_defines CCACHE_DEPEND=1)
   endif()
@@ -26,7 +27,7 @@ target_compile_options(project_options INTERFACE
 target_include_directories(project_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_options(project_options INTERFACE -fuse-ld=lld -Wl,--gc-sections)
 
-if(KUBENODESMITH_QUICK_BUILD)
+if(KUBENODESMITH_PRECOMPILED_HEADERS)
   foreach(headers precompiled precompiled_tests)
     file(WRITE ${CMAKE_BINARY_DIR}/${headers}.cpp "")
     add_library(${headers} OBJECT ${CMAKE_BINARY_DIR}/${headers}.cpp)
@@ -40,7 +41,7 @@ endif()
 
 # project_precompiled(TARGET HEADERS): HEADERS is precompiled or precompiled_tests.
 function(project_precompiled name headers)
-  if(KUBENODESMITH_QUICK_BUILD)
+  if(KUBENODESMITH_PRECOMPILED_HEADERS)
     target_precompile_headers(${name} REUSE_FROM ${headers})
   endif()
 endfunction()
@@ -48,7 +49,7 @@ endfunction()
 # project_together(TARGET): its files share translation units, so no two may use one name for different things in
 # their unnamed namespaces.
 function(project_together name)
-  if(KUBENODESMITH_QUICK_BUILD)
+  if(KUBENODESMITH_UNITY)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
 endfunction()
