@@ -228,6 +228,29 @@ asio::awaitable<ListPage> Client::list_page(api::Resource resource, ListOptions 
     co_return page;
 }
 
+asio::awaitable<void> Client::list_into(api::Resource resource, ListOptions options, ListSink& sink) {
+    std::string token;
+    for (bool may_restart = true;;) {
+        ListPage page;
+        bool expired = false;
+        try {
+            page = co_await list_page(resource, options, token);
+        } catch (const ApiError& error) {
+            if (token.empty() || !error.is_expired() || !may_restart) throw;
+            expired = true;
+        }
+        if (expired) {
+            may_restart = false;
+            sink.restart();
+            token.clear();
+            continue;
+        }
+        for (const auto& item : page.items) sink.take(item);
+        if (page.continue_token.empty()) co_return;
+        token = page.continue_token;
+    }
+}
+
 asio::awaitable<std::unique_ptr<base::HttpStream>> Client::open(std::string target,
                                                                 base::Duration idle_timeout) {
     auto request = make_request("GET", std::move(target), std::nullopt, "");

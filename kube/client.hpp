@@ -82,6 +82,16 @@ struct ListPage {
     std::string continue_token;  // empty: the last page
 };
 
+// Takes the items of a list, page by page. Must outlive the call.
+class ListSink {
+public:
+    virtual ~ListSink() = default;
+    // The pages expired half-way: the list begins anew.
+    virtual void restart() = 0;
+    // Not yet decoded.
+    virtual void take(const json::value& item) = 0;
+};
+
 // Every call ends within 30 s. A refusal for load (429, or 503 to a read) with Retry-After is waited for and
 // tried again, at most three times. Throws base::TransportError, ApiError, or std::runtime_error for an
 // answer that cannot be decoded. Cancelling is safe and leaves the effect of a write unknown.
@@ -123,6 +133,8 @@ public:
     asio::awaitable<bool> remove_json(std::string target, Preconditions preconditions);
     asio::awaitable<ListPage> list_page(api::Resource resource, ListOptions options,
                                         std::string continue_token);
+    // All pages, read anew from the start if they expire half-way.
+    asio::awaitable<void> list_into(api::Resource resource, ListOptions options, ListSink& sink);
     // A watch or streamed list; the caller checks head().status (see error_of).
     asio::awaitable<std::unique_ptr<base::HttpStream>> open(std::string target, base::Duration idle_timeout);
 
@@ -155,6 +167,16 @@ T decode_answer(const json::value& document, const std::string& subject) {
 }
 
 template <api::Kind T>
+struct Decoded final : ListSink {
+    explicit Decoded(std::string of) : subject(std::move(of)) {}
+    void restart() override { objects.clear(); }
+    void take(const json::value& item) override { objects.push_back(decode_answer<T>(item, subject)); }
+
+    std::string subject;
+    std::vector<T> objects;
+};
+
+template <api::Kind T>
 asio::awaitable<std::optional<T>> Client::get(ObjectKey key) {
     auto target = path_of(T::kResource, key);
     auto document = co_await get_json(target);
@@ -164,28 +186,9 @@ asio::awaitable<std::optional<T>> Client::get(ObjectKey key) {
 
 template <api::Kind T>
 asio::awaitable<std::vector<T>> Client::list(ListOptions options) {
-    const auto subject = "GET " + path_of(T::kResource, {options.namespace_, ""});
-    std::vector<T> objects;
-    std::string token;
-    for (bool may_restart = true;;) {
-        ListPage page;
-        bool expired = false;
-        try {
-            page = co_await list_page(T::kResource, options, token);
-        } catch (const ApiError& error) {
-            if (token.empty() || !error.is_expired() || !may_restart) throw;
-            expired = true;
-        }
-        if (expired) {
-            may_restart = false;
-            objects.clear();
-            token.clear();
-            continue;
-        }
-        for (const auto& item : page.items) objects.push_back(decode_answer<T>(item, subject));
-        if (page.continue_token.empty()) co_return objects;
-        token = page.continue_token;
-    }
+    Decoded<T> decoded("GET " + path_of(T::kResource, {options.namespace_, ""}));
+    co_await list_into(T::kResource, std::move(options), decoded);
+    co_return std::move(decoded.objects);
 }
 
 template <api::Kind T>

@@ -39,16 +39,44 @@ using Admission = std::function<bool(const T& object)>;
 template <api::Kind T>
 using RefusalHandler = std::function<void(const T& object)>;
 
+// What informers of all kinds do alike, compiled once: each coroutine costs the more the more types its file
+// knows.
+class InformerCore : private ReflectorTarget {
+public:
+    InformerCore(const InformerCore&) = delete;
+    InformerCore& operator=(const InformerCore&) = delete;
+
+    bool synced() const { return synced_; }
+    asio::awaitable<void> wait_synced();
+    // Lists and watches until cancelled; failures are logged, counted and retried with backoff.
+    asio::awaitable<void> run() { return reflector_.run(); }
+    // Lists the objects in these namespaces (the empty one: in all) once, and observes each.
+    asio::awaitable<void> observe_list(Client& client, std::vector<std::string> namespaces);
+
+protected:
+    InformerCore(Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
+                 api::Resource resource, ListOptions options);
+    ~InformerCore() override = default;
+    void set_synced();
+
+private:
+    class Observer;
+    // `item` was listed; throws if it cannot be decoded.
+    virtual void observe_item(const json::value& item) = 0;
+
+    api::Resource resource_;
+    bool synced_ = false;
+    base::Event changed_;
+    Reflector reflector_;
+};
+
 template <api::Kind T>
-class Informer : private ReflectorTarget {
+class Informer final : public InformerCore {
 public:
     Informer(Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
              ListOptions options = {}, Transform<T> transform = {})
-        : transform_(std::move(transform)),
-          changed_(std::move(executor)),
-          reflector_(client, clock, random, T::kResource, std::move(options), *this) {}
-    Informer(const Informer&) = delete;
-    Informer& operator=(const Informer&) = delete;
+        : InformerCore(client, clock, random, std::move(executor), T::kResource, std::move(options)),
+          transform_(std::move(transform)) {}
 
     Store<T>& store() { return store_; }
     const Store<T>& store() const { return store_; }
@@ -58,12 +86,6 @@ public:
     // What is not admitted is in no store and no change, as if it did not exist; only before run().
     void admit_only(Admission<T> admission) { admission_ = std::move(admission); }
     void on_refusal(RefusalHandler<T> handler) { refusal_ = std::move(handler); }  // only before run()
-    bool synced() const { return synced_; }
-    asio::awaitable<void> wait_synced() {
-        while (!synced_) co_await changed_.wait();
-    }
-    // Lists and watches until cancelled; failures are logged, counted and retried with backoff.
-    asio::awaitable<void> run() { return reflector_.run(); }
 
     // Read-your-writes: puts what the API server returned for our own write into the store at once,
     // unless the store already has a newer resourceVersion. Later watch events older than it are ignored.
@@ -78,6 +100,9 @@ private:
     using Pointer = typename Store<T>::Pointer;
     using Sorted = typename Store<T>::Sorted;
 
+    void observe_item(const json::value& item) override {
+        observe(decode_answer<T>(item, "GET " + path_of(T::kResource, {})));
+    }
     bool admits(const T& object) const { return !admission_ || admission_(object); }
     void refuse(const T& object) const {
         if (refusal_) refusal_(object);
@@ -121,8 +146,7 @@ private:
         for (const auto& object : listed) {
             if (went_back || !is_known(*object)) apply(object);
         }
-        synced_ = true;
-        changed_.notify_all();
+        set_synced();
     }
 
     WatchNews take_event(std::string_view line) override {
@@ -177,9 +201,6 @@ private:
     Sorted gathered_;  // by the list in progress
     std::vector<ChangeHandler<T>> handlers_;
     std::string heard_;  // the version up to which the watch has told us everything
-    bool synced_ = false;
-    base::Event changed_;
-    Reflector reflector_;
 };
 
 }  // namespace kube

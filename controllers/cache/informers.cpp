@@ -177,32 +177,17 @@ asio::awaitable<void> Informers::wait_synced() {
     return one_by_one(std::move(waits));
 }
 
-namespace {
-
-template <api::Kind T>
-asio::awaitable<void> observe_all(kube::Client& client, std::vector<std::string> namespaces,
-                                  kube::Informer<T>& informer) {
-    for (const auto& namespace_ : namespaces) {
-        kube::ListOptions options;
-        options.namespace_ = namespace_;
-        auto objects = co_await client.list<T>(std::move(options));
-        for (auto& object : objects) informer.observe(std::move(object));
-    }
-}
-
-}  // namespace
-
 asio::awaitable<void> Informers::catch_up(kube::Client& client) {
     const auto where = managed.to_list();
-    co_await observe_all(client, where, control_planes);
-    co_await observe_all(client, where, pools);
-    co_await observe_all(client, where, claims);
+    co_await control_planes.observe_list(client, where);
+    co_await pools.observe_list(client, where);
+    co_await claims.observe_list(client, where);
 }
 
 asio::awaitable<void> Informers::list_ours(kube::Client& client) {
     Works lists;
     for_ours(*this,
-             [&](auto& informer) { lists.push_back(observe_all(client, managed.to_list(), informer)); });
+             [&](auto& informer) { lists.push_back(informer.observe_list(client, managed.to_list())); });
     return one_by_one(std::move(lists));
 }
 
