@@ -5,8 +5,7 @@
 #include <boost/json/string.hpp>
 #include <utility>
 
-#include "api/path.hpp"
-#include "api/scalar.hpp"
+#include "api/stream_handler.hpp"
 #include "api/type.hpp"
 
 namespace api {
@@ -15,64 +14,6 @@ DecodeError::DecodeError(std::string at, std::string_view why)
     : std::runtime_error((at.empty() ? "(root)" : at) + ": " + std::string(why)), pointer(std::move(at)) {}
 
 namespace {
-
-void decode_value(const json::value& document, void* target, const Type& type, const Path& at);
-
-void decode_object(const json::value& document, void* target, const Type& type, const Path& at) {
-    const json::object* object = document.if_object();
-    if (!object) at.fail(expectation(type));
-    for (const Field& field : type.fields) {
-        const json::value* value = object->if_contains(field.name);
-        if (value && !value->is_null())
-            decode_value(*value, member(target, field), *field.type, Path{&at, field.name});
-    }
-}
-
-void decode_list(const json::value& document, void* target, const Type& type, const Path& at) {
-    const json::array* array = document.if_array();
-    if (!array) at.fail(expectation(type));
-    type.clear(target);
-    std::size_t index = 0;
-    for (const json::value& element : *array)
-        decode_value(element, type.append(target), *type.element, Path{&at, {}, index++});
-}
-
-void decode_map(const json::value& document, void* target, const Type& type, const Path& at) {
-    const json::object* object = document.if_object();
-    if (!object) at.fail(expectation(type));
-    type.clear(target);
-    for (const auto& [key, value] : *object)
-        decode_value(value, type.insert(target, key), *type.element, Path{&at, key});
-}
-
-void decode_scalar(const json::value& document, void* target, const Type& type, const Path& at) {
-    if (document.is_structured()) at.fail(expectation(type));
-    try {
-        if (const json::string* text = document.if_string()) return assign_string(type, target, *text);
-        assign_scalar(type, target, document);
-    } catch (const Mismatch& error) {
-        at.fail(error.why);
-    }
-}
-
-void decode_value(const json::value& document, void* target, const Type& type, const Path& at) {
-    switch (type.shape) {
-        case Shape::Object:
-            return decode_object(document, target, type, at);
-        case Shape::List:
-            return decode_list(document, target, type, at);
-        case Shape::Map:
-            return decode_map(document, target, type, at);
-        case Shape::Optional:
-            if (document.is_null()) return type.clear(target);
-            return decode_value(document, type.emplace(target), *type.element, at);
-        case Shape::Any:
-            as<json::value>(target) = document;
-            return;
-        default:
-            return decode_scalar(document, target, type, at);
-    }
-}
 
 bool is_empty_container(const Type& type, const void* value) {
     return type.empty && type.empty(value);
@@ -147,7 +88,7 @@ json::value encode_text(const void* source, const Type& type) {
 }  // namespace
 
 void decode_into(const json::value& document, void* object, const Type& type) {
-    decode_value(document, object, type, Path{});
+    StreamHandler(object, type).replay(document);
 }
 
 json::value encode_from(const void* object, const Type& type) {

@@ -1,4 +1,4 @@
-// Assigning JSON scalars to described values: what the decoder of documents and that of streams share.
+// Assigning JSON scalars to described values: what to do with those that do not fit.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,9 +1,50 @@
 #include "api/stream_handler.hpp"
 
-#include "api/path.hpp"
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
+
 #include "api/scalar.hpp"
 
 namespace api {
+
+namespace {
+
+// Adds one reference token of a JSON Pointer (RFC 6901), escaped.
+void append_pointer(std::string& pointer, std::string_view key) {
+    pointer += '/';
+    for (const char c : key) {
+        if (c == '~')
+            pointer += "~0";
+        else if (c == '/')
+            pointer += "~1";
+        else
+            pointer += c;
+    }
+}
+
+}  // namespace
+
+void StreamHandler::replay(const json::value& value) {
+    if (ignoring()) return;
+    Error none;
+    if (const auto* object = value.if_object()) {
+        begin(true);
+        for (const auto& [key, member] : *object) {
+            on_key(key, key.size(), none);
+            replay(member);
+        }
+        end(true, object->size());
+    } else if (const auto* array = value.if_array()) {
+        begin(false);
+        for (const json::value& element : *array) replay(element);
+        end(false, array->size());
+    } else if (const auto* text = value.if_string()) {
+        on_string(*text, text->size(), none);
+    } else {
+        scalar(value);
+    }
+}
 
 bool StreamHandler::ignoring() const {
     if (skipping_ > 0) return true;

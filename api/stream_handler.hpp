@@ -1,6 +1,5 @@
-// What the parser's events mean for a described value. Included by api/stream.cpp only.
+// What the parser's events mean for a described value. Included by api/*.cpp only.
 #pragma once
-#include <boost/json/basic_parser.hpp>
 #include <boost/json/value_stack.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +24,11 @@ public:
     static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
     static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
 
+    // `target` points to a default-constructed instance of the type; both outlive the handler.
     StreamHandler(void* target, const Type& type) : root_{&type, target} {}
+
+    // The events of a value that is there already.
+    void replay(const json::value& value);
 
     bool on_document_begin(Error&) { return true; }
     bool on_document_end(Error&) { return true; }

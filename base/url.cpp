@@ -14,19 +14,6 @@ bool is_unreserved(char c) {
            c == '.' || c == '_' || c == '~';
 }
 
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    throw std::invalid_argument("broken percent escape");
-}
-
-std::string decode_form_value(std::string_view text) {
-    std::string spaced(text);
-    std::replace(spaced.begin(), spaced.end(), '+', ' ');
-    return percent_decode(spaced);
-}
-
 }  // namespace
 
 std::string Url::authority() const {
@@ -73,21 +60,6 @@ std::string percent_encode(std::string_view text) {
     return out;
 }
 
-std::string percent_decode(std::string_view text) {
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out += text[i];
-            continue;
-        }
-        if (i + 2 >= text.size()) throw std::invalid_argument("broken percent escape");
-        out += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
-        i += 2;
-    }
-    return out;
-}
-
 std::string encode_form(const FormFields& fields) {
     std::string out;
     for (const auto& [name, value] : fields) {
@@ -95,19 +67,6 @@ std::string encode_form(const FormFields& fields) {
         out += percent_encode(name) + '=' + percent_encode(value);
     }
     return out;
-}
-
-FormFields decode_form(std::string_view text) {
-    FormFields fields;
-    while (!text.empty()) {
-        auto field = text.substr(0, text.find('&'));
-        text.remove_prefix(std::min(text.size(), field.size() + 1));
-        if (field.empty()) continue;
-        auto name = field.substr(0, field.find('='));
-        auto value = name.size() < field.size() ? field.substr(name.size() + 1) : std::string_view();
-        fields.emplace_back(decode_form_value(name), decode_form_value(value));
-    }
-    return fields;
 }
 
 }  // namespace base

@@ -26,13 +26,9 @@ Url parse_url(std::string_view text);
 
 // Everything but letters, digits and -._~ becomes %XX: fits a path segment, a query value and a form value.
 std::string percent_encode(std::string_view text);
-// Undoes percent_encode; throws std::invalid_argument for a broken escape.
-std::string percent_decode(std::string_view text);
 
 using FormFields = std::vector<std::pair<std::string, std::string>>;
 // a=1&b=x%20y: a query (without '?') or an application/x-www-form-urlencoded body.
 std::string encode_form(const FormFields& fields);
-// Accepts '+' for a space as well. Throws std::invalid_argument.
-FormFields decode_form(std::string_view text);
 
 }  // namespace base

@@ -1,7 +1,7 @@
 // Status objects (metav1.Status) as exceptions.
-#include <boost/json/parse.hpp>
 #include <charconv>
 
+#include "api/stream.hpp"
 #include "kube/client.hpp"
 
 namespace kube {
@@ -9,7 +9,7 @@ namespace {
 
 api::Status status_in(const base::HttpResponse& response) {
     try {
-        return api::decode<api::Status>(json::parse(response.body));
+        return api::decode_text<api::Status>(response.body);
     } catch (const std::exception&) {
         // Not from the API server proper: a proxy's page, or plain text such as "Too many requests".
         api::Status status;

@@ -1,5 +1,4 @@
-// What the API server sends, and what proves us to it. Both decoders must agree on what they accept and what
-// it means.
+// What the API server sends, and what proves us to it. Text and the document made of it must decode alike.
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -65,12 +64,12 @@ template <class T>
 void agree(std::string_view input) {
     auto streamed = by_stream<T>(input);
     auto parsed = by_document<T>(input);
-    check(streamed.has_value() == parsed.has_value(), "both decoders accept the same");
+    check(streamed.has_value() == parsed.has_value(), "text and document are accepted alike");
     if (!parsed) return;
     if (holds_unrecognized(api::type_of<T>(), &*parsed)) return;
     auto text = boost::json::serialize(api::encode(*parsed));
     check(by_document<T>(text) == parsed, "encoding and decoding gives the same object");
-    check(by_stream<T>(text) == parsed, "the streaming decoder reads what was encoded");
+    check(by_stream<T>(text) == parsed, "text reads as what was encoded");
 }
 
 // A list that comes in pieces of that size.

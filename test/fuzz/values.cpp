@@ -1,4 +1,5 @@
 // Scalars of the Kubernetes API: what is accepted and written again means the same.
+#include <boost/url/pct_string_view.hpp>
 #include <stdexcept>
 
 #include "api/quantity.hpp"
@@ -48,12 +49,8 @@ void url(std::string_view input) {
         base::parse_url(input).authority();
     } catch (const std::invalid_argument&) {
     }
-    check(base::percent_decode(base::percent_encode(input)) == input, "percent-encoding is undone");
-    try {
-        auto fields = base::decode_form(input);
-        check(base::decode_form(base::encode_form(fields)) == fields, "a form reads as it was written");
-    } catch (const std::invalid_argument&) {
-    }
+    const auto encoded = base::percent_encode(input);
+    check(boost::urls::pct_string_view(encoded).decode() == input, "percent-encoding is undone");
 }
 
 }  // namespace fuzz
