@@ -13,10 +13,11 @@ ALLOWED = {
     "api": {"base"},
     "kube": {"api", "base"},
     "bootstrap": {"api", "base"},
+    "migrate": {"bootstrap", "api", "base"},
     "scheduling": {"api", "base"},
     "providers": {"api", "base"},
     "controllers": {"kube", "scheduling", "bootstrap", "providers", "api", "base"},
-    "operator": {"controllers", "kube", "scheduling", "bootstrap", "providers", "api", "base"},
+    "operator": {"controllers", "migrate", "kube", "scheduling", "bootstrap", "providers", "api", "base"},
 }
 # Backends see the interface, never each other; controllers see the interface, never a backend.
 BACKENDS = {"providers/proxmox", "providers/redfish"}

@@ -1,7 +1,7 @@
 #include <cstdio>
 
+#include "migrate/command.hpp"
 #include "operator/explain/command.hpp"
-#include "operator/migrate/command.hpp"
 #include "operator/options/options.hpp"
 #include "operator/plan/command.hpp"
 #include "operator/process.hpp"

@@ -7,7 +7,7 @@
 
 #include "api/json.hpp"
 #include "api/yaml.hpp"
-#include "operator/migrate/migration.hpp"
+#include "migrate/migration.hpp"
 #include "test/support/catch.hpp"
 
 namespace test {

@@ -1,4 +1,4 @@
-#include "operator/migrate/source.hpp"
+#include "migrate/source.hpp"
 #include "test/unit/migrate/migrated.hpp"
 
 using test::Migrated;

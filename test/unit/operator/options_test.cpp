@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "controllers/cache/managed_namespaces.hpp"
+#include "migrate/command.hpp"
 #include "operator/explain/command.hpp"
-#include "operator/migrate/command.hpp"
 #include "operator/plan/command.hpp"
 #include "test/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "operator/migrate/command.hpp"
+#include "migrate/command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/input.hpp"
-#include "operator/migrate/migration.hpp"
+#include "migrate/migration.hpp"
 
 namespace kubenodesmith::migrate {
 namespace {

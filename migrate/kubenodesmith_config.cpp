@@ -2,9 +2,9 @@
 #include <stdexcept>
 
 #include "api/json.hpp"
-#include "operator/migrate/migration.hpp"
-#include "operator/migrate/rules.hpp"
-#include "operator/migrate/source.hpp"
+#include "migrate/migration.hpp"
+#include "migrate/rules.hpp"
+#include "migrate/source.hpp"
 
 namespace kubenodesmith::migrate {
 namespace {

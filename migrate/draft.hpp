@@ -8,7 +8,7 @@
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
-#include "operator/migrate/report.hpp"
+#include "migrate/report.hpp"
 
 namespace kubenodesmith::migrate {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "operator/migrate/source.hpp"
+#include "migrate/source.hpp"
 
 namespace kubenodesmith::migrate {
 namespace {

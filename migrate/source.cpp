@@ -1,4 +1,4 @@
-#include "operator/migrate/source.hpp"
+#include "migrate/source.hpp"
 
 #include <boost/json/array.hpp>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "operator/migrate/draft.hpp"
+#include "migrate/draft.hpp"
 
 #include <set>
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "operator/migrate/draft.hpp"
-#include "operator/migrate/report.hpp"
+#include "migrate/draft.hpp"
+#include "migrate/report.hpp"
 
 namespace kubenodesmith::migrate {
 

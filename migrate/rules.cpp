@@ -1,4 +1,4 @@
-#include "operator/migrate/rules.hpp"
+#include "migrate/rules.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

@@ -1,4 +1,4 @@
-#include "operator/migrate/report.hpp"
+#include "migrate/report.hpp"
 
 #include <algorithm>
 

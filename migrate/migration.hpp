@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "operator/migrate/draft.hpp"
-#include "operator/migrate/report.hpp"
+#include "migrate/draft.hpp"
+#include "migrate/report.hpp"
 
 namespace kubenodesmith::migrate {
 
