@@ -17,7 +17,8 @@ ALLOWED = {
     "scheduling": {"api", "base"},
     "providers": {"api", "base"},
     "controllers": {"kube", "scheduling", "bootstrap", "providers", "api", "base"},
-    "operator": {"controllers", "migrate", "kube", "scheduling", "bootstrap", "providers", "api", "base"},
+    "report": {"controllers", "kube", "api", "base"},
+    "operator": {"report", "controllers", "migrate", "kube", "scheduling", "bootstrap", "providers", "api", "base"},
 }
 # Backends see the interface, never each other; controllers see the interface, never a backend.
 BACKENDS = {"providers/proxmox", "providers/redfish"}

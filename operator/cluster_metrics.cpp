@@ -1,19 +1,15 @@
 #include "operator/cluster_metrics.hpp"
 
+#include <tuple>
 #include <utility>
-
-#include "controllers/disruption/disruption_reconciler.hpp"
 
 namespace kubenodesmith {
 
-ClusterMetrics::ClusterMetrics(controllers::Informers& informers, base::Clock& clock,
-                               base::MetricsRegistry& registry,
-                               const controllers::DisruptionReconciler& disruption,
-                               std::function<bool()> leading, const std::string& lease)
-    : informers_(informers),
-      clock_(clock),
-      disruption_(disruption),
-      leading_(std::move(leading)),
+ClusterMetrics::ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& clock,
+                               base::MetricsRegistry& registry, report::LookAtCluster look,
+                               const std::string& lease)
+    : clock_(clock),
+      look_(std::move(look)),
       // client-go's name for it.
       leader_(
           registry.gauge("leader_election_master_status", "1 if this process leads", {"name"}).with({lease})),
@@ -38,8 +34,7 @@ ClusterMetrics::ClusterMetrics(controllers::Informers& informers, base::Clock& c
                                        "Nodes that could leave and stay, by what stands against it",
                                        {"kind", "reason"})),
       exposition_(registry.before_exposition([this] { update(); })) {
-    informers_.pods.on_change(
-        [this](const api::Pod* before, const api::Pod* after) { on_pod(before, after); });
+    pods.on_change([this](const api::Pod* before, const api::Pod* after) { on_pod(before, after); });
 }
 
 void ClusterMetrics::Series::set(base::LabelValues labels, double value) {
@@ -55,21 +50,22 @@ void ClusterMetrics::Series::drop_others() {
 }
 
 void ClusterMetrics::update() {
-    leader_.set(leading_() ? 1 : 0);
-    unschedulable_.set(static_cast<double>(
-        informers_.pods.store().by_index(controllers::kPodsUnschedulable, "true").size()));
-    for (const auto& [key, pool] : informers_.pools.store().all()) {
+    const auto report = look_();
+    leader_.set(report.leading ? 1 : 0);
+    unschedulable_.set(static_cast<double>(report.unschedulable.size()));
+    for (const auto& pool : report.pools) {
         const auto& status = pool->status;
-        const auto set = [&, &name = key](const char* state, std::int64_t count) {
+        const auto set = [this, name = api::key_of(*pool)](const char* state, std::int64_t count) {
             pool_nodes_.set({name.namespace_, name.name, state}, static_cast<double>(count));
         };
         set("ready", status.readyNodes);
         set("unready", status.nodes - status.readyNodes);
         set("pending", status.pendingNodes);
     }
-    for (const auto& [key, provider] : informers_.providers.store().all()) {
+    for (const auto& provider : report.providers) {
+        const auto& [namespace_, name] = std::tie(provider->metadata.namespace_, provider->metadata.name);
         for (const auto& host : provider->status.hosts) {
-            const base::LabelValues labels{key.namespace_, key.name, host.name};
+            const base::LabelValues labels{namespace_, name, host.name};
             auto with_resource = [&labels](const char* resource) {
                 auto all = labels;
                 all.emplace_back(resource);
@@ -81,7 +77,7 @@ void ClusterMetrics::update() {
         }
     }
     std::map<base::LabelValues, double> blocked;
-    for (const auto& [node, stay] : disruption_.stays()) {
+    for (const auto& [node, stay] : report.stays) {
         ++blocked[{std::string(controllers::disruption::name_of(stay.kind)), stay.blocker.reason}];
     }
     for (const auto& [labels, nodes] : blocked) removals_blocked_.set(labels, nodes);

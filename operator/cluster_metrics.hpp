@@ -1,7 +1,6 @@
 // Metrics of what the caches show: pods that wait, Nodes of pools, room on hosts, and who leads.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -9,20 +8,15 @@
 
 #include "base/clock.hpp"
 #include "base/metrics.hpp"
-#include "controllers/cache/informers.hpp"
-
-namespace controllers::disruption {
-class DisruptionReconciler;
-}
+#include "report/cluster_report.hpp"
 
 namespace kubenodesmith {
 
 class ClusterMetrics {
 public:
-    // All must outlive this. Made before the informers run: it listens to pods.
-    ClusterMetrics(controllers::Informers& informers, base::Clock& clock, base::MetricsRegistry& registry,
-                   const controllers::disruption::DisruptionReconciler& disruption,
-                   std::function<bool()> leading, const std::string& lease);
+    // All must outlive this. Made before the informer runs: it listens to pods.
+    ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& clock, base::MetricsRegistry& registry,
+                   report::LookAtCluster look, const std::string& lease);
 
 private:
     // A gauge whose set of series follows the objects: what is not set again is taken away.
@@ -41,10 +35,8 @@ private:
     void update();
     void on_pod(const api::Pod* before, const api::Pod* after);
 
-    controllers::Informers& informers_;
     base::Clock& clock_;
-    const controllers::disruption::DisruptionReconciler& disruption_;
-    std::function<bool()> leading_;
+    report::LookAtCluster look_;
     base::Gauge& leader_;
     base::Gauge& unschedulable_;
     base::Histogram& waited_;

@@ -5,7 +5,6 @@
 #include <boost/json/serialize.hpp>
 
 #include "api/json.hpp"
-#include "api/time.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -14,58 +13,58 @@ namespace json = boost::json;
 
 // Spec and status hold no secrets: these are referenced, never copied.
 template <class T>
-json::array statuses(const kube::Store<T>& store) {
-    json::array all;
-    for (const auto& [key, object] : store.all()) {
-        auto encoded = api::encode(*object).get_object();
-        json::object entry{{"name", key.str()}};
-        if (object->metadata.deletionTimestamp)
-            entry["deletionTimestamp"] = object->metadata.deletionTimestamp->str();
-        if (const auto* status = encoded.if_contains("status")) entry["status"] = *status;
-        all.push_back(std::move(entry));
-    }
-    return all;
+json::object entry_of(const T& object) {
+    auto encoded = api::encode(object).get_object();
+    json::object entry{{"name", api::key_of(object).str()}};
+    if (object.metadata.deletionTimestamp)
+        entry["deletionTimestamp"] = object.metadata.deletionTimestamp->str();
+    if (const auto* status = encoded.if_contains("status")) entry["status"] = *status;
+    return entry;
 }
 
-json::array unschedulable_pods(const controllers::Informers& informers) {
-    json::array all;
-    for (const auto& pod : informers.pods.store().by_index(controllers::kPodsUnschedulable, "true"))
-        all.push_back(json::value(api::key_of(*pod).str()));
-    return all;
+json::object entry_of(const report::ClaimFacts& facts) {
+    return entry_of(*facts.claim);
 }
 
-// Why nodes stay although they could go.
-json::array stays(const controllers::DisruptionReconciler& disruption) {
-    json::array all;
-    for (const auto& [node, stay] : disruption.stays()) {
-        json::object entry{{"node", node},
-                           {"kind", controllers::disruption::name_of(stay.kind)},
-                           {"reason", stay.blocker.reason},
-                           {"message", stay.blocker.message}};
-        if (stay.blocker.until) entry["until"] = stay.blocker.until->str();
-        all.push_back(std::move(entry));
-    }
-    return all;
+// Why a node stays although it could go.
+json::object entry_of(const controllers::disruption::Stays::value_type& node_and_stay) {
+    const auto& [node, stay] = node_and_stay;
+    json::object entry{{"node", node},
+                       {"kind", controllers::disruption::name_of(stay.kind)},
+                       {"reason", stay.blocker.reason},
+                       {"message", stay.blocker.message}};
+    if (stay.blocker.until) entry["until"] = stay.blocker.until->str();
+    return entry;
+}
+
+template <class T>
+json::object entry_of(const std::shared_ptr<const T>& object) {
+    return entry_of(*object);
+}
+
+json::array entries_of(const auto& all) {
+    json::array entries;
+    for (const auto& one : all) entries.push_back(entry_of(one));
+    return entries;
 }
 
 }  // namespace
 
-std::string debug_state(const controllers::Informers& informers,
-                        const controllers::DisruptionReconciler& disruption, bool leading,
-                        base::WallTime now) {
-    json::object state{{"time", api::Time(now).str()},
-                       {"leading", leading},
-                       {"synced", informers.synced()},
-                       {"managedNamespaces", informers.managed.str()},
-                       {"pods", informers.pods.store().size()},
-                       {"nodes", informers.nodes.store().size()},
-                       {"unschedulablePods", unschedulable_pods(informers)},
-                       {"disruption", stays(disruption)},
-                       {"controlPlanes", statuses(informers.control_planes.store())},
-                       {"providers", statuses(informers.providers.store())},
-                       {"pools", statuses(informers.pools.store())},
-                       {"claims", statuses(informers.claims.store())}};
-    return json::serialize(state);
+std::string debug_state(const report::ClusterReport& report) {
+    json::array unschedulable;
+    for (const auto& pod : report.unschedulable) unschedulable.emplace_back(api::key_of(*pod).str());
+    return json::serialize(json::object{{"time", report.time.str()},
+                                        {"leading", report.leading},
+                                        {"synced", report.synced},
+                                        {"managedNamespaces", report.managed.str()},
+                                        {"pods", report.pods},
+                                        {"nodes", report.nodes},
+                                        {"unschedulablePods", std::move(unschedulable)},
+                                        {"disruption", entries_of(report.stays)},
+                                        {"controlPlanes", entries_of(report.control_planes)},
+                                        {"providers", entries_of(report.providers)},
+                                        {"pools", entries_of(report.pools)},
+                                        {"claims", entries_of(report.claims)}});
 }
 
 }  // namespace kubenodesmith

@@ -3,14 +3,10 @@
 
 #include <string>
 
-#include "base/clock.hpp"
-#include "controllers/cache/informers.hpp"
-#include "controllers/disruption/disruption_reconciler.hpp"
+#include "report/cluster_report.hpp"
 
 namespace kubenodesmith {
 
-std::string debug_state(const controllers::Informers& informers,
-                        const controllers::DisruptionReconciler& disruption, bool leading,
-                        base::WallTime now);
+std::string debug_state(const report::ClusterReport& report);
 
 }  // namespace kubenodesmith

@@ -1,75 +1,73 @@
 #include "operator/kproximate_metrics.hpp"
 
-#include <cstdint>
+#include <tuple>
+#include <utility>
 
-#include "controllers/state/pool_counts.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace kubenodesmith {
 namespace {
 
-struct Sum {
-    double cpu = 0;     // cores
-    double memory = 0;  // bytes
-
-    void add(const scheduling::Amounts& amounts) {
-        cpu += static_cast<double>(amounts.base[scheduling::kCpu]) / 1000;
-        memory += static_cast<double>(amounts.base[scheduling::kMemory]);
-    }
-};
-
 struct Totals {
     double machines = 0;
     double running = 0;
-    Sum provisioned;
-    Sum allocatable;
-    Sum requested;
+    double cpu_provisioned = 0;  // cores, as are the next two
+    double cpu_allocatable = 0;
+    double cpu_requested = 0;
+    double memory_provisioned = 0;  // bytes, as are the next two
+    double memory_allocatable = 0;
+    double memory_requested = 0;
 };
 
+void add(const scheduling::Amounts& amounts, double& cpu, double& memory) {
+    cpu += static_cast<double>(amounts.base[scheduling::kCpu]) / 1000;
+    memory += static_cast<double>(amounts.base[scheduling::kMemory]);
+}
+
 // All of them over the same nodes: the Ready ones that have a claim.
-Totals totals_of(const controllers::Informers& informers) {
+Totals totals_of(const report::ClusterReport& report, const kube::Store<api::Pod>& pods) {
     Totals totals;
     scheduling::ResourceNames names;
-    for (const auto& [key, claim] : informers.claims.store().all()) {
-        if (!claim->status.machineID.empty()) ++totals.machines;
-        const auto node = informers.nodes.store().get({"", claim->status.nodeName});
-        if (!node || !controllers::is_ready(*node)) continue;
+    for (const auto& claim : report.claims) {
+        if (!claim.claim->status.machineID.empty()) ++totals.machines;
+        if (!claim.has_ready_node()) continue;
+        const auto& [capacity, allocatable] =
+            std::tie(claim.node->status.capacity, claim.node->status.allocatable);
         ++totals.running;
-        totals.provisioned.add(scheduling::amounts_of(node->status.capacity, names));
-        totals.allocatable.add(scheduling::amounts_of(node->status.allocatable, names));
-        for (const auto& pod :
-             informers.pods.store().by_index(controllers::kPodsByNode, node->metadata.name)) {
-            totals.requested.add(scheduling::requests_of(pod->spec, names));
-        }
+        add(scheduling::amounts_of(capacity, names), totals.cpu_provisioned, totals.memory_provisioned);
+        add(scheduling::amounts_of(allocatable, names), totals.cpu_allocatable, totals.memory_allocatable);
+        for (const auto& pod : pods.by_index(controllers::kPodsByNode, claim.node->metadata.name))
+            add(scheduling::requests_of(pod->spec, names), totals.cpu_requested, totals.memory_requested);
     }
     return totals;
 }
 
+struct Gauge {
+    const char* name;
+    const char* help;
+    double Totals::* value;
+};
+constexpr Gauge kGauges[] = {
+    {"kpnodes_total", "Machines with a claim", &Totals::machines},
+    {"kpnodes_running", "Ready nodes with a claim", &Totals::running},
+    {"cpu_provisioned_total", "CPUs of these nodes", &Totals::cpu_provisioned},
+    {"memory_provisioned_total", "Memory of these nodes in bytes", &Totals::memory_provisioned},
+    {"cpu_allocatable_total", "CPUs that they offer to pods", &Totals::cpu_allocatable},
+    {"memory_allocatable_total", "Memory that they offer to pods, in bytes", &Totals::memory_allocatable},
+    {"cpu_allocated_total", "CPUs that their pods request", &Totals::cpu_requested},
+    {"memory_allocated_total", "Memory that their pods request, in bytes", &Totals::memory_requested},
+};
+
 }  // namespace
 
 std::unique_ptr<base::MetricsRegistry::Hook> add_kproximate_metrics(base::MetricsRegistry& registry,
-                                                                    const controllers::Informers& informers) {
-    auto& machines = registry.gauge("kpnodes_total", "Machines with a claim").with({});
-    auto& running = registry.gauge("kpnodes_running", "Ready nodes with a claim").with({});
-    auto& cpu = registry.gauge("cpu_provisioned_total", "CPUs of these nodes").with({});
-    auto& memory = registry.gauge("memory_provisioned_total", "Memory of these nodes in bytes").with({});
-    auto& cpu_offered = registry.gauge("cpu_allocatable_total", "CPUs that they offer to pods").with({});
-    auto& memory_offered =
-        registry.gauge("memory_allocatable_total", "Memory that they offer to pods, in bytes").with({});
-    auto& cpu_used = registry.gauge("cpu_allocated_total", "CPUs that their pods request").with({});
-    auto& memory_used =
-        registry.gauge("memory_allocated_total", "Memory that their pods request, in bytes").with({});
-    return registry.before_exposition([&machines, &running, &cpu, &memory, &cpu_offered, &memory_offered,
-                                       &cpu_used, &memory_used, &informers] {
-        const auto totals = totals_of(informers);
-        machines.set(totals.machines);
-        running.set(totals.running);
-        cpu.set(totals.provisioned.cpu);
-        memory.set(totals.provisioned.memory);
-        cpu_offered.set(totals.allocatable.cpu);
-        memory_offered.set(totals.allocatable.memory);
-        cpu_used.set(totals.requested.cpu);
-        memory_used.set(totals.requested.memory);
+                                                                    report::LookAtCluster look,
+                                                                    const kube::Store<api::Pod>& pods) {
+    for (const auto& gauge : kGauges) registry.gauge(gauge.name, gauge.help).with({});
+    return registry.before_exposition([&registry, look = std::move(look), &pods] {
+        const auto totals = totals_of(look(), pods);
+        for (const auto& gauge : kGauges)
+            registry.gauge(gauge.name, gauge.help).with({}).set(totals.*gauge.value);
     });
 }
 

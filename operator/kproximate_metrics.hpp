@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "base/metrics.hpp"
-#include "controllers/cache/informers.hpp"
+#include "report/cluster_report.hpp"
 
 namespace kubenodesmith {
 
-// Read anew for each exposition of `registry`, as long as the returned object lives; `informers` must outlive
-// it.
+// Read anew for each exposition of `registry`, as long as the returned object lives, which `pods` must
+// outlive.
 [[nodiscard]] std::unique_ptr<base::MetricsRegistry::Hook> add_kproximate_metrics(
-    base::MetricsRegistry& registry, const controllers::Informers& informers);
+    base::MetricsRegistry& registry, report::LookAtCluster look, const kube::Store<api::Pod>& pods);
 
 }  // namespace kubenodesmith

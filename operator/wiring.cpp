@@ -74,9 +74,10 @@ struct Wiring::Objects {
                        executor()),
           unmanaged(informers, client, clock()),
           cluster_metrics(
-              informers, clock(), metrics, disruption, [this] { return leading; },
-              settings.election.lease.name) {
-        if (settings.kproximate_metrics) kproximate_metrics = add_kproximate_metrics(metrics, informers);
+              informers.pods, clock(), metrics, [this] { return report(); }, settings.election.lease.name) {
+        if (settings.kproximate_metrics)
+            kproximate_metrics =
+                add_kproximate_metrics(metrics, [this] { return report(); }, informers.pods.store());
         add("controlplane", control_planes, 1);
         add("provider", providers, 4);
         add("pool", pools, 1);
@@ -113,6 +114,11 @@ struct Wiring::Objects {
     base::Random& random() { return environment.random; }
     // Asked before each write to a provider or to the API server.
     bool may_mutate() const { return leading && (!leader_election || elector->lease_outlives(kTimeToWrite)); }
+
+    report::ClusterReport report() const {
+        return report::report_of(informers, disruption.stays(), leading,
+                                 api::Time(environment.clock.wall_now()));
+    }
 
     OperatorEnvironment environment;
     bool leader_election;
@@ -191,16 +197,11 @@ const base::MetricsRegistry& Wiring::metrics() const {
 }
 
 std::string Wiring::debug_state() const {
-    return kubenodesmith::debug_state(objects_->informers, objects_->disruption, objects_->leading,
-                                      objects_->environment.clock.wall_now());
+    return kubenodesmith::debug_state(objects_->report());
 }
 
 std::string Wiring::status_page() const {
-    std::vector<status_page::Stay> stays;
-    for (const auto& [node, stay] : objects_->disruption.stays())
-        stays.push_back({node, stay.kind, stay.blocker});
-    return status_page::page({objects_->informers, std::move(stays), objects_->decisions, version(),
-                              objects_->leading, api::Time(objects_->environment.clock.wall_now())});
+    return status_page::page(objects_->report(), objects_->decisions, version());
 }
 
 }  // namespace kubenodesmith

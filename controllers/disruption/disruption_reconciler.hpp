@@ -23,12 +23,8 @@ public:
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
-    // Why nodes stay although they could go, as last judged; by node. For /debug/state.
-    struct Stay {
-        Kind kind = Kind::Empty;
-        Blocker blocker;
-    };
-    const std::map<std::string, Stay>& stays() const { return stays_; }
+    // As last judged.
+    const Stays& stays() const { return stays_; }
 
 private:
     // Since when nodes are empty or hardly used, and how they drifted, for their claims' status. What was
@@ -61,7 +57,7 @@ private:
     StoppedMachines stopped_;
     PoolObserver observer_;
     Queue queue_;
-    std::map<std::string, Stay> stays_;
+    Stays stays_;
 };
 
 }  // namespace controllers::disruption

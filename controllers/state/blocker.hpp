@@ -1,6 +1,7 @@
 // Why a node stays, and the kinds of disruption.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,13 @@ struct Blocker {
 
     bool operator==(const Blocker&) const = default;
 };
+
+// Of a node that could go: as what, and why it stays.
+struct Stay {
+    Kind kind = Kind::Empty;
+    Blocker blocker;
+};
+using Stays = std::map<std::string, Stay>;  // by node
 
 // start + wait, if that is still to come and the wait is above 0.
 std::optional<api::Time> end_of(std::optional<api::Time> start, api::Duration wait, api::Time now);

@@ -17,6 +17,7 @@ namespace {
 using api::ConditionStatus;
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithPool;
+using report::ClaimFacts;
 namespace conditions = api::conditions;
 
 constexpr std::size_t kMostEvents = 5;
@@ -56,10 +57,10 @@ std::string size_of(const NodeSmithClaim& claim) {
     return claim.status.size.empty() ? "" : " (" + claim.status.size + ")";
 }
 
-std::string state_of(const NodeSmithClaim& claim) {
-    std::string phase = "Pending";
-    if (claim.status.phase) phase = std::string(controllers::claim::to_string(*claim.status.phase));
-    auto text = "claim " + api::key_of(claim).str() + size_of(claim) + " is " + phase;
+std::string state_of(const ClaimFacts& facts) {
+    const auto& claim = *facts.claim;
+    const auto phase = controllers::claim::to_string(facts.phase());
+    auto text = "claim " + facts.key().str() + size_of(claim) + " is " + std::string(phase);
     for (const auto& condition : claim.status.conditions) {
         const bool settled = condition.status == ConditionStatus::True;
         if (settled || condition.type == conditions::kReady || condition.message.empty()) continue;
@@ -81,12 +82,12 @@ std::string state_of(const api::Pod& pod) {
     return name + " waits. The scheduler says: " + condition->message + "\n";
 }
 
-std::string purchases_for(ClusterView& view, const api::Pod& pod) {
+std::string purchases_for(const ClusterView& view, const api::Pod& pod) {
     std::string text;
-    for (const auto& [key, claim] : view.informers().claims.store().all()) {
-        const auto uids = controllers::provisioning::bought_for(*claim);
+    for (const auto& claim : view.report().claims) {
+        const auto uids = controllers::provisioning::bought_for(*claim.claim);
         if (std::find(uids.begin(), uids.end(), pod.metadata.uid) == uids.end()) continue;
-        text += "Created for it: " + state_of(*claim) + ".\n";
+        text += "Created for it: " + state_of(claim) + ".\n";
     }
     return text;
 }
@@ -131,47 +132,49 @@ std::string purpose_of(ClusterView& view, const NodeSmithClaim& claim) {
 
 // " in the managed namespaces (kubenodesmith, lab)", unless these are all.
 std::string where_looked(const ClusterView& view) {
-    return view.managed().all() ? "" : " in the managed namespaces (" + view.managed().str() + ")";
+    return view.report().managed.all() ? ""
+                                       : " in the managed namespaces (" + view.report().managed.str() + ")";
 }
 
 // Of an object of ours that is where nothing is done.
 std::optional<std::string> unmanaged(const ClusterView& view, std::string_view kind,
                                      const api::ObjectKey& key) {
-    if (key.namespace_.empty() || view.managed().contains(key.namespace_)) return std::nullopt;
-    return std::string(kind) + " " + key.str() + ": " + view.managed().why_unmanaged(key.namespace_) + ".\n";
+    if (key.namespace_.empty() || view.report().managed.contains(key.namespace_)) return std::nullopt;
+    return std::string(kind) + " " + key.str() + ": " + view.report().managed.why_unmanaged(key.namespace_) +
+           ".\n";
 }
 
-std::shared_ptr<const NodeSmithClaim> find_claim(ClusterView& view, const api::ObjectKey& key) {
-    const auto& store = view.informers().claims.store();
-    if (!key.namespace_.empty()) {
-        if (auto claim = store.get(key)) return claim;
-        throw ViewError("there is no claim " + key.str());
-    }
-    const auto found = store.by_index(controllers::kClaimsByName, key.name);
-    if (found.empty()) throw ViewError("there is no claim " + key.name + where_looked(view));
+// Whether it is the object that was asked for, by name alone if no namespace was given.
+bool is_meant(const api::ObjectKey& asked, const api::ObjectKey& known) {
+    return known.name == asked.name && (asked.namespace_.empty() || known.namespace_ == asked.namespace_);
+}
+
+const ClaimFacts& find_claim(const ClusterView& view, const api::ObjectKey& key) {
+    std::vector<const ClaimFacts*> found;
+    for (const auto& claim : view.report().claims)
+        if (is_meant(key, claim.key())) found.push_back(&claim);
+    if (found.empty())
+        throw ViewError("there is no claim " + key.str() +
+                        (key.namespace_.empty() ? where_looked(view) : ""));
     if (found.size() > 1)
         throw ViewError("several namespaces have a claim " + key.name + "; give --namespace");
-    return found.front();
+    return *found.front();
 }
 
 // Several namespaces may have a pool of that name.
-std::vector<std::shared_ptr<const NodeSmithPool>> find_pools(ClusterView& view, const api::ObjectKey& key) {
-    std::vector<std::shared_ptr<const NodeSmithPool>> found;
-    for (const auto& [known, pool] : view.informers().pools.store().all()) {
-        const bool is_it =
-            known.name == key.name && (key.namespace_.empty() || known.namespace_ == key.namespace_);
-        if (is_it) found.push_back(pool);
-    }
+report::Pointers<NodeSmithPool> find_pools(const ClusterView& view, const api::ObjectKey& key) {
+    report::Pointers<NodeSmithPool> found;
+    for (const auto& pool : view.report().pools)
+        if (is_meant(key, api::key_of(*pool))) found.push_back(pool);
     if (found.empty()) throw ViewError("there is no pool " + key.str() + where_looked(view));
     return found;
 }
 
-std::string failures_of(ClusterView& view, const NodeSmithPool& pool) {
+std::string failures_of(const ClusterView& view, const NodeSmithPool& pool) {
     std::string text;
-    const auto key = api::key_of(pool).str();
-    for (const auto& claim : view.informers().claims.store().by_index(controllers::kClaimsByPool, key)) {
+    for (const auto& [claim, its_pool, node] : view.report().claims) {
         const auto& failure = claim->status.lastFailure;
-        if (!failure) continue;
+        if (!failure || its_pool.get() != &pool) continue;
         text += "Claim " + claim->metadata.name + " failed " + ago(failure->time, view.now()) + ": " +
                 failure->message + "\n";
     }
@@ -185,12 +188,11 @@ std::string kept_by(const NodeSmithPool& pool, api::Time now) {
            kept->host + " of claim " + kept->claim + ", until that is deleted.\n";
 }
 
-std::string ownership_of(ClusterView& view, const std::string& node) {
-    const auto claims = view.informers().claims.store().by_index(controllers::kClaimsByNode, node);
-    if (claims.empty())
-        return "It belongs to no claim" + where_looked(view) + ", so the operator leaves it alone.\n";
-    const auto& claim = *claims.front();
-    return "It is of pool " + claim.spec.poolRef + ": " + state_of(claim) + ".\n" + machine_of(claim);
+std::string ownership_of(const ClusterView& view, const std::string& node) {
+    const auto* facts = view.report().claim_of_node(node);
+    if (!facts) return "It belongs to no claim" + where_looked(view) + ", so the operator leaves it alone.\n";
+    return "It is of pool " + facts->claim->spec.poolRef + ": " + state_of(*facts) + ".\n" +
+           machine_of(*facts->claim);
 }
 
 }  // namespace
@@ -226,10 +228,11 @@ std::string explain_node(ClusterView& view, const std::string& name) {
 
 std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
     if (const auto text = unmanaged(view, "Claim", key)) return *text;
-    const auto claim = find_claim(view, key);
-    const auto& status = claim->status;
-    auto text = "Of pool " + claim->spec.poolRef + ": " + state_of(*claim) + ".\n" +
-                purpose_of(view, *claim) + machine_of(*claim) + boot_of(*claim);
+    const auto& facts = find_claim(view, key);
+    const auto& claim = *facts.claim;
+    const auto& status = claim.status;
+    auto text = "Of pool " + claim.spec.poolRef + ": " + state_of(facts) + ".\n" + purpose_of(view, claim) +
+                machine_of(claim) + boot_of(claim);
     if (status.lastFailure) {
         text += "Attempt " + std::to_string(status.launchAttempts) + " failed " +
                 ago(status.lastFailure->time, view.now()) + ": " + status.lastFailure->message + "\n";
@@ -239,7 +242,7 @@ std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
     }
     if (!status.conditions.empty()) text += "Conditions:\n";
     for (const auto& condition : status.conditions) text += condition_line(condition, view.now());
-    return text + events_about(view, "NodeSmithClaim", api::key_of(*claim));
+    return text + events_about(view, "NodeSmithClaim", facts.key());
 }
 
 std::string explain_pool(ClusterView& view, const api::ObjectKey& key) {

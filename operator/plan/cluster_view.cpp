@@ -176,14 +176,13 @@ ClusterView::ClusterView(const Connect& connect, controllers::ManagedNamespaces 
       random_(base::make_system_random()),
       client_(connect(loop_.get_executor(), *clock_), *clock_, metrics_),
       informers_(client_, *clock_, *random_, loop_.get_executor(), std::move(managed)),
-      is_live_(!still),
-      now_(clock_->wall_now()) {}
+      is_live_(!still) {}
 
 std::unique_ptr<ClusterView> ClusterView::live(const Connect& connect,
                                                controllers::ManagedNamespaces managed) {
     std::unique_ptr<ClusterView> view(new ClusterView(connect, std::move(managed), std::nullopt));
     view->run(view->read_all());
-    view->now_ = api::Time(view->clock_->wall_now());
+    view->report_at(api::Time(view->clock_->wall_now()));
     return view;
 }
 
@@ -201,6 +200,7 @@ std::unique_ptr<ClusterView> ClusterView::from_texts(const std::vector<std::stri
     PriorityClasses priorities;
     for (const auto& object : objects) priorities.note(object);
     for (const auto& object : objects) view->take(object, priorities);
+    view->report_at(now);
     return view;
 }
 
@@ -212,13 +212,17 @@ void ClusterView::run(asio::awaitable<void> work) {
     if (failure) std::rethrow_exception(failure);
 }
 
+void ClusterView::report_at(api::Time now) {
+    report_ = report::report_of(informers_, {}, false, now);
+}
+
 // One list of each kind; the watches that follow are cut.
 asio::awaitable<void> ClusterView::read_all() {
     // Asked first, as it fails at once and says why where an informer would try again for ever.
     try {
         co_await informers_.list_ours(client_);
     } catch (const kube::ApiError& error) {
-        throw ViewError(std::string(error.what()) + hint_for(error, managed()));
+        throw ViewError(std::string(error.what()) + hint_for(error, informers_.managed));
     } catch (const base::TransportError& error) {
         throw ViewError(error.what());
     }

@@ -14,9 +14,9 @@
 #include "base/clock.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
-#include "controllers/cache/informers.hpp"
 #include "kube/client.hpp"
 #include "kube/config.hpp"
+#include "report/cluster_report.hpp"
 
 namespace kubenodesmith {
 
@@ -46,12 +46,11 @@ public:
     static std::unique_ptr<ClusterView> from_texts(const std::vector<std::string>& texts, api::Time now,
                                                    controllers::ManagedNamespaces managed = {});
 
+    const report::ClusterReport& report() const { return report_; }
     controllers::Informers& informers() { return informers_; }
     kube::Client& client() { return client_; }
     base::Clock& clock() { return *clock_; }
-    // In whose namespaces objects of our kinds are in it.
-    const controllers::ManagedNamespaces& managed() const { return informers_.managed; }
-    api::Time now() const { return now_; }
+    api::Time now() const { return report_.time; }
 
     // Those about an object, which is in no namespace if the key names none. Throws ViewError.
     struct Events {
@@ -67,6 +66,7 @@ private:
     void run(boost::asio::awaitable<void> work);
     boost::asio::awaitable<void> read_all();
     boost::asio::awaitable<void> read_events(std::string kind, api::ObjectKey key, Events& read);
+    void report_at(api::Time now);
     void take(const boost::json::object& object, const PriorityClasses& priorities);
 
     boost::asio::io_context loop_{1};
@@ -77,7 +77,7 @@ private:
     controllers::Informers informers_;
     bool is_live_;
     std::vector<api::Event> events_;  // of a picture from files
-    api::Time now_;
+    report::ClusterReport report_;
 };
 
 }  // namespace kubenodesmith

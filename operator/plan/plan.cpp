@@ -22,16 +22,16 @@ using scheduling::Availability;
 class Planner {
 public:
     explicit Planner(ClusterView& view)
-        : view_(view),
+        : report_(view.report()),
           informers_(view.informers()),
           reservations_(informers_, view.client(), view.clock()),
           creations_(view.clock()) {}
 
     Plan make() {
-        plan_.managed = view_.managed();
+        plan_.managed = report_.managed;
         scheduling::Solver solver;
         const auto decision =
-            decide({informers_, reservations_, creations_, template_hashes_, {}}, solver, view_.now());
+            decide({informers_, reservations_, creations_, template_hashes_, {}}, solver, report_.time);
         note_purchases(decision);
         note_pods(decision);
         for (const auto& supply : decision.world.pools) {
@@ -106,17 +106,16 @@ private:
     // Each node alone: what stands against its going.
     void note_nodes() {
         const auto world =
-            world_for_removals({informers_, reservations_, creations_, template_hashes_, {}}, view_.now());
+            world_for_removals({informers_, reservations_, creations_, template_hashes_, {}}, report_.time);
         for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
             const auto& node = world.snapshot.nodes[i];
             if (node.availability != Availability::ready) continue;
-            const auto claims = informers_.claims.store().by_index(kClaimsByNode, node.node->metadata.name);
-            if (claims.empty() || !controllers::disruption::is_staying(*claims.front())) continue;
-            const auto pool = informers_.pools.store().get(
-                {claims.front()->metadata.namespace_, claims.front()->spec.poolRef});
+            const auto* facts = report_.claim_of_node(node.node->metadata.name);
+            if (!facts || !controllers::disruption::is_staying(*facts->claim)) continue;
+            const auto& pool = facts->pool;
             PlannedRemoval removal;
             removal.node = node.node->metadata.name;
-            removal.claim = api::key_of(*claims.front());
+            removal.claim = facts->key();
             removal.empty = std::none_of(node.pods.begin(), node.pods.end(),
                                          [](const auto& pod) { return is_drainable(*pod); });
             if (!pool || pool->spec.scaleDown.policy == api::v1alpha1::ScaleDownPolicy::Never) {
@@ -137,7 +136,7 @@ private:
 
     void note_protection(const scheduling::Node& node, PlannedRemoval& removal) {
         for (const auto& pod : node.pods) {
-            if (!is_drainable(*pod) || !is_protected(*pod, view_.now())) continue;
+            if (!is_drainable(*pod) || !is_protected(*pod, report_.time)) continue;
             removal.possible = false;
             removal.reasons.push_back("pod " + api::key_of(*pod).str() + " must not be disrupted");
         }
@@ -147,22 +146,21 @@ private:
     void note_budget(const api::v1alpha1::NodeSmithPool& pool, PlannedRemoval& removal) {
         using disruption::Kind;
         disruption::BudgetUse use;
-        for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str())) {
-            const auto node = informers_.nodes.store().get({"", claim->status.nodeName});
-            if (!node) continue;
+        for (const auto& facts : report_.claims) {
+            if (facts.pool.get() != &pool || !facts.node) continue;
             ++use.nodes;
-            const bool leaves =
-                claim->metadata.deletionTimestamp || claim::is_true(*claim, api::conditions::kDisrupted);
-            if (leaves || !is_ready(*node)) ++use.disrupted;
+            const bool leaves = facts.claim->metadata.deletionTimestamp ||
+                                claim::is_true(*facts.claim, api::conditions::kDisrupted);
+            if (leaves || !facts.has_ready_node()) ++use.disrupted;
         }
         const auto kind = removal.empty ? Kind::Empty : Kind::Underutilized;
-        const auto blocker = disruption::budget_blocker(pool.spec.disruption, kind, use, view_.now());
+        const auto blocker = disruption::budget_blocker(pool.spec.disruption, kind, use, report_.time);
         if (!blocker) return;
         removal.possible = false;
         removal.reasons.push_back(blocker->message);
     }
 
-    ClusterView& view_;
+    const report::ClusterReport& report_;
     Informers& informers_;
     Reservations reservations_;
     CreationLog creations_;

@@ -10,7 +10,7 @@ namespace {
 
 using api::v1alpha1::ClaimPhase;
 using api::v1alpha1::NodeSmithClaim;
-using ClaimPointer = kube::Store<NodeSmithClaim>::Pointer;
+using report::ClaimFacts;
 
 constexpr std::size_t kMostClaims = 150;
 constexpr std::size_t kLongestMessage = 160;
@@ -101,14 +101,11 @@ Html waits_for(const NodeSmithClaim& claim) {
     return {};
 }
 
-ClaimPhase phase_of(const NodeSmithClaim& claim) {
-    return claim.status.phase.value_or(ClaimPhase::Pending);
-}
-
-Html row(const NodeSmithClaim& claim, api::Time now) {
+Html row(const ClaimFacts& facts, api::Time now) {
+    const auto& claim = *facts.claim;
     const auto spans = spans_of(claim, now);
-    const auto phase = phase_of(claim);
-    auto html = "<tr><td>"_html + text(api::key_of(claim).str()) + "<br><span class=\"soft\">"_html +
+    const auto phase = facts.phase();
+    auto html = "<tr><td>"_html + text(facts.key().str()) + "<br><span class=\"soft\">"_html +
                 text(claim.status.size) + " "_html + text(claim.status.host) + "</span></td><td>"_html;
     html += (phase == ClaimPhase::Failed ? "<span class=\"bad\">"_html : "<span>"_html) +
             text(controllers::claim::to_string(phase)) + "</span></td><td>"_html + timeline(spans, now) +
@@ -117,28 +114,25 @@ Html row(const NodeSmithClaim& claim, api::Time now) {
 }
 
 // Those in service last, and of equals the younger first.
-std::vector<ClaimPointer> in_order(const Facts& facts) {
-    std::vector<ClaimPointer> all;
-    for (const auto& [key, claim] : facts.informers.claims.store().all()) all.push_back(claim);
-    std::sort(all.begin(), all.end(), [](const ClaimPointer& a, const ClaimPointer& b) {
-        const bool a_serves = phase_of(*a) == ClaimPhase::Ready, b_serves = phase_of(*b) == ClaimPhase::Ready;
+std::vector<ClaimFacts> in_order(std::vector<ClaimFacts> all) {
+    std::sort(all.begin(), all.end(), [](const ClaimFacts& a, const ClaimFacts& b) {
+        const bool a_serves = a.phase() == ClaimPhase::Ready, b_serves = b.phase() == ClaimPhase::Ready;
         if (a_serves != b_serves) return b_serves;
-        if (a->metadata.creationTimestamp != b->metadata.creationTimestamp) {
-            return a->metadata.creationTimestamp > b->metadata.creationTimestamp;
-        }
-        return api::key_of(*a) < api::key_of(*b);
+        if (a.claim->metadata.creationTimestamp != b.claim->metadata.creationTimestamp)
+            return a.claim->metadata.creationTimestamp > b.claim->metadata.creationTimestamp;
+        return a.key() < b.key();
     });
     return all;
 }
 
 }  // namespace
 
-Html claims(const Facts& facts) {
-    const auto all = in_order(facts);
+Html claims(const ClusterReport& report) {
+    const auto all = in_order(report.claims);
     auto html = "<section id=\"claims\"><h2>Claims: the last hour</h2>\n"_html;
     if (all.empty()) return html + "<p class=\"soft\">There is no NodeSmithClaim.</p></section>\n"_html;
     html += "<table><tr><th>Claim, size, host<th>Phase<th>An hour ago … now<th>Waits for</tr>\n"_html;
-    for (std::size_t i = 0; i < all.size() && i < kMostClaims; ++i) html += row(*all[i], facts.now);
+    for (std::size_t i = 0; i < all.size() && i < kMostClaims; ++i) html += row(all[i], report.time);
     return html + "</table>\n"_html + and_more(all.size(), kMostClaims) + "</section>\n"_html;
 }
 

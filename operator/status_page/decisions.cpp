@@ -9,31 +9,31 @@ constexpr std::size_t kLongestMessage = 300;
 
 }  // namespace
 
-Html nodes_that_stay(const Facts& facts) {
-    if (facts.stays.empty()) return {};
+Html nodes_that_stay(const ClusterReport& report) {
+    if (report.stays.empty()) return {};
     auto html =
         "<section id=\"stays\"><h2>Nodes that could leave, and why they stay</h2>\n"
         "<table><tr><th>Node<th>Could leave as<th>Stays because</tr>\n"_html;
     std::size_t shown = 0;
-    for (const auto& stay : facts.stays) {
+    for (const auto& [node, stay] : report.stays) {
         if (shown++ == kMostNodes) break;
-        html += "<tr><td>"_html + text(stay.node) + "</td><td>"_html +
+        html += "<tr><td>"_html + text(node) + "</td><td>"_html +
                 text(controllers::disruption::name_of(stay.kind)) + "</td><td class=\"free\">"_html +
                 text(stay.blocker.reason) + ": "_html +
                 text(shortened(stay.blocker.message, kLongestMessage));
         if (stay.blocker.until) html += ", until "_html + text(stay.blocker.until->str());
         html += "</td></tr>\n"_html;
     }
-    return html + "</table>\n"_html + and_more(facts.stays.size(), kMostNodes) + "</section>\n"_html;
+    return html + "</table>\n"_html + and_more(report.stays.size(), kMostNodes) + "</section>\n"_html;
 }
 
-Html recent_decisions(const Facts& facts) {
+Html recent_decisions(const DecisionLog& log, api::Time now) {
     auto html = "<section id=\"decisions\"><h2>Recent decisions of this process</h2>\n"_html;
-    const auto& decisions = facts.decisions.decisions();
-    if (decisions.empty()) return html + "<p class=\"soft\">None since it started.</p></section>\n"_html;
+    if (log.decisions().empty())
+        return html + "<p class=\"soft\">None since it started.</p></section>\n"_html;
     html += "<table><tr><th>When<th>About<th>What and why</tr>\n"_html;
-    for (const auto& decision : decisions) {
-        html += "<tr><td>"_html + ago(decision.time, facts.now) + "</td><td>"_html + text(decision.about) +
+    for (const auto& decision : log.decisions()) {
+        html += "<tr><td>"_html + ago(decision.time, now) + "</td><td>"_html + text(decision.about) +
                 "</td><td class=\"free\">"_html;
         html += decision.type == kube::EventType::warning ? "<span class=\"bad\">"_html : "<span>"_html;
         html += text(decision.reason) + "</span>: "_html + text(decision.message);

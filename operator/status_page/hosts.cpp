@@ -19,11 +19,12 @@ constexpr std::size_t kMostHosts = 100;
 constexpr std::size_t kMostMachines = 40;
 constexpr std::int64_t kBarWidth = 420;
 
-ClaimsByHost claims_by_host(const Facts& facts) {
+ClaimsByHost claims_by_host(const ClusterReport& report) {
     ClaimsByHost all;
-    for (const auto& [key, claim] : facts.informers.claims.store().all()) {
+    for (const auto& [claim, pool, node] : report.claims) {
         if (claim->status.host.empty()) continue;
-        all[{key.namespace_ + "/" + claim->status.providerRef, claim->status.host}].push_back(claim);
+        all[{claim->metadata.namespace_ + "/" + claim->status.providerRef, claim->status.host}].push_back(
+            claim);
     }
     return all;
 }
@@ -96,16 +97,17 @@ Html row(const api::v1alpha1::NodeSmithHost& host) {
     return html + "</td><td>"_html + text(status.claimRef ? status.claimRef->name : "") + "</td></tr>\n"_html;
 }
 
-Html virtualization_hosts(const Facts& facts) {
-    const auto claims = claims_by_host(facts);
+Html virtualization_hosts(const ClusterReport& report) {
+    const auto claims = claims_by_host(report);
     static const std::vector<ClaimPointer> kNone;
     Html rows;
     std::size_t all = 0;
-    for (const auto& [key, provider] : facts.informers.providers.store().all()) {
+    for (const auto& provider : report.providers) {
+        const auto key = api::key_of(*provider).str();
         for (const auto& host : provider->status.hosts) {
             if (all++ >= kMostHosts) continue;
-            const auto found = claims.find({key.str(), host.name});
-            rows += row(key.str(), host, found == claims.end() ? kNone : found->second);
+            const auto found = claims.find({key, host.name});
+            rows += row(key, host, found == claims.end() ? kNone : found->second);
         }
     }
     if (rows.empty()) return {};
@@ -113,22 +115,21 @@ Html virtualization_hosts(const Facts& facts) {
            rows + "</table>\n"_html + and_more(all, kMostHosts);
 }
 
-Html bare_metal_hosts(const Facts& facts) {
-    const auto& store = facts.informers.hosts.store();
-    if (store.size() == 0) return {};
+Html bare_metal_hosts(const ClusterReport& report) {
+    if (report.hosts.empty()) return {};
     auto html = "<table><tr><th>Host, provider<th>State<th>Phase<th>Power<th>Capacity<th>Claim</tr>\n"_html;
     std::size_t shown = 0;
-    for (const auto& [key, host] : store.all()) {
+    for (const auto& host : report.hosts) {
         if (shown++ == kMostHosts) break;
         html += row(*host);
     }
-    return html + "</table>\n"_html + and_more(store.size(), kMostHosts);
+    return html + "</table>\n"_html + and_more(report.hosts.size(), kMostHosts);
 }
 
 }  // namespace
 
-Html hosts(const Facts& facts) {
-    auto html = virtualization_hosts(facts) + bare_metal_hosts(facts);
+Html hosts(const ClusterReport& report) {
+    auto html = virtualization_hosts(report) + bare_metal_hosts(report);
     if (html.empty()) html = "<p class=\"soft\">No provider has reported a host.</p>"_html;
     return "<section id=\"hosts\"><h2>Hosts</h2>\n"_html + html + "</section>\n"_html;
 }

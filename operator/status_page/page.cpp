@@ -28,25 +28,23 @@ Html managed(const controllers::ManagedNamespaces& namespaces) {
            "."_html;
 }
 
-Html state(const Facts& facts) {
-    const auto& informers = facts.informers;
-    auto line =
-        "<h1>KubeNodeSmith</h1>\n<p>"_html + text(facts.version) + " at "_html + text(facts.now.str());
-    line += facts.leading ? "; this process leads"_html
-                          : "; <strong>this process does not lead</strong>: decisions are made, and "
-                            "shown, by the one that does"_html;
-    if (!informers.synced()) line += "; <strong class=\"bad\">the caches are not synced yet</strong>"_html;
-    const auto count = [](const auto& store) { return number(static_cast<std::int64_t>(store.size())); };
-    return line + ".</p>\n<p class=\"soft\">Nodes: "_html + count(informers.nodes.store()) + ", pods: "_html +
-           count(informers.pods.store()) + ", claims: "_html + count(informers.claims.store()) + "."_html +
-           managed(informers.managed) + "</p>\n"_html;
+Html state(const ClusterReport& report, const std::string& version) {
+    auto line = "<h1>KubeNodeSmith</h1>\n<p>"_html + text(version) + " at "_html + text(report.time.str());
+    line += report.leading ? "; this process leads"_html
+                           : "; <strong>this process does not lead</strong>: decisions are made, and "
+                             "shown, by the one that does"_html;
+    if (!report.synced) line += "; <strong class=\"bad\">the caches are not synced yet</strong>"_html;
+    const auto count = [](std::size_t size) { return number(static_cast<std::int64_t>(size)); };
+    return line + ".</p>\n<p class=\"soft\">Nodes: "_html + count(report.nodes) + ", pods: "_html +
+           count(report.pods) + ", claims: "_html + count(report.claims.size()) + "."_html +
+           managed(report.managed) + "</p>\n"_html;
 }
 
 }  // namespace
 
-std::string page(const Facts& facts) {
-    const auto html = head() + state(facts) + waiting_pods(facts) + pools(facts) + hosts(facts) +
-                      claims(facts) + nodes_that_stay(facts) + recent_decisions(facts) +
+std::string page(const ClusterReport& report, const DecisionLog& decisions, const std::string& version) {
+    const auto html = head() + state(report, version) + waiting_pods(report) + pools(report) + hosts(report) +
+                      claims(report) + nodes_that_stay(report) + recent_decisions(decisions, report.time) +
                       "</body></html>\n"_html;
     return html.str();
 }

@@ -55,8 +55,8 @@ Html row(const api::v1alpha1::NodeSmithPool& pool, api::Time now) {
 
 }  // namespace
 
-Html waiting_pods(const Facts& facts) {
-    const auto pods = facts.informers.pods.store().by_index(controllers::kPodsUnschedulable, "true");
+Html waiting_pods(const ClusterReport& report) {
+    const auto& pods = report.unschedulable;
     if (pods.empty()) return {};
     auto html =
         "<section id=\"pods\"><h2>Pods that wait for a node</h2>\n<table><tr><th>Pod<th>The scheduler says</tr>\n"_html;
@@ -69,18 +69,18 @@ Html waiting_pods(const Facts& facts) {
     return html + "</table>\n"_html + and_more(pods.size(), kMostPods) + "</section>\n"_html;
 }
 
-Html pools(const Facts& facts) {
-    const auto& store = facts.informers.pools.store();
+Html pools(const ClusterReport& report) {
     auto html = "<section id=\"pools\"><h2>Pools</h2>\n"_html;
-    if (store.size() == 0) return html + "<p class=\"soft\">There is no NodeSmithPool.</p></section>\n"_html;
+    if (report.pools.empty())
+        return html + "<p class=\"soft\">There is no NodeSmithPool.</p></section>\n"_html;
     html +=
         "<table><tr><th>Pool, provider<th>State<th>Counted nodes<th>Nodes<th>CPU cores<th>Memory<th>Changes</tr>\n"_html;
     std::size_t shown = 0;
-    for (const auto& [key, pool] : store.all()) {
+    for (const auto& pool : report.pools) {
         if (shown++ == kMostPools) break;
-        html += row(*pool, facts.now);
+        html += row(*pool, report.time);
     }
-    return html + "</table>\n"_html + and_more(store.size(), kMostPools) + "</section>\n"_html;
+    return html + "</table>\n"_html + and_more(report.pools.size(), kMostPools) + "</section>\n"_html;
 }
 
 }  // namespace kubenodesmith::status_page

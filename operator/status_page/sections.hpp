@@ -8,12 +8,14 @@
 
 namespace kubenodesmith::status_page {
 
-Html waiting_pods(const Facts& facts);
-Html pools(const Facts& facts);
-Html hosts(const Facts& facts);
-Html claims(const Facts& facts);
-Html nodes_that_stay(const Facts& facts);
-Html recent_decisions(const Facts& facts);
+using report::ClusterReport;
+
+Html waiting_pods(const ClusterReport& report);
+Html pools(const ClusterReport& report);
+Html hosts(const ClusterReport& report);
+Html claims(const ClusterReport& report);
+Html nodes_that_stay(const ClusterReport& report);
+Html recent_decisions(const DecisionLog& log, api::Time now);
 
 // ---- what several of them need
 // "12 s", "3 min 20 s", "5 h 10 min", "12 d"

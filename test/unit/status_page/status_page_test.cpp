@@ -22,13 +22,15 @@ struct Scene {
         : view(picture(texts, std::move(managed))), log(events, view->clock()) {}
 
     std::string page(bool leading = true) {
-        return status_page::page(
-            {view->informers(), stays, log, "kubenodesmith 1.2.3", leading, view->now()});
+        auto report = view->report();
+        report.stays = stays;
+        report.leading = leading;
+        return status_page::page(report, log, "kubenodesmith 1.2.3");
     }
 
     std::unique_ptr<ClusterView> view;
     Discard events;
-    std::vector<status_page::Stay> stays;
+    controllers::disruption::Stays stays;
     status_page::DecisionLog log;
 };
 
@@ -67,8 +69,8 @@ TEST_CASE("text of the cluster never becomes markup") {
                  claim("tools-bbbbb", "creationTimestamp: 2026-03-01T11:59:00Z",
                        "phase: Launching, conditions: [" +
                            condition("Launched", "False", "11:59:00", script) + "]")});
-    scene.stays.push_back(
-        {"<i>node</i>", controllers::disruption::Kind::Empty, {"<i>", "<i>because</i>", std::nullopt}});
+    scene.stays["<i>node</i>"] = {controllers::disruption::Kind::Empty,
+                                  {"<i>", "<i>because</i>", std::nullopt}};
     scene.log.event({"v1", "Pod", "<i>ns", "<i>pod", ""}, kube::EventType::warning, "<i>", "<i>so</i>");
     const auto page = scene.page();
     CHECK_THAT(page, !Contains("<script") && !Contains("<img") && !Contains("<i>"));
