@@ -47,15 +47,19 @@ struct Gauge {
     const char* help;
     double Totals::* value;
 };
+constexpr Gauge gauge(const char* name, const char* help, double Totals::* value) {
+    return {name, help, value};
+}
 constexpr Gauge kGauges[] = {
-    {"kpnodes_total", "Machines with a claim", &Totals::machines},
-    {"kpnodes_running", "Ready nodes with a claim", &Totals::running},
-    {"cpu_provisioned_total", "CPUs of these nodes", &Totals::cpu_provisioned},
-    {"memory_provisioned_total", "Memory of these nodes in bytes", &Totals::memory_provisioned},
-    {"cpu_allocatable_total", "CPUs that they offer to pods", &Totals::cpu_allocatable},
-    {"memory_allocatable_total", "Memory that they offer to pods, in bytes", &Totals::memory_allocatable},
-    {"cpu_allocated_total", "CPUs that their pods request", &Totals::cpu_requested},
-    {"memory_allocated_total", "Memory that their pods request, in bytes", &Totals::memory_requested},
+    gauge("kpnodes_total", "Machines with a claim", &Totals::machines),
+    gauge("kpnodes_running", "Ready nodes with a claim", &Totals::running),
+    gauge("cpu_provisioned_total", "CPUs of these nodes", &Totals::cpu_provisioned),
+    gauge("memory_provisioned_total", "Memory of these nodes in bytes", &Totals::memory_provisioned),
+    gauge("cpu_allocatable_total", "CPUs that they offer to pods", &Totals::cpu_allocatable),
+    gauge("memory_allocatable_total", "Memory that they offer to pods, in bytes",
+          &Totals::memory_allocatable),
+    gauge("cpu_allocated_total", "CPUs that their pods request", &Totals::cpu_requested),
+    gauge("memory_allocated_total", "Memory that their pods request, in bytes", &Totals::memory_requested),
 };
 
 }  // namespace
@@ -63,11 +67,11 @@ constexpr Gauge kGauges[] = {
 std::unique_ptr<base::MetricsRegistry::Hook> add_kproximate_metrics(base::MetricsRegistry& registry,
                                                                     report::LookAtCluster look,
                                                                     const kube::Store<api::Pod>& pods) {
-    for (const auto& gauge : kGauges) registry.gauge(gauge.name, gauge.help).with({});
+    for (const auto& each : kGauges) registry.gauge(each.name, each.help).with({});
     return registry.before_exposition([&registry, look = std::move(look), &pods] {
         const auto totals = totals_of(look(), pods);
-        for (const auto& gauge : kGauges)
-            registry.gauge(gauge.name, gauge.help).with({}).set(totals.*gauge.value);
+        for (const auto& each : kGauges)
+            registry.gauge(each.name, each.help).with({}).set(totals.*each.value);
     });
 }
 
