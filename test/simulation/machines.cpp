@@ -146,6 +146,11 @@ void Administrators::spoil_mark(int vmid) {
     }
 }
 
+void Administrators::forget_gone() {
+    std::erase_if(untouchable_,
+                  [this](const auto& entry) { return !world().machines.contains(entry.first); });
+}
+
 int Administrators::free_id_after(int vmid) const {
     while (world().machines.contains(vmid)) ++vmid;
     return vmid;

@@ -58,6 +58,8 @@ public:
 
     // By VMID, with the time since when; such machines must be left alone.
     const std::map<int, base::TimePoint>& untouchable() const { return untouchable_; }
+    // Whoever gets their IDs next is another machine.
+    void forget_gone();
     bool is_stranger(int vmid) const { return guests_.strangers().contains(vmid); }
     // Machines (by UUID) that an administrator stopped or destroyed.
     bool meddled_with(const std::string& uuid) const { return meddled_.contains(uuid); }

@@ -33,7 +33,7 @@ public:
         }
         return open_for(pod);
     }
-    std::size_t machines() const { return machines_.size(); }
+    Packed packed() const { return {machines_.size(), size_}; }
 
 private:
     // The largest on the host where most CPUs are left.
@@ -50,6 +50,8 @@ private:
             for (const auto& daemon : daemons_on(world_, new_node(pool_, provider_, room.host)))
                 free = rest_of(std::move(free), daemon);
             if (lacks(free, requests_of(pod))) continue;
+            size_.cpuCores += size->cpuCores;
+            size_.memoryMiB += size->memoryMiB;
             room.free_cpus -= size->cpuCores;
             room.free_memory_mib -= size->memoryMiB + provider_.spec.proxmox->vmMemOverheadMiB;
             machines_.push_back(rest_of(std::move(free), pod));
@@ -81,12 +83,13 @@ private:
     const NodeSmithProvider& provider_;
     std::vector<Room> rooms_;
     std::vector<api::ResourceList> machines_;  // what is free on each
+    api::v1alpha1::Size size_;
 };
 
 }  // namespace
 
-std::optional<std::size_t> greedy_machines(const World& world, const NodeSmithPool& pool,
-                                           std::vector<Room> rooms, std::vector<api::Pod> pods) {
+std::optional<Packed> greedy_machines(const World& world, const NodeSmithPool& pool, std::vector<Room> rooms,
+                                      std::vector<api::Pod> pods) {
     const auto* provider =
         world.view.find<NodeSmithProvider>({pool.metadata.namespace_, pool.spec.providerRef});
     if (!provider || !provider->spec.proxmox) return std::nullopt;
@@ -94,7 +97,7 @@ std::optional<std::size_t> greedy_machines(const World& world, const NodeSmithPo
     Packing packing(world, pool, *provider, std::move(rooms));
     for (const auto& pod : pods)
         if (!packing.add(pod)) return std::nullopt;
-    return packing.machines();
+    return packing.packed();
 }
 
 }  // namespace simulation

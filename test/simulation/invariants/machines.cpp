@@ -60,6 +60,7 @@ public:
     }
 
     void after_change() override {
+        world_.administrators.forget_gone();
         late_.look();
         std::map<std::string, int> machine_of;
         for (auto vmid : world_.administrators.marked()) {

@@ -31,6 +31,10 @@ public:
             [this](const api::Pod* before, const api::Pod* after) { follow(before, after); });
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) { follow(before, after); });
+        world_.view.subscribe<api::Node>([this](const api::Node* before, const api::Node* after) {
+            if (!before) joined_[after->metadata.name] = world_.now();
+            if (!after) joined_.erase(before->metadata.name);
+        });
     }
 
     void each_second() override {
@@ -45,6 +49,7 @@ private:
         base::TimePoint in_service{};
         std::map<std::string, std::string> pods;  // by UID: the Node that it ran on, if any
         bool keeps_apart = false;
+        bool needs_disk = false;
         std::string kind;  // of machines
         std::string node;
         bool is_guess = false;         // nobody knew what machines of the kind offer
@@ -54,6 +59,7 @@ private:
     // What was bought of one pool within a second.
     struct Burst {
         std::size_t claims = 0;
+        api::v1alpha1::Size size;              // of all machines together
         std::map<std::string, api::Pod> pods;  // by UID
         std::vector<Room> rooms;               // before the first was placed
     };
@@ -80,11 +86,18 @@ private:
         const bool was_meant = std::ranges::any_of(bought_, [&](const auto& entry) {
             return entry.second.node == node && entry.second.pods.contains(pod.metadata.uid);
         });
-        const auto service = in_service_.find(node);
-        if (was_meant || service == in_service_.end()) return;
+        if (was_meant) return;
         for (auto& [uid, bought] : bought_)
-            if (bought.pods.contains(pod.metadata.uid) && service->second > bought.at)
+            if (bought.pods.contains(pod.metadata.uid) && came(node) > bought.at)
                 bought.lost_to_another = true;
+    }
+
+    // The operator may not have noted whose it is when its first pods are bound.
+    base::TimePoint came(const std::string& node) const {
+        const auto service = in_service_.find(node);
+        if (service != in_service_.end()) return service->second;
+        const auto joined = joined_.find(node);
+        return joined == joined_.end() ? base::TimePoint{} : joined->second;
     }
 
     void note_service(const NodeSmithClaim& claim) {
@@ -119,6 +132,8 @@ private:
         if (!uids || uids->empty()) return;
         auto& burst = bursts_[{claim.metadata.namespace_, claim.spec.poolRef}];
         if (++burst.claims == 1) burst.rooms = rooms_of_pool({claim.metadata.namespace_, claim.spec.poolRef});
+        burst.size.cpuCores += claim.spec.requirements.cpuCores;
+        burst.size.memoryMiB += claim.spec.requirements.memoryMiB;
         Bought bought;
         bought.at = world_.now();
         bought.kind = kind_of(claim);
@@ -128,6 +143,7 @@ private:
             bought.pods.emplace(pod->metadata.uid, pod->spec.nodeName);
             burst.pods[pod->metadata.uid] = *pod;
             bought.keeps_apart = bought.keeps_apart || keeps_apart(*pod);
+            bought.needs_disk = bought.needs_disk || requests_of(*pod).contains("ephemeral-storage");
         }
         bought_[claim.metadata.uid] = std::move(bought);
     }
@@ -156,11 +172,14 @@ private:
         }
         if (!pool || pods.empty()) return;
         const auto needed = greedy_machines(world_, *pool, burst.rooms, pods);
-        if (!needed || burst.claims <= kFactor * *needed + 1) return;
+        if (!needed || burst.claims <= kFactor * needed->machines + 1) return;
+        // Many small machines may be less than one large one.
+        const auto& least = needed->size;
+        if (burst.size.cpuCores <= least.cpuCores && burst.size.memoryMiB <= least.memoryMiB) return;
         stage_.violate("nothing is wasted", std::to_string(burst.claims) + " machines of pool " + key.name +
                                                 " are bought at once for " + std::to_string(pods.size()) +
                                                 " pods, which a greedy packing puts on " +
-                                                std::to_string(*needed));
+                                                std::to_string(needed->machines));
     }
 
     // It was bought so that a node could go, which stayed for pods that came meanwhile.
@@ -179,8 +198,9 @@ private:
     void check_removal(const NodeSmithClaim& claim, const Bought& bought) {
         if (bought.pods.empty() || bought.keeps_apart || bought.lost_to_another) return;
         if (used_.contains(claim.status.nodeName) || was_called_off(bought)) return;
-        // Kubelets may keep more than the pool says; the first Node teaches it.
-        if (bought.is_guess && !world_.kubelets.habits().are_usual()) return;
+        // Kubelets may keep more than the pool says, and disks of machines that are blank have a size that
+        // nobody says; the first Node teaches it.
+        if (bought.is_guess && (bought.needs_disk || !world_.kubelets.habits().are_usual())) return;
         if (bought.in_service == base::TimePoint{} || !is_calm_since(bought.at)) return;
         if (last_departure_ != base::TimePoint{} && last_departure_ + kHearsWithin >= bought.at) return;
         stage_.violate("nothing is wasted", "claim " + claim.metadata.name + " was bought for " +
@@ -195,6 +215,7 @@ private:
     std::set<std::string> known_kinds_;
     std::set<std::string> used_;                         // Nodes that ran a pod, by name
     std::map<std::string, Bought> bought_;               // by claim UID
+    std::map<std::string, base::TimePoint> joined_;      // all Nodes, by name
     std::map<std::string, base::TimePoint> in_service_;  // since when, the claims' Nodes by name
 };
 
