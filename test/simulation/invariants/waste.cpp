@@ -95,9 +95,9 @@ private:
     // The operator may not have noted whose it is when its first pods are bound.
     base::TimePoint came(const std::string& node) const {
         const auto service = in_service_.find(node);
-        if (service != in_service_.end()) return service->second;
         const auto joined = joined_.find(node);
-        return joined == joined_.end() ? base::TimePoint{} : joined->second;
+        return std::max(service == in_service_.end() ? base::TimePoint{} : service->second,
+                        joined == joined_.end() ? base::TimePoint{} : joined->second);
     }
 
     void note_service(const NodeSmithClaim& claim) {
