@@ -30,7 +30,7 @@ public:
     base::TimePoint now() const { return clock_->now(); }
     // How long the operator waits for more demand, on purpose.
     base::Duration batching_window() const;
-    // Throws std::runtime_error if it takes longer than a minute.
+    // Throws std::runtime_error if it takes longer than ten minutes.
     void run_until(const std::string& what, const std::function<bool()>& holds);
     void run_for(base::Duration duration);
 
