@@ -1,5 +1,5 @@
 // The status of a NodeSmithControlPlane: whether its pools are complete, healthy, and what they add up to.
-// What it gates (buying, removing) is decided where that happens; see membership.hpp.
+// What it gates (launching, removing) is decided where that happens; see membership.hpp.
 #pragma once
 
 #include "controllers/cache/informers.hpp"

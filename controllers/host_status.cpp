@@ -23,7 +23,7 @@ namespace {
 constexpr double kLeastOfMemory = 0.85;
 constexpr double kLeastOfCores = 0.5;
 
-struct Verdict {
+struct HostVerdict {
     HostPhase phase;
     std::string reason;  // empty: the host can be given to a claim
     std::string message;
@@ -172,7 +172,7 @@ std::string name_of(HostPhase phase) {
     }
 }
 
-Verdict judge_claimed(const HostFacts& facts) {
+HostVerdict judge_claimed(const HostFacts& facts) {
     const auto before = facts.host.status.phase.value_or(HostPhase::Reserved);
     const auto phase = phase_with_claim(facts, before);
     const auto* ready = api::find_condition(facts.host.status.conditions, conditions::kReady);
@@ -184,7 +184,7 @@ Verdict judge_claimed(const HostFacts& facts) {
     return {phase, name_of(phase), "claim " + name + " has it"};
 }
 
-Verdict judge_free(const HostFacts& facts, const HostStatus& status) {
+HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
     const auto& host = facts.host;
     if (host.spec.maintenance) return {HostPhase::Maintenance, "Maintenance", "is in maintenance"};
     if (!facts.report) {

@@ -35,7 +35,7 @@ bool is_cluster_unhealthy(const NodeSmithControlPlane& control_plane) {
 
 // Where there are no limits nothing is reserved against them.
 auto counted_against_limits(const NodeSmithControlPlane& control_plane) {
-    const bool counts = ledger::limits_of(control_plane.spec).any();
+    const bool counts = limits::limits_of(control_plane.spec).any();
     return counts ? std::optional(control_plane.status.reserved) : std::nullopt;
 }
 
@@ -97,11 +97,11 @@ void PoolReconciler::subscribe(kube::WorkQueue& queue) {
         });
 }
 
-PoolFacts PoolReconciler::look(const NodeSmithPool& pool) const {
+PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
     const auto key = api::key_of(pool);
     const auto provider = informers_.providers.store().get({key.namespace_, pool.spec.providerRef});
-    PoolFacts facts{pool, informers_.claims.store().by_index(kClaimsByPool, key.str()),
-                    informers_.nodes.store().all()};
+    PoolObservation facts{pool, informers_.claims.store().by_index(kClaimsByPool, key.str()),
+                          informers_.nodes.store().all()};
     facts.manager = manager_of(key, informers_.control_planes.store().all());
     facts.provider = provider.get();  // lives as long as the store is not written: until the next co_await
     facts.label_conflict = label_conflict(pool, informers_.pools.store().all());

@@ -1,5 +1,5 @@
-// The status, conditions and finalizer of a NodeSmithPool, the only writer of all of these. What is bought is
-// decided in provisioning/, what is removed in disruption/; both write other fields of the status.
+// The status, conditions and finalizer of a NodeSmithPool, the only writer of all of these. What is launched
+// is decided in provisioning/, what is removed in disruption/; both write other fields of the status.
 #pragma once
 
 #include "controllers/cache/informers.hpp"
@@ -22,7 +22,7 @@ public:
 private:
     using Pointer = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
 
-    PoolFacts look(const api::v1alpha1::NodeSmithPool& pool) const;
+    PoolObservation look(const api::v1alpha1::NodeSmithPool& pool) const;
     // Deletes the pool's claims and lets the pool go when the last one is gone.
     asio::awaitable<kube::Result> finalize(Pointer pool);
     void say_what_cannot_boot(const api::v1alpha1::NodeSmithPool& before,

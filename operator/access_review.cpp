@@ -80,14 +80,14 @@ public:
         if (token.empty()) co_return refusal(401, "give a bearer token");
         const auto wish = wish_of(request);
         const auto verdict = co_await verdict_on(std::move(token), wish);
-        if (verdict == Verdict::kUnknownToken)
+        if (verdict == AccessVerdict::kUnknownToken)
             co_return refusal(401, "the API server does not know this token");
-        if (verdict == Verdict::kForbidden) co_return refusal(403, "this user may not get this path");
+        if (verdict == AccessVerdict::kForbidden) co_return refusal(403, "this user may not get this path");
         co_return co_await inner_(std::move(request));
     }
 
 private:
-    asio::awaitable<Verdict> verdict_on(std::string token, const Wish& wish) {
+    asio::awaitable<AccessVerdict> verdict_on(std::string token, const Wish& wish) {
         const auto key = Verdicts::key_of(token, wish.verb, wish.path);
         if (const auto known = verdicts_.find(key, clock_.now())) co_return *known;
         std::string queue = verdicts_.was_allowed(key) ? "known" : "stranger";
@@ -99,16 +99,16 @@ private:
         co_return verdict;
     }
 
-    asio::awaitable<Verdict> review(std::string token, const Wish& wish) {
+    asio::awaitable<AccessVerdict> review(std::string token, const Wish& wish) {
         auto who = token_review(std::move(token));
         const auto identity = co_await ask("/apis/authentication.k8s.io/v1/tokenreviews", std::move(who));
         const auto* user = identity.if_contains("user");
         if (!says_yes(identity, "authenticated") || !user || !user->is_object())
-            co_return Verdict::kUnknownToken;
+            co_return AccessVerdict::kUnknownToken;
         auto what = access_review(user->get_object(), wish);
         const auto answer =
             co_await ask("/apis/authorization.k8s.io/v1/subjectaccessreviews", std::move(what));
-        co_return says_yes(answer, "allowed") ? Verdict::kAllowed : Verdict::kForbidden;
+        co_return says_yes(answer, "allowed") ? AccessVerdict::kAllowed : AccessVerdict::kForbidden;
     }
 
     // The status of the review. A review is an answer, not an object: to ask again changes nothing.

@@ -1,9 +1,9 @@
 #include <cstdio>
 
-#include "migrate/command.hpp"
-#include "operator/explain/command.hpp"
+#include "migrate/migrate_command.hpp"
+#include "operator/explain/explain_command.hpp"
 #include "operator/options/options.hpp"
-#include "operator/plan/command.hpp"
+#include "operator/plan/plan_command.hpp"
 #include "operator/process.hpp"
 
 int main(int argc, char** argv) {

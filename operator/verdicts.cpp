@@ -13,7 +13,7 @@ Verdicts::Key Verdicts::key_of(std::string_view token, std::string_view verb, st
     return base::sha256(text);
 }
 
-std::optional<Verdict> Verdicts::find(const Key& key, base::TimePoint now) const {
+std::optional<AccessVerdict> Verdicts::find(const Key& key, base::TimePoint now) const {
     for (const auto* book : {&allowed_, &refused_}) {
         const auto* entry = book->find(key);
         if (entry && now < entry->until) return entry->verdict;
@@ -21,8 +21,8 @@ std::optional<Verdict> Verdicts::find(const Key& key, base::TimePoint now) const
     return std::nullopt;
 }
 
-void Verdicts::remember(const Key& key, Verdict verdict, base::TimePoint now) {
-    const bool allowed = verdict == Verdict::kAllowed;
+void Verdicts::remember(const Key& key, AccessVerdict verdict, base::TimePoint now) {
+    const bool allowed = verdict == AccessVerdict::kAllowed;
     (allowed ? refused_ : allowed_).erase(key);
     (allowed ? allowed_ : refused_).put({key, verdict, now + (allowed ? kAllowedFor : kRefusedFor)});
 }

@@ -13,7 +13,7 @@
 
 namespace kubenodesmith {
 
-enum class Verdict { kUnknownToken, kForbidden, kAllowed };
+enum class AccessVerdict { kUnknownToken, kForbidden, kAllowed };
 
 class Verdicts {
 public:
@@ -27,15 +27,15 @@ public:
     static Key key_of(std::string_view token, std::string_view verb, std::string_view path);
 
     // nullopt: nothing is known, or not any more.
-    std::optional<Verdict> find(const Key& key, base::TimePoint now) const;
+    std::optional<AccessVerdict> find(const Key& key, base::TimePoint now) const;
     // Whether the last verdict was to allow it, however long ago.
     bool was_allowed(const Key& key) const { return allowed_.find(key) != nullptr; }
-    void remember(const Key& key, Verdict verdict, base::TimePoint now);
+    void remember(const Key& key, AccessVerdict verdict, base::TimePoint now);
 
 private:
     struct Entry {
         Key key;
-        Verdict verdict;
+        AccessVerdict verdict;
         base::TimePoint until;
     };
     // At most so many, of which the one that was remembered first goes first.

@@ -19,7 +19,7 @@ struct HostOffering {
     bool evacuate = false;       // nodes on it shall leave
     std::int64_t cpu_cores = 0;  // physical
     std::int64_t memory_mib = 0;
-    std::int64_t free_cpu_cores = 0;  // what may still be bought there, by committed sizes
+    std::int64_t free_cpu_cores = 0;  // what may still be launched there, by committed sizes
     std::int64_t free_memory_mib = 0;
     // That one machine can have at most, however much the host is overcommitted; nullopt: its whole size.
     std::optional<Capacity> largest;

@@ -155,8 +155,8 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
                     std::size_t index) {
     const auto& pool = snapshot.pools[index];
     const auto& pod_class = classes.at(id);
-    const auto& purchases = placer.purchases();
-    const auto& machines = purchases.machines(index);
+    const auto& new_machines = placer.new_machines();
+    const auto& machines = new_machines.machines(index);
     const auto& wanted = classes.requests(pod_class);
     const auto& names = classes.resource_names();
     const auto say = [&](std::string text, std::size_t budget = kNone) {
@@ -174,12 +174,12 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
     }
     if (const auto obstacle = topology_obstacle(placer, id, places, index); !obstacle.empty())
         return say(obstacle);
-    const auto overhead = purchases.overhead(index, places);
+    const auto overhead = new_machines.overhead(index, places);
     auto total = overhead;
     total += wanted;
-    const auto size = purchases.smallest(index, places, total);
+    const auto size = new_machines.smallest(index, places, total);
     if (!size) {
-        const auto largest = purchases.largest(index, places);
+        const auto largest = new_machines.largest(index, places);
         const bool hosts_decide = machines.smallest(total).has_value();
         std::string remedy = hosts_decide ? ", as no host can give one machine more" : "";
         const bool lacks_size =
@@ -188,9 +188,9 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
         return say(too_large(wanted, largest, overhead, names) + remedy);
     }
     const Take take{1, size->cpu_cores, size->memory_mib};
-    const auto& market = purchases.market();
-    if (const auto budget = market.budget_in_the_way(pool, take); budget != kNone)
-        return say(describe(market.budget(budget), take), budget);
+    const auto& free_capacity = new_machines.free_capacity();
+    if (const auto budget = free_capacity.budget_in_the_way(pool, take); budget != kNone)
+        return say(describe(free_capacity.budget(budget), take), budget);
     return say("no host has room for a machine with " + size_text(*size));
 }
 

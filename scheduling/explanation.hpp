@@ -14,7 +14,7 @@ struct Explanation {
     std::string cut;             // what of it was left
 };
 
-// Why no machine of the pool can be bought for the pod, as the market is now.
+// Why no machine of the pool can be launched for the pod, as budgets and places are now.
 Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& classes, ClassId id,
                     std::size_t pool);
 // "limits.maxNodes of pool small: 0 nodes left".

@@ -27,26 +27,26 @@ Fullness::Fullness(PodPlacer& placer, const std::vector<Demand>& demand) : place
 }
 
 bool Fullness::is_full(std::size_t index, const std::vector<const api::Pod*>& pods) const {
-    const auto& purchases = placer_.purchases();
-    const auto& purchase = purchases.at(index);
-    const auto room = purchases.room(index);
+    const auto& new_machines = placer_.new_machines();
+    const auto& new_machine = new_machines.at(index);
+    const auto room = new_machines.room(index);
     if (used_share(index, room) < kFullShare) return false;
     if (std::ranges::any_of(pods, [&](const auto* pod) { return dependent_.contains(pod); })) return false;
     return std::none_of(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
         if (!room.holds(kind.room)) return false;
-        const auto places = (*kind.places)[purchase.pool] & purchase.allowed;
-        return !places.empty() && purchases.fit_more(index, places, *kind.requests);
+        const auto places = (*kind.places)[new_machine.pool] & new_machine.allowed;
+        return !places.empty() && new_machines.fit_more(index, places, *kind.requests);
     });
 }
 
 // Of the resource that is used most, of the largest machine that this one could become.
 double Fullness::used_share(std::size_t index, const Room& room) const {
-    const auto& purchases = placer_.purchases();
-    const auto& purchase = purchases.at(index);
+    const auto& new_machines = placer_.new_machines();
+    const auto& new_machine = new_machines.at(index);
     if (room == Room{}) return 1;  // as many pods as a machine may have
-    auto used = purchases.overhead(purchase.pool, purchase.allowed);
-    used += purchase.used;
-    const auto& largest = purchases.machines(purchase.pool).largest();
+    auto used = new_machines.overhead(new_machine.pool, new_machine.allowed);
+    used += new_machine.used;
+    const auto& largest = new_machines.machines(new_machine.pool).largest();
     auto most = std::max(share_of(used.base[kCpu], used.base[kCpu] + room.cpu),
                          share_of(used.base[kMemory], used.base[kMemory] + room.memory));
     for (const auto resource : {kStorage, kPods})

@@ -1,4 +1,5 @@
-// Which of the machines that a solve buys are full, so that they may be bought although more pods will come.
+// Which of the machines that a solve launches are full, so that they may be launched although more pods will
+// come.
 #pragma once
 #include <cstddef>
 #include <unordered_set>
@@ -16,8 +17,8 @@ public:
 
     // It holds no other pod of the kinds that were placed, whatever becomes of its size, nine tenths of what
     // it could become are used of something, and none of its `pods` is where it is because of pods on other
-    // machines, which may be bought elsewhere in the end.
-    bool is_full(std::size_t purchase, const std::vector<const api::Pod*>& pods) const;
+    // machines, which may be launched elsewhere in the end.
+    bool is_full(std::size_t new_machine, const std::vector<const api::Pod*>& pods) const;
 
 private:
     struct Kind {
@@ -25,7 +26,7 @@ private:
         const Amounts* requests = nullptr;
         const std::vector<BitSet>* places = nullptr;  // by pool
     };
-    double used_share(std::size_t purchase, const Room& room) const;
+    double used_share(std::size_t new_machine, const Room& room) const;
 
     const PodPlacer& placer_;
     std::vector<Kind> kinds_;

@@ -1,45 +1,47 @@
-// The part of PodPlacer that deals with machines bought in this solve.
+// The part of PodPlacer that deals with machines launched in this solve.
 #include "scheduling/pod_placer.hpp"
 
 namespace scheduling {
 
-std::size_t PodPlacer::append_purchase(std::size_t pool, Offer offer, const Amounts& wanted) {
-    const auto index = purchases_.open(pool, std::move(offer.places), offer.fit, wanted);
+std::size_t PodPlacer::append_machine(std::size_t pool, Offer offer, const Amounts& wanted) {
+    const auto index = new_machines_.open(pool, std::move(offer.places), offer.fit, wanted);
     const auto slot = rows_.nodes() + index;
-    room_.append(purchases_.room(index));
-    topology_.settle(slot, rows_.templates_of(pool), purchases_.at(index).allowed);
+    room_.append(new_machines_.room(index));
+    topology_.settle(slot, rows_.templates_of(pool), new_machines_.at(index).allowed);
     return slot;
 }
 
-void PodPlacer::update_purchase(std::size_t slot, Offer offer, const Amounts& wanted) {
+void PodPlacer::update_machine(std::size_t slot, Offer offer, const Amounts& wanted) {
     const auto index = slot - rows_.nodes();
-    const bool is_narrower = !(offer.places == purchases_.at(index).allowed);
-    purchases_.extend(index, std::move(offer.places), offer.fit, wanted);
-    room_.set(slot, purchases_.room(index));
-    const auto& purchase = purchases_.at(index);
-    if (is_narrower) topology_.settle(slot, rows_.templates_of(purchase.pool), purchase.allowed);
+    const bool is_narrower = !(offer.places == new_machines_.at(index).allowed);
+    new_machines_.extend(index, std::move(offer.places), offer.fit, wanted);
+    room_.set(slot, new_machines_.room(index));
+    const auto& new_machine = new_machines_.at(index);
+    if (is_narrower) topology_.settle(slot, rows_.templates_of(new_machine.pool), new_machine.allowed);
 }
 
 // Before spread rules are measured against the domains that exist, it has to be known which those are.
-void PodPlacer::settle_purchases(const Rules& rules) {
+void PodPlacer::settle_new_machines(const Rules& rules) {
     for (const auto& rule : rules.spreads) {
-        if (topology_.settled(rule.counter) == purchases_.size()) continue;
-        for (std::size_t index = 0; index < purchases_.size(); ++index) {
-            const auto& purchase = purchases_.at(index);
+        if (topology_.settled(rule.counter) == new_machines_.size()) continue;
+        for (std::size_t index = 0; index < new_machines_.size(); ++index) {
+            const auto& new_machine = new_machines_.at(index);
             BitSet places;
-            for (auto place = purchase.allowed.next(0); place != kNone;
-                 place = purchase.allowed.next(place + 1))
-                if (topology_.is_same_domain({rule.counter}, template_row(purchase.pool, purchase.place),
-                                             template_row(purchase.pool, place)))
+            for (auto place = new_machine.allowed.next(0); place != kNone;
+                 place = new_machine.allowed.next(place + 1))
+                if (topology_.is_same_domain({rule.counter},
+                                             template_row(new_machine.pool, new_machine.place),
+                                             template_row(new_machine.pool, place)))
                     places.insert(place);
-            if (!(places == purchase.allowed))
-                update_purchase(rows_.nodes() + index, {std::move(places), {purchase.size, purchase.place}},
-                                {});
+            if (!(places == new_machine.allowed))
+                update_machine(rows_.nodes() + index,
+                               {std::move(places), {new_machine.size, new_machine.place}}, {});
         }
     }
 }
 
-// Least crowded by the pod's first spread rule; then where the machine stands; then what the market prefers.
+// Least crowded by the pod's first spread rule; then where the machine stands; then what the free capacity
+// prefers.
 std::size_t PodPlacer::preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
                                        std::size_t current) const {
     const auto& all = snapshot_.pools[pool].places;
@@ -50,8 +52,8 @@ std::size_t PodPlacer::preferred_place(const Attempt& attempt, std::size_t pool,
         const auto crowd = topology_.crowd(attempt.variant.rules, first_row + place);
         bool is_better = best == kNone || crowd < best_crowd;
         if (!is_better && crowd == best_crowd && best != current)
-            is_better =
-                place == current || purchases_.market().is_preferred(all[place].place, all[best].place);
+            is_better = place == current ||
+                        new_machines_.free_capacity().is_preferred(all[place].place, all[best].place);
         if (is_better) {
             best = place;
             best_crowd = crowd;
@@ -86,34 +88,35 @@ std::optional<PodPlacer::Offer> PodPlacer::best_offer(Attempt& attempt, std::siz
     return std::nullopt;
 }
 
-bool PodPlacer::try_purchase(Attempt& attempt, std::size_t slot) {
+bool PodPlacer::try_new_machine(Attempt& attempt, std::size_t slot) {
     const auto index = slot - rows_.nodes();
-    const auto& purchase = purchases_.at(index);
+    const auto& new_machine = new_machines_.at(index);
     const auto& plan = attempt.plan;
-    auto places = purchase.allowed & attempt.variant.candidates->places[purchase.pool];
+    auto places = new_machine.allowed & attempt.variant.candidates->places[new_machine.pool];
     if (places.empty()) {
         attempt.variant.candidates->slots.erase(slot);
         return false;
     }
-    const auto first_row = rows_.templates_of(purchase.pool);
-    if (!topology_.holds_in_slot(attempt.variant.rules, attempt.limits, slot, first_row + purchase.place) ||
-        !ports_.are_free(slot, first_row + purchase.place, plan.ports))
+    const auto first_row = rows_.templates_of(new_machine.pool);
+    if (!topology_.holds_in_slot(attempt.variant.rules, attempt.limits, slot,
+                                 first_row + new_machine.place) ||
+        !ports_.are_free(slot, first_row + new_machine.place, plan.ports))
         return false;
     bool was_too_large = false;
-    auto offer = best_offer(attempt, purchase.pool, std::move(places), purchase.place,
+    auto offer = best_offer(attempt, new_machine.pool, std::move(places), new_machine.place,
                             [&](std::size_t, const BitSet& group) {
-                                auto fit = purchases_.fit_more(index, group, *plan.requests);
+                                auto fit = new_machines_.fit_more(index, group, *plan.requests);
                                 was_too_large = was_too_large || !fit;
                                 return fit;
                             });
     if (!offer) {
         if (was_too_large)
-            room_.set(slot, purchases_.room(index));  // budgets and places may leave less by now
+            room_.set(slot, new_machines_.room(index));  // budgets and places may leave less by now
         return false;
     }
     if (!attempt.commits) return true;
     const auto row = first_row + offer->fit.place;
-    update_purchase(slot, std::move(*offer), *plan.requests);
+    update_machine(slot, std::move(*offer), *plan.requests);
     count_in(attempt, slot, row);
     return true;
 }
@@ -134,7 +137,7 @@ std::optional<PodPlacer::Offer> PodPlacer::offer_of(Attempt& attempt, std::size_
                           if (!topology_.holds_in_new_slot(attempt.variant.rules, attempt.limits, row) ||
                               !ports_.are_free_on_new(row, plan.ports))
                               return std::nullopt;
-                          return purchases_.fit_new(pool, group, *plan.requests);
+                          return new_machines_.fit_new(pool, group, *plan.requests);
                       });
 }
 
@@ -152,7 +155,7 @@ std::size_t PodPlacer::open(Attempt& attempt) {
     if (!best) return kNone;
     if (!attempt.commits) return room_.size();
     const auto row = rows_.templates_of(best_pool) + best->fit.place;
-    const auto slot = append_purchase(best_pool, std::move(*best), *attempt.plan.requests);
+    const auto slot = append_machine(best_pool, std::move(*best), *attempt.plan.requests);
     count_in(attempt, slot, row);
     return slot;
 }
@@ -174,11 +177,11 @@ std::string PodPlacer::problem_of(ClassId id) {
     return plan.problem.empty() ? volume_use_.conflict(plan.volumes) : plan.problem;
 }
 
-std::size_t PodPlacer::buy(std::size_t pool, const Amounts& wanted) {
+std::size_t PodPlacer::add_machine(std::size_t pool, const Amounts& wanted) {
     auto places = open_places(pool, BitSet::all(snapshot_.pools[pool].places.size()));
     if (!snapshot_.pools[pool].closed.empty() || places.empty()) return kNone;
-    const auto fit = purchases_.fit_new(pool, places, wanted);
-    return fit ? append_purchase(pool, {std::move(places), *fit}, wanted) : kNone;
+    const auto fit = new_machines_.fit_new(pool, places, wanted);
+    return fit ? append_machine(pool, {std::move(places), *fit}, wanted) : kNone;
 }
 
 }  // namespace scheduling

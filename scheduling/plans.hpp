@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "scheduling/machines/purchases.hpp"
+#include "scheduling/machines/new_machines.hpp"
 #include "scheduling/nodes/rows.hpp"
 #include "scheduling/pods/pod_class.hpp"
 #include "scheduling/topology/topology.hpp"

@@ -37,7 +37,7 @@ PodPlacer::PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, 
       ports_(rows, daemons),
       volume_use_(rows, plans_.volumes()),
       free_(daemons.free_on_nodes(rows)),
-      purchases_(snapshot, daemons.overheads(snapshot, rows), classes.resource_names()),
+      new_machines_(snapshot, daemons.overheads(snapshot, rows), classes.resource_names()),
       pool_order_(pools_in_order(snapshot)) {
     for (const auto& free : free_) room_.append(room_of(free));
     for (ClassId id = 0; id < classes.size(); ++id) topology_.read(id);
@@ -52,16 +52,16 @@ void PodPlacer::note_purposes() {
 
 PodPlacer::Attempt PodPlacer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {
     Attempt attempt{plan, plans_.variant(plan, kept), basis, commits, {}};
-    if (basis == Basis::existing) settle_purchases(attempt.variant.rules);
+    if (basis == Basis::existing) settle_new_machines(attempt.variant.rules);
     topology_.limits(attempt.variant.rules, basis, attempt.limits);
     return attempt;
 }
 
-// MachineSizes bought since the candidates were last asked for.
+// Machines that are new since the candidates were last asked for.
 void PodPlacer::learn_slots(Candidates& candidates) {
     for (; candidates.known_slots < room_.size(); ++candidates.known_slots) {
-        const auto& purchase = purchases_.at(candidates.known_slots - rows_.nodes());
-        if (purchase.allowed.intersects(candidates.places[purchase.pool]))
+        const auto& new_machine = new_machines_.at(candidates.known_slots - rows_.nodes());
+        if (new_machine.allowed.intersects(candidates.places[new_machine.pool]))
             candidates.slots.insert(candidates.known_slots);
     }
 }
@@ -90,7 +90,7 @@ std::size_t PodPlacer::find(Attempt& attempt, std::size_t from, std::size_t to) 
             slot = with_room;
             continue;
         }
-        if (slot < rows_.nodes() ? try_node(attempt, slot) : try_purchase(attempt, slot)) return slot;
+        if (slot < rows_.nodes() ? try_node(attempt, slot) : try_new_machine(attempt, slot)) return slot;
         ++slot;
     }
     return kNone;
@@ -114,7 +114,7 @@ bool PodPlacer::is_kept_empty(std::size_t row) const {
 }
 
 // Among nodes only. Which of several nodes that are nearly empty the kube-scheduler takes is not to be
-// foreseen: those that are kept empty come first, as these would have to be bought again.
+// foreseen: those that are kept empty come first, as these would have to be launched again.
 std::size_t PodPlacer::find_node(Attempt& attempt, std::size_t from, std::size_t to) {
     if (order_ == NodeOrder::first_fit) return find(attempt, from, to);
     auto trial = attempt;
@@ -151,10 +151,10 @@ void PodPlacer::count_in(const Attempt& attempt, std::size_t slot, std::size_t r
 
 bool PodPlacer::reserve(std::size_t slot, const Amounts& wanted) {
     if (slot >= rows_.nodes()) {
-        const auto& purchase = purchases_.at(slot - rows_.nodes());
-        const auto fit = purchases_.fit_more(slot - rows_.nodes(), purchase.allowed, wanted);
+        const auto& new_machine = new_machines_.at(slot - rows_.nodes());
+        const auto fit = new_machines_.fit_more(slot - rows_.nodes(), new_machine.allowed, wanted);
         if (!fit) return false;
-        update_purchase(slot, {purchase.allowed, *fit}, wanted);
+        update_machine(slot, {new_machine.allowed, *fit}, wanted);
         return true;
     }
     if (!fits(wanted, free_[slot])) return false;
@@ -164,8 +164,8 @@ bool PodPlacer::reserve(std::size_t slot, const Amounts& wanted) {
 }
 
 // Changes whenever a rule that does not hold might begin to.
-std::int64_t PodPlacer::state_of(const Variant& variant) const {
-    return given_up_ + (variant.rules.may_change() ? topology_.state_of(variant.rules) : 0);
+std::int64_t PodPlacer::revision_of(const Variant& variant) const {
+    return given_up_ + (variant.rules.may_change() ? topology_.revision_of(variant.rules) : 0);
 }
 
 bool PodPlacer::may_change(ClassId id) {
@@ -216,8 +216,8 @@ bool PodPlacer::release(const Demand& demand) {
     return true;
 }
 
-// The kube-scheduler uses a node that fits whether or not it is the preferred kind, so nothing is bought for
-// the sake of a preference while there is such a node.
+// The kube-scheduler uses a node that fits whether or not it is the preferred kind, so nothing is launched
+// for the sake of a preference while there is such a node.
 std::size_t PodPlacer::place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis) {
     if (from == to) return kNone;
     if (plan.kept != 0) {
@@ -236,7 +236,7 @@ std::size_t PodPlacer::place_on_node(const Demand& demand) {
     return place_among(plan, 0, demand.can_wait ? rows_.nodes() : rows_.ready(), Basis::existing);
 }
 
-std::size_t PodPlacer::place_or_buy(Attempt& attempt, std::size_t from) {
+std::size_t PodPlacer::place_or_add_machine(Attempt& attempt, std::size_t from) {
     const auto slot = find(attempt, from, room_.size());
     return slot != kNone ? slot : open(attempt);
 }
@@ -248,24 +248,24 @@ void PodPlacer::give_up_preferences(Plan& plan) {
         const auto wanted = kept | Kept{1} << i;
         if ((plan.kept & wanted) != wanted) continue;
         auto trial = attempt(plan, wanted, Basis::potential, false);
-        if (place_or_buy(trial, rows_.nodes()) != kNone) kept = wanted;
+        if (place_or_add_machine(trial, rows_.nodes()) != kNone) kept = wanted;
     }
     plan.kept = kept;
 }
 
-std::size_t PodPlacer::buy_for(Plan& plan) {
+std::size_t PodPlacer::add_machine_for(Plan& plan) {
     auto first = attempt(plan, plan.kept, Basis::potential);
-    auto slot = place_or_buy(first, rows_.nodes());
+    auto slot = place_or_add_machine(first, rows_.nodes());
     if (slot == kNone && plan.kept != 0) {
         give_up_preferences(plan);
         auto second = attempt(plan, plan.kept, Basis::potential);
-        slot = place_or_buy(second, rows_.nodes());
+        slot = place_or_add_machine(second, rows_.nodes());
     }
     return slot;
 }
 
 std::size_t PodPlacer::place_on_ready(Plan& plan) {
-    const auto state = state_of(plans_.variant(plan, 0));
+    const auto state = revision_of(plans_.variant(plan, 0));
     if (plan.no_ready_node_at == state) return kNone;
     const auto slot = place_among(plan, 0, rows_.ready(), Basis::now);
     if (slot == kNone) plan.no_ready_node_at = state;
@@ -284,14 +284,14 @@ std::size_t PodPlacer::place(const Demand& demand) {
     auto& plan = plans_.of(demand.pod_class);
     auto slot = place_as_decided(demand, plan, Basis::existing);
     if (slot != kNone) return slot;
-    const auto state = state_of(plans_.variant(plan, 0));
+    const auto state = revision_of(plans_.variant(plan, 0));
     if (plan.no_place_at == state) return kNone;
 
     const auto coming = demand.can_wait ? rows_.ready() : rows_.nodes();
-    // MachineSizes that are bought for pods that come later are domains of a spread, too.
+    // Machines that are launched for pods that come later are domains of a spread, too.
     slot = place_among(plan, 0, rows_.ready(), Basis::potential);
     if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
-    if (slot == kNone) slot = buy_for(plan);
+    if (slot == kNone) slot = add_machine_for(plan);
     // A pod that can wait may be placed on nodes that come, too.
     if (slot == kNone && demand.can_wait) plan.no_place_at = state;
     return slot;
@@ -301,12 +301,12 @@ std::size_t PodPlacer::place_as_last_resort(const Demand& demand) {
     auto& plan = plans_.of(demand.pod_class);
     const auto& required = plans_.variant(plan, 0);
     if (required.rules.spreads.empty()) return kNone;
-    const auto state = state_of(required);
+    const auto state = revision_of(required);
     if (plan.no_last_resort_at == state) return kNone;
     auto slot = place_among(plan, 0, rows_.ready(), Basis::existing);
     if (slot == kNone) {
         auto last = attempt(plan, 0, Basis::existing);
-        slot = place_or_buy(last, demand.can_wait ? rows_.ready() : rows_.nodes());
+        slot = place_or_add_machine(last, demand.can_wait ? rows_.ready() : rows_.nodes());
     }
     if (slot == kNone && demand.can_wait) plan.no_last_resort_at = state;
     return slot;

@@ -1,4 +1,4 @@
-// Places one pod after the other: on ready nodes, on coming ones, on machines bought before, on a new one.
+// Places one pod after the other: on ready nodes, on coming ones, on new machines, on another new one.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scheduling/demand.hpp"
-#include "scheduling/machines/purchases.hpp"
+#include "scheduling/machines/new_machines.hpp"
 #include "scheduling/nodes/daemons.hpp"
 #include "scheduling/nodes/host_ports.hpp"
 #include "scheduling/nodes/rows.hpp"
@@ -22,27 +22,27 @@ namespace scheduling {
 // room, as the kube-scheduler's NodeResourcesFit does with its default, LeastAllocated.
 enum class NodeOrder { first_fit, emptiest_first };
 
-// Slots are where pods are put: the nodes by their rows, behind them the purchases.
+// Slots are where pods are put: the nodes by their rows, behind them the new machines.
 class PodPlacer {
 public:
     // Every pod to be placed is in `classes`.
     PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons,
               NodeOrder order);
 
-    // Keeps room for the pod on the node that was bought for it, until the pod is placed.
+    // Keeps room for the pod on the node that was launched for it, until the pod is placed.
     void hold_decided(const Demand& demand);
     // The slot that the pod was put into, or kNone. Among ready nodes only, and nowhere if it waits for a
-    // node that was bought for it.
+    // node that was launched for it.
     std::size_t place_now(const Demand& demand);
     // See Topology; to be called when no pod is to be placed now any more.
     void expect_machines(const std::vector<std::size_t>& rows) { topology_.expect_machines(rows); }
     void protect_placed() { topology_.protect_placed(); }
-    // Anywhere, on machines that have to be bought as well.
+    // Anywhere, on machines that have to be launched as well.
     std::size_t place(const Demand& demand);
     // As place(), for pods with spread constraints: domains in which no machine could be had do not count. To
     // be tried when everybody else is placed, for who opens such a domain narrows where these pods may be.
     std::size_t place_as_last_resort(const Demand& demand);
-    // Among the nodes, without buying anything.
+    // Among the nodes, without launching anything.
     std::size_t place_on_node(const Demand& demand);
     // Whether a pod that found no place may find one once others are placed.
     bool may_change(ClassId id);
@@ -51,7 +51,7 @@ public:
 
     // Indices into Snapshot::pools.
     const std::vector<std::size_t>& pool_order() const { return pool_order_; }
-    const Purchases& purchases() const { return purchases_; }
+    const NewMachines& new_machines() const { return new_machines_; }
     const Topology& topology() const { return topology_; }
     // The demands of the class without preferences.
     const Variant& required(ClassId id) { return plans_.variant(plans_.of(id), 0); }
@@ -73,7 +73,7 @@ public:
     const Amounts& free_on_node(std::size_t row) const { return free_[row]; }
 
     // A new machine of the pool for `wanted` and no pod; kNone: not to be had.
-    std::size_t buy(std::size_t pool, const Amounts& wanted);
+    std::size_t add_machine(std::size_t pool, const Amounts& wanted);
     // Takes room of a slot for something other than a pod; false: the slot has too little.
     bool reserve(std::size_t slot, const Amounts& wanted);
 
@@ -97,17 +97,17 @@ private:
     std::size_t trust_decision(Plan& plan, std::size_t slot, Basis basis);
     bool release(const Demand& demand);
     std::size_t place_on_ready(Plan& plan);
-    void settle_purchases(const Rules& rules);
+    void settle_new_machines(const Rules& rules);
     std::size_t place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis);
-    std::size_t place_or_buy(Attempt& attempt, std::size_t from);
+    std::size_t place_or_add_machine(Attempt& attempt, std::size_t from);
     void give_up_preferences(Plan& plan);
-    std::size_t buy_for(Plan& plan);
+    std::size_t add_machine_for(Plan& plan);
     std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
     std::size_t find_node(Attempt& attempt, std::size_t from, std::size_t to);
     double free_share(std::size_t row, const Amounts& requests) const;
     bool is_kept_empty(std::size_t row) const;
     bool try_node(Attempt& attempt, std::size_t slot);
-    bool try_purchase(Attempt& attempt, std::size_t slot);
+    bool try_new_machine(Attempt& attempt, std::size_t slot);
     std::size_t open(Attempt& attempt);
     std::optional<Offer> offer_of(Attempt& attempt, std::size_t pool);
     template <class TryFit>
@@ -116,10 +116,10 @@ private:
     std::size_t preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
                                 std::size_t current) const;
     void learn_slots(Candidates& candidates);
-    std::size_t append_purchase(std::size_t pool, Offer offer, const Amounts& wanted);
-    void update_purchase(std::size_t slot, Offer offer, const Amounts& wanted);
+    std::size_t append_machine(std::size_t pool, Offer offer, const Amounts& wanted);
+    void update_machine(std::size_t slot, Offer offer, const Amounts& wanted);
     void count_in(const Attempt& attempt, std::size_t slot, std::size_t row);
-    std::int64_t state_of(const Variant& variant) const;
+    std::int64_t revision_of(const Variant& variant) const;
 
     const Snapshot& snapshot_;
     Rows& rows_;
@@ -129,7 +129,7 @@ private:
     HostPorts ports_;
     VolumeUse volume_use_;
     std::vector<Amounts> free_;  // of nodes
-    Purchases purchases_;
+    NewMachines new_machines_;
     std::vector<std::size_t> pool_order_;
     std::unordered_map<std::string_view, std::size_t> decided_;  // slots, by the UIDs of pods they are for
     std::unordered_map<const api::Pod*, std::size_t> held_;      // slots where room is held for pods

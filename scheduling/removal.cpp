@@ -22,11 +22,11 @@ class RemovalCheck {
 public:
     // `after` is the snapshot with the nodes leaving, `base` what is solved without that.
     RemovalCheck(const Snapshot& after, const Result& base, NodeDigests& digests,
-                 const RemovalRequest& request, Order order)
+                 const RemovalRequest& request, PlacementOrder order)
         : request_(request),
           leaving_(request.nodes.begin(), request.nodes.end()),
           base_(base),
-          solve_(after, digests, Buyers::displaced_pods,
+          solve_(after, digests, LaunchFor::displaced_pods,
                  request.may_wait ? Patience::for_coming_nodes : Patience::none, {}, order),
           result_(solve_.run()) {
         for (const auto node : request.nodes)
@@ -120,7 +120,7 @@ struct Removals::State {
     State(NodeDigests& known, const Snapshot& snapshot)
         : digests(known),
           after(snapshot),
-          base(Solve(snapshot, known, Buyers::displaced_pods, Patience::none).run()) {}
+          base(Solve(snapshot, known, LaunchFor::displaced_pods, Patience::none).run()) {}
 
     Removal check(const RemovalRequest& request) {
         if (!request.emptiest_first) return check(request, {});
@@ -135,7 +135,7 @@ struct Removals::State {
     Result base;
 
 private:
-    Removal check(const RemovalRequest& request, Order order) {
+    Removal check(const RemovalRequest& request, PlacementOrder order) {
         return RemovalCheck(after, base, digests, request, order).run(after);
     }
 };

@@ -21,21 +21,21 @@ Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames&
 
 }  // namespace
 
-Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Patience patience,
-             std::optional<std::vector<std::size_t>> expected, Order order)
+Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, LaunchFor launch_for, Patience patience,
+             std::optional<std::vector<std::size_t>> expected, PlacementOrder order)
     : snapshot_(snapshot),
-      buyers_(buyers),
+      launch_for_(launch_for),
       expected_(std::move(expected)),
       classes_(digests.label_sets(), digests.resource_names()),
       rows_(snapshot, digests),
       daemons_(snapshot, rows_, classes_.resource_names()),
       demand_(ordered_demand(snapshot, classes_, largest_offer(snapshot, rows_, classes_.resource_names()),
-                             buyers == Buyers::displaced_pods)),
+                             launch_for == LaunchFor::displaced_pods)),
       placer_(snapshot, classes_, rows_, daemons_, order.nodes),
       pods_on_(rows_.nodes()) {
     for (std::size_t row = 0; row < rows_.nodes(); ++row) pods_on_[row] = rows_.digest(row).own_pods;
     // A displaced pod runs: where its node's removal is judged it has a place or it has none. Where machines
-    // are bought, one that is coming serves it; otherwise each look would buy another.
+    // are launched, one that is coming serves it; otherwise each look would launch another.
     if (patience == Patience::none)
         for (auto& demand : demand_) demand.can_wait = !demand.is_displaced;
     if (order.displaced_in_reverse)
@@ -44,7 +44,7 @@ Solve::Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers, Pati
 
 Result Solve::run() {
     place_all();
-    auto spare = buy_spare(snapshot_, rows_, placer_, pods_on_);
+    auto spare = add_spare(snapshot_, rows_, placer_, pods_on_);
     describe_claims(spare);
     for (auto& cut : spare.cuts) cuts_.emplace(cut.budget, std::move(cut.message));
     for (auto& [budget, message] : cuts_) result_.cuts.push_back({budget, std::move(message)});
@@ -66,7 +66,7 @@ void Solve::place_until_stuck(std::vector<const Demand*>& waiting, const Place& 
     }
 }
 
-// The kube-scheduler uses nodes that are ready while those that are bought are still on their way. So what
+// The kube-scheduler uses nodes that are ready while those that are launched are still on their way. So what
 // fits there is placed before anything is planned for later, and counts in what is planned.
 void Solve::place_all() {
     std::vector<const Demand*> waiting;
@@ -80,14 +80,14 @@ void Solve::place_all() {
     else
         placer_.protect_placed();
     const auto place_later = [&](const Demand& demand) {
-        const bool may_buy = buyers_ == Buyers::everybody || demand.is_displaced;
-        return may_buy ? placer_.place(demand) : placer_.place_on_node(demand);
+        const bool may_launch = launch_for_ == LaunchFor::everybody || demand.is_displaced;
+        return may_launch ? placer_.place(demand) : placer_.place_on_node(demand);
     };
     place_until_stuck(waiting, place_later);
     place_until_stuck(waiting, [&](const Demand& demand) {
-        const bool may_buy = buyers_ == Buyers::everybody || demand.is_displaced;
+        const bool may_launch = launch_for_ == LaunchFor::everybody || demand.is_displaced;
         const auto slot = place_later(demand);
-        return slot != kNone || !may_buy ? slot : placer_.place_as_last_resort(demand);
+        return slot != kNone || !may_launch ? slot : placer_.place_as_last_resort(demand);
     });
     for (const auto* demand : waiting) refuse(*demand);
 }
@@ -124,32 +124,32 @@ void Solve::refuse(const Demand& demand) {
 }
 
 void Solve::describe_claims(const SpareResult& spare) {
-    const auto& purchases = placer_.purchases();
-    for (std::size_t i = 0; i < purchases.size(); ++i) {
-        const auto& purchase = purchases.at(i);
+    const auto& new_machines = placer_.new_machines();
+    for (std::size_t i = 0; i < new_machines.size(); ++i) {
+        const auto& new_machine = new_machines.at(i);
         auto& claim = result_.claims.emplace_back();
-        claim.pool = purchase.pool;
-        claim.cpu_cores = purchase.size.cpu_cores;
-        claim.memory_mib = purchase.size.memory_mib;
-        if (const auto* shape = purchases.machines(purchase.pool).shape(purchase.size))
+        claim.pool = new_machine.pool;
+        claim.cpu_cores = new_machine.size.cpu_cores;
+        claim.memory_mib = new_machine.size.memory_mib;
+        if (const auto* shape = new_machines.machines(new_machine.pool).shape(new_machine.size))
             claim.shape = shape->name;
-        claim.place = snapshot_.pools[purchase.pool].places[purchase.place].place;
-        claim.zone = zone_of(purchase);
+        claim.place = snapshot_.pools[new_machine.pool].places[new_machine.place].place;
+        claim.zone = zone_of(new_machine);
         if (const auto reason = spare.reasons.find(i); reason != spare.reasons.end())
             claim.reason = reason->second;
     }
     for (const auto& placement : result_.placements)
         if (placement.claim) result_.claims[*placement.claim].pods.push_back(placement.pod);
     const Fullness fullness(placer_, demand_);
-    for (std::size_t i = 0; i < purchases.size(); ++i)
+    for (std::size_t i = 0; i < new_machines.size(); ++i)
         result_.claims[i].is_full = fullness.is_full(i, result_.claims[i].pods);
 }
 
 // Empty while its pods leave all of the pool's places open.
-std::string Solve::zone_of(const Purchase& purchase) const {
-    const auto& places = snapshot_.pools[purchase.pool].places;
-    if (purchase.allowed == BitSet::all(places.size())) return {};
-    return places[purchase.place].zone;
+std::string Solve::zone_of(const NewMachine& new_machine) const {
+    const auto& places = snapshot_.pools[new_machine.pool].places;
+    if (new_machine.allowed == BitSet::all(places.size())) return {};
+    return places[new_machine.place].zone;
 }
 
 Solve::Use Solve::use_of(std::size_t pool) const {
@@ -159,11 +159,11 @@ Solve::Use Solve::use_of(std::size_t pool) const {
         use.allocatable += rows_.allocatable(row);
         use.free += placer_.free_on_node(row);
     }
-    const auto& purchases = placer_.purchases();
-    for (std::size_t i = 0; i < purchases.size(); ++i) {
-        if (purchases.at(i).pool != pool) continue;
-        use.allocatable += purchases.machines(pool).allocatable(purchases.at(i).size);
-        use.free += purchases.free(i);
+    const auto& new_machines = placer_.new_machines();
+    for (std::size_t i = 0; i < new_machines.size(); ++i) {
+        if (new_machines.at(i).pool != pool) continue;
+        use.allocatable += new_machines.machines(pool).allocatable(new_machines.at(i).size);
+        use.free += new_machines.free(i);
     }
     return use;
 }
@@ -171,9 +171,9 @@ Solve::Use Solve::use_of(std::size_t pool) const {
 std::vector<std::size_t> Solve::rows_with_shared_daemons() const {
     std::vector<std::size_t> rows;
     if (!placer_.topology().has_shared_daemons()) return rows;
-    const auto& purchases = placer_.purchases();
-    for (std::size_t i = 0; i < purchases.size(); ++i)
-        rows.push_back(placer_.template_row(purchases.at(i).pool, purchases.at(i).place));
+    const auto& new_machines = placer_.new_machines();
+    for (std::size_t i = 0; i < new_machines.size(); ++i)
+        rows.push_back(placer_.template_row(new_machines.at(i).pool, new_machines.at(i).place));
     std::sort(rows.begin(), rows.end());
     return rows;
 }
@@ -183,19 +183,19 @@ Solver::~Solver() = default;
 
 // MachineSizes come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes
 // the machines to know where pods may be, and the pods to know the machines: tried until both agree. Where
-// they never do, only so much is bought as is right without the rest, which follows when the first machines
+// they never do, only so much is launched as is right without the rest, which follows when the first machines
 // are there.
 Result Solver::solve(const Snapshot& snapshot) {
     digests_->prepare(snapshot);
     std::vector<std::size_t> expected;
     for (int round = 1; round <= kMostRounds; ++round) {
-        Solve solve(snapshot, *digests_, Buyers::everybody, Patience::for_coming_nodes, expected);
+        Solve solve(snapshot, *digests_, LaunchFor::everybody, Patience::for_coming_nodes, expected);
         auto result = solve.run();
         auto rows = solve.rows_with_shared_daemons();
         if (rows == expected) return result;
         expected = std::move(rows);
     }
-    return Solve(snapshot, *digests_, Buyers::everybody, Patience::for_coming_nodes, std::nullopt).run();
+    return Solve(snapshot, *digests_, LaunchFor::everybody, Patience::for_coming_nodes, std::nullopt).run();
 }
 
 Result solve(const Snapshot& snapshot) {

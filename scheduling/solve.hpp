@@ -13,32 +13,33 @@
 
 namespace scheduling {
 
-// Whom machines are bought for. Whoever may not buy is placed on nodes only.
-enum class Buyers { everybody, displaced_pods };
+// Whom machines are launched for. Whoever may not launch is placed on nodes only.
+enum class LaunchFor { everybody, displaced_pods };
 // Whether a node that is still coming is a place for displaced pods.
 enum class Patience { none, for_coming_nodes };
 
 // In which order nodes and displaced pods are tried.
-struct Order {
+struct PlacementOrder {
     NodeOrder nodes = NodeOrder::first_fit;
     bool displaced_in_reverse = false;  // only those that come last, see Demand
 };
 
 class Solve {
 public:
-    // expected: the template rows of machines that will probably be bought; nullopt: that cannot be said, see
-    // Topology::protect_placed().
-    Solve(const Snapshot& snapshot, NodeDigests& digests, Buyers buyers,
+    // expected: the template rows of machines that will probably be launched; nullopt: that cannot be said,
+    // see Topology::protect_placed().
+    Solve(const Snapshot& snapshot, NodeDigests& digests, LaunchFor launch_for,
           Patience patience = Patience::for_coming_nodes,
-          std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>(), Order order = {});
+          std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>(),
+          PlacementOrder order = {});
 
     Result run();
 
-    // After run(): the template rows of the machines bought, where pods of their DaemonSets count in domains
-    // in which other pods are placed; empty where they do not.
+    // After run(): the template rows of the machines launched, where pods of their DaemonSets count in
+    // domains in which other pods are placed; empty where they do not.
     std::vector<std::size_t> rows_with_shared_daemons() const;
 
-    // Of all nodes of a pool that are ready, and of the machines bought for it, after run().
+    // Of all nodes of a pool that are ready, and of the machines launched for it, after run().
     struct Use {
         Amounts allocatable;
         Amounts free;
@@ -53,10 +54,10 @@ private:
     bool note(const Demand& demand, std::size_t slot);
     void refuse(const Demand& demand);
     void describe_claims(const SpareResult& spare);
-    std::string zone_of(const Purchase& purchase) const;
+    std::string zone_of(const NewMachine& new_machine) const;
 
     const Snapshot& snapshot_;
-    Buyers buyers_;
+    LaunchFor launch_for_;
     std::optional<std::vector<std::size_t>> expected_;
     PodClasses classes_;
     Rows rows_;

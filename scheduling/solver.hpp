@@ -1,4 +1,4 @@
-// Where pods go and what has to be bought for them, as the kube-scheduler would decide it afterwards.
+// Where pods go and what has to be launched for them, as the kube-scheduler would decide it afterwards.
 // Pure: no I/O, no clock, no globals; the same snapshot gives the same result.
 #pragma once
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Placement {
     std::optional<std::size_t> claim;  // index into Result::claims
 };
 
-// A machine to buy: the smallest of the pool's shapes that holds its pods.
+// A machine to launch: the smallest of the pool's shapes that holds its pods.
 struct NewClaim {
     std::size_t pool = 0;  // index into Snapshot::pools
     std::string shape;     // name of the fixed shape, empty if flexible
@@ -40,7 +40,7 @@ struct Unplaced {
     std::vector<std::string> reasons;
 };
 
-// A budget that made the purchase smaller than the demand.
+// A budget that made the launch smaller than the demand.
 struct Cut {
     std::size_t budget = 0;  // index into Snapshot::budgets
     std::string message;     // "limits.maxNodes of pool small: 0 nodes left"
@@ -49,11 +49,11 @@ struct Cut {
 
 struct Result {
     std::vector<Placement> placements;  // in the order in which they were made, each valid after those before
-    std::size_t placed_now = 0;         // the first so many need no machine that is coming or bought
+    std::size_t placed_now = 0;         // the first so many need no machine that is coming or launched
     std::vector<NewClaim> claims;
     std::vector<Unplaced> unplaced;  // in the order in which the pods were tried
     std::vector<Cut> cuts;           // in the order of Snapshot::budgets
-    std::size_t demand_unmet = 0;    // minimal nodes and spare room that could not be bought: machines short
+    std::size_t demand_unmet = 0;  // minimal nodes and spare room that could not be launched: machines short
 };
 
 // Whether nodes can go.
@@ -61,12 +61,12 @@ struct Removal {
     bool possible = false;
     std::vector<std::string> reasons;    // if not: "pod default/web-1 fits no other node: ..."
     std::vector<Placement> moves;        // where their pods would go
-    std::vector<NewClaim> replacements;  // what has to be bought, with what had to be bought anyway
+    std::vector<NewClaim> replacements;  // what has to be launched, with what had to be launched anyway
 };
 
 struct RemovalRequest {
     std::vector<std::size_t> nodes;     // indices into Snapshot::nodes
-    std::size_t most_replacements = 0;  // machines that may be bought instead
+    std::size_t most_replacements = 0;  // machines that may be launched instead
     bool may_wait = false;              // their pods may be placed on nodes that are still coming
     // Their pods are put on nodes that are kept empty, then where most is free, as the kube-scheduler does by
     // default, instead of where they just fit; and not only the largest first, but also the smallest, as
@@ -80,13 +80,13 @@ struct RemovalRequest {
 };
 
 // Demand is Snapshot::pods and the pods of leaving nodes that come back elsewhere; more important pods
-// first, then larger ones. Buys as much as budgets and places allow.
+// first, then larger ones. Launches as much as budgets and places allow.
 Result solve(const Snapshot& snapshot);
 
 // Takes the nodes out of the snapshot and places their pods on ready nodes (on coming ones only if the
 // request says so) and on at most that many new machines. Not possible if a pod of theirs would find no
 // place, once all pods that wait have the places that they find, or if a pod that waits, min_nodes or spare
-// room needs one of the nodes. Pods that wait for a machine to be bought do not count. Evictions
+// room needs one of the nodes. Pods that wait for a machine to be launched do not count. Evictions
 // (PodDisruptionBudgets, annotations) are not looked at.
 Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request);
 

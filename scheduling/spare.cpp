@@ -9,9 +9,9 @@ namespace scheduling {
 
 namespace {
 
-class SpareBuyer {
+class SpareAdder {
 public:
-    SpareBuyer(const Snapshot& snapshot, const Rows& rows, PodPlacer& placer,
+    SpareAdder(const Snapshot& snapshot, const Rows& rows, PodPlacer& placer,
                std::vector<std::size_t> pods_on)
         : snapshot_(snapshot), rows_(rows), placer_(placer), pods_on_(std::move(pods_on)) {}
 
@@ -29,27 +29,27 @@ private:
         std::vector<std::size_t> slots;
         for (std::size_t row = 0; row < rows_.nodes(); ++row)
             if (rows_.node(row).pool == pool) slots.push_back(row);
-        for (std::size_t i = 0; i < placer_.purchases().size(); ++i)
-            if (placer_.purchases().at(i).pool == pool) slots.push_back(rows_.nodes() + i);
+        for (std::size_t i = 0; i < placer_.new_machines().size(); ++i)
+            if (placer_.new_machines().at(i).pool == pool) slots.push_back(rows_.nodes() + i);
         return slots;
     }
 
-    bool buy(std::size_t pool, const Amounts& wanted, const std::string& reason) {
-        const auto slot = placer_.buy(pool, wanted);
+    bool add_machine(std::size_t pool, const Amounts& wanted, const std::string& reason) {
+        const auto slot = placer_.add_machine(pool, wanted);
         if (slot == kNone) return false;
         result_.reasons[slot - rows_.nodes()] = reason;
         pods_on_.resize(slot + 1);
         return true;
     }
 
-    void buy_nodes(std::size_t pool, std::int64_t missing, const std::string& reason) {
+    void add_nodes(std::size_t pool, std::int64_t missing, const std::string& reason) {
         for (; missing > 0; --missing)
-            if (!buy(pool, {}, reason)) return note_unmet(pool, static_cast<std::size_t>(missing));
+            if (!add_machine(pool, {}, reason)) return note_unmet(pool, static_cast<std::size_t>(missing));
     }
 
     void fill_minimum(std::size_t pool) {
         const auto wanted = snapshot_.pools[pool].min_nodes;
-        buy_nodes(pool, wanted - static_cast<std::int64_t>(slots_of(pool).size()),
+        add_nodes(pool, wanted - static_cast<std::int64_t>(slots_of(pool).size()),
                   "to have at least " + counted(wanted, "node"));
     }
 
@@ -59,7 +59,7 @@ private:
         const auto slots = slots_of(pool);
         const auto empty =
             std::count_if(slots.begin(), slots.end(), [&](std::size_t slot) { return pods_on_[slot] == 0; });
-        buy_nodes(pool, wanted - empty, "to keep " + counted(wanted, "node") + " spare");
+        add_nodes(pool, wanted - empty, "to keep " + counted(wanted, "node") + " spare");
     }
 
     // Whole cores only: what is less serves nobody. The rest of what is wanted.
@@ -70,7 +70,7 @@ private:
         missing.base[kMemory] = spare.memory_mib * kMiB;
         for (const auto slot : slots_of(pool)) {
             const auto free = slot < rows_.nodes() ? placer_.free_on_node(slot)
-                                                   : placer_.purchases().free(slot - rows_.nodes());
+                                                   : placer_.new_machines().free(slot - rows_.nodes());
             missing.base[kCpu] -= std::max<std::int64_t>(0, free.base[kCpu]) / kMilli * kMilli;
             missing.base[kMemory] -= std::max<std::int64_t>(0, free.base[kMemory]);
         }
@@ -78,7 +78,7 @@ private:
         return missing;
     }
 
-    // In as large pieces as there are machines: first as growth of those bought anyway, then as new ones.
+    // In as large pieces as there are machines: first as growth of those launched anyway, then as new ones.
     void fill_spare_amounts(std::size_t pool) {
         const auto& spare = snapshot_.pools[pool].spare;
         if (spare.cpu_cores <= 0 && spare.memory_mib <= 0) return;
@@ -86,8 +86,8 @@ private:
                             memory(spare.memory_mib * kMiB) + " spare";
         auto missing = missing_amounts(pool);
         const auto places = BitSet::all(snapshot_.pools[pool].places.size());
-        auto most = placer_.purchases().machines(pool).largest();
-        most -= placer_.purchases().overhead(pool, places);
+        auto most = placer_.new_machines().machines(pool).largest();
+        most -= placer_.new_machines().overhead(pool, places);
         while (missing.base[kCpu] > 0 || missing.base[kMemory] > 0) {
             Amounts piece;
             piece.base[kCpu] = std::min(missing.base[kCpu], most.base[kCpu] / kMilli * kMilli);
@@ -99,10 +99,10 @@ private:
 
     bool add_piece(std::size_t pool, Amounts& piece, const std::string& reason) {
         while (piece.base[kCpu] > 0 || piece.base[kMemory] > 0) {
-            for (std::size_t i = 0; i < placer_.purchases().size(); ++i)
-                if (placer_.purchases().at(i).pool == pool && placer_.reserve(rows_.nodes() + i, piece))
+            for (std::size_t i = 0; i < placer_.new_machines().size(); ++i)
+                if (placer_.new_machines().at(i).pool == pool && placer_.reserve(rows_.nodes() + i, piece))
                     return true;
-            if (buy(pool, piece, reason)) return true;
+            if (add_machine(pool, piece, reason)) return true;
             piece.base[kCpu] = piece.base[kCpu] / 2 / kMilli * kMilli;
             piece.base[kMemory] = piece.base[kMemory] / 2 / kMiB * kMiB;
         }
@@ -112,13 +112,13 @@ private:
     void note_unmet(std::size_t pool, std::size_t machines) {
         result_.unmet += machines;
         const auto& all = snapshot_.pools[pool];
-        const auto& purchases = placer_.purchases();
-        const auto size = purchases.machines(pool).smallest({});
+        const auto& new_machines = placer_.new_machines();
+        const auto size = new_machines.machines(pool).smallest({});
         if (!all.closed.empty() || !size) return;
         const Take take{1, size->cpu_cores, size->memory_mib};
-        const auto budget = purchases.market().budget_in_the_way(all, take);
+        const auto budget = new_machines.free_capacity().budget_in_the_way(all, take);
         if (budget != kNone)
-            result_.cuts.push_back({budget, describe(purchases.market().budget(budget), take)});
+            result_.cuts.push_back({budget, describe(new_machines.free_capacity().budget(budget), take)});
     }
 
     const Snapshot& snapshot_;
@@ -130,9 +130,9 @@ private:
 
 }  // namespace
 
-SpareResult buy_spare(const Snapshot& snapshot, const Rows& rows, PodPlacer& placer,
+SpareResult add_spare(const Snapshot& snapshot, const Rows& rows, PodPlacer& placer,
                       std::vector<std::size_t> pods_on) {
-    return SpareBuyer(snapshot, rows, placer, std::move(pods_on)).run();
+    return SpareAdder(snapshot, rows, placer, std::move(pods_on)).run();
 }
 
 }  // namespace scheduling

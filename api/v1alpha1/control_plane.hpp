@@ -27,7 +27,7 @@ struct ControlPlaneLimits {
     bool operator==(const ControlPlaneLimits&) const = default;
 };
 
-// Both exceeded: buying and disruption pause.
+// Both exceeded: launching and disruption pause.
 struct ClusterHealth {
     std::int32_t maxUnreadyPercent = 45;
     std::int32_t okUnreadyCount = 3;
@@ -44,7 +44,7 @@ struct ControlPlaneSpec {
     Batching batching;
     ControlPlaneLimits limits;
     ClusterHealth health;
-    // Pods of lower priority are expendable: nothing is bought for them, and they keep no node.
+    // Pods of lower priority are expendable: nothing is launched for them, and they keep no node.
     std::int32_t ignorePodsBelowPriority = kIgnorePodsBelowPriority;
     std::optional<Bootstrap> bootstrap;  // for pools that have none
     bool operator==(const ControlPlaneSpec&) const = default;

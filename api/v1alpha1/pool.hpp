@@ -118,7 +118,7 @@ struct AddressReservation {
     bool operator==(const AddressReservation&) const = default;
 };
 
-// A pod that stayed Pending although the node bought for it became Ready; not bought for before
+// A pod that stayed Pending although the node launched for it became Ready; not launched for before
 // nextRetryTime, nor are others of its kind.
 struct Misprediction {
     std::string podUID;

@@ -11,7 +11,7 @@ namespace {
 
 using controllers::disruption::Search;
 
-// What a machine bought instead is compared with.
+// What a machine launched instead is compared with.
 scheduling::Snapshot with_capacity(scheduling::Snapshot snapshot) {
     for (auto& node : snapshot.nodes) {
         auto object = std::make_shared<api::Node>(*node.node);

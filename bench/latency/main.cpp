@@ -105,9 +105,9 @@ void run_stream(int pods) {
         came.emplace(uid, stage.now());
         stage.run_for(std::chrono::milliseconds{50});
     }
-    stage.run_until("the last claim", [&] { return stage.bought().size() >= came.size(); });
+    stage.run_until("the last claim", [&] { return stage.launched().size() >= came.size(); });
     std::vector<double> waits;
-    for (const auto& [uid, when] : stage.bought()) waits.push_back(milliseconds(when - came.at(uid)));
+    for (const auto& [uid, when] : stage.launched()) waits.push_back(milliseconds(when - came.at(uid)));
     std::sort(waits.begin(), waits.end());
     std::printf("stream=%d unschedulable_to_claim_ms=%.2f p99=%.2f\n", pods, median(waits),
                 waits[(waits.size() - 1) * 99 / 100]);

@@ -155,8 +155,8 @@ void Stage::watch() {
     server_.observe([this, claims](const fake::Change& change) {
         if (change.key.resource != claims || !change.after) return;
         if (!change.before) {
-            const auto bought = api::decode<NodeSmithClaim>(change.after->value());
-            for (const auto& uid : controllers::provisioning::bought_for(bought))
+            const auto launched = api::decode<NodeSmithClaim>(change.after->value());
+            for (const auto& uid : controllers::provisioning::bought_for(launched))
                 bought_.try_emplace(uid, now());
         }
         if (!change.before && claim_.empty()) {

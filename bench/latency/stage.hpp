@@ -48,7 +48,7 @@ public:
     std::optional<base::TimePoint> machine_requested() const { return machine_requested_; }
     std::optional<base::TimePoint> claim_ready() const { return claim_ready_; }
     // When the first claim for each pod was created, by UID.
-    const std::map<std::string, base::TimePoint>& bought() const { return bought_; }
+    const std::map<std::string, base::TimePoint>& launched() const { return bought_; }
     void forget();
 
 private:

@@ -1,4 +1,4 @@
-// Which ControlPlane a pool belongs to: the one that decides whether machines are bought and removed there.
+// Which ControlPlane a pool belongs to: the one that decides whether machines are launched and removed there.
 // Pure.
 #pragma once
 

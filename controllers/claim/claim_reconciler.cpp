@@ -83,7 +83,7 @@ asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
 
 Observation ClaimReconciler::observe(ClaimPointer stored) {
     auto observation = claim::observe(informers_, std::move(stored), api::Time(clock_.wall_now()));
-    if (!observation.purchase_hold) observation.purchase_hold = boot_data_.obstacle(observation);
+    if (!observation.launch_hold) observation.launch_hold = boot_data_.obstacle(observation);
     if (const auto* report = machine_reports_.of(*observation.claim)) observation.machine = *report;
     observation.use = disruption_reports_.use_of(*observation.claim);
     observation.permission = disruption_reports_.permission_of(*observation.claim);

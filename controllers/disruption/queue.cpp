@@ -29,18 +29,18 @@ constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
 constexpr base::Duration kPermissionLasts = std::chrono::seconds{10};
 constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
 
-// As long as a purchase may take that comes after another one.
+// As long as a launch may take that comes after another one.
 api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
     return scale_up.stabilizationWindow.value + scale_up.provisionTimeout.value +
            scale_up.registrationTimeout.value + scale_up.initializationTimeout.value;
 }
 
-bool waits_for_a_machine(const Verdict& verdict) {
+bool waits_for_a_machine(const DepartureVerdict& verdict) {
     return verdict.outlook == Outlook::wait || verdict.outlook == Outlook::later;
 }
 
 // There is no other place for its pods, or none comes.
-std::optional<Blocker> reason_to_stay(const Verdict& verdict, Time decided,
+std::optional<Blocker> reason_to_stay(const DepartureVerdict& verdict, Time decided,
                                       const api::v1alpha1::NodeSmithPool& pool, Time now) {
     if (verdict.outlook == Outlook::impossible) return Blocker{"Needed", verdict.message, std::nullopt};
     const auto& failed = pool.status.lastScaleFailureTime;
@@ -166,9 +166,9 @@ asio::awaitable<void> Queue::prepare(Pass& pass, Member member, std::vector<Memb
         prepared.push_back(member);
 }
 
-// What goes together is judged together: one machine may be bought for all of them.
+// What goes together is judged together: one machine may be launched for all of them.
 asio::awaitable<void> Queue::depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy) {
-    Verdict verdict{Outlook::clear, ""};
+    DepartureVerdict verdict{Outlook::clear, ""};
     if (kind != Kind::Unhealthy) {
         Departure departure{kind, {}, !is_busy};
         for (const auto& member : group)

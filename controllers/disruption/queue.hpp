@@ -1,5 +1,5 @@
 // The disruptions that were decided, each taken one step further at a time: the node tainted, its pods' next
-// places awaited (provisioning buys what is missing, because the node counts as leaving), looked at again
+// places awaited (provisioning launches what is missing, because the node counts as leaving), looked at again
 // after a pause by live reads, drained, and its claim deleted; or all of it undone. What is permitted here
 // the claims' reconciler carries out. The queue itself is the claims' status (condition Disrupted) and the
 // Nodes' taint, where any process finds it again.

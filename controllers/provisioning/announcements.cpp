@@ -29,15 +29,15 @@ void ProvisioningReconciler::say_what_is_missing(const Decision& decision) {
                        "no node can be created for the pod: " + joined(refused.reasons));
     }
     metrics_.unplaced.with({}).set(static_cast<double>(talked_of.size()));
-    for (const auto& order : decision.orders) {
-        if (order.observed_by.empty()) continue;
-        for (const auto claim : order.claims)
+    for (const auto& launch : decision.launches) {
+        if (launch.observed_by.empty()) continue;
+        for (const auto claim : launch.claims)
             for (const auto* pod : decision.result.claims[claim].pods) {
                 talked_of.insert(pod->metadata.uid);
                 announcer_.say(kube::target_of(*pod), kube::EventType::normal, "ObserveOnly",
-                               "a machine of pool " + decision.world.pools[order.pool].pool->metadata.name +
+                               "a machine of pool " + decision.world.pools[launch.pool].pool->metadata.name +
                                    " would be created for the pod, if spec.mode of control plane " +
-                                   order.observed_by + " were Active");
+                                   launch.observed_by + " were Active");
             }
     }
     for (const auto& supply : decision.world.pools) talked_of.insert(supply.pool->metadata.uid);

@@ -36,7 +36,7 @@ public:
         const auto at = looked_ + durations.idle;
         return at < closes_at(durations) ? std::optional(at) : std::nullopt;
     }
-    // What was certain is bought. The rest waits as long as if the window had opened with it: `waits_since`
+    // What was certain is launched. The rest waits as long as if the window had opened with it: `waits_since`
     // is when its first pod came.
     void note_early_look(base::TimePoint now, base::TimePoint waits_since) {
         looked_ = now;

@@ -1,4 +1,4 @@
-// What may be bought while the batch is still open.
+// What may be launched while the batch is still open.
 #include <algorithm>
 #include <set>
 
@@ -8,8 +8,8 @@ namespace controllers::provisioning {
 
 namespace {
 
-// A pool that pauses after each purchase, or bounds how much one may be, wants few and well considered ones.
-bool buys_at_any_time(const api::v1alpha1::ScaleUp& scale_up) {
+// A pool that pauses after each launch, or bounds how much one may be, wants few and well considered ones.
+bool launches_at_any_time(const api::v1alpha1::ScaleUp& scale_up) {
     return scale_up.batchSize == 0 && scale_up.stabilizationWindow.value <= std::chrono::seconds{0};
 }
 
@@ -18,19 +18,19 @@ bool buys_at_any_time(const api::v1alpha1::ScaleUp& scale_up) {
 void keep_what_is_certain(Decision& decision) {
     std::set<std::size_t> scarce;  // budgets
     for (const auto& cut : decision.result.cuts) scarce.insert(cut.budget);
-    for (auto& order : decision.orders) {
+    for (auto& launch : decision.launches) {
         // Who gets the last that a limit leaves is decided when all are there.
-        const auto& budgets = decision.world.snapshot.pools[order.pool].budgets;
+        const auto& budgets = decision.world.snapshot.pools[launch.pool].budgets;
         const bool is_scarce = std::any_of(budgets.begin(), budgets.end(),
                                            [&](std::size_t budget) { return scarce.contains(budget); });
-        const bool may_buy = !is_scarce && order.observed_by.empty() &&
-                             buys_at_any_time(decision.world.pools[order.pool].pool->spec.scaleUp);
-        std::erase_if(order.claims, [&](std::size_t claim) {
+        const bool may_launch = !is_scarce && launch.observed_by.empty() &&
+                                launches_at_any_time(decision.world.pools[launch.pool].pool->spec.scaleUp);
+        std::erase_if(launch.claims, [&](std::size_t claim) {
             const auto& made = decision.result.claims[claim];
-            return !may_buy || !made.is_full || made.pods.empty();
+            return !may_launch || !made.is_full || made.pods.empty();
         });
     }
-    std::erase_if(decision.orders, [](const PoolOrder& order) { return order.claims.empty(); });
+    std::erase_if(decision.launches, [](const PoolLaunch& launch) { return launch.claims.empty(); });
 }
 
 }  // namespace controllers::provisioning

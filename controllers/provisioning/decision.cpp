@@ -6,14 +6,14 @@
 
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/kinds.hpp"
-#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/predictions.hpp"
 
 namespace controllers::provisioning {
 
 namespace {
 
-using Purchases = std::map<std::string, int>;
+using Launches = std::map<std::string, int>;
 
 PodPointers unschedulable_pods(const Informers& informers) {
     return informers.pods.store().by_index(kPodsUnschedulable, "true");
@@ -21,30 +21,30 @@ PodPointers unschedulable_pods(const Informers& informers) {
 
 // By what the API server knows, which a restart survives, and by memory, which survives that people take the
 // finalizers of claims.
-Purchases recent_purchases(const DecisionInputs& inputs, api::Time now) {
+Launches recent_launches(const DecisionInputs& inputs, api::Time now) {
     ClaimPointers claims;
     for (const auto& [key, claim] : inputs.informers.claims.store().all()) claims.push_back(claim);
-    auto purchases = purchases_last_hour(claims, inputs.informers.pools.store().all(), now);
+    auto launches = launches_last_hour(claims, inputs.informers.pools.store().all(), now);
     for (const auto& [uid, count] : inputs.remembered) {
-        auto& known = purchases[uid];
+        auto& known = launches[uid];
         known = std::max(known, count);
     }
-    return purchases;
+    return launches;
 }
 
-bool is_exhausted(const std::string& uid, const Purchases& purchases) {
-    const auto bought = purchases.find(uid);
-    return bought != purchases.end() && bought->second >= kMostPurchasesPerHour;
+bool is_exhausted(const std::string& uid, const Launches& launches) {
+    const auto launched = launches.find(uid);
+    return launched != launches.end() && launched->second >= kMostLaunchesPerHour;
 }
 
 // Pods of leaving nodes are demand as well, which select_demand() does not see. Those for which too many
-// machines were bought already get what is free, but no other machine; whoever shared one with them is not to
-// suffer for it.
-std::set<std::string> exhausted_pods(const scheduling::Result& result, const Purchases& purchases) {
+// machines were launched already get what is free, but no other machine; whoever shared one with them is not
+// to suffer for it.
+std::set<std::string> exhausted_pods(const scheduling::Result& result, const Launches& launches) {
     std::set<std::string> uids;
     for (const auto& claim : result.claims)
         for (const auto* pod : claim.pods)
-            if (is_exhausted(pod->metadata.uid, purchases)) uids.insert(pod->metadata.uid);
+            if (is_exhausted(pod->metadata.uid, launches)) uids.insert(pod->metadata.uid);
     return uids;
 }
 
@@ -58,19 +58,19 @@ bool take_off_leaving_nodes(World& world, const std::set<std::string>& uids) {
     return taken > 0;
 }
 
-std::vector<PoolOrder> orders_of(const World& world, const scheduling::Result& result,
-                                 const Informers& informers) {
-    std::map<std::size_t, PoolOrder> by_pool;
+std::vector<PoolLaunch> launches_of(const World& world, const scheduling::Result& result,
+                                    const Informers& informers) {
+    std::map<std::size_t, PoolLaunch> by_pool;
     for (std::size_t i = 0; i < result.claims.size(); ++i) by_pool[result.claims[i].pool].claims.push_back(i);
-    std::vector<PoolOrder> orders;
-    for (auto& [index, order] : by_pool) {
+    std::vector<PoolLaunch> launches;
+    for (auto& [index, launch] : by_pool) {
         const auto manager = informers.control_planes.store().get(world.pools[index].manager);
         if (!manager) continue;
-        order.pool = index;
-        if (observes_only(*manager)) order.observed_by = manager->metadata.name;
-        orders.push_back(std::move(order));
+        launch.pool = index;
+        if (observes_only(*manager)) launch.observed_by = manager->metadata.name;
+        launches.push_back(std::move(launch));
     }
-    return orders;
+    return launches;
 }
 
 std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling::Result& result) {
@@ -87,21 +87,21 @@ std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling
 
 Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now) {
     const auto& informers = inputs.informers;
-    const auto purchases = recent_purchases(inputs, now);
+    const auto launches = recent_launches(inputs, now);
     Decision decision;
     const auto unschedulable = unschedulable_pods(informers);
     const auto rules = demand_rules(informers, unschedulable, now);
     decision.look_again = rules.look_again;
-    decision.demand = select_demand(unschedulable, purchases, informers.pools.store().all(),
+    decision.demand = select_demand(unschedulable, launches, informers.pools.store().all(),
                                     informers.nodes.store().all(), now, rules);
     auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
     decision.world =
         build_world(informers, inputs.template_hashes, std::move(supplies), decision.demand.pods, now);
     decision.freed = free_room_of_ending_pods(decision.world, now);
     decision.result = solver.solve(decision.world.snapshot);
-    while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, purchases)))
+    while (take_off_leaving_nodes(decision.world, exhausted_pods(decision.result, launches)))
         decision.result = solver.solve(decision.world.snapshot);
-    decision.orders = orders_of(decision.world, decision.result, informers);
+    decision.launches = launches_of(decision.world, decision.result, informers);
     decision.refused = refused_pods(decision.demand, decision.result);
     return decision;
 }
@@ -114,25 +114,25 @@ World world_for_removals(const DecisionInputs& inputs, api::Time now) {
                              demand_rules(informers, unschedulable, now));
     auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
     auto world = build_world(informers, inputs.template_hashes, std::move(supplies), std::move(pods), now);
-    const auto purchases = recent_purchases(inputs, now);
-    for (const auto& [uid, count] : purchases)
-        if (is_exhausted(uid, purchases)) world.exhausted.insert(uid);
+    const auto launches = recent_launches(inputs, now);
+    for (const auto& [uid, count] : launches)
+        if (is_exhausted(uid, launches)) world.exhausted.insert(uid);
     return world;
 }
 
-Purchase purchase_of(const scheduling::NewClaim& claim, const Informers& informers) {
-    Purchase purchase;
-    purchase.size = {claim.cpu_cores, claim.memory_mib};
-    purchase.zone = claim.zone;
-    purchase.reason = claim.reason;
+PlannedClaim planned_claim_of(const scheduling::NewClaim& claim, const Informers& informers) {
+    PlannedClaim planned_claim;
+    planned_claim.size = {claim.cpu_cores, claim.memory_mib};
+    planned_claim.zone = claim.zone;
+    planned_claim.reason = claim.reason;
     std::set<std::string> kinds;
     for (const auto* pod : claim.pods) {
-        purchase.pod_uids.push_back(pod->metadata.uid);
-        purchase.pod_names.push_back(api::key_of(*pod).str());
+        planned_claim.pod_uids.push_back(pod->metadata.uid);
+        planned_claim.pod_names.push_back(api::key_of(*pod).str());
         kinds.insert(kind_of(informers, *pod));
     }
-    purchase.pod_kinds.assign(kinds.begin(), kinds.end());
-    return purchase;
+    planned_claim.pod_kinds.assign(kinds.begin(), kinds.end());
+    return planned_claim;
 }
 
 }  // namespace controllers::provisioning

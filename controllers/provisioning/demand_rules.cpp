@@ -65,7 +65,7 @@ DemandRules demand_rules(const Informers& informers, const PodPointers& unschedu
     for (const auto& pod : unschedulable)
         if (!pod->status.nominatedNodeName.empty()) nominated.insert(pod->status.nominatedNodeName);
     if (unschedulable.empty()) return rules;
-    rules.kinds = purchases_by_kind(informers, now);
+    rules.kinds = launches_by_kind(informers, now);
     rules.look_again = next_report(informers, now);
     for (const auto& name : nominated) {
         const auto node = informers.nodes.store().get({"", name});

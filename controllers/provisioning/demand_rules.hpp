@@ -1,4 +1,4 @@
-// What of the cluster decides, besides the pods themselves, which pods are bought for.
+// What of the cluster decides, besides the pods themselves, which pods are launched for.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 namespace controllers::provisioning {
 
 struct DemandRules {
-    // Pods of lower priority are bought nothing for.
+    // Pods of lower priority are launched nothing for.
     std::int32_t expendable_below = std::numeric_limits<std::int32_t>::min();
     KindHistories kinds;
     std::function<std::string(const api::Pod&)> kind_of;  // empty: kinds do not matter

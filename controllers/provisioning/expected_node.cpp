@@ -14,7 +14,7 @@ namespace conditions = api::conditions;
 
 namespace {
 
-// A provider that was away for less is expected back before anything else is bought.
+// A provider that was away for less is expected back before anything else is launched.
 constexpr std::chrono::minutes kProviderPatience{2};
 
 void add_taints(std::vector<api::Taint>& taints, const std::vector<api::Taint>& more) {
@@ -42,7 +42,7 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     api::Node result;
     if (node) result = *node;
     if (!node) result.metadata.name = claim.metadata.name;
-    // Its age in plans is that of the purchase.
+    // Its age in plans is that of the launch.
     result.metadata.creationTimestamp = claim.metadata.creationTimestamp;
     const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider), host};
     for (const auto& [key, value] : claim::node_labels(origin)) result.metadata.labels[key] = value;
@@ -73,7 +73,7 @@ bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* pro
     const auto state = state_of(claim);
     if (state == ClaimState::deleting || state == ClaimState::failed || removal_hangs(claim)) return false;
     if (api::is_true(claim.status.conditions, conditions::kLaunched)) return true;
-    if (!ledger::is_admitted(claim) || is_held_up(claim)) return false;
+    if (!limits::is_admitted(claim) || is_held_up(claim)) return false;
     if (!provider) return false;
     const auto* ready = api::find_condition(provider->status.conditions, conditions::kReady);
     const bool away = ready && ready->status != api::ConditionStatus::True;

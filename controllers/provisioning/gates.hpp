@@ -1,4 +1,4 @@
-// Whether a pool may buy now, how much in one decision, and why not. Pure.
+// Whether a pool may launch now, how much in one decision, and why not. Pure.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Gate {
     std::string reason;                 // if closed: CamelCase
     std::string message;                // and for people
     std::optional<api::Time> opens_at;  // if it opens by time alone
-    bool for_a_while = false;           // if closed: by what the pool buys or has bought, or just failed to
+    bool for_a_while = false;  // if closed: by what the pool launches or has launched, or just failed to
     // If open: the most claims to create in this decision.
     std::int64_t most_claims = std::numeric_limits<std::int64_t>::max();
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_factory.hpp"
@@ -30,14 +30,14 @@ bool is_of_last_hour(const std::optional<api::Time>& time, api::Time now) {
     return time && now.at - time->at <= std::chrono::hours{1};
 }
 
-// What was bought within a pause was bought before it could follow from a purchase that did not help.
-int attempts(std::vector<api::Time> purchases) {
-    std::ranges::sort(purchases);
+// What was launched within a pause was launched before it could follow from a launch that did not help.
+int attempts(std::vector<api::Time> launches) {
+    std::ranges::sort(launches);
     int attempts = 0;
     std::optional<api::Time> begun;
-    for (const auto& purchase : purchases) {
-        if (begun && purchase.at - begun->at < kFirstPause) continue;
-        begun = purchase;
+    for (const auto& launch : launches) {
+        if (begun && launch.at - begun->at < kFirstPause) continue;
+        begun = launch;
         ++attempts;
     }
     return attempts;
@@ -69,9 +69,9 @@ bool was_never_used(const NodeSmithClaim& claim) {
     return since && empty_since && empty_since->at - since->at <= kSchedulerPatience;
 }
 
-KindHistories purchases_by_kind(const Informers& informers, api::Time now) {
+KindHistories launches_by_kind(const Informers& informers, api::Time now) {
     KindHistories histories;
-    std::map<std::string, std::vector<api::Time>> in_vain;  // when bought, by kind
+    std::map<std::string, std::vector<api::Time>> in_vain;  // when launched, by kind
     std::set<std::string> counted;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         counted.insert(claim->metadata.uid);
@@ -88,7 +88,7 @@ KindHistories purchases_by_kind(const Informers& informers, api::Time now) {
         }
     }
     for (const auto& [key, pool] : informers.pools.store().all())
-        for (const auto& past : past_purchases(*pool))
+        for (const auto& past : past_launches(*pool))
             if (is_of_last_hour(past.time, now) && !counted.contains(past.claim_uid))
                 for (const auto& kind : past.kinds_in_vain) in_vain[kind].push_back(past.time);
     for (auto& [kind, times] : in_vain) histories[kind].in_vain = attempts(std::move(times));

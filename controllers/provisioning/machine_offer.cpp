@@ -1,6 +1,6 @@
 #include "controllers/provisioning/machine_offer.hpp"
 
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 #include "controllers/state/pool_status.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
 
@@ -47,7 +47,7 @@ std::shared_ptr<const NodeSmithPool> as_its_nodes_show(const std::shared_ptr<con
                                                        const ClaimPointers& claims, const Nodes& nodes,
                                                        const NodeSmithProvider* provider,
                                                        const std::string& template_hash) {
-    const PoolFacts facts{*pool, claims, nodes, nullptr, provider};
+    const PoolObservation facts{*pool, claims, nodes, nullptr, provider};
     const auto reserved = learn_reserved(facts);
     auto offer = learn_offer(facts, template_hash);
     if (offer && offer->templateHash != template_hash) offer.reset();
@@ -60,7 +60,7 @@ std::shared_ptr<const NodeSmithPool> as_its_nodes_show(const std::shared_ptr<con
 
 api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSmithPool* pool,
                                        const NodeSmithProvider* provider) {
-    const auto size = ledger::size_of(claim.spec, pool);
+    const auto size = limits::size_of(claim.spec, pool);
     scheduling::Pool entry;
     auto made_by = claim.status.templateHash;
     if (pool && pool->status.learnedOffer && made_by.empty())

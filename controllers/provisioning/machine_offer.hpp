@@ -1,6 +1,7 @@
-// What machines of a pool offer to pods: one picture for what they are bought for and for what is expected of
-// them while they come. Their Nodes correct it (pool_status.cpp). A template's hash is that of the pool and
-// its provider as they are now, by claim::TemplateHashes: to compute one costs more than all else here. Pure.
+// What machines of a pool offer to pods: one picture for what they are launched for and for what is expected
+// of them while they come. Their Nodes correct it (pool_status.cpp). A template's hash is that of the pool
+// and its provider as they are now, by claim::TemplateHashes: to compute one costs more than all else here.
+// Pure.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ void describe_machines(scheduling::Pool& entry, const api::v1alpha1::NodeSmithPo
                        const api::v1alpha1::NodeSmithProvider* provider, const std::string& template_hash);
 
 // The pool with what was learned of machines of its present template up to now. Its own status tells of Nodes
-// that have just joined a moment later, when another machine would have been bought by the old picture.
+// that have just joined a moment later, when another machine would have been launched by the old picture.
 // `provider` may be null.
 std::shared_ptr<const api::v1alpha1::NodeSmithPool> as_its_nodes_show(
     const std::shared_ptr<const api::v1alpha1::NodeSmithPool>& pool, const ClaimPointers& claims,

@@ -20,15 +20,15 @@ bool is_expendable(const api::Pod& pod, const DemandRules& rules) {
 
 class Selection {
 public:
-    Selection(const std::map<std::string, int>& purchases, const Pools& pools, api::Time now,
+    Selection(const std::map<std::string, int>& launches, const Pools& pools, api::Time now,
               const DemandRules& rules)
-        : purchases_(purchases), pools_(pools), now_(now), rules_(rules) {
+        : launches_(launches), pools_(pools), now_(now), rules_(rules) {
         for (const auto& [key, pool] : pools)
             for (const auto& entry : pool->status.mispredictions)
                 if (!entry.kind.empty()) doubtful_.insert(entry.kind);
         for (const auto& [kind, history] : rules.kinds) {
             if (history.of_use > 0) doubtful_.erase(kind);
-            if (history.of_use == 0 && history.in_vain >= kMostPurchasesPerHour) doubtful_.insert(kind);
+            if (history.of_use == 0 && history.in_vain >= kMostLaunchesPerHour) doubtful_.insert(kind);
         }
     }
 
@@ -42,13 +42,13 @@ public:
                                 std::to_string(rules_.expendable_below) + "), so nothing is created for it",
                             std::nullopt};
         const auto kind = doubtful_kind(*pod);
-        const auto verdict = verdict_on(uid, kind, pools_);
-        if (verdict.retry_at && now_ < *verdict.retry_at) return paused(pod, verdict);
-        const auto bought = purchases_.find(uid);
-        if (bought != purchases_.end() && bought->second >= kMostPurchasesPerHour)
+        const auto pod_history = history_of(uid, kind, pools_);
+        if (pod_history.retry_at && now_ < *pod_history.retry_at) return paused(pod, pod_history);
+        const auto launched = launches_.find(uid);
+        if (launched != launches_.end() && launched->second >= kMostLaunchesPerHour)
             return exhausted(
-                pod, std::to_string(kMostPurchasesPerHour) + " machines were created for it within an hour");
-        return kind.empty() ? std::nullopt : judge_kind(pod, kind, verdict);
+                pod, std::to_string(kMostLaunchesPerHour) + " machines were created for it within an hour");
+        return kind.empty() ? std::nullopt : judge_kind(pod, kind, pod_history);
     }
 
 private:
@@ -59,27 +59,28 @@ private:
         return doubtful_.contains(kind) ? kind : std::string();
     }
 
-    HeldBack paused(const std::shared_ptr<const api::Pod>& pod, const Verdict& verdict) const {
-        const auto for_whom = verdict.is_of_kind ? "pod " + verdict.pod + ", which is like it," : "it";
+    HeldBack paused(const std::shared_ptr<const api::Pod>& pod, const PodHistory& pod_history) const {
+        const auto for_whom =
+            pod_history.is_of_kind ? "pod " + pod_history.pod + ", which is like it," : "it";
         return {pod,
                 "a node created for " + for_whom +
                     " is in service, but the scheduler did not use it; nothing is created for it before " +
-                    verdict.retry_at->str(),
-                verdict.retry_at};
+                    pod_history.retry_at->str(),
+                pod_history.retry_at};
     }
 
     HeldBack exhausted(const std::shared_ptr<const api::Pod>& pod, std::string message) const {
         return {pod, std::move(message), api::Time(now_.at + std::chrono::minutes{1})};
     }
 
-    // After a purchase in vain the first pod of the kind shows whether the next one helps.
+    // After a launch in vain the first pod of the kind shows whether the next one helps.
     std::optional<HeldBack> judge_kind(const std::shared_ptr<const api::Pod>& pod, const std::string& kind,
-                                       const Verdict& verdict) {
+                                       const PodHistory& pod_history) {
         const auto history = rules_.kinds.find(kind);
-        if (history != rules_.kinds.end() && history->second.in_vain >= kMostPurchasesPerHour)
+        if (history != rules_.kinds.end() && history->second.in_vain >= kMostLaunchesPerHour)
             return exhausted(pod, "machines were created in vain for pods like it " +
                                       std::to_string(history->second.in_vain) + " times within an hour");
-        if (verdict.wrong == 0) return std::nullopt;
+        if (pod_history.wrong == 0) return std::nullopt;
         const auto [probe, is_first] = probes_.try_emplace(kind, api::key_of(*pod).str());
         if (is_first) return std::nullopt;
         return HeldBack{
@@ -89,20 +90,20 @@ private:
             std::nullopt};
     }
 
-    const std::map<std::string, int>& purchases_;
+    const std::map<std::string, int>& launches_;
     const Pools& pools_;
     api::Time now_;
     const DemandRules& rules_;
-    std::set<std::string> doubtful_;             // kinds for which machines were bought in vain
+    std::set<std::string> doubtful_;             // kinds for which machines were launched in vain
     std::map<std::string, std::string> probes_;  // pods by kind
 };
 
 }  // namespace
 
-PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::string, int>& purchases,
+PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::string, int>& launches,
                           const Pools& pools, const Nodes& nodes, api::Time now, const DemandRules& rules) {
     PendingPods demand;
-    Selection selection(purchases, pools, now, rules);
+    Selection selection(launches, pools, now, rules);
     for (const auto& pod : unschedulable) {
         demand.waiting.insert(pod->metadata.uid);
         if (is_nobodys_demand(*pod, nodes, rules)) continue;
@@ -119,7 +120,7 @@ PodPointers pods_that_keep_nodes(const PodPointers& unschedulable, const Pools& 
     PodPointers result;
     for (const auto& pod : unschedulable)
         if (!is_nobodys_demand(*pod, nodes, rules) && !is_expendable(*pod, rules) &&
-            verdict_on(pod->metadata.uid, {}, pools).wrong == 0)
+            history_of(pod->metadata.uid, {}, pools).wrong == 0)
             result.push_back(pod);
     return result;
 }

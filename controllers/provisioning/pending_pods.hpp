@@ -1,4 +1,4 @@
-// Which waiting pods machines are bought for. Pure.
+// Which waiting pods machines are launched for. Pure.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace controllers::provisioning {
 
 struct HeldBack {
     std::shared_ptr<const api::Pod> pod;
-    std::string message;             // why nothing is bought for it
+    std::string message;             // why nothing is launched for it
     std::optional<api::Time> until;  // nullopt: as long as things are as they are
 };
 
@@ -28,8 +28,8 @@ struct PendingPods {
 
 // `unschedulable` are the pods that the scheduler cannot place. Left out in silence: pods of DaemonSets,
 // which belong to Nodes that exist, and pods for which the scheduler is making room by preemption.
-// `purchases` is how many machines were bought for each within the last hour, by UID.
-PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::string, int>& purchases,
+// `launches` is how many machines were launched for each within the last hour, by UID.
+PendingPods select_demand(const PodPointers& unschedulable, const std::map<std::string, int>& launches,
                           const Pools& pools, const Nodes& nodes, api::Time now,
                           const DemandRules& rules = {});
 

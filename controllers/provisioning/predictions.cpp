@@ -27,7 +27,7 @@ bool is_bought_for(const NodeSmithClaim& claim, const std::string& uid) {
     return std::find(uids.begin(), uids.end(), uid) != uids.end();
 }
 
-// The newest purchase for the pod that became a Node and was not judged yet. One that was judged is older
+// The newest launch for the pod that became a Node and was not judged yet. One that was judged is older
 // than the pause it led to.
 std::optional<Time> unjudged(const ClaimPointers& claims, const std::string& uid,
                              std::optional<Time> paused_until) {
@@ -49,22 +49,22 @@ std::chrono::seconds pause_after(int wrong) {
 
 }  // namespace
 
-Verdict verdict_on(const std::string& pod_uid, const std::string& kind, const Pools& pools) {
-    Verdict verdict;
+PodHistory history_of(const std::string& pod_uid, const std::string& kind, const Pools& pools) {
+    PodHistory pod_history;
     for (const auto& [key, pool] : pools) {
         for (const auto& entry : pool->status.mispredictions) {
             const bool is_own = entry.podUID == pod_uid;
             if (!is_own && (kind.empty() || entry.kind != kind)) continue;
-            verdict.wrong = std::max(verdict.wrong, entry.count);
-            if (entry.nextRetryTime < verdict.retry_at ||
-                (entry.nextRetryTime == verdict.retry_at && !is_own))
+            pod_history.wrong = std::max(pod_history.wrong, entry.count);
+            if (entry.nextRetryTime < pod_history.retry_at ||
+                (entry.nextRetryTime == pod_history.retry_at && !is_own))
                 continue;
-            verdict.retry_at = entry.nextRetryTime;
-            verdict.pod = entry.pod;
-            verdict.is_of_kind = !is_own;
+            pod_history.retry_at = entry.nextRetryTime;
+            pod_history.pod = entry.pod;
+            pod_history.is_of_kind = !is_own;
         }
     }
-    return verdict;
+    return pod_history;
 }
 
 namespace {
@@ -95,8 +95,8 @@ Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
     for (const auto& entry : pool.status.mispredictions)
         if (is_remembered(entry, waiting_uids, placed, now)) result.list.push_back(entry);
     for (const auto& pod : contradicted) {
-        const auto verdict = verdict_on(pod.uid, pod.kind, pools);
-        const auto since = unjudged(claims, pod.uid, verdict.retry_at);
+        const auto pod_history = history_of(pod.uid, pod.kind, pools);
+        const auto since = unjudged(claims, pod.uid, pod_history.retry_at);
         if (!since) continue;
         const Time judged(since->at + kSchedulerPatience);
         if (now < judged) {
@@ -113,7 +113,7 @@ Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
             entry = result.list.insert(result.list.end(), std::move(fresh));
         }
         entry->kind = pod.kind;
-        entry->count = verdict.wrong + 1;
+        entry->count = pod_history.wrong + 1;
         entry->nextRetryTime = Time(now.at + pause_after(entry->count));
         result.added.push_back(*entry);
     }

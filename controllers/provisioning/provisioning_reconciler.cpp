@@ -23,8 +23,8 @@ std::string name_of(const api::Pod& pod) {
     return api::key_of(pod).str();
 }
 
-// Pods that would fit a Node in service, but wait; and those that fit no Node, while one that was bought for
-// them is in service and empty.
+// Pods that would fit a Node in service, but wait; and those that fit no Node, while one that was launched
+// for them is in service and empty.
 std::set<std::string> contradicted_pods(const Decision& decision, const Informers& informers) {
     std::set<std::string> pods, fitting;
     if (decision.demand.waiting.empty()) return pods;
@@ -41,7 +41,7 @@ std::set<std::string> contradicted_pods(const Decision& decision, const Informer
     return pods;
 }
 
-// Empty if machines bought for its kind were of use: then what ails this pod does not ail the others.
+// Empty if machines launched for its kind were of use: then what ails this pod does not ail the others.
 std::string doubtful_kind_of(const api::Pod& pod, const KindHistories& kinds, const Informers& informers) {
     auto kind = kind_of(informers, pod);
     const auto history = kinds.find(kind);
@@ -94,9 +94,10 @@ ProvisioningReconciler::ProvisioningReconciler(Informers& informers, kube::Clien
       reservations_(reservations),
       metrics_(metrics),
       creations_(clock),
-      orders_(
-          informers, client, clock, events, reservations, std::move(may_mutate),
-          [this](const NodeSmithClaim& claim, const Purchase& purchase) { note_created(claim, purchase); }) {}
+      claim_creator_(informers, client, clock, events, reservations, std::move(may_mutate),
+                     [this](const NodeSmithClaim& claim, const PlannedClaim& planned_claim) {
+                         note_created(claim, planned_claim);
+                     }) {}
 
 asio::awaitable<kube::Result> ProvisioningReconciler::reconcile(kube::ObjectKey) {
     kube::Result result;
@@ -134,7 +135,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     unfinished_ = true;
     window_.close();
     next_look_.reset();
-    co_await orders_.finish();
+    co_await claim_creator_.finish();
 
     const auto decision = decide(api::Time(clock_.wall_now()));
     const auto& result = decision.result;
@@ -146,7 +147,7 @@ asio::awaitable<void> ProvisioningReconciler::run() {
     say_cuts(decision.world, result);
     plan_next_look(decision);
     auto contradicted = contradicted_pods(decision, informers_);
-    co_await buy(decision);
+    co_await launch(decision);
     co_await withdraw_superfluous();
     co_await judge_predictions(std::move(contradicted), decision.demand.waiting);
     unfinished_ = false;
@@ -154,12 +155,12 @@ asio::awaitable<void> ProvisioningReconciler::run() {
 
 asio::awaitable<void> ProvisioningReconciler::look_early() {
     unfinished_ = true;
-    co_await orders_.finish();
+    co_await claim_creator_.finish();
     const auto begun = clock_.now();
     auto decision = decide(api::Time(clock_.wall_now()));
     keep_what_is_certain(decision);
-    if (!decision.orders.empty()) metrics_.decisions.with({"buy_early"}).add();
-    co_await buy(decision);
+    if (!decision.launches.empty()) metrics_.decisions.with({"buy_early"}).add();
+    co_await launch(decision);
     window_.note_early_look(clock_.now(), waits_since(decision, begun));
     unfinished_ = false;
 }
@@ -168,8 +169,8 @@ base::TimePoint ProvisioningReconciler::waits_since(const Decision& decision, ba
     std::set<std::string> served;
     for (const auto& placement : decision.result.placements)
         if (placement.node) served.insert(placement.pod->metadata.uid);
-    for (const auto& order : decision.orders)
-        for (const auto claim : order.claims)
+    for (const auto& launch : decision.launches)
+        for (const auto claim : launch.claims)
             for (const auto* pod : decision.result.claims[claim].pods) served.insert(pod->metadata.uid);
     for (const auto& pod : decision.demand.pods) {
         const auto waiting = waiting_.find(pod->metadata.uid);
@@ -186,16 +187,16 @@ Decision ProvisioningReconciler::decide(api::Time now) {
     return decision;
 }
 
-asio::awaitable<void> ProvisioningReconciler::buy(const Decision& decision) {
-    // A pool that cannot buy now must not keep the others from it.
+asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
+    // A pool that cannot launch now must not keep the others from it.
     std::exception_ptr failure;
-    for (const auto& order : decision.orders) {
-        std::vector<Purchase> purchases;
-        for (const auto claim : order.claims)
-            purchases.push_back(purchase_of(decision.result.claims[claim], informers_));
-        const auto& supply = decision.world.pools[order.pool];
+    for (const auto& launch : decision.launches) {
+        std::vector<PlannedClaim> planned_claims;
+        for (const auto claim : launch.claims)
+            planned_claims.push_back(planned_claim_of(decision.result.claims[claim], informers_));
+        const auto& supply = decision.world.pools[launch.pool];
         try {
-            co_await buy_for(supply, order.observed_by, std::move(purchases));
+            co_await launch_for(supply, launch.observed_by, std::move(planned_claims));
         } catch (const kube::ApiError&) {
             if (!failure) failure = std::current_exception();
         }
@@ -203,17 +204,18 @@ asio::awaitable<void> ProvisioningReconciler::buy(const Decision& decision) {
     if (failure) std::rethrow_exception(failure);
 }
 
-asio::awaitable<void> ProvisioningReconciler::buy_for(PoolSupply supply, std::string observed_by,
-                                                      std::vector<Purchase> purchases) {
+asio::awaitable<void> ProvisioningReconciler::launch_for(PoolSupply supply, std::string observed_by,
+                                                         std::vector<PlannedClaim> planned_claims) {
     const auto about = kube::target_of(*supply.pool);
     if (!observed_by.empty()) {
         announcer_.say(about, kube::EventType::normal, "WouldCreate",
-                       "would create " + base::counted(std::ssize(purchases), "claim") +
-                           (purchases.size() == 1 ? " " : ", the first ") + explain(purchases.front()) +
-                           ", if the mode of control plane " + observed_by + " were Active");
+                       "would create " + base::counted(std::ssize(planned_claims), "claim") +
+                           (planned_claims.size() == 1 ? " " : ", the first ") +
+                           explain(planned_claims.front()) + ", if the mode of control plane " + observed_by +
+                           " were Active");
         co_return;
     }
-    const auto hit = co_await orders_.place(supply.pool, std::move(purchases));
+    const auto hit = co_await claim_creator_.reserve_and_create(supply.pool, std::move(planned_claims));
     if (hit) announcer_.say(about, kube::EventType::warning, "ScaleUpBlocked", hit->message);
 }
 
@@ -239,7 +241,7 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
     const auto now = api::Time(clock_.wall_now());
     const auto pools = informers_.pools.store().all();
     doubted.merge(pods_of_leaving_claims(all_claims(informers_)));
-    const auto kinds = doubted.empty() ? KindHistories() : purchases_by_kind(informers_, now);
+    const auto kinds = doubted.empty() ? KindHistories() : launches_by_kind(informers_, now);
     std::vector<ContradictedPod> contradicted;
     for (const auto& pod : unschedulable_pods()) {
         const auto& uid = pod->metadata.uid;
@@ -271,13 +273,13 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
     }
 }
 
-void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Purchase& purchase) {
+void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const PlannedClaim& planned_claim) {
     const auto& namespace_ = claim.metadata.namespace_;
     metrics_.created.with({namespace_, claim.spec.poolRef}).add();
-    for (const auto& uid : purchase.pod_uids) {
+    for (const auto& uid : planned_claim.pod_uids) {
         const auto pod = waiting_.find(uid);
         if (pod == waiting_.end()) continue;
-        pod->second.purchases.push_back(clock_.now());
+        pod->second.launches.push_back(clock_.now());
         metrics_.pod_to_claim.with({}).observe(
             std::chrono::duration<double>(clock_.now() - pod->second.since).count());
     }
@@ -287,18 +289,18 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pur
 }
 
 DecisionInputs ProvisioningReconciler::inputs() {
-    return {informers_, reservations_, creations_, template_hashes_, remembered_purchases()};
+    return {informers_, reservations_, creations_, template_hashes_, remembered_launches()};
 }
 
-std::map<std::string, int> ProvisioningReconciler::remembered_purchases() const {
-    std::map<std::string, int> purchases;
+std::map<std::string, int> ProvisioningReconciler::remembered_launches() const {
+    std::map<std::string, int> launches;
     for (const auto& [uid, pod] : waiting_) {
         const auto recent = std::count_if(
-            pod.purchases.begin(), pod.purchases.end(),
+            pod.launches.begin(), pod.launches.end(),
             [this](base::TimePoint when) { return clock_.now() - when <= std::chrono::hours{1}; });
-        if (recent > 0) purchases.emplace(uid, static_cast<int>(recent));
+        if (recent > 0) launches.emplace(uid, static_cast<int>(recent));
     }
-    return purchases;
+    return launches;
 }
 
 World ProvisioningReconciler::world_for_removals() {

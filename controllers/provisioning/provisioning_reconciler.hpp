@@ -1,6 +1,6 @@
-// Buys machines for pods that fit no node, for minNodes and for headroom, over all pools at once. Collects a
-// burst of demand, asks the scheduling engine, reserves within the limits, creates claims, and says what
-// could not be done. One key for everything.
+// Launches machines for pods that fit no node, for minNodes and for headroom, over all pools at once.
+// Collects a burst of demand, asks the scheduling engine, reserves within the limits, creates claims, and
+// says what could not be done. One key for everything.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 #include "controllers/cache/announcer.hpp"
 #include "controllers/provisioning/batching_window.hpp"
+#include "controllers/provisioning/claim_creator.hpp"
 #include "controllers/provisioning/decision.hpp"
-#include "controllers/provisioning/orders.hpp"
 #include "controllers/provisioning/predictions.hpp"
 #include "kube/controller.hpp"
 #include "scheduling/solver.hpp"
@@ -29,7 +29,7 @@ public:
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
-    // The cluster as removals are judged by it: with the pods that may keep a node, and what may be bought.
+    // The cluster as removals are judged by it: with the pods that may keep a node, and what may be launched.
     World world_for_removals();
 
 private:
@@ -46,15 +46,15 @@ private:
     base::Duration time_left() const;
     // Decides and acts once; afterwards next_look_ says when time alone makes another look worth while.
     asio::awaitable<void> run();
-    // Buys what is certain although the batch is still open.
+    // Launches what is certain although the batch is still open.
     asio::awaitable<void> look_early();
     bool is_early_look_due() const;
     // When the first pod came that gets nothing by this decision; `now` if all get something.
     base::TimePoint waits_since(const Decision& decision, base::TimePoint now) const;
     Decision decide(api::Time now);
-    asio::awaitable<void> buy(const Decision& decision);
-    asio::awaitable<void> buy_for(PoolSupply supply, std::string observed_by,
-                                  std::vector<Purchase> purchases);
+    asio::awaitable<void> launch(const Decision& decision);
+    asio::awaitable<void> launch_for(PoolSupply supply, std::string observed_by,
+                                     std::vector<PlannedClaim> planned_claims);
     asio::awaitable<void> withdraw_superfluous();
     asio::awaitable<void> judge_predictions(std::set<std::string> doubted, std::set<std::string> waiting);
 
@@ -62,9 +62,9 @@ private:
     void say_cuts(const World& world, const scheduling::Result& result);
     void plan_next_look(const Decision& decision);
     void look_at(std::optional<api::Time> when);
-    void note_created(const api::v1alpha1::NodeSmithClaim& claim, const Purchase& purchase);
+    void note_created(const api::v1alpha1::NodeSmithClaim& claim, const PlannedClaim& planned_claim);
     DecisionInputs inputs();
-    std::map<std::string, int> remembered_purchases() const;
+    std::map<std::string, int> remembered_launches() const;
     BatchingDurations durations() const;
     bool any_headroom() const;
     PodPointers unschedulable_pods() const;
@@ -82,7 +82,7 @@ private:
     Metrics metrics_;
     CreationLog creations_;
     claim::TemplateHashes template_hashes_;
-    Orders orders_;
+    ClaimCreator claim_creator_;
     scheduling::Solver solver_;  // one for all decisions: it remembers what nodes hold
     kube::WorkQueue* queue_ = nullptr;
 
@@ -92,7 +92,7 @@ private:
     // What this process knows of a waiting pod.
     struct Waiting {
         base::TimePoint since;
-        std::vector<base::TimePoint> purchases;
+        std::vector<base::TimePoint> launches;
     };
     std::map<std::string, Waiting> waiting_;  // by pod UID
 };

@@ -14,14 +14,14 @@ namespace {
 
 struct ManagerView {
     PoolCounts counts;
-    ledger::Book book;
+    limits::LimitUse limit_use;
     std::int64_t creations = 0;
 };
 
 std::int64_t created_last_hour(const ClaimPointers& claims, api::Time now) {
     return std::count_if(claims.begin(), claims.end(), [&](const auto& claim) {
         const auto& created = claim->metadata.creationTimestamp;
-        return ledger::has_purchase_key(*claim) && created && now.at - created->at < std::chrono::hours{1};
+        return limits::is_created_by_pool(*claim) && created && now.at - created->at < std::chrono::hours{1};
     });
 }
 
@@ -30,7 +30,7 @@ ClaimPointers claims_of(const Informers& informers, const kube::ObjectKey& pool)
 }
 
 // A claim that has failed counts at once: the pool's status tells of it a moment later, when another machine
-// would have been bought already.
+// would have been launched already.
 NodeSmithPool with_latest_failures(const NodeSmithPool& pool, const ClaimPointers& claims,
                                    const Informers& informers) {
     auto counted = pool;
@@ -47,7 +47,7 @@ ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& infor
         view.counts += counts_of(*pool, claims, informers.nodes.store().all());
         view.creations += created_last_hour(claims, now);
     }
-    view.book = reservations.book_of_control_plane(manager);
+    view.limit_use = reservations.use_of_control_plane(manager);
     // Claims that were deleted meanwhile are only in this process' memory; after a restart only what is left
     // counts.
     view.creations = std::max(view.creations, creations.last_hour(api::key_of(manager)));
@@ -70,7 +70,7 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
     for (const auto& [key, pool] : pools) {
         PoolSupply supply;
         supply.pool = pool;
-        supply.book = reservations.book_of_pool(*pool);
+        supply.limit_use = reservations.use_of_pool(*pool);
         const auto claims = claims_of(informers, key);
         const auto judged = with_latest_failures(*pool, claims, informers);
         GateFacts facts{judged};
@@ -91,7 +91,7 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
                             .first;
             facts.manager_counts = known->second.counts;
             facts.creations_last_hour = known->second.creations;
-            supply.manager_book = known->second.book;
+            supply.manager_limit_use = known->second.limit_use;
         }
         supply.gate = gate_of(facts, now);
         supplies.push_back(std::move(supply));

@@ -1,4 +1,4 @@
-// What each pool may buy now, from the stores.
+// What each pool may launch now, from the stores.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@
 
 namespace controllers::provisioning {
 
-// How many machines this process bought in the last hour, by ControlPlane.
+// How many machines this process launched in the last hour, by ControlPlane.
 class CreationLog {
 public:
     explicit CreationLog(base::Clock& clock) : clock_(clock) {}

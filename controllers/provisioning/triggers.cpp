@@ -21,7 +21,7 @@ namespace {
 
 // What of an object alters a decision; a claim's progress from step to step, for one, does not.
 auto essence_of_claim(const NodeSmithClaim& claim) {
-    return std::tuple(state_of(claim), disruption::is_staying(claim), ledger::is_admitted(claim),
+    return std::tuple(state_of(claim), disruption::is_staying(claim), limits::is_admitted(claim),
                       lacks_room(claim), is_held_up(claim),
                       api::is_true(claim.status.conditions, conditions::kLaunched),
                       api::is_true(claim.status.conditions, conditions::kInitialized));
@@ -49,7 +49,7 @@ bool is_host_ready(const NodeSmithHost& host) {
 }
 
 // Of a pool, or of a control plane.
-constexpr auto kUsage = [](const auto& object) { return ledger::usage_of(object.status.reserved); };
+constexpr auto kUsage = [](const auto& object) { return limits::usage_of(object.status.reserved); };
 
 // While it is not Ready, pods that wait are told why.
 std::string why_not_ready(const NodeSmithProvider& provider) {

@@ -77,10 +77,10 @@ public:
     // does not know of. Claims that find none leave what there is to others.
     void take_room_of_coming_machines() {
         for (const auto& [key, claim] : informers_.claims.store().all()) {
-            const bool takes_room = is_coming(*claim) && ledger::is_admitted(*claim) && !lacks_room(*claim);
+            const bool takes_room = is_coming(*claim) && limits::is_admitted(*claim) && !lacks_room(*claim);
             const auto pool = pool_indices_.find({key.namespace_, claim->spec.poolRef});
             if (!takes_room || pool == pool_indices_.end()) continue;
-            auto size = ledger::size_of(claim->spec, world_.pools[pool->second].pool.get());
+            auto size = limits::size_of(claim->spec, world_.pools[pool->second].pool.get());
             auto* place = claim->status.machineID.empty()
                               ? likely_place(world_.snapshot.pools[pool->second], claim->spec.zone, size)
                               : place_of_uncounted(*claim);
@@ -212,7 +212,7 @@ private:
         }
     }
 
-    // Bare metal is bought as it stands: each free host is one place for one machine of exactly its size.
+    // Bare metal is launched as it stands: each free host is one place for one machine of exactly its size.
     void add_hosts(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider& provider) {
         entry.shapes.clear();
         std::set<std::pair<std::int64_t, std::int64_t>> sizes;
@@ -259,14 +259,14 @@ private:
     void add_budgets(scheduling::Pool& entry, const PoolSupply& supply) {
         const BudgetOwner own{api::key_of(*supply.pool), {}};
         const auto& name = supply.pool->metadata.name;
-        add_limits(entry, "limits", "of pool " + name, own, supply.book);
+        add_limits(entry, "limits", "of pool " + name, own, supply.limit_use);
         if (supply.gate.open && supply.gate.most_claims < std::numeric_limits<std::int64_t>::max()) {
             scheduling::Budget pace;
             pace.name = "scaleUp.batchSize, scaleUp.maxConcurrent or the rate limit of pool " + name;
             pace.nodes = supply.gate.most_claims;
             add_budget(entry, std::move(pace), own);
         }
-        if (supply.manager.name.empty() || !supply.manager_book.limits.any()) return;
+        if (supply.manager.name.empty() || !supply.manager_limit_use.limits.any()) return;
         const auto known = manager_budgets_.find(supply.manager);
         if (known != manager_budgets_.end()) {
             entry.budgets.insert(entry.budgets.end(), known->second.begin(), known->second.end());
@@ -274,14 +274,14 @@ private:
         }
         const auto first = entry.budgets.size();
         add_limits(entry, "limits", "of control plane " + supply.manager.name, {{}, supply.manager},
-                   supply.manager_book);
+                   supply.manager_limit_use);
         manager_budgets_[supply.manager].assign(entry.budgets.begin() + static_cast<std::ptrdiff_t>(first),
                                                 entry.budgets.end());
     }
 
     // One budget for each limit, so that a cut names the limit in the way.
     void add_limits(scheduling::Pool& entry, const std::string& field, const std::string& whose,
-                    const BudgetOwner& owner, const ledger::Book& book) {
+                    const BudgetOwner& owner, const limits::LimitUse& limit_use) {
         const auto left = [](std::int64_t limit, std::int64_t used) {
             return std::max<std::int64_t>(0, limit - used);
         };
@@ -290,19 +290,19 @@ private:
             budget.name = field + "." + limit + " " + whose;
             return budget;
         };
-        if (book.limits.maxNodes > 0) {
+        if (limit_use.limits.maxNodes > 0) {
             auto budget = named("maxNodes");
-            budget.nodes = left(book.limits.maxNodes, book.used.nodes);
+            budget.nodes = left(limit_use.limits.maxNodes, limit_use.used.nodes);
             add_budget(entry, std::move(budget), owner);
         }
-        if (book.limits.cpuCores > 0) {
+        if (limit_use.limits.cpuCores > 0) {
             auto budget = named("cpuCores");
-            budget.cpu_cores = left(book.limits.cpuCores, book.used.cpuCores);
+            budget.cpu_cores = left(limit_use.limits.cpuCores, limit_use.used.cpuCores);
             add_budget(entry, std::move(budget), owner);
         }
-        if (book.limits.memoryMiB > 0) {
+        if (limit_use.limits.memoryMiB > 0) {
             auto budget = named("memoryMiB");
-            budget.memory_mib = left(book.limits.memoryMiB, book.used.memoryMiB);
+            budget.memory_mib = left(limit_use.limits.memoryMiB, limit_use.used.memoryMiB);
             add_budget(entry, std::move(budget), owner);
         }
     }

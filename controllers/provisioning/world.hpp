@@ -1,5 +1,5 @@
 // The cluster as the scheduling engine is told it: from the stores, with every live claim as the Node that it
-// will be, and each pool with what it may still buy. Reads, never waits.
+// will be, and each pool with what it may still launch. Reads, never waits.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/provisioning/gates.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 #include "controllers/state/template_hash.hpp"
 #include "scheduling/input/snapshot.hpp"
 
@@ -19,13 +19,13 @@ namespace controllers::provisioning {
 using PoolPointer = std::shared_ptr<const api::v1alpha1::NodeSmithPool>;
 using PodPointers = std::vector<std::shared_ptr<const api::Pod>>;
 
-// A pool, and what it may buy now.
+// A pool, and what it may launch now.
 struct PoolSupply {
     PoolPointer pool;
     kube::ObjectKey manager;  // empty name: not managed
     Gate gate;
-    ledger::Book book;          // of the pool
-    ledger::Book manager_book;  // of its ControlPlane
+    limits::LimitUse limit_use;          // of the pool
+    limits::LimitUse manager_limit_use;  // of its ControlPlane
 };
 
 // Whose limit a budget of the snapshot is.
@@ -38,7 +38,8 @@ struct World {
     scheduling::Snapshot snapshot;
     std::vector<PoolSupply> pools;           // as in snapshot.pools
     std::vector<BudgetOwner> budget_owners;  // as in snapshot.budgets
-    std::set<std::string> exhausted;  // UIDs of pods for which so much was bought that nothing is for a while
+    std::set<std::string>
+        exhausted;  // UIDs of pods for which so much was launched that nothing is for a while
 };
 
 // `supplies` in the order of their keys; `pods` are those to be placed.

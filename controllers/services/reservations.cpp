@@ -18,7 +18,7 @@ using api::v1alpha1::Size;
 
 namespace {
 
-Reserved written(const ledger::Usage& usage, std::optional<api::Time> time) {
+Reserved written(const limits::Usage& usage, std::optional<api::Time> time) {
     Reserved reserved;
     reserved.nodes = usage.nodes;
     reserved.cpuCores = usage.cpuCores;
@@ -66,15 +66,15 @@ asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vec
     ControlPlanePointer control_plane;
     if (const auto* manager = manager_of(key, informers_.control_planes.store().all()))
         control_plane = informers_.control_planes.store().get(api::key_of(*manager));
-    const auto pool_book = book_of_pool(*pool);
-    const auto control_plane_book = control_plane ? book_of_control_plane(*control_plane) : ledger::Book{};
-    const auto fits = ledger::grant(wanted, pool_book, control_plane_book);
+    const auto pool_book = use_of_pool(*pool);
+    const auto control_plane_book = control_plane ? use_of_control_plane(*control_plane) : limits::LimitUse{};
+    const auto fits = limits::grant(wanted, pool_book, control_plane_book);
     reservation.granted = fits.granted;
     reservation.limit_hit = fits.limit_hit;
     if (fits.total.nodes == 0) co_return reservation;
 
     // Counted from before the writes, so that the time in the status is never older than what it permits.
-    reservation.usable_until = clock_.now() + ledger::kReservationUse;
+    reservation.usable_until = clock_.now() + limits::kReservationUse;
     reservation.first_sequence = first_unseen(*pool);
     reservation.pool_ = key;
     reservation.owner_ = this;
@@ -95,13 +95,13 @@ asio::awaitable<Reservation> Reservations::admit(kube::ObjectKey pool, Size size
     return reserve(std::move(pool), std::move(wanted));
 }
 
-asio::awaitable<void> Reservations::write_control_plane(ControlPlanePointer before, ledger::Usage total) {
+asio::awaitable<void> Reservations::write_control_plane(ControlPlanePointer before, limits::Usage total) {
     auto after = *before;
     after.status.reserved = note(control_planes_, api::key_of(*before), before->status.reserved, total);
     co_await write_status(client_, informers_.control_planes, *before, std::move(after));
 }
 
-asio::awaitable<void> Reservations::write_pool(PoolPointer before, ledger::Usage total,
+asio::awaitable<void> Reservations::write_pool(PoolPointer before, limits::Usage total,
                                                std::int64_t next_sequence) {
     auto after = *before;
     after.status.reserved = note(pools_, api::key_of(*before), before->status.reserved, total);
@@ -122,7 +122,7 @@ std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
     const auto next = pool.status.nextClaimSequence;
     auto first = next;
     while (next - first < missing && first > 1 &&
-           !seen.contains(ledger::purchase_key(pool.metadata.uid, first - 1)))
+           !seen.contains(limits::idempotency_key(pool.metadata.uid, first - 1)))
         --first;
     return first;
 }
@@ -130,11 +130,11 @@ std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
 // The value to write. Somebody else's reservation may hide in what it adds to, and settles when it would
 // have.
 Reserved Reservations::note(OwnBooks& books, const kube::ObjectKey& key, const Reserved& before,
-                            const ledger::Usage& total) {
+                            const limits::Usage& total) {
     const auto now = clock_.wall_now();
     auto& own = books[key];
     if (own.last != before) {
-        own.settles_at = clock_.now() + ledger::unsettled_for(before, now);
+        own.settles_at = clock_.now() + limits::unsettled_for(before, now);
         own.is_interrupted = false;
     }
     auto reserved = written(total, api::Time(now));
@@ -143,19 +143,19 @@ Reserved Reservations::note(OwnBooks& books, const kube::ObjectKey& key, const R
 }
 
 // Claims that are known but not in the status (adopted, or the status was lost) count as well.
-ledger::Book Reservations::book_of_pool(const NodeSmithPool& pool) const {
-    const auto used = ledger::at_least(ledger::usage_of(pool.status.reserved), known_usage(pool));
-    return {ledger::limits_of(pool.spec), used};
+limits::LimitUse Reservations::use_of_pool(const NodeSmithPool& pool) const {
+    const auto used = limits::at_least(limits::usage_of(pool.status.reserved), known_usage(pool));
+    return {limits::limits_of(pool.spec), used};
 }
 
-ledger::Book Reservations::book_of_control_plane(const NodeSmithControlPlane& control_plane) const {
-    ledger::Usage known;
+limits::LimitUse Reservations::use_of_control_plane(const NodeSmithControlPlane& control_plane) const {
+    limits::Usage known;
     const auto& stores = informers_;
     for (const auto* pool :
          pools_of(control_plane, stores.pools.store().all(), stores.control_planes.store().all()))
         known += known_usage(*pool);
-    const auto used = ledger::at_least(ledger::usage_of(control_plane.status.reserved), known);
-    return {ledger::limits_of(control_plane.spec), used};
+    const auto used = limits::at_least(limits::usage_of(control_plane.status.reserved), known);
+    return {limits::limits_of(control_plane.spec), used};
 }
 
 std::optional<api::Time> Reservations::unknown_until(const NodeSmithPool& pool) const {
@@ -169,17 +169,17 @@ std::optional<api::Time> Reservations::unknown_until(const NodeSmithPool& pool) 
     return api::Time(clock_.wall_now() + std::chrono::ceil<std::chrono::seconds>(wait));
 }
 
-ledger::Usage Reservations::known_usage(const NodeSmithPool& pool) const {
-    ledger::Usage usage;
+limits::Usage Reservations::known_usage(const NodeSmithPool& pool) const {
+    limits::Usage usage;
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))
-        if (ledger::counts(*claim)) usage += ledger::one_machine(ledger::size_of(claim->spec, &pool));
+        if (limits::counts(*claim)) usage += limits::one_machine(limits::size_of(claim->spec, &pool));
     return usage;
 }
 
 asio::awaitable<std::optional<base::Duration>> Reservations::settle_pool(kube::ObjectKey key) {
     const auto before = informers_.pools.store().get(key);
     if (!before) co_return std::nullopt;
-    if (ledger::usage_of(before->status.reserved) == known_usage(*before)) co_return std::nullopt;
+    if (limits::usage_of(before->status.reserved) == known_usage(*before)) co_return std::nullopt;
     const auto wait = unsettled(pools_, key, before->status.reserved);
     if (wait > base::Duration::zero()) co_return wait;
 
@@ -195,15 +195,15 @@ asio::awaitable<std::optional<base::Duration>> Reservations::settle_pool(kube::O
 
 asio::awaitable<std::optional<base::Duration>> Reservations::settle_control_plane(kube::ObjectKey key) {
     const auto before = informers_.control_planes.store().get(key);
-    if (!before || !ledger::limits_of(before->spec).any()) co_return std::nullopt;
-    ledger::Usage known;
+    if (!before || !limits::limits_of(before->spec).any()) co_return std::nullopt;
+    limits::Usage known;
     std::vector<kube::ObjectKey> pools;
     for (const auto* pool :
          pools_of(*before, informers_.pools.store().all(), informers_.control_planes.store().all())) {
         known += known_usage(*pool);
         pools.push_back(api::key_of(*pool));
     }
-    if (ledger::usage_of(before->status.reserved) == known) co_return std::nullopt;
+    if (limits::usage_of(before->status.reserved) == known) co_return std::nullopt;
     const auto wait = unsettled(control_planes_, key, before->status.reserved);
     if (wait > base::Duration::zero()) co_return wait;
 
@@ -218,17 +218,17 @@ asio::awaitable<std::optional<base::Duration>> Reservations::settle_control_plan
 
 // All pools are in one namespace. The list carries no resourceVersion, so that it shows every write before
 // it.
-asio::awaitable<ledger::Usage> Reservations::live_usage(std::vector<kube::ObjectKey> pools) {
-    ledger::Usage usage;
+asio::awaitable<limits::Usage> Reservations::live_usage(std::vector<kube::ObjectKey> pools) {
+    limits::Usage usage;
     if (pools.empty()) co_return usage;
     kube::ListOptions options;
     options.namespace_ = pools.front().namespace_;
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
     for (const auto& claim : claims) {
         const kube::ObjectKey pool(claim.metadata.namespace_, claim.spec.poolRef);
-        if (std::find(pools.begin(), pools.end(), pool) == pools.end() || !ledger::counts(claim)) continue;
+        if (std::find(pools.begin(), pools.end(), pool) == pools.end() || !limits::counts(claim)) continue;
         const auto known = informers_.pools.store().get(pool);
-        usage += ledger::one_machine(ledger::size_of(claim.spec, known.get()));
+        usage += limits::one_machine(limits::size_of(claim.spec, known.get()));
     }
     co_return usage;
 }
@@ -239,14 +239,14 @@ base::Duration Reservations::unsettled(const OwnBooks& books, const kube::Object
     if (own != books.end() && own->second.open > 0) return std::chrono::seconds{1};
     if (own != books.end() && own->second.last == reserved)
         return std::max(own->second.settles_at - clock_.now(), base::Duration::zero());
-    return ledger::unsettled_for(reserved, clock_.wall_now());
+    return limits::unsettled_for(reserved, clock_.wall_now());
 }
 
 void Reservations::end(const Reservation& reservation, bool completed) {
     const auto close = [this, completed](Own& own) {
         --own.open;
         if (completed) return;
-        own.settles_at = std::max(own.settles_at, clock_.now() + ledger::kReservationSettles);
+        own.settles_at = std::max(own.settles_at, clock_.now() + limits::kReservationSettles);
         own.is_interrupted = true;
     };
     close(pools_[reservation.pool_]);

@@ -6,7 +6,7 @@
 // own reservations were completed, or kReservationSettles after another process's.
 //
 // Names of claims follow from the pool and a sequence. What another process reserved and did not create,
-// because it died, is bought again under the same names: a request of it that arrives late makes no second
+// because it died, is launched again under the same names: a request of it that arrives late makes no second
 // machine, it makes ours, or finds that we have. So nothing needs to be waited for, but limits count both
 // until it settles.
 #pragma once
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 #include "kube/client.hpp"
 
 namespace controllers {
@@ -34,10 +34,10 @@ public:
     Reservation& operator=(Reservation&& other) noexcept;
     ~Reservation();
 
-    std::vector<bool> granted;        // for each wish, in order
-    std::int64_t first_sequence = 0;  // of the pool's purchases; one for each granted wish, in order
-    base::TimePoint usable_until{};   // no claim may be created after it
-    std::optional<ledger::LimitHit> limit_hit;  // the first limit that refused a wish
+    std::vector<bool> granted;                  // for each wish, in order
+    std::int64_t first_sequence = 0;            // of the pool's launches; one for each granted wish, in order
+    base::TimePoint usable_until{};             // no claim may be created after it
+    std::optional<limits::LimitHit> limit_hit;  // the first limit that refused a wish
     // Everything that will be created was created (or is known not to be).
     void complete();
 
@@ -67,10 +67,10 @@ public:
     asio::awaitable<std::optional<base::Duration>> settle_control_plane(kube::ObjectKey control_plane);
 
     // Limits and what is in use of them: what is reserved, and at least what is known to exist.
-    ledger::Book book_of_pool(const api::v1alpha1::NodeSmithPool& pool) const;
-    ledger::Book book_of_control_plane(const api::v1alpha1::NodeSmithControlPlane& control_plane) const;
+    limits::LimitUse use_of_pool(const api::v1alpha1::NodeSmithPool& pool) const;
+    limits::LimitUse use_of_control_plane(const api::v1alpha1::NodeSmithControlPlane& control_plane) const;
     // Until when more may be on its way than is known, because a reservation of ours was interrupted;
-    // nullopt: everything is known, or will be bought under the same names.
+    // nullopt: everything is known, or will be launched under the same names.
     std::optional<api::Time> unknown_until(const api::v1alpha1::NodeSmithPool& pool) const;
 
 private:
@@ -86,14 +86,14 @@ private:
     using PoolPointer = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
     using ControlPlanePointer = kube::Store<api::v1alpha1::NodeSmithControlPlane>::Pointer;
 
-    asio::awaitable<void> write_control_plane(ControlPlanePointer before, ledger::Usage total);
-    asio::awaitable<void> write_pool(PoolPointer before, ledger::Usage total, std::int64_t next_sequence);
+    asio::awaitable<void> write_control_plane(ControlPlanePointer before, limits::Usage total);
+    asio::awaitable<void> write_pool(PoolPointer before, limits::Usage total, std::int64_t next_sequence);
     // The first of the sequences that were given out, but whose claims are not there.
     std::int64_t first_unseen(const api::v1alpha1::NodeSmithPool& pool) const;
     api::v1alpha1::Reserved note(OwnBooks& books, const kube::ObjectKey& key,
-                                 const api::v1alpha1::Reserved& before, const ledger::Usage& total);
-    ledger::Usage known_usage(const api::v1alpha1::NodeSmithPool& pool) const;
-    asio::awaitable<ledger::Usage> live_usage(std::vector<kube::ObjectKey> pools);
+                                 const api::v1alpha1::Reserved& before, const limits::Usage& total);
+    limits::Usage known_usage(const api::v1alpha1::NodeSmithPool& pool) const;
+    asio::awaitable<limits::Usage> live_usage(std::vector<kube::ObjectKey> pools);
     base::Duration unsettled(const OwnBooks& books, const kube::ObjectKey& key,
                              const api::v1alpha1::Reserved& reserved) const;
     void end(const Reservation& reservation, bool completed);

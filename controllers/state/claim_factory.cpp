@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 
 namespace controllers::provisioning {
 
@@ -72,18 +72,19 @@ std::string claim_name(const NodeSmithPool& pool, std::int64_t sequence) {
     return prefix + "-" + suffix_of(pool.metadata.uid, sequence);
 }
 
-NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence, const Purchase& purchase) {
+NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
+                          const PlannedClaim& planned_claim) {
     NodeSmithClaim claim;
     claim.metadata.namespace_ = pool.metadata.namespace_;
     claim.metadata.name = claim_name(pool, sequence);
     claim.metadata.labels[pool.spec.poolLabelKey] = pool.metadata.name;
     add_plain_labels(*claim.metadata.labels, pool.spec.machineTemplate.labels);
-    if (!purchase.pod_uids.empty())
+    if (!planned_claim.pod_uids.empty())
         claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] =
-            joined(purchase.pod_uids, kMostPodsNoted, ",");
-    if (!purchase.pod_kinds.empty())
+            joined(planned_claim.pod_uids, kMostPodsNoted, ",");
+    if (!planned_claim.pod_kinds.empty())
         claim.metadata.annotations[std::string(api::annotations::kBoughtForKinds)] =
-            joined(purchase.pod_kinds, kMostPodsNoted, ",");
+            joined(planned_claim.pod_kinds, kMostPodsNoted, ",");
     claim.metadata.finalizers->emplace_back(api::finalizers::kClaim);
     api::OwnerReference owner;
     owner.apiVersion = NodeSmithPool::kResource.api_version();
@@ -95,12 +96,12 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence, cons
     claim.metadata.ownerReferences->push_back(std::move(owner));
 
     claim.spec.poolRef = pool.metadata.name;
-    claim.spec.requirements = purchase.size;
+    claim.spec.requirements = planned_claim.size;
     claim.spec.extendedResources = pool.spec.machineTemplate.extendedResources;
-    claim.spec.zone = purchase.zone;
+    claim.spec.zone = planned_claim.zone;
     claim.spec.deletionPolicy = pool.spec.deletionPolicy;
     claim.spec.expireAfter = pool.spec.disruption.expireAfter;
-    claim.spec.idempotencyKey = ledger::purchase_key(pool.metadata.uid, sequence);
+    claim.spec.idempotencyKey = limits::idempotency_key(pool.metadata.uid, sequence);
     return claim;
 }
 
@@ -120,11 +121,11 @@ std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view an
     return entries;
 }
 
-std::string explain(const Purchase& purchase) {
-    if (purchase.pod_names.empty()) return purchase.reason;
-    const auto count = purchase.pod_names.size();
-    auto text =
-        std::string(count == 1 ? "for pod " : "for pods ") + joined(purchase.pod_names, kMostPodsNamed, ", ");
+std::string explain(const PlannedClaim& planned_claim) {
+    if (planned_claim.pod_names.empty()) return planned_claim.reason;
+    const auto count = planned_claim.pod_names.size();
+    auto text = std::string(count == 1 ? "for pod " : "for pods ") +
+                joined(planned_claim.pod_names, kMostPodsNamed, ", ");
     if (count > kMostPodsNamed) text += " and " + std::to_string(count - kMostPodsNamed) + " more";
     return text;
 }

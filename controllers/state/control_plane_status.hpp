@@ -32,14 +32,15 @@ struct ControlPlaneFacts {
 api::ConditionUpdate resolve_pools(const ControlPlaneFacts& facts);
 // The same, and whether their machines may join.
 api::ConditionUpdate judge_readiness(const ControlPlaneFacts& facts);
-// False while more Nodes in service are not Ready than both bounds allow: then nothing is bought or removed.
+// False while more Nodes in service are not Ready than both bounds allow: then nothing is launched or
+// removed.
 api::ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const PoolCounts& counts);
 // False where a machine's token can be good for more than its claim's Node.
 api::ConditionUpdate judge_tokens(const ControlPlaneFacts& facts);
 // The status as it should be; lastSyncTime is `now` only if anything else differs.
 api::v1alpha1::ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now);
 
-// True if buying and removing must pause because of the Nodes' health.
+// True if launching and removing must pause because of the Nodes' health.
 bool is_unhealthy(const api::v1alpha1::NodeSmithControlPlane& control_plane, const PoolCounts& counts);
 
 }  // namespace controllers

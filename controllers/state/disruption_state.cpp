@@ -12,7 +12,7 @@ namespace conditions = api::conditions;
 
 namespace {
 
-// Most budgets give way sooner, and a machine that is bought takes minutes.
+// Most budgets give way sooner, and a machine that is launched takes minutes.
 constexpr std::chrono::minutes kDrainHangs{5};
 
 }  // namespace

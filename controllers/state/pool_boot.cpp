@@ -10,7 +10,7 @@ using api::v1alpha1::BootstrapMethod;
 
 namespace {
 
-Bootstrap bootstrap_of(const PoolFacts& facts) {
+Bootstrap bootstrap_of(const PoolObservation& facts) {
     if (facts.object.spec.bootstrap) return *facts.object.spec.bootstrap;
     return facts.manager ? facts.manager->spec.bootstrap.value_or(Bootstrap{}) : Bootstrap{};
 }
@@ -23,7 +23,7 @@ bool boots_something(const api::v1alpha1::VMOption& option) {
            text->find("media=cdrom") != text->npos;
 }
 
-std::string why_nothing_boots(const PoolFacts& facts) {
+std::string why_nothing_boots(const PoolObservation& facts) {
     const auto method = bootstrap_of(facts).method;
     if (method == BootstrapMethod::None || !facts.provider || !facts.provider->spec.proxmox) return {};
     const auto& proxmox = *facts.provider->spec.proxmox;
@@ -41,7 +41,7 @@ std::string why_nothing_boots(const PoolFacts& facts) {
 
 }  // namespace
 
-void judge_boot(const PoolFacts& facts, api::v1alpha1::PoolStatus& status, api::Time now) {
+void judge_boot(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now) {
     const auto type = api::conditions::kConfigurationValid;
     auto problem = why_nothing_boots(facts);
     if (problem.empty()) {

@@ -65,7 +65,7 @@ PoolCounts counts_of(const api::v1alpha1::NodeSmithPool& pool, const ClaimPointe
         if (state == ClaimState::ready) ++counts.claims.ready;
         if (state == ClaimState::failed) ++counts.claims.failed;
         if (state == ClaimState::deleting) ++counts.claims.deleting;
-        if (ledger::counts(*claim)) counts.usage += ledger::one_machine(ledger::size_of(claim->spec, &pool));
+        if (limits::counts(*claim)) counts.usage += limits::one_machine(limits::size_of(claim->spec, &pool));
         if (is_coming(*claim)) ++counts.pending_nodes;
 
         const auto* node = node_of(*claim, nodes);

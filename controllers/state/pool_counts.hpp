@@ -11,7 +11,7 @@
 #include "api/v1alpha1/claim.hpp"
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/pool.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 
 namespace controllers {
 
@@ -40,7 +40,7 @@ struct PoolCounts {
     std::int64_t in_service = 0;     // Nodes that were Initialized and shall stay
     std::int64_t unready = 0;        // of these, not Ready now
     api::v1alpha1::PoolClaims claims;
-    ledger::Usage usage;  // against limits
+    limits::Usage usage;  // against limits
 
     PoolCounts& operator+=(const PoolCounts& other);
     std::int64_t all_claims() const {

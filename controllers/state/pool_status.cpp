@@ -31,7 +31,7 @@ using Update = api::ConditionUpdate;
 
 constexpr std::size_t kMostHostsTold = 5;
 
-Update managed(const PoolFacts& facts) {
+Update managed(const PoolObservation& facts) {
     if (facts.manager)
         return update(conditions::kManaged, ConditionStatus::True, reasons::kSelected,
                       "managed by control plane " + facts.manager->metadata.name);
@@ -41,7 +41,7 @@ Update managed(const PoolFacts& facts) {
         "is created or removed; add it there");
 }
 
-Update provider_ready(const PoolFacts& facts) {
+Update provider_ready(const PoolObservation& facts) {
     const auto& name = facts.object.spec.providerRef;
     if (!facts.provider)
         return update(conditions::kProviderReady, ConditionStatus::False, reasons::kProviderNotFound,
@@ -65,7 +65,7 @@ std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_vi
 
 // Why no host can take a machine of the size, as the provider last saw them; empty: one can, or none is
 // known.
-std::string why_no_room(const PoolFacts& facts, const Size& size) {
+std::string why_no_room(const PoolObservation& facts, const Size& size) {
     if (!facts.provider) return {};
     if (facts.provider->spec.redfish) {
         if (facts.bare_metal.empty() ||
@@ -105,7 +105,7 @@ const NodeSmithClaim* refused_claim(const ClaimPointers& claims) {
 }
 
 // ", of at most 2 CPUs, as its limits leave no more".
-std::string what_limits_leave(const ledger::Limits& limits, const ledger::Usage& used) {
+std::string what_limits_leave(const limits::Limits& limits, const limits::Usage& used) {
     std::string left;
     if (limits.cpuCores > 0) left = base::counted(limits.cpuCores - used.cpuCores, "CPU");
     if (limits.memoryMiB > 0)
@@ -114,19 +114,19 @@ std::string what_limits_leave(const ledger::Limits& limits, const ledger::Usage&
 }
 
 // What keeps all pools of the control plane from creating a machine of the size.
-std::optional<ledger::LimitHit> held_by_manager(const NodeSmithControlPlane& manager, const Size& size) {
+std::optional<limits::LimitHit> held_by_manager(const NodeSmithControlPlane& manager, const Size& size) {
     const auto name = "control plane " + manager.metadata.name + ": ";
-    const auto used = ledger::usage_of(manager.status.reserved);
-    if (auto hit = ledger::admits(ledger::limits_of(manager.spec), used, ledger::one_machine(size)))
-        return ledger::LimitHit{hit->reason, name + hit->message};
+    const auto used = limits::usage_of(manager.status.reserved);
+    if (auto hit = limits::admits(limits::limits_of(manager.spec), used, limits::one_machine(size)))
+        return limits::LimitHit{hit->reason, name + hit->message};
     const auto* healthy = api::find_condition(manager.status.conditions, conditions::kClusterHealthy);
     if (healthy && healthy->status == ConditionStatus::False)
-        return ledger::LimitHit{healthy->reason, name + healthy->message};
+        return limits::LimitHit{healthy->reason, name + healthy->message};
     return std::nullopt;
 }
 
 // Whether one more machine of the smallest size could be created.
-Update available(const PoolFacts& facts, const PoolStatus& status, const Update& is_ready,
+Update available(const PoolObservation& facts, const PoolStatus& status, const Update& is_ready,
                  const PoolCounts& counts, api::Time now) {
     const auto no = [](std::string_view reason, std::string message) {
         return update(conditions::kAvailable, ConditionStatus::False, reason, std::move(message));
@@ -136,10 +136,10 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Update&
         return no(reasons::kRequestRefused,
                   "claim " + claim->metadata.name + ": " +
                       api::find_condition(claim->status.conditions, conditions::kLaunched)->message);
-    const auto size = ledger::smallest_size(facts.object.spec.machineTemplate);
-    const auto used = ledger::at_least(counts.usage, ledger::usage_of(status.reserved));
+    const auto size = limits::smallest_size(facts.object.spec.machineTemplate);
+    const auto used = limits::at_least(counts.usage, limits::usage_of(status.reserved));
     if (const auto hit =
-            ledger::admits(ledger::limits_of(facts.object.spec), used, ledger::one_machine(size)))
+            limits::admits(limits::limits_of(facts.object.spec), used, limits::one_machine(size)))
         return no(hit->reason, hit->message);
     if (auto held = held_by_manager(*facts.manager, size)) return no(held->reason, held->message);
     if (status.nextRetryTime && now < *status.nextRetryTime)
@@ -150,7 +150,7 @@ Update available(const PoolFacts& facts, const PoolStatus& status, const Update&
         return no(reasons::kInsufficientCapacity, std::move(full));
     return update(
         conditions::kAvailable, ConditionStatus::True, reasons::kAvailable,
-        "another machine can be created" + what_limits_leave(ledger::limits_of(facts.object.spec), used));
+        "another machine can be created" + what_limits_leave(limits::limits_of(facts.object.spec), used));
 }
 
 Update progressing(const PoolCounts& counts) {
@@ -166,7 +166,7 @@ Update progressing(const PoolCounts& counts) {
                   "no node comes or leaves");
 }
 
-Update ready(const PoolFacts& facts, const Update& is_managed, const Update& provider) {
+Update ready(const PoolObservation& facts, const Update& is_managed, const Update& provider) {
     const auto no = [](std::string_view reason, std::string message) {
         return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
     };
@@ -234,12 +234,12 @@ bool is_free(const NodeSmithHost& host) {
     return api::is_true(host.status.conditions, conditions::kReady) && !host.status.claimRef;
 }
 
-std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
+std::optional<SystemReserved> learn_reserved(const PoolObservation& facts) {
     auto learned = facts.object.status.learnedReserved;
     for (const auto& claim : facts.claims) {
         const auto* node = joined_node_of(*claim, facts.nodes);
         if (!node) continue;
-        const auto size = ledger::size_of(claim->spec, &facts.object);
+        const auto size = limits::size_of(claim->spec, &facts.object);
         const auto cpu = node->status.allocatable.find("cpu");
         const auto memory = node->status.allocatable.find("memory");
         if (cpu == node->status.allocatable.end() || memory == node->status.allocatable.end()) continue;
@@ -254,7 +254,7 @@ std::optional<SystemReserved> learn_reserved(const PoolFacts& facts) {
     return learned;
 }
 
-std::optional<LearnedOffer> learn_offer(const PoolFacts& facts, const std::string& template_hash) {
+std::optional<LearnedOffer> learn_offer(const PoolObservation& facts, const std::string& template_hash) {
     const bool has_known_disk = facts.provider && facts.provider->status.bootDiskGiB > 0;
     LearnedOffer offer;
     offer.templateHash = template_hash;
@@ -277,7 +277,7 @@ std::optional<LearnedOffer> learn_offer(const PoolFacts& facts, const std::strin
     return facts.object.status.learnedOffer;
 }
 
-void count_failures(const PoolFacts& facts, PoolStatus& status) {
+void count_failures(const PoolObservation& facts, PoolStatus& status) {
     const auto counted_until = status.lastScaleFailureTime;
     std::optional<api::Time> last_success;
     for (const auto& claim : facts.claims) {
@@ -312,7 +312,7 @@ std::string last_failure(const ClaimPointers& claims) {
     return last ? "; the last, " + last->metadata.name + ": " + last->status.lastFailure->message : "";
 }
 
-PoolStatus next_status(const PoolFacts& facts, api::Time now) {
+PoolStatus next_status(const PoolObservation& facts, api::Time now) {
     auto status = facts.object.status;
     const auto counts = counts_of(facts.object, facts.claims, facts.nodes);
     status.observedGeneration = facts.object.metadata.generation;

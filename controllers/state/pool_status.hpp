@@ -13,7 +13,7 @@
 
 namespace controllers {
 
-struct PoolFacts {
+struct PoolObservation {
     const api::v1alpha1::NodeSmithPool& object;
     ClaimPointers claims;
     const Nodes& nodes;
@@ -27,23 +27,23 @@ struct PoolFacts {
 bool is_free(const api::v1alpha1::NodeSmithHost& host);
 
 // The status as it should be now. Pure.
-api::v1alpha1::PoolStatus next_status(const PoolFacts& facts, api::Time now);
+api::v1alpha1::PoolStatus next_status(const PoolObservation& facts, api::Time now);
 
 // Whether machines of this pool have anything that would make them join: the condition ConfigurationValid,
 // which is there only while they have not.
-void judge_boot(const PoolFacts& facts, api::v1alpha1::PoolStatus& status, api::Time now);
+void judge_boot(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now);
 
-// The most that a machine of this pool ever had less to offer than it was bought for: kernel and firmware
+// The most that a machine of this pool ever had less to offer than it was launched for: kernel and firmware
 // (size - capacity) plus what the kubelet keeps (capacity - allocatable). nullopt: never seen a Node.
-std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolFacts& facts);
+std::optional<api::v1alpha1::SystemReserved> learn_reserved(const PoolObservation& facts);
 
 // The least that Nodes of the template with that hash offer besides; what was known before if there is none.
-std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolFacts& facts,
+std::optional<api::v1alpha1::LearnedOffer> learn_offer(const PoolObservation& facts,
                                                        const std::string& template_hash);
 
-// Consecutive failed claims and until when nothing is bought; a claim that became a Node ends the series.
+// Consecutive failed claims and until when nothing is launched; a claim that became a Node ends the series.
 // Counts each failure once, by its time.
-void count_failures(const PoolFacts& facts, api::v1alpha1::PoolStatus& status);
+void count_failures(const PoolObservation& facts, api::v1alpha1::PoolStatus& status);
 
 // Why the last claim of the series failed, to be added to a sentence; empty: none of them is still there.
 std::string last_failure(const ClaimPointers& claims);

@@ -7,7 +7,7 @@
 #include "base/backoff.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/disruption_state.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
@@ -24,7 +24,7 @@ kube::ObjectKey pool_of(const NodeSmithClaim& claim) {
 
 RoomRefusal refusal_of(const Informers& informers, const NodeSmithClaim& claim) {
     const auto pool = informers.pools.store().get(pool_of(claim));
-    const auto size = ledger::size_of(claim.spec, pool.get());
+    const auto size = limits::size_of(claim.spec, pool.get());
     RoomRefusal refusal;
     refusal.provider = claim.metadata.namespace_ + "/" + claim.status.providerRef;
     refusal.zone = claim.spec.zone;
@@ -32,7 +32,7 @@ RoomRefusal refusal_of(const Informers& informers, const NodeSmithClaim& claim) 
     return refusal;
 }
 
-// The pods whose places depend on a purchase: those that wait, and those on nodes that leave.
+// The pods whose places depend on a launch: those that wait, and those on nodes that leave.
 std::set<std::string> pods_in_need(const Informers& informers) {
     std::set<std::string> uids;
     for (const auto& pod : informers.pods.store().by_index(kPodsUnschedulable, "true"))
@@ -100,7 +100,7 @@ std::vector<kube::ObjectKey> superfluous_waits(const Informers& informers) {
     std::vector<kube::ObjectKey> keys;
     const auto& claims = informers.claims.store().all();
     const auto waits = [](const NodeSmithClaim& claim) {
-        return ledger::has_purchase_key(claim) && is_coming(claim) && lacks_room(claim) &&
+        return limits::is_created_by_pool(claim) && is_coming(claim) && lacks_room(claim) &&
                claim.status.machineID.empty() && !bought_for(claim).empty();
     };
     const bool any = std::ranges::any_of(claims, [&](const auto& entry) { return waits(*entry.second); });

@@ -29,8 +29,8 @@ struct RoomRefusal {
 // (scaleUp.retry of their pool).
 std::vector<RoomRefusal> room_refusals(const Informers& informers, api::Time now);
 
-// Keys of bought claims that wait for room and that nobody needs any more: no pod that they were bought for
-// waits, but for those that get a machine of another claim.
+// Keys of launched claims that wait for room and that nobody needs any more: no pod that they were launched
+// for waits, but for those that get a machine of another claim.
 std::vector<kube::ObjectKey> superfluous_waits(const Informers& informers);
 
 }  // namespace controllers::provisioning

@@ -37,7 +37,7 @@ std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
     shape.spec.machineTemplate = pool.spec.machineTemplate;
     if (auto& network = shape.spec.machineTemplate.network) network->addresses.clear();
     shape.spec.bootstrap = pool.spec.bootstrap;
-    // What may be bought next says nothing of what was bought.
+    // What may be launched next says nothing of what was launched.
     auto& machine = shape.spec.machineTemplate;
     machine.sizes.clear();
     machine.flexible.reset();

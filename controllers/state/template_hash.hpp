@@ -10,7 +10,7 @@
 
 namespace controllers::claim {
 
-// 16 hexadecimal digits; equal for equal machineTemplate (but for sizes and names of what is bought next),
+// 16 hexadecimal digits; equal for equal machineTemplate (but for sizes and names of what is launched next),
 // bootstrap and providerRef of the pool, and equal template, options, network interfaces, cloud-init and
 // overhead of the provider (null: there is none). Where machines are placed and how the provider is reached
 // does not shape them.

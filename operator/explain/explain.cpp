@@ -40,7 +40,7 @@ bool is_ours(const api::Event& event) {
 }
 
 // What the operator said of an object, the latest first.
-std::string events_about(ClusterView& view, std::string_view kind, const api::ObjectKey& key) {
+std::string events_about(ClusterSnapshot& view, std::string_view kind, const api::ObjectKey& key) {
     auto [events, refusal] = view.events_about(kind, key);
     if (!refusal.empty()) return "What the operator said of it may not be read: " + refusal + "\n";
     std::erase_if(events, [](const api::Event& event) { return !is_ours(event); });
@@ -57,7 +57,7 @@ std::string size_of(const NodeSmithClaim& claim) {
     return claim.status.size.empty() ? "" : " (" + claim.status.size + ")";
 }
 
-std::string state_of(const ClaimFacts& facts) {
+std::string describe_state(const ClaimFacts& facts) {
     const auto& claim = *facts.claim;
     const auto phase = controllers::claim::to_string(facts.phase());
     auto text = "claim " + facts.key().str() + size_of(claim) + " is " + std::string(phase);
@@ -73,7 +73,7 @@ const api::Condition* scheduled(const api::Pod& pod) {
     return api::find_condition(pod.status.conditions, conditions::kPodScheduled);
 }
 
-std::string state_of(const api::Pod& pod) {
+std::string describe_state(const api::Pod& pod) {
     const auto name = "Pod " + api::key_of(pod).str();
     if (!pod.spec.nodeName.empty()) return name + " is on node " + pod.spec.nodeName + ".\n";
     if (pod.metadata.deletionTimestamp) return name + " is being deleted.\n";
@@ -82,12 +82,12 @@ std::string state_of(const api::Pod& pod) {
     return name + " waits. The scheduler says: " + condition->message + "\n";
 }
 
-std::string purchases_for(const ClusterView& view, const api::Pod& pod) {
+std::string launches_for(const ClusterSnapshot& view, const api::Pod& pod) {
     std::string text;
     for (const auto& claim : view.report().claims) {
         const auto uids = controllers::provisioning::bought_for(*claim.claim);
         if (std::find(uids.begin(), uids.end(), pod.metadata.uid) == uids.end()) continue;
-        text += "Created for it: " + state_of(claim) + ".\n";
+        text += "Created for it: " + describe_state(claim) + ".\n";
     }
     return text;
 }
@@ -118,7 +118,7 @@ std::string boot_of(const NodeSmithClaim& claim) {
     return story.empty() ? story : story + ".\n";
 }
 
-std::string purpose_of(ClusterView& view, const NodeSmithClaim& claim) {
+std::string purpose_of(ClusterSnapshot& view, const NodeSmithClaim& claim) {
     const auto uids = controllers::provisioning::bought_for(claim);
     if (uids.empty()) return "";
     std::string names;
@@ -131,13 +131,13 @@ std::string purpose_of(ClusterView& view, const NodeSmithClaim& claim) {
 }
 
 // " in the managed namespaces (kubenodesmith, lab)", unless these are all.
-std::string where_looked(const ClusterView& view) {
+std::string where_looked(const ClusterSnapshot& view) {
     return view.report().managed.all() ? ""
                                        : " in the managed namespaces (" + view.report().managed.str() + ")";
 }
 
 // Of an object of ours that is where nothing is done.
-std::optional<std::string> unmanaged(const ClusterView& view, std::string_view kind,
+std::optional<std::string> unmanaged(const ClusterSnapshot& view, std::string_view kind,
                                      const api::ObjectKey& key) {
     if (key.namespace_.empty() || view.report().managed.contains(key.namespace_)) return std::nullopt;
     return std::string(kind) + " " + key.str() + ": " + view.report().managed.why_unmanaged(key.namespace_) +
@@ -149,7 +149,7 @@ bool is_meant(const api::ObjectKey& asked, const api::ObjectKey& known) {
     return known.name == asked.name && (asked.namespace_.empty() || known.namespace_ == asked.namespace_);
 }
 
-const ClaimFacts& find_claim(const ClusterView& view, const api::ObjectKey& key) {
+const ClaimFacts& find_claim(const ClusterSnapshot& view, const api::ObjectKey& key) {
     std::vector<const ClaimFacts*> found;
     for (const auto& claim : view.report().claims)
         if (is_meant(key, claim.key())) found.push_back(&claim);
@@ -162,7 +162,7 @@ const ClaimFacts& find_claim(const ClusterView& view, const api::ObjectKey& key)
 }
 
 // Several namespaces may have a pool of that name.
-report::Pointers<NodeSmithPool> find_pools(const ClusterView& view, const api::ObjectKey& key) {
+report::Pointers<NodeSmithPool> find_pools(const ClusterSnapshot& view, const api::ObjectKey& key) {
     report::Pointers<NodeSmithPool> found;
     for (const auto& pool : view.report().pools)
         if (is_meant(key, api::key_of(*pool))) found.push_back(pool);
@@ -170,7 +170,7 @@ report::Pointers<NodeSmithPool> find_pools(const ClusterView& view, const api::O
     return found;
 }
 
-std::string failures_of(const ClusterView& view, const NodeSmithPool& pool) {
+std::string failures_of(const ClusterSnapshot& view, const NodeSmithPool& pool) {
     std::string text;
     for (const auto& [claim, its_pool, node] : view.report().claims) {
         const auto& failure = claim->status.lastFailure;
@@ -188,21 +188,21 @@ std::string kept_by(const NodeSmithPool& pool, api::Time now) {
            kept->host + " of claim " + kept->claim + ", until that is deleted.\n";
 }
 
-std::string ownership_of(const ClusterView& view, const std::string& node) {
+std::string ownership_of(const ClusterSnapshot& view, const std::string& node) {
     const auto* facts = view.report().claim_of_node(node);
     if (!facts) return "It belongs to no claim" + where_looked(view) + ", so the operator leaves it alone.\n";
-    return "It is of pool " + facts->claim->spec.poolRef + ": " + state_of(*facts) + ".\n" +
+    return "It is of pool " + facts->claim->spec.poolRef + ": " + describe_state(*facts) + ".\n" +
            machine_of(*facts->claim);
 }
 
 }  // namespace
 
-std::string explain_pod(ClusterView& view, const api::ObjectKey& key) {
+std::string explain_pod(ClusterSnapshot& view, const api::ObjectKey& key) {
     const auto pod = view.informers().pods.store().get(key);
     if (!pod) throw ViewError("there is no pod " + key.str() + " that has not ended");
-    auto text = state_of(*pod);
+    auto text = describe_state(*pod);
     if (controllers::is_unschedulable(*pod)) {
-        text += purchases_for(view, *pod);
+        text += launches_for(view, *pod);
         for (const auto& waiting : make_plan(view).pods) {
             if (waiting.pod == key) text += "By what is known now: " + sentence_of(waiting) + ".\n";
         }
@@ -210,7 +210,7 @@ std::string explain_pod(ClusterView& view, const api::ObjectKey& key) {
     return text + events_about(view, "Pod", key);
 }
 
-std::string explain_node(ClusterView& view, const std::string& name) {
+std::string explain_node(ClusterSnapshot& view, const std::string& name) {
     const auto node = view.informers().nodes.store().get({"", name});
     if (!node) throw ViewError("there is no node " + name);
     auto text = "Node " + name + (controllers::is_ready(*node) ? " is ready" : " is not ready");
@@ -226,13 +226,13 @@ std::string explain_node(ClusterView& view, const std::string& name) {
     return text + events_about(view, "Node", {"", name});
 }
 
-std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
+std::string explain_claim(ClusterSnapshot& view, const api::ObjectKey& key) {
     if (const auto text = unmanaged(view, "Claim", key)) return *text;
     const auto& facts = find_claim(view, key);
     const auto& claim = *facts.claim;
     const auto& status = claim.status;
-    auto text = "Of pool " + claim.spec.poolRef + ": " + state_of(facts) + ".\n" + purpose_of(view, claim) +
-                machine_of(claim) + boot_of(claim);
+    auto text = "Of pool " + claim.spec.poolRef + ": " + describe_state(facts) + ".\n" +
+                purpose_of(view, claim) + machine_of(claim) + boot_of(claim);
     if (status.lastFailure) {
         text += "Attempt " + std::to_string(status.launchAttempts) + " failed " +
                 ago(status.lastFailure->time, view.now()) + ": " + status.lastFailure->message + "\n";
@@ -245,7 +245,7 @@ std::string explain_claim(ClusterView& view, const api::ObjectKey& key) {
     return text + events_about(view, "NodeSmithClaim", facts.key());
 }
 
-std::string explain_pool(ClusterView& view, const api::ObjectKey& key) {
+std::string explain_pool(ClusterSnapshot& view, const api::ObjectKey& key) {
     if (const auto text = unmanaged(view, "Pool", key)) return *text;
     std::string text;
     for (const auto& pool : find_pools(view, key)) {

@@ -21,7 +21,7 @@ using scheduling::Availability;
 // What the operator would decide, in the words of a plan.
 class Planner {
 public:
-    explicit Planner(ClusterView& view)
+    explicit Planner(ClusterSnapshot& view)
         : report_(view.report()),
           informers_(view.informers()),
           reservations_(informers_, view.client(), view.clock()),
@@ -32,7 +32,7 @@ public:
         scheduling::Solver solver;
         const auto decision =
             decide({informers_, reservations_, creations_, template_hashes_, {}}, solver, report_.time);
-        note_purchases(decision);
+        note_machines(decision);
         note_pods(decision);
         for (const auto& supply : decision.world.pools) {
             if (!supply.gate.open)
@@ -44,27 +44,27 @@ public:
     }
 
 private:
-    void note_purchases(const Decision& decision) {
-        for (const auto& order : decision.orders) {
-            for (const auto index : order.claims) {
+    void note_machines(const Decision& decision) {
+        for (const auto& launch : decision.launches) {
+            for (const auto index : launch.claims) {
                 const auto& claim = decision.result.claims[index];
-                PlannedPurchase purchase;
-                purchase.pool = api::key_of(*decision.world.pools[order.pool].pool);
-                purchase.cpuCores = claim.cpu_cores;
-                purchase.memoryMiB = claim.memory_mib;
-                purchase.zone = claim.zone;
-                purchase.reason = claim.reason;
-                purchase.observed_by = order.observed_by;
+                PlannedMachine planned_machine;
+                planned_machine.pool = api::key_of(*decision.world.pools[launch.pool].pool);
+                planned_machine.cpuCores = claim.cpu_cores;
+                planned_machine.memoryMiB = claim.memory_mib;
+                planned_machine.zone = claim.zone;
+                planned_machine.reason = claim.reason;
+                planned_machine.observed_by = launch.observed_by;
                 for (const auto* pod : claim.pods) {
-                    purchase.pods.push_back(api::key_of(*pod));
+                    planned_machine.pods.push_back(api::key_of(*pod));
                     if (decision.demand.waiting.contains(pod->metadata.uid))
-                        plan_.pods.push_back({purchase.pods.back(),
-                                              WaitingPod::Outlook::purchase,
-                                              purchase.pool.name,
+                        plan_.pods.push_back({planned_machine.pods.back(),
+                                              WaitingPod::Outlook::planned_machine,
+                                              planned_machine.pool.name,
                                               {},
-                                              order.observed_by});
+                                              launch.observed_by});
                 }
-                plan_.purchases.push_back(std::move(purchase));
+                plan_.planned_machines.push_back(std::move(planned_machine));
             }
         }
     }
@@ -171,11 +171,12 @@ private:
 }  // namespace
 
 bool Plan::changes_something() const {
-    return !purchases.empty() || std::any_of(nodes.begin(), nodes.end(),
-                                             [](const auto& node) { return node.empty && node.possible; });
+    return !planned_machines.empty() || std::any_of(nodes.begin(), nodes.end(), [](const auto& node) {
+        return node.empty && node.possible;
+    });
 }
 
-Plan make_plan(ClusterView& view) {
+Plan make_plan(ClusterSnapshot& view) {
     return Planner(view).make();
 }
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "api/meta.hpp"
-#include "operator/plan/cluster_view.hpp"
+#include "operator/plan/cluster_snapshot.hpp"
 
 namespace kubenodesmith {
 
-struct PlannedPurchase {
+struct PlannedMachine {
     api::ObjectKey pool;
     std::int64_t cpuCores = 0;
     std::int64_t memoryMiB = 0;
@@ -23,13 +23,13 @@ struct PlannedPurchase {
 
 // A pod that waits for the scheduler.
 struct WaitingPod {
-    enum class Outlook { purchase, node, freed_node, coming_node, held_node, nothing };
+    enum class Outlook { planned_machine, node, freed_node, coming_node, held_node, nothing };
     api::ObjectKey pod;
     Outlook outlook = Outlook::nothing;
-    std::string node;  // where it fits; the pool's name for purchase
+    std::string node;  // where it fits; the pool's name for launch
     std::vector<std::string>
         reasons;              // why not, for nothing and for held_node, whose machine has failed so far
-    std::string observed_by;  // for purchase, as there
+    std::string observed_by;  // for launch, as there
 };
 
 struct PlannedRemoval {
@@ -40,7 +40,7 @@ struct PlannedRemoval {
     std::vector<std::string> reasons;  // why it is kept
 };
 
-// A pool that may not buy now.
+// A pool that may not launch now.
 struct ClosedPool {
     api::ObjectKey pool;
     std::string message;
@@ -48,20 +48,20 @@ struct ClosedPool {
 
 struct Plan {
     controllers::ManagedNamespaces managed;  // whose objects count
-    std::vector<PlannedPurchase> purchases;
+    std::vector<PlannedMachine> planned_machines;
     std::vector<WaitingPod> pods;
     std::vector<PlannedRemoval> nodes;
     std::vector<ClosedPool> closed_pools;
-    std::vector<std::string> cuts;  // limits that make a purchase smaller than the demand
+    std::vector<std::string> cuts;  // limits that make a launch smaller than the demand
 
-    // Something would be bought, or an empty node removed.
+    // Something would be launched, or an empty node removed.
     bool changes_something() const;
 };
 
-Plan make_plan(ClusterView& view);
+Plan make_plan(ClusterSnapshot& view);
 
 // One line each, for people.
-std::string sentence_of(const PlannedPurchase& purchase);
+std::string sentence_of(const PlannedMachine& planned_machine);
 std::string sentence_of(const WaitingPod& pod);
 std::string sentence_of(const PlannedRemoval& node);
 std::string table_of(const Plan& plan);

@@ -28,7 +28,7 @@ std::string names_of(const std::vector<api::ObjectKey>& pods) {
 
 const char* word_of(Outlook outlook) {
     switch (outlook) {
-        case Outlook::purchase:
+        case Outlook::planned_machine:
             return "Purchase";
         case Outlook::node:
             return "Node";
@@ -50,13 +50,16 @@ json::array array_of(const std::vector<std::string>& texts) {
     return array;
 }
 
-json::object object_of(const PlannedPurchase& purchase) {
+json::object object_of(const PlannedMachine& planned_machine) {
     json::array pods;
-    for (const auto& pod : purchase.pods) pods.emplace_back(pod.str());
-    return {{"pool", purchase.pool.str()},       {"cpuCores", purchase.cpuCores},
-            {"memoryMiB", purchase.memoryMiB},   {"zone", purchase.zone},
-            {"pods", std::move(pods)},           {"reason", purchase.reason},
-            {"observedBy", purchase.observed_by}};
+    for (const auto& pod : planned_machine.pods) pods.emplace_back(pod.str());
+    return {{"pool", planned_machine.pool.str()},
+            {"cpuCores", planned_machine.cpuCores},
+            {"memoryMiB", planned_machine.memoryMiB},
+            {"zone", planned_machine.zone},
+            {"pods", std::move(pods)},
+            {"reason", planned_machine.reason},
+            {"observedBy", planned_machine.observed_by}};
 }
 
 std::string condition_of(const std::string& observed_by) {
@@ -65,18 +68,20 @@ std::string condition_of(const std::string& observed_by) {
 
 }  // namespace
 
-std::string sentence_of(const PlannedPurchase& purchase) {
-    auto text = "create a machine in pool " + purchase.pool.str() + ": " +
-                base::counted(purchase.cpuCores, "CPU") + ", " + std::to_string(purchase.memoryMiB) + " MiB";
-    if (!purchase.zone.empty()) text += " in zone " + purchase.zone;
-    text += purchase.pods.empty() ? " " + purchase.reason : " for " + names_of(purchase.pods);
-    return text + condition_of(purchase.observed_by);
+std::string sentence_of(const PlannedMachine& planned_machine) {
+    auto text = "create a machine in pool " + planned_machine.pool.str() + ": " +
+                base::counted(planned_machine.cpuCores, "CPU") + ", " +
+                std::to_string(planned_machine.memoryMiB) + " MiB";
+    if (!planned_machine.zone.empty()) text += " in zone " + planned_machine.zone;
+    text += planned_machine.pods.empty() ? " " + planned_machine.reason
+                                         : " for " + names_of(planned_machine.pods);
+    return text + condition_of(planned_machine.observed_by);
 }
 
 std::string sentence_of(const WaitingPod& pod) {
     const auto name = "pod " + pod.pod.str();
     switch (pod.outlook) {
-        case Outlook::purchase:
+        case Outlook::planned_machine:
             return name + " waits: a machine of pool " + pod.node + " would be created" +
                    condition_of(pod.observed_by);
         case Outlook::node:
@@ -103,7 +108,7 @@ std::string sentence_of(const PlannedRemoval& node) {
 
 std::string table_of(const Plan& plan) {
     std::string text;
-    for (const auto& purchase : plan.purchases) text += sentence_of(purchase) + "\n";
+    for (const auto& planned_machine : plan.planned_machines) text += sentence_of(planned_machine) + "\n";
     for (const auto& cut : plan.cuts) text += "less is created than is needed: " + cut + "\n";
     for (const auto& pod : plan.pods) text += sentence_of(pod) + "\n";
     for (const auto& node : plan.nodes) text += sentence_of(node) + "\n";
@@ -118,8 +123,9 @@ std::string table_of(const Plan& plan) {
 }
 
 json::object json_of(const Plan& plan) {
-    json::array purchases;
-    for (const auto& purchase : plan.purchases) purchases.push_back(object_of(purchase));
+    json::array planned_machines;
+    for (const auto& planned_machine : plan.planned_machines)
+        planned_machines.push_back(object_of(planned_machine));
     json::array pods;
     for (const auto& pod : plan.pods) {
         pods.push_back(json::object{{"pod", pod.pod.str()},
@@ -139,9 +145,12 @@ json::object json_of(const Plan& plan) {
     for (const auto& pool : plan.closed_pools) {
         closed.push_back(json::object{{"pool", pool.pool.str()}, {"message", pool.message}});
     }
-    return {{"changes", plan.changes_something()}, {"namespaces", plan.managed.str()},
-            {"purchases", std::move(purchases)},   {"pods", std::move(pods)},
-            {"nodes", std::move(nodes)},           {"closedPools", std::move(closed)},
+    return {{"changes", plan.changes_something()},
+            {"namespaces", plan.managed.str()},
+            {"purchases", std::move(planned_machines)},
+            {"pods", std::move(pods)},
+            {"nodes", std::move(nodes)},
+            {"closedPools", std::move(closed)},
             {"cuts", array_of(plan.cuts)}};
 }
 

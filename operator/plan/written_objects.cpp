@@ -8,7 +8,7 @@
 
 #include "api/json.hpp"
 #include "api/names.hpp"
-#include "operator/plan/cluster_view.hpp"
+#include "operator/plan/cluster_snapshot.hpp"
 #include "scheduling/pods/pod_defaults.hpp"
 
 namespace kubenodesmith {

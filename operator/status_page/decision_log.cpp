@@ -19,9 +19,9 @@ std::string name_of(const kube::EventTarget& target) {
 
 void DecisionLog::event(const kube::EventTarget& about, kube::EventType type, std::string reason,
                         std::string message) {
-    Decision decision{api::Time(clock_.wall_now()), type, name_of(about), reason,
-                      shortened(message, kLongestMessage)};
-    const auto same = std::find_if(decisions_.begin(), decisions_.end(), [&](const Decision& known) {
+    LoggedDecision decision{api::Time(clock_.wall_now()), type, name_of(about), reason,
+                            shortened(message, kLongestMessage)};
+    const auto same = std::find_if(decisions_.begin(), decisions_.end(), [&](const LoggedDecision& known) {
         return known.about == decision.about && known.reason == decision.reason &&
                known.message == decision.message;
     });

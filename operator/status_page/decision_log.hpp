@@ -10,7 +10,7 @@
 
 namespace kubenodesmith::status_page {
 
-struct Decision {
+struct LoggedDecision {
     api::Time time;  // the last one, if it was said again
     kube::EventType type = kube::EventType::normal;
     std::string about;  // "NodeSmithPool ours/tools"
@@ -27,12 +27,12 @@ public:
                std::string message) override;
 
     // The latest first; a bounded number.
-    const std::deque<Decision>& decisions() const { return decisions_; }
+    const std::deque<LoggedDecision>& decisions() const { return decisions_; }
 
 private:
     kube::EventRecorder& next_;
     base::Clock& clock_;
-    std::deque<Decision> decisions_;
+    std::deque<LoggedDecision> decisions_;
 };
 
 }  // namespace kubenodesmith::status_page

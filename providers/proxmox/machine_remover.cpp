@@ -66,19 +66,19 @@ RemoveResult as_removal(StopResult result) {
 
 asio::awaitable<RemoveResult> MachineRemover::remove(MachineIdentity identity, MachineRecord record,
                                                      InUseCheck in_use) {
-    Order order{Aim::removal, std::move(identity), std::move(record), std::move(in_use)};
-    auto result = co_await advance(std::move(order));
+    Command command{Aim::removal, std::move(identity), std::move(record), std::move(in_use)};
+    auto result = co_await advance(std::move(command));
     co_return as_removal(std::move(result));
 }
 
 asio::awaitable<StopResult> MachineRemover::stop(MachineIdentity identity, MachineRecord record,
                                                  InUseCheck in_use) {
-    Order order{Aim::stop, std::move(identity), std::move(record), std::move(in_use)};
-    co_return co_await advance(std::move(order));
+    Command command{Aim::stop, std::move(identity), std::move(record), std::move(in_use)};
+    co_return co_await advance(std::move(command));
 }
 
-asio::awaitable<StopResult> MachineRemover::advance(Order order) {
-    const auto& [aim, identity, record, in_use] = order;
+asio::awaitable<StopResult> MachineRemover::advance(Command command) {
+    const auto& [aim, identity, record, in_use] = command;
     if (record.machine_id.empty())
         co_return Gone();  // the choice of an ID is recorded before anything is made
     const auto uuid = identity.system_uuid;
@@ -86,7 +86,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Order order) {
         const auto waiting = co_await task_under_way(identity, record.task);
         if (waiting) co_return *waiting;
         auto look = co_await machines_.find(identity, record);
-        auto seen = co_await observe(order, std::move(look));
+        auto seen = co_await observe(command, std::move(look));
         auto decision = next_removal_step(seen);
         if (unsure_.contains(uuid) || is_in_unknown_hands(seen)) {
             const auto others = co_await tasks_.at_work(seen.look.host, seen.look.vmid);
@@ -95,7 +95,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Order order) {
         }
         if (decision.step == RemoveStep::search_elsewhere) {
             look = co_await machines_.find_elsewhere(identity);
-            seen = co_await observe(order, std::move(look));
+            seen = co_await observe(command, std::move(look));
             seen.searched_elsewhere = true;
             decision = next_removal_step(seen);
         }
@@ -145,14 +145,14 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
     co_return in_progress("task " + type + " failed: " + why, "", pauses_.begin(identity.system_uuid));
 }
 
-asio::awaitable<RemoveObservation> MachineRemover::observe(const Order& order, Look look) {
-    const auto& identity = order.identity;
+asio::awaitable<RemoveObservation> MachineRemover::observe(const Command& command, Look look) {
+    const auto& identity = command.identity;
     RemoveObservation seen;
-    seen.aim = order.aim;
+    seen.aim = command.aim;
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
         seen.explanation = explain_ownership(look.config, identity, settings_.managed_tag());
-        seen.is_own_creation = began_creation(order.record.task, client_.user(), look.vmid);
+        seen.is_own_creation = began_creation(command.record.task, client_.user(), look.vmid);
         if (is_creation_lock(lock)) {
             seen.lock_is_stale = locks_.seen(look.vmid);
         } else {

@@ -30,17 +30,17 @@ public:
     asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
 
 private:
-    struct Order {
+    struct Command {
         Aim aim;
         MachineIdentity identity;
         MachineRecord record;
         InUseCheck in_use;
     };
-    asio::awaitable<StopResult> advance(Order order);
+    asio::awaitable<StopResult> advance(Command command);
     // What the recorded task makes us wait for; nullopt: nothing.
     asio::awaitable<std::optional<StopResult>> task_under_way(const MachineIdentity& identity,
                                                               std::string upid);
-    asio::awaitable<RemoveObservation> observe(const Order& order, Look look);
+    asio::awaitable<RemoveObservation> observe(const Command& command, Look look);
     asio::awaitable<StopResult> act(MachineIdentity identity, RemoveObservation seen, RemoveDecision decision,
                                     std::string recorded_task);
     asio::awaitable<std::string> switch_off(const Look& machine);

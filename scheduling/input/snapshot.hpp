@@ -25,7 +25,7 @@ struct MachineSize {
     }
 };
 
-// A place where machines are made, usually a hypervisor host, with what may still be bought there. The
+// A place where machines are made, usually a hypervisor host, with what may still be launched there. The
 // solve uses it up. nullopt = no bound.
 struct Place {
     std::string name;
@@ -38,7 +38,7 @@ struct Place {
     bool is_whole = false;
 };
 
-// A limit that several purchases share: a pool's, a ControlPlane's, or a pause between purchases. Holds what
+// A limit that several launches share: a pool's, a ControlPlane's, or a pause between launches. Holds what
 // is left; nullopt = unlimited. `name` completes "cut by ...": "limits.maxNodes of pool small".
 struct Budget {
     std::string name;
@@ -56,7 +56,7 @@ struct PlaceOfPool {
 
 inline constexpr std::int64_t kDefaultPodsPerNode = 110;  // the kubelet's own default
 
-// A machine as it is bought, before the system takes its part.
+// A machine as it is launched, before the system takes its part.
 struct Shape {
     std::string name;
     std::int64_t cpu_cores = 0;
@@ -64,7 +64,7 @@ struct Shape {
     std::int64_t pods = kDefaultPodsPerNode;
 };
 
-// Room that shall always be there, beyond the pods: bought for if missing.
+// Room that shall always be there, beyond the pods: launched for if missing.
 struct SpareRoom {
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;
@@ -75,7 +75,7 @@ struct Pool {
     std::string namespace_;
     std::string name;
     std::int32_t weight = 0;
-    std::string closed;               // why nothing may be bought now, for people; empty: it may
+    std::string closed;               // why nothing may be launched now, for people; empty: it may
     bool closed_for_a_while = false;  // and it opens by itself
 
     // Everything that a Node of the pool carries when it is Initialized, without kubernetes.io/hostname and
@@ -113,7 +113,7 @@ struct Node {
     std::vector<std::shared_ptr<const api::Pod>> pods;  // on it, in any order, also DaemonSets' and finished
     Availability availability = Availability::ready;
     std::optional<std::size_t> pool;  // index into Snapshot::pools
-    // UIDs of the pods that it was bought for. As long as they wait it is the first that they are tried on,
+    // UIDs of the pods that it was launched for. As long as they wait it is the first that they are tried on,
     // so that what was once decided stays decided.
     std::vector<std::string> bought_for;
     // On which host it will stand is not known yet. Its labels are incomplete, and yet it suits those pods.
@@ -136,7 +136,7 @@ struct Volumes {
 };
 
 enum class Preferences {
-    respect,  // bought for like requirements, given up one at a time where they can't be kept
+    respect,  // launched for like requirements, given up one at a time where they can't be kept
     ignore,
 };
 

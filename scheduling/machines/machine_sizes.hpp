@@ -1,4 +1,4 @@
-// The machines that a pool can buy, and the smallest of them that holds given pods.
+// The machines that a pool can launch, and the smallest of them that holds given pods.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Size : MachineSize {
     std::size_t shape = 0;  // in the order of MachineSizes; 0 if flexible
 };
 
-// What the Node of a machine of the pool is expected to offer to pods: the same as it is bought for.
+// What the Node of a machine of the pool is expected to offer to pods: the same as it is launched for.
 api::ResourceList expected_allocatable(const Pool& pool, const MachineSize& size);
 
 // Comparable worth of machines.

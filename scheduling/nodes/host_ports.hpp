@@ -14,9 +14,9 @@ class HostPorts {
 public:
     HostPorts(const Rows& rows, const Daemons& daemons) : rows_(rows), daemons_(daemons) {}
 
-    // `row`: the node's own, or for a bought machine where it stands.
+    // `row`: the node's own, or for a launched machine where it stands.
     bool are_free(std::size_t slot, std::size_t row, const std::vector<HostPort>& wanted);
-    // On a machine that is yet to be bought at the row.
+    // On a machine that is yet to be launched at the row.
     bool are_free_on_new(std::size_t row, const std::vector<HostPort>& wanted) const;
     void take(std::size_t slot, std::size_t row, const std::vector<HostPort>& ports);
 

@@ -1,5 +1,5 @@
 // The places where pods can be, as rows of one table: first the ready nodes, then the coming ones, then one
-// template for each pool and each of its places, which stands for all machines bought there. Leaving nodes
+// template for each pool and each of its places, which stands for all machines launched there. Leaving nodes
 // have no row.
 #pragma once
 #include <cstddef>

@@ -126,7 +126,8 @@ void Topology::place(ClassId id, std::size_t slot, std::size_t row) {
         protected_.emplace(rule.counter, domain(counters_.at(rule.counter), slot, row));
 }
 
-// DaemonSets' pods that are still to come count on the nodes that exist, and on each machine as it is bought.
+// DaemonSets' pods that are still to come count on the nodes that exist, and on each machine as it is
+// launched.
 void Topology::count_daemons() {
     for (std::size_t i = 0; i < daemons_.all().size(); ++i) {
         const auto& daemon = daemons_.all()[i];

@@ -22,8 +22,8 @@ namespace scheduling {
 // How full a domain may get is measured against...
 enum class Basis {
     now,        // the domains with nodes, as the kube-scheduler sees it before any machine comes
-    existing,   // the domains with nodes and bought machines; no others may come then
-    potential,  // also those where machines could be bought, so that pods spread over them
+    existing,   // the domains with nodes and launched machines; no others may come then
+    potential,  // also those where machines could be launched, so that pods spread over them
 };
 
 // Where a pod is counted when it is placed.
@@ -40,10 +40,10 @@ public:
     // Reads the pods of a class; all classes are to be read before count_existing().
     void read(ClassId id);
     void count_existing();
-    // Counts the DaemonSets' pods of machines before they are bought; one template row for each machine.
+    // Counts the DaemonSets' pods of machines before they are launched; one template row for each machine.
     void expect_machines(const std::vector<std::size_t>& rows);
-    // From now on no machine may be bought whose DaemonSets' pods would be counted where a pod with a spread
-    // constraint was placed without them.
+    // From now on no machine may be launched whose DaemonSets' pods would be counted where a pod with a
+    // spread constraint was placed without them.
     void protect_placed() { protects_placed_ = true; }
 
     const Rules& required(const PodClass& pod_class) const { return required_.at(pod_class.topology); }
@@ -65,7 +65,7 @@ public:
     // Whether the rules about single nodes hold in a slot that exists.
     bool holds_in_slot(const Rules& rules, const std::vector<std::int32_t>& limits, std::size_t slot,
                        std::size_t row) const;
-    // Whether all rules hold for a machine that is yet to be bought at a row, with its DaemonSets.
+    // Whether all rules hold for a machine that is yet to be launched at a row, with its DaemonSets.
     bool holds_in_new_slot(const Rules& rules, const std::vector<std::int32_t>& limits,
                            std::size_t row) const;
     // Slots where rules about single nodes do not hold, to be passed over quickly.
@@ -74,15 +74,15 @@ public:
     // Of two rows whether all these counters take them for the same domain.
     bool is_same_domain(const std::vector<CounterId>& counters, std::size_t row, std::size_t other) const;
     // A number that changes whenever rules that do not hold might begin to.
-    std::int64_t state_of(const Rules& rules) const;
+    std::int64_t revision_of(const Rules& rules) const;
     // How many pods the first spread rule finds in the row's domain; 0 without such a rule.
     std::int32_t crowd(const Rules& rules, std::size_t row) const;
 
-    // Whether a machine bought at the row would upset pods that were placed: as a domain in which pods that
+    // Whether a machine launched at the row would upset pods that were placed: as a domain in which pods that
     // went by what exists should have been, or see protect_placed().
     bool is_closed(std::size_t row) const;
 
-    // A bought machine is at one of these rows; to be told whenever they become fewer.
+    // A launched machine is at one of these rows; to be told whenever they become fewer.
     void settle(std::size_t slot, std::size_t first_row, const BitSet& places);
     // How many of them are in a known domain of the spread constraint's topology.
     std::size_t settled(CounterId spread) const;
@@ -107,8 +107,8 @@ private:
     void count_daemons();
     void find_potential();
 
-    // A counter that a bought machine changes by itself, as a new domain or by its DaemonSets' pods, and the
-    // slots for which that was done.
+    // A counter that a launched machine changes by itself, as a new domain or by its DaemonSets' pods, and
+    // the slots for which that was done.
     struct Settled {
         CounterId counter;
         BitSet slots;
@@ -127,9 +127,9 @@ private:
     std::unordered_map<std::uint32_t, std::vector<CounterId>> owned_;
     std::vector<std::optional<std::vector<CounterId>>> matching_;  // by label set
     std::vector<Footprint> footprints_;                            // by class
-    std::vector<std::vector<ValueId>> potential_;  // by counter: domains where machines could be bought
+    std::vector<std::vector<ValueId>> potential_;  // by counter: domains where machines could be launched
     std::vector<Settled> settled_;
-    // Pods of expected machines' DaemonSets that are counted before the machines are bought.
+    // Pods of expected machines' DaemonSets that are counted before the machines are launched.
     std::map<std::pair<CounterId, std::size_t>, std::int32_t> expected_daemons_;
     std::vector<CounterId> closed_;  // of spread rules: no domain may be added
     bool protects_placed_ = false;

@@ -119,7 +119,7 @@ void Topology::add_blocked(const Rules& rules, const std::vector<std::int32_t>& 
     }
 }
 
-std::int64_t Topology::state_of(const Rules& rules) const {
+std::int64_t Topology::revision_of(const Rules& rules) const {
     std::int64_t state = 0;
     for (const auto& rule : rules.spreads)
         state += counters_.at(rule.counter).counter.total() + counters_.at(rule.counter).counter.domains();

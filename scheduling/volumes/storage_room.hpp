@@ -19,8 +19,8 @@ public:
 
     // The rows where the volume can be made. On a node in service the kube-scheduler's rule decides. A node
     // that has just come or is coming, and of whose part of the topology nothing is reported at all, may
-    // still get room. So may a machine to buy that lacks a label by which room is reported: the driver sets
-    // it when it gets there, as those of local storage do for each node.
+    // still get room. So may a machine to launch that lacks a label by which room is reported: the driver
+    // sets it when it gets there, as those of local storage do for each node.
     const BitSet& rows(const Provision& provision);
 
 private:

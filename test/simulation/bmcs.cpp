@@ -62,7 +62,8 @@ private:
     Host& host_;
 };
 
-Bmcs::Bmcs(fake::ApiServer& server, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace)
+Bmcs::Bmcs(fake::ApiServer& server, ClusterSnapshot& view, Kubelets& kubelets, FaultPlan& faults,
+           Trace& trace)
     : server_(server),
       clock_(server.clock()),
       view_(view),

@@ -28,7 +28,7 @@ struct BareMetal {
 
 class Bmcs {
 public:
-    Bmcs(fake::ApiServer& server, ClusterView& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace);
+    Bmcs(fake::ApiServer& server, ClusterSnapshot& view, Kubelets& kubelets, FaultPlan& faults, Trace& trace);
     Bmcs(const Bmcs&) = delete;
     Bmcs& operator=(const Bmcs&) = delete;
 
@@ -90,7 +90,7 @@ private:
 
     fake::ApiServer& server_;
     base::Clock& clock_;
-    ClusterView& view_;
+    ClusterSnapshot& view_;
     Kubelets& kubelets_;
     FaultPlan& faults_;
     Trace& trace_;

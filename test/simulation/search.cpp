@@ -24,13 +24,13 @@ Used used_of(const World& world, const std::string& pool) {
 }
 
 template <class Limits>
-bool allows(const Limits& limits, const Used& used, const HelpfulPurchase& purchase) {
+bool allows(const Limits& limits, const Used& used, const HelpfulPurchase& planned_claim) {
     const auto fits = [](std::int64_t limit, std::int64_t has, std::int64_t more) {
         return limit == 0 || has + more <= limit;
     };
     return fits(limits.maxNodes, used.nodes, 1) &&
-           fits(limits.cpuCores, used.cpu_cores, purchase.cpu_cores) &&
-           fits(limits.memoryMiB, used.memory_mib, purchase.memory_mib);
+           fits(limits.cpuCores, used.cpu_cores, planned_claim.cpu_cores) &&
+           fits(limits.memoryMiB, used.memory_mib, planned_claim.memory_mib);
 }
 
 bool is_after(const World& world, const std::optional<api::Time>& time) {
@@ -99,10 +99,11 @@ public:
         if (!provider || !provider->spec.proxmox || !is_open(world_, plane, pool)) return std::nullopt;
         if (!api::is_true(provider->status.conditions, api::conditions::kReady)) return std::nullopt;
         for (const auto& room : rooms_for(world_, *provider)) {
-            auto purchase = on(room, pool, *provider);
-            if (purchase && allows(pool.spec.limits, used_of(world_, pool.metadata.name), *purchase) &&
-                allows(plane.spec.limits, used_of(world_, ""), *purchase))
-                return purchase;
+            auto planned_claim = on(room, pool, *provider);
+            if (planned_claim &&
+                allows(pool.spec.limits, used_of(world_, pool.metadata.name), *planned_claim) &&
+                allows(plane.spec.limits, used_of(world_, ""), *planned_claim))
+                return planned_claim;
         }
         return std::nullopt;
     }
@@ -140,7 +141,7 @@ std::string family_of(const std::string& pod) {
     return pod.substr(0, pod.rfind('-'));
 }
 
-// A machine that was bought for it or its like became a Node, and it did not go there.
+// A machine that was launched for it or its like became a Node, and it did not go there.
 bool is_held_back(const World& world, const api::Pod& pod) {
     const auto family = family_of(api::key_of(pod).str());
     return std::ranges::any_of(world.view.all<NodeSmithPool>(), [&](const auto& entry) {
@@ -189,7 +190,7 @@ std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api
     Search search(world, pod);
     for (const auto& [plane_key, plane] : world.view.all<NodeSmithControlPlane>()) {
         for (const auto& [key, pool] : world.view.all<NodeSmithPool>())
-            if (auto purchase = search.in(*plane, *pool)) return purchase;
+            if (auto planned_claim = search.in(*plane, *pool)) return planned_claim;
     }
     return std::nullopt;
 }

@@ -1,6 +1,6 @@
-// An independent search: would a machine that the operator could buy now let a waiting pod run? It looks at
-// the world as it is, at what objects say where the operator cannot know better, and shares no code with it.
-// What is in doubt counts against the purchase: of two opinions about a machine the poorer one.
+// An independent search: would a machine that the operator could launch now let a waiting pod run? It looks
+// at the world as it is, at what objects say where the operator cannot know better, and shares no code with
+// it. What is in doubt counts against the launch: of two opinions about a machine the poorer one.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct HelpfulPurchase {
 };
 
 // Of the pools that are in no trouble of their own and the hosts that are fit for a machine of theirs.
-// nullopt: none helps, or the pod's purchases are held back for a while because they did not help.
+// nullopt: none helps, or the pod's launches are held back for a while because they did not help.
 std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api::Pod& pod);
 
 // The scheduler found no Node for it, and none but a new one will do.

@@ -57,7 +57,7 @@ public:
     Trace trace;
     FaultPlan faults;
     fake::ApiServer server;
-    ClusterView view;
+    ClusterSnapshot view;
     Scheduler scheduler;
     Kubelets kubelets;
     Workloads workloads;

@@ -1,5 +1,5 @@
 // Claims of the Go project KubeNodeSmith: their machines exist, but carry no mark of ours. What is proven is
-// taken over; nothing else is touched, and nothing is bought for such a claim.
+// taken over; nothing else is touched, and nothing is launched for such a claim.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,7 +1,7 @@
 #include "controllers/claim/act/launcher.hpp"
 
 #include "controllers/state/identity.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 
 namespace controllers::claim {
 
@@ -39,7 +39,7 @@ Launcher::Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instan
 
 asio::awaitable<kube::Result> Launcher::admit(Observation observation) {
     const auto claim = observation.claim;
-    const auto size = ledger::size_of(claim->spec, observation.pool.get());
+    const auto size = limits::size_of(claim->spec, observation.pool.get());
     auto reservation = co_await reservations_.admit(api::key_of(*observation.pool), size);
     const bool granted = !reservation.granted.empty() && reservation.granted.front();
     auto status = claim->status;
@@ -143,7 +143,7 @@ asio::awaitable<providers::EnsureResult> Launcher::place(providers::MachineSpec 
 providers::MachineSpec Launcher::spec_of(const Observation& observation) const {
     const auto& claim = *observation.claim;
     const auto provider_uid = observation.provider ? observation.provider->metadata.uid : std::string();
-    const auto size = ledger::size_of(claim.spec, observation.pool.get());
+    const auto size = limits::size_of(claim.spec, observation.pool.get());
     providers::MachineSpec spec;
     spec.identity = identity_of(claim, instances_.cluster_id(), provider_uid);
     spec.name = claim.metadata.name;

@@ -2,7 +2,7 @@
 
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 
 namespace controllers::claim {
 
@@ -44,7 +44,7 @@ std::vector<providers::Reservation> PlacementTurns::others(const NodeSmithClaim&
         if (place.record.machine_id.empty() && unwritten != placed_.end()) place = unwritten->second;
         if (place.record.machine_id.empty() || place.provider != provider_of(claim)) continue;
         const auto pool = informers_.pools.store().get({key.namespace_, other->spec.poolRef});
-        const auto size = ledger::size_of(other->spec, pool.get());
+        const auto size = limits::size_of(other->spec, pool.get());
         result.push_back({place.record.host, place.record.machine_id, size.cpuCores, size.memoryMiB});
     }
     return result;

@@ -5,7 +5,7 @@
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/decide/keeping.hpp"
-#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/course.hpp"
 #include "controllers/state/pool_counts.hpp"
@@ -106,7 +106,7 @@ asio::awaitable<void> Writer::add_finalizer(ClaimPointer claim) {
 
 asio::awaitable<void> Writer::drop_finalizer(ClaimPointer claim) {
     const api::Time now(clock_.wall_now());
-    co_await provisioning::remember_purchase(informers_, client_, *claim, now);
+    co_await provisioning::remember_launch(informers_, client_, *claim, now);
     co_await controllers::drop_finalizer(client_, informers_.claims, *claim, api::finalizers::kClaim);
     const auto seconds = seconds_between(claim->metadata.deletionTimestamp, now);
     stages_.with({"removal"}).observe(seconds);

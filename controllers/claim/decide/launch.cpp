@@ -1,7 +1,7 @@
 // From an admitted claim to a running machine.
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/identity.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 #include "controllers/state/template_hash.hpp"
 
 namespace controllers::claim {
@@ -29,7 +29,7 @@ bool is_placed(const ClaimStatus& status) {
 void begin(ClaimStatus& status, const Situation& s) {
     status.observedGeneration = s.claim.metadata.generation;
     status.providerRef = s.pool->spec.providerRef;
-    status.size = size_text(ledger::size_of(s.claim.spec, s.pool));
+    status.size = size_text(limits::size_of(s.claim.spec, s.pool));
     status.templateHash = template_hash(*s.pool, s.provider);
 }
 
@@ -109,16 +109,17 @@ void await_room(ClaimStatus& status, const Situation& s, const providers::Insuff
     note(status, reasons::kInsufficientCapacity, full.message, s.now);
 }
 
-// What its user changed since it was bought takes effect on what is not launched: its pods are demand again.
+// What its user changed since it was launched takes effect on what is not launched: its pods are demand
+// again.
 std::optional<std::string> why_withdrawn(const Situation& s) {
-    if (!ledger::has_purchase_key(s.claim)) return std::nullopt;
-    if (s.purchase_hold)
-        return s.purchase_hold->reason == reasons::kLimitExceeded ? std::optional(s.purchase_hold->message)
-                                                                  : std::nullopt;
-    const auto size = ledger::size_of(s.claim.spec, s.pool);
-    // Bare metal is bought as it stands, whatever the template says.
+    if (!limits::is_created_by_pool(s.claim)) return std::nullopt;
+    if (s.launch_hold)
+        return s.launch_hold->reason == reasons::kLimitExceeded ? std::optional(s.launch_hold->message)
+                                                                : std::nullopt;
+    const auto size = limits::size_of(s.claim.spec, s.pool);
+    // Bare metal is launched as it stands, whatever the template says.
     const bool goes_by_template = s.provider && !s.provider->spec.redfish;
-    if (!goes_by_template || ledger::is_offered(s.pool->spec.machineTemplate, size)) return std::nullopt;
+    if (!goes_by_template || limits::is_offered(s.pool->spec.machineTemplate, size)) return std::nullopt;
     return "pool " + s.pool->metadata.name + " offers no machines of " + size_text(size) + " any more";
 }
 
@@ -135,12 +136,12 @@ Decision decide_launch(const Situation& s) {
             decision.step = Step::delete_claim;
             return decision;
         }
-        if (s.purchase_hold) {
-            const bool is_full = s.purchase_hold->reason == reasons::kLimitExceeded;
-            return waiting(s, s.purchase_hold->reason, s.purchase_hold->message,
+        if (s.launch_hold) {
+            const bool is_full = s.launch_hold->reason == reasons::kLimitExceeded;
+            return waiting(s, s.launch_hold->reason, s.launch_hold->message,
                            is_full ? std::optional(later(s.now, kLimitRetry)) : std::nullopt);
         }
-        if (!ledger::is_admitted(s.claim)) return {Step::admit, status, std::nullopt};
+        if (!limits::is_admitted(s.claim)) return {Step::admit, status, std::nullopt};
     }
     if (!status.systemUUID.empty()) return {Step::launch, status, std::nullopt};
     if (status.nextRetryTime && *status.nextRetryTime > s.now) {

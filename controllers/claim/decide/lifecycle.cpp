@@ -65,7 +65,7 @@ Decision decide_vanished(const Situation& s) {
     return decision;
 }
 
-// Somebody else took the Node or the machine away: the claim ends, and demand buys again.
+// Somebody else took the Node or the machine away: the claim ends, and demand launches again.
 bool is_replaced(const ClaimStatus& status) {
     return has_reason(status, conditions::kDisrupted, reasons::kNodeDeleted) ||
            has_reason(status, conditions::kDisrupted, reasons::kMachineVanished);

@@ -34,7 +34,7 @@ struct Situation {
     const api::Node* namesake = nullptr;        // bears the claim's name but runs on another machine
     bool is_superseded = false;                 // its machine is kept, and so is a younger one of its pool
     bool namesake_is_leftover = false;          // of an earlier attempt of this claim, whose machine is gone
-    std::optional<Hold> purchase_hold;          // nothing may be bought: pool not selected, paused, ...
+    std::optional<Hold> launch_hold;            // nothing may be launched: pool not selected, paused, ...
     bool volumes_attached = false;              // to the node
     MachineReports::Report machine;             // what garbage collection found out
     std::optional<DisruptionReports::Use> use;  // what the disruption controller found out

@@ -62,7 +62,7 @@ Situation Observation::situation() const {
     s.node_refusal = node_refusal;
     s.namesake = namesake.get();
     s.namesake_is_leftover = namesake_is_leftover;
-    s.purchase_hold = purchase_hold;
+    s.launch_hold = launch_hold;
     s.volumes_attached = volumes_attached;
     s.is_superseded = is_superseded;
     s.guest_silence = guest_silence;
@@ -136,8 +136,8 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
     }
     if (result.node) result.volumes_attached = has_attached_volumes(informers, result.node->metadata.name);
     if (result.pool) {
-        result.purchase_hold = purchase_hold(informers, *result.pool);
-        if (!result.purchase_hold) result.purchase_hold = limit_hold(informers, *claim, *result.pool);
+        result.launch_hold = launch_hold(informers, *result.pool);
+        if (!result.launch_hold) result.launch_hold = limit_hold(informers, *claim, *result.pool);
     }
     result.is_superseded = has_kept_after(informers, *claim);
     result.claim = std::move(claim);
@@ -145,7 +145,7 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
     return result;
 }
 
-std::optional<Hold> purchase_hold(const Informers& informers, const NodeSmithPool& pool) {
+std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool& pool) {
     using api::v1alpha1::Mode;
     const auto* manager = manager_of(api::key_of(pool), informers.control_planes.store().all());
     if (!manager) {

@@ -23,7 +23,7 @@ struct Observation {
     bool namesake_is_leftover = false;
     bool volumes_attached = false;
     bool is_superseded = false;  // see Situation
-    std::optional<Hold> purchase_hold;
+    std::optional<Hold> launch_hold;
     std::string guest_silence;       // see Situation
     MachineReports::Report machine;  // see Situation
     std::optional<DisruptionReports::Use> use;
@@ -44,8 +44,8 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
 // When to come again where the provider cannot be asked.
 inline constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 
-// Why nothing may be bought for the pool's claims now: it is not selected by any ControlPlane, shares its
+// Why nothing may be launched for the pool's claims now: it is not selected by any ControlPlane, shares its
 // label with an older pool, or its ControlPlane only observes or is paused.
-std::optional<Hold> purchase_hold(const Informers& informers, const NodeSmithPool& pool);
+std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool& pool);
 
 }  // namespace controllers::claim

@@ -54,7 +54,7 @@ std::string missing_resource(const Situation& s) {
 
 // Why the Node cannot serve yet; nullopt: it can.
 std::optional<Hold> uninitialized(const Situation& s) {
-    // Ready is true a moment before: no pod can be bound so soon, and none shall be bought for twice.
+    // Ready is true a moment before: no pod can be bound so soon, and none shall be launched for twice.
     const auto passing = std::ranges::find_if(s.node->spec.taints, scheduling::passes_by_itself);
     if (passing != s.node->spec.taints.end()) {
         return Hold{std::string(reasons::kNodeNotReady),

@@ -82,7 +82,7 @@ void look_at_world(Pass& pass, Search& search) {
     for (std::size_t i = 0; i < pools.size(); ++i)
         if (may_give_a_larger_host(pass.informers(), {pools[i].namespace_, pools[i].name}))
             search.generous_pools.insert(i);
-    // Pods for which nothing is bought now, as it did not help, would take a new machine from those it is
+    // Pods for which nothing is launched now, as it did not help, would take a new machine from those it is
     // for.
     const auto waiting = pass.informers().pods.store().by_index(kPodsUnschedulable, "true").size();
     if (waiting > world.snapshot.pods.size())

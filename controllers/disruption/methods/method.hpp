@@ -50,7 +50,7 @@ const Method& method_for(Kind kind);
 // Its place among the methods.
 std::size_t rank(Kind kind);
 
-// The first whose pods have a place elsewhere, now or on machines that are bought for them.
+// The first whose pods have a place elsewhere, now or on machines that are launched for them.
 std::vector<Command> first_with_a_place(Pass& pass, Kind kind, const std::vector<Candidate>& candidates);
 
 }  // namespace controllers::disruption

@@ -62,7 +62,7 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
     return std::nullopt;
 }
 
-// A pool that bought again what it had just removed has a workload that comes and goes: it keeps its nodes
+// A pool that launched again what it had just removed has a workload that comes and goes: it keeps its nodes
 // for some more windows.
 std::optional<Time> end_of_flapping(const api::v1alpha1::NodeSmithPool& pool, Time now) {
     constexpr int kWindows = 6;

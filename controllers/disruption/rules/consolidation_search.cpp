@@ -26,7 +26,7 @@ Size capacity_of(const scheduling::Snapshot& snapshot, const std::vector<std::si
     return size;
 }
 
-// The largest machine that may come of the purchase.
+// The largest machine that may come of the launch.
 Size largest_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot,
                 const Search& search) {
     auto cpu = claim.cpu_cores;
@@ -78,7 +78,7 @@ public:
     }
 
 private:
-    // Without anything bought, or with one machine bought instead.
+    // Without anything launched, or with one machine launched instead.
     std::optional<scheduling::Removal> judge(const std::vector<std::size_t>& nodes, std::string& why) {
         scheduling::RemovalRequest request;
         request.nodes = nodes;
@@ -100,7 +100,7 @@ private:
             if (why.empty()) return removal;
             return std::nullopt;
         }
-        // Nothing is saved if the pods go to a node that is kept empty, and another is bought to be kept
+        // Nothing is saved if the pods go to a node that is kept empty, and another is launched to be kept
         // empty.
         request.most_replacements = 0;
         request.headroom_percent = search_.headroom_percent;
@@ -113,7 +113,7 @@ private:
 
     std::string why_not_bought(const std::vector<std::size_t>& nodes,
                                const scheduling::Removal& removal) const {
-        if (!saves_enough(capacity_of(snapshot_, nodes), bought(removal)))
+        if (!saves_enough(capacity_of(snapshot_, nodes), launched(removal)))
             return "a machine created instead would save less than " + std::to_string(kLeastSavingPercent) +
                    " %";
         if (!goes_to_what_is_bought(removal))
@@ -131,7 +131,7 @@ private:
         return {};
     }
 
-    Size bought(const scheduling::Removal& removal) const {
+    Size launched(const scheduling::Removal& removal) const {
         Size size;
         for (const auto& claim : removal.replacements) {
             const auto machine = largest_of(claim, snapshot_, search_);

@@ -16,15 +16,15 @@ namespace controllers::disruption {
 struct Search {
     std::vector<std::size_t> candidates;  // indices into Snapshot::nodes, the cheapest to move first
     std::set<std::size_t> busy;           // of these: only if their pods fit on nodes that are there
-    // Indices into Snapshot::pools: whose provider may give a larger host than the one that is bought.
+    // Indices into Snapshot::pools: whose provider may give a larger host than the one that is launched.
     std::set<std::size_t> generous_pools;
-    std::set<std::string> exhausted;  // UIDs of pods for which nothing is bought for a while
+    std::set<std::string> exhausted;  // UIDs of pods for which nothing is launched for a while
     std::size_t most_nodes = 1;       // that may go together
-    // Of what remains of the pool, if nothing is bought instead, this must be free afterwards.
+    // Of what remains of the pool, if nothing is launched instead, this must be free afterwards.
     std::int64_t headroom_percent = 0;
 };
 
-// What a machine bought instead has to save, of CPU and memory on average, to be worth the move.
+// What a machine launched instead has to save, of CPU and memory on average, to be worth the move.
 inline constexpr std::int64_t kLeastSavingPercent = 25;
 // Nodes judged one by one in one search; the rest has its turn in the next.
 inline constexpr std::size_t kMostTrials = 16;

@@ -10,7 +10,7 @@ namespace {
 // Nodes that must go are replaced by as many as it takes; to save something, by one.
 std::size_t most_replacements(const Departure& departure) {
     constexpr std::size_t kAny = 1000;
-    if (departure.kind == Kind::Empty || !departure.may_buy) return 0;
+    if (departure.kind == Kind::Empty || !departure.may_launch) return 0;
     return departure.kind == Kind::Underutilized ? 1 : kAny;
 }
 
@@ -48,8 +48,8 @@ std::string to_be_created(std::size_t machines) {
 
 }  // namespace
 
-Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
-                        const Departure& departure) {
+DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
+                                 const Departure& departure) {
     const auto kind = departure.kind;
     for (const auto index : departure.nodes) {
         auto& node = snapshot.nodes[index];
@@ -62,18 +62,19 @@ Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapsho
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;
     request.before_they_are_gone = kind == Kind::Underutilized;
-    request.emptiest_first = kind == Kind::Underutilized && !departure.may_buy;
+    request.emptiest_first = kind == Kind::Underutilized && !departure.may_launch;
     {
         scheduling::Removals removals(solver, snapshot);
         const auto at_once = removals.simulate(request);
         if (at_once.possible) return {Outlook::clear, "its pods fit on other nodes"};
         request.most_replacements = most_replacements(departure);
         if (request.most_replacements == 0) return {Outlook::impossible, at_once.reasons.front()};
-        // What was bought for them already, and is still coming, need not be bought again.
+        // What was launched for them already, and is still coming, need not be launched again.
         request.may_wait = true;
-        const auto with_purchase = removals.simulate(request);
-        if (with_purchase.possible) return {Outlook::wait, to_be_created(with_purchase.replacements.size())};
-        if (kind == Kind::Underutilized) return {Outlook::impossible, with_purchase.reasons.front()};
+        const auto with_replacements = removals.simulate(request);
+        if (with_replacements.possible)
+            return {Outlook::wait, to_be_created(with_replacements.replacements.size())};
+        if (kind == Kind::Underutilized) return {Outlook::impossible, with_replacements.reasons.front()};
     }
     give_back(snapshot, departure.nodes);
     const auto afterwards = solver.simulate_removal(snapshot, request);

@@ -11,13 +11,13 @@ namespace controllers::disruption {
 
 enum class Outlook {
     clear,        // every pod of theirs has a place on a node that is ready
-    wait,         // machines are to be bought, or are coming, for them
+    wait,         // machines are to be launched, or are coming, for them
     drain_first,  // no limit has room for one more: the replacement can come only afterwards
     later,        // one of these, as soon as pools that are closed for a while are open
     impossible,
 };
 
-struct Verdict {
+struct DepartureVerdict {
     Outlook outlook = Outlook::impossible;
     std::string message;  // for people
 };
@@ -25,9 +25,9 @@ struct Verdict {
 struct Departure {
     Kind kind = Kind::Empty;         // of all of them
     std::vector<std::size_t> nodes;  // indices into snapshot.nodes; they may be leaving already
-    bool may_buy = true;             // a machine instead of underutilized ones
+    bool may_launch = true;          // a machine instead of underutilized ones
 };
-Verdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
-                        const Departure& departure);
+DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
+                                 const Departure& departure);
 
 }  // namespace controllers::disruption

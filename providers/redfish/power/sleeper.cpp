@@ -56,8 +56,8 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
         co_return co_await look_after_lost(std::move(identity), *host);
     }
     if (is_untouched(*host)) co_return co_await give_back(*host);
-    Order order{std::move(identity), std::move(in_use)};
-    co_return co_await visit(std::move(order), *host);
+    Command command{std::move(identity), std::move(in_use)};
+    co_return co_await visit(std::move(command), *host);
 }
 
 // Bound to nobody: given back already, or never taken. Unless it runs what the claim started, which happens
@@ -82,11 +82,11 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(MachineIdentity identity,
                       kPersonRetry);
 }
 
-asio::awaitable<RemoveResult> Sleeper::visit(Order order, Host host) {
+asio::awaitable<RemoveResult> Sleeper::visit(Command command, Host host) {
     try {
         const auto station = co_await fleet_.station(host);
         const auto turn = co_await station->bmc.visit();
-        co_return co_await step(std::move(order), std::move(host), station);
+        co_return co_await step(std::move(command), std::move(host), station);
     } catch (const RedfishError& error) {
         co_return failed_removal(error);
     } catch (const std::invalid_argument& error) {
@@ -94,9 +94,9 @@ asio::awaitable<RemoveResult> Sleeper::visit(Order order, Host host) {
     }
 }
 
-asio::awaitable<RemoveResult> Sleeper::step(Order order, Host host, std::shared_ptr<Station> station) {
+asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::shared_ptr<Station> station) {
     const auto name = host.name;
-    const auto& identity = order.identity;
+    const auto& identity = command.identity;
     const auto system = co_await station->hardware.system();
     if (!base::same_uuid(system.uuid, identity.system_uuid)) {
         co_return blocked("OwnershipMismatch",
@@ -120,22 +120,22 @@ asio::awaitable<RemoveResult> Sleeper::step(Order order, Host host, std::shared_
     } else if (!progress.off_seen) {
         progress.off_seen = clock_.now();
     }
-    co_return co_await turn_off(std::move(order), *retired, std::move(station), system);
+    co_return co_await turn_off(std::move(command), *retired, std::move(station), system);
 }
 
-asio::awaitable<RemoveResult> Sleeper::turn_off(Order order, Host host, std::shared_ptr<Station> station,
+asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std::shared_ptr<Station> station,
                                                 System system) {
     const auto name = host.name;
     const auto resets = co_await station->hardware.reset_types(system);
     const bool can_shut_down = reset_type(PowerGoal::off_gracefully, resets).has_value();
-    auto& progress = progress_.of(name, order.identity.claim_uid);
+    auto& progress = progress_.of(name, command.identity.claim_uid);
     const auto limits = power_limits(settings_);
     const auto step = next_off_step(system, progress, can_shut_down, limits, clock_.now());
     if (step == OffStep::done) co_return co_await tidy(std::move(host), std::move(station), system);
     const bool ends_it = step == OffStep::ask_gracefully || step == OffStep::ask_by_force;
-    const bool is_used = ends_it && order.in_use && co_await order.in_use();
+    const bool is_used = ends_it && command.in_use && co_await command.in_use();
     if (is_used) co_return in_progress(kInUseAfterAll, kConflictRetry);
-    const bool is_lost = ends_it && !co_await binding_.still_has(order.identity, name);
+    const bool is_lost = ends_it && !co_await binding_.still_has(command.identity, name);
     if (is_lost) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
     if (step == OffStep::ask_gracefully) {
         co_await station->hardware.reset(system, PowerGoal::off_gracefully);

@@ -23,7 +23,7 @@ public:
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
-    struct Order {
+    struct Command {
         MachineIdentity identity;
         InUseCheck in_use;
     };
@@ -33,10 +33,10 @@ private:
         int attempts = 0;
     };
 
-    asio::awaitable<RemoveResult> visit(Order order, Host host);
+    asio::awaitable<RemoveResult> visit(Command command, Host host);
     asio::awaitable<RemoveResult> look_after_lost(MachineIdentity identity, Host host);
-    asio::awaitable<RemoveResult> step(Order order, Host host, std::shared_ptr<Station> station);
-    asio::awaitable<RemoveResult> turn_off(Order order, Host host, std::shared_ptr<Station> station,
+    asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);
+    asio::awaitable<RemoveResult> turn_off(Command command, Host host, std::shared_ptr<Station> station,
                                            System system);
     asio::awaitable<RemoveResult> tidy(Host host, std::shared_ptr<Station> station, System system);
     // nullopt: every drive is erased.

@@ -23,7 +23,7 @@ constexpr std::uint64_t kSeedsPerFeature = 8;
 struct Planned {
     scheduling::Snapshot snapshot;
     scheduling::Result result;
-    std::vector<scheduling::Node> nodes;  // those of the snapshot, then those bought
+    std::vector<scheduling::Node> nodes;  // those of the snapshot, then those launched
 };
 
 random_cluster::Options options_for(std::uint64_t seed) {

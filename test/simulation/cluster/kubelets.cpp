@@ -51,7 +51,7 @@ api::ResourceList KubeletHabits::allocatable(const Registration& machine) const 
     return result;
 }
 
-Kubelets::Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace,
+Kubelets::Kubelets(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace,
                    std::unique_ptr<base::Random> random, KubeletHabits habits)
     : server_(server),
       clock_(server.clock()),

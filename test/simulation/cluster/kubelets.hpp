@@ -47,8 +47,8 @@ inline constexpr const char* kEndsAfter = "simulation/ends-after-seconds";
 
 class Kubelets {
 public:
-    Kubelets(fake::ApiServer& server, ClusterView& view, Trace& trace, std::unique_ptr<base::Random> random,
-             KubeletHabits habits);
+    Kubelets(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace,
+             std::unique_ptr<base::Random> random, KubeletHabits habits);
 
     // Creates the Node, or takes over the one of that name as a kubelet does. False: a Node of that name is
     // Ready, which `kubeadm join` refuses.
@@ -91,7 +91,7 @@ private:
 
     fake::ApiServer& server_;
     base::Clock& clock_;
-    ClusterView& view_;
+    ClusterSnapshot& view_;
     Trace& trace_;
     std::unique_ptr<base::Random> random_;
     KubeletHabits habits_;

@@ -51,7 +51,7 @@ std::optional<std::string> node_refuses(const api::Node& node, const api::Pod& p
     return std::nullopt;
 }
 
-Scheduler::Scheduler(fake::ApiServer& server, ClusterView& view, Trace& trace)
+Scheduler::Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace)
     : server_(server),
       view_(view),
       trace_(trace),
@@ -73,7 +73,7 @@ Scheduler::Scheduler(fake::ApiServer& server, ClusterView& view, Trace& trace)
     });
 }
 
-std::vector<Candidate> candidates(const ClusterView& view) {
+std::vector<Candidate> candidates(const ClusterSnapshot& view) {
     std::vector<Candidate> result;
     for (const auto& [key, node] : view.all<api::Node>()) {
         Candidate candidate{node.get(), node->status.allocatable, {}};

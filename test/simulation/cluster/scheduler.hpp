@@ -17,7 +17,7 @@ namespace simulation {
 
 class Scheduler {
 public:
-    Scheduler(fake::ApiServer& server, ClusterView& view, Trace& trace);
+    Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace);
 
 private:
     void schedule();
@@ -26,13 +26,13 @@ private:
     void refuse(const api::Pod& pod, const std::string& message);
 
     fake::ApiServer& server_;
-    ClusterView& view_;
+    ClusterSnapshot& view_;
     Trace& trace_;
     Reactor reactor_;
 };
 
 // All Nodes, with what their pods leave free.
-std::vector<Candidate> candidates(const ClusterView& view);
+std::vector<Candidate> candidates(const ClusterSnapshot& view);
 // What `wanted` lacks in `free`, in the scheduler's words; nullopt: nothing.
 std::optional<std::string> lacks(const api::ResourceList& free, const api::ResourceList& wanted);
 // nullopt: the pod may run there as far as the Node alone says (no resources, no other pods); else the reason

@@ -5,7 +5,7 @@
 namespace simulation {
 
 template <api::Kind T>
-void ClusterView::Kept<T>::apply(const fake::Change& change) {
+void ClusterSnapshot::Kept<T>::apply(const fake::Change& change) {
     api::ObjectKey key{change.key.namespace_, change.key.name};
     auto found = objects.find(key);
     auto before = found == objects.end() ? nullptr : found->second;
@@ -19,7 +19,7 @@ void ClusterView::Kept<T>::apply(const fake::Change& change) {
     for (const auto& listener : listeners) listener(before.get(), after.get());
 }
 
-ClusterView::ClusterView(fake::ApiServer& server) {
+ClusterSnapshot::ClusterSnapshot(fake::ApiServer& server) {
     std::map<std::string, std::function<void(const fake::Change&)>> appliers;
     std::apply(
         [&appliers](auto&... kept) {
@@ -38,21 +38,21 @@ ClusterView::ClusterView(fake::ApiServer& server) {
     });
 }
 
-const api::Node* ClusterView::node_of_machine(const std::string& system_uuid) const {
+const api::Node* ClusterSnapshot::node_of_machine(const std::string& system_uuid) const {
     for (const auto& [key, node] : all<api::Node>()) {
         if (node->status.nodeInfo.systemUUID == system_uuid) return node.get();
     }
     return nullptr;
 }
 
-const NodeSmithClaim* ClusterView::claim_by_uid(const std::string& uid) const {
+const NodeSmithClaim* ClusterSnapshot::claim_by_uid(const std::string& uid) const {
     for (const auto& [key, claim] : all<NodeSmithClaim>()) {
         if (claim->metadata.uid == uid) return claim.get();
     }
     return nullptr;
 }
 
-std::vector<const api::Pod*> ClusterView::pods_on(const std::string& node) const {
+std::vector<const api::Pod*> ClusterSnapshot::pods_on(const std::string& node) const {
     std::vector<const api::Pod*> found;
     for (const auto& [key, pod] : all<api::Pod>()) {
         if (pod->spec.nodeName == node) found.push_back(pod.get());

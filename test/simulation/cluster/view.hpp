@@ -38,12 +38,12 @@ using Objects = std::map<api::ObjectKey, std::shared_ptr<const T>>;
 template <api::Kind T>
 using Listener = std::function<void(const T* before, const T* after)>;
 
-class ClusterView {
+class ClusterSnapshot {
 public:
     // The server must outlive it.
-    explicit ClusterView(fake::ApiServer& server);
-    ClusterView(const ClusterView&) = delete;
-    ClusterView& operator=(const ClusterView&) = delete;
+    explicit ClusterSnapshot(fake::ApiServer& server);
+    ClusterSnapshot(const ClusterSnapshot&) = delete;
+    ClusterSnapshot& operator=(const ClusterSnapshot&) = delete;
 
     template <api::Kind T>
     const Objects<T>& all() const {

@@ -70,7 +70,7 @@ api::Pod daemon_pod(const api::DaemonSet& set, const std::string& node) {
     return pod;
 }
 
-Workloads::Workloads(fake::ApiServer& server, ClusterView& view, Trace& trace)
+Workloads::Workloads(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace)
     : server_(server),
       clock_(server.clock()),
       view_(view),

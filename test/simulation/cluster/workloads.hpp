@@ -26,7 +26,7 @@ struct Deployment {
 
 class Workloads {
 public:
-    Workloads(fake::ApiServer& server, ClusterView& view, Trace& trace);
+    Workloads(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace);
 
     void apply(Deployment deployment);
     void scale(const std::string& name, std::int64_t replicas);
@@ -43,7 +43,7 @@ private:
 
     fake::ApiServer& server_;
     base::Clock& clock_;
-    ClusterView& view_;
+    ClusterSnapshot& view_;
     Trace& trace_;
     std::map<std::string, Deployment> deployments_;
     std::uint64_t pods_made_ = 0;

@@ -74,7 +74,7 @@ std::int64_t largest_disk_mib(const proxmox::Config& config) {
     return static_cast<std::int64_t>(largest / proxmox::kMiB);
 }
 
-Guests::Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, Certificates& certificates,
+Guests::Guests(base::Clock& clock, ClusterSnapshot& view, Kubelets& kubelets, Certificates& certificates,
                FaultPlan& faults, Trace& trace)
     : clock_(clock),
       view_(view),

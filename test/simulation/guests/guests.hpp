@@ -29,7 +29,7 @@ enum class PowerEvent { started, stopped, destroyed };
 
 class Guests final : public proxmox::MachineHooks {
 public:
-    Guests(base::Clock& clock, ClusterView& view, Kubelets& kubelets, Certificates& certificates,
+    Guests(base::Clock& clock, ClusterSnapshot& view, Kubelets& kubelets, Certificates& certificates,
            FaultPlan& faults, Trace& trace);
 
     void on_machine_started(const proxmox::MachineView& machine) override;
@@ -61,7 +61,7 @@ private:
     bool prove(const std::string& token) const;
 
     base::Clock& clock_;
-    ClusterView& view_;
+    ClusterSnapshot& view_;
     Kubelets& kubelets_;
     Certificates& certificates_;
     FaultPlan& faults_;

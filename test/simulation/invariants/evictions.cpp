@@ -1,5 +1,5 @@
 // What the operator evicts to save a node runs again soon, on nodes that are there or were
-// bought beforehand. Judged when nobody makes trouble any more.
+// launched beforehand. Judged when nobody makes trouble any more.
 #include <algorithm>
 #include <map>
 

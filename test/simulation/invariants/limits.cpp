@@ -1,5 +1,5 @@
 // Invariant 2: what the limits of pools and of the ControlPlane allow is never exceeded, whatever the status
-// says. A user who lowers a limit below what exists makes no violation; buying more then would.
+// says. A user who lowers a limit below what exists makes no violation; launching more then would.
 #include <deque>
 #include <map>
 #include <set>

@@ -1,5 +1,5 @@
-// Invariant 9: at most three machines an hour are bought for the same pod. A purchase that people undid, by
-// deleting its claim, Node or pool or by taking its machine, does not count: buying again is what they can
+// Invariant 9: at most three machines an hour are launched for the same pod. A launch that people undid, by
+// deleting its claim, Node or pool or by taking its machine, does not count: launching again is what they can
 // expect.
 #include <algorithm>
 #include <deque>
@@ -28,7 +28,7 @@ public:
     }
 
 private:
-    struct Purchase {
+    struct PlannedClaim {
         base::WallTime at;
         std::string claim_uid;
     };
@@ -70,14 +70,15 @@ private:
         const auto& uids = noted->second;
         for (std::size_t begin = 0; begin < uids.size();) {
             auto end = std::min(uids.find(',', begin), uids.size());
-            auto& purchases = bought_[uids.substr(begin, end - begin)];
-            std::erase_if(purchases, [this](const Purchase& purchase) {
-                return purchase.at + hour() < world_.clock.wall_now() || was_undone(purchase.claim_uid);
+            auto& planned_claims = bought_[uids.substr(begin, end - begin)];
+            std::erase_if(planned_claims, [this](const PlannedClaim& planned_claim) {
+                return planned_claim.at + hour() < world_.clock.wall_now() ||
+                       was_undone(planned_claim.claim_uid);
             });
-            purchases.push_back({world_.clock.wall_now(), claim.metadata.uid});
-            if (purchases.size() > kMost) {
+            planned_claims.push_back({world_.clock.wall_now(), claim.metadata.uid});
+            if (planned_claims.size() > kMost) {
                 stage_.violate("nothing is bought for ever", "claim " + claim.metadata.name + " is number " +
-                                                                 std::to_string(purchases.size()) +
+                                                                 std::to_string(planned_claims.size()) +
                                                                  " within an hour for pod " +
                                                                  uids.substr(begin, end - begin));
             }
@@ -85,8 +86,8 @@ private:
         }
     }
 
-    std::map<std::string, std::deque<Purchase>> bought_;  // by pod UID
-    std::map<std::string, Traces> traces_;                // by claim UID
+    std::map<std::string, std::deque<PlannedClaim>> bought_;  // by pod UID
+    std::map<std::string, Traces> traces_;                    // by claim UID
 };
 
 }  // namespace

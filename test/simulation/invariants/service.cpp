@@ -1,4 +1,4 @@
-// A purchase within limits that would let a waiting pod run is made; and the trouble of one object, be it a
+// A launch within limits that would let a waiting pod run is made; and the trouble of one object, be it a
 // claim without room, a pool that backs off, a provider that cannot be reached or a host that is off, stops
 // no other. What would help is told by an independent search (search.hpp), which leaves out what is in
 // trouble.
@@ -38,8 +38,8 @@ public:
         Findings findings;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (!waits_for_node(*pod)) continue;
-            if (const auto purchase = purchase_that_helps(world_, *pod))
-                findings.push_back({"waiting pods are served", describe(*pod, *purchase)});
+            if (const auto planned_claim = purchase_that_helps(world_, *pod))
+                findings.push_back({"waiting pods are served", describe(*pod, *planned_claim)});
         }
         return findings;
     }
@@ -59,7 +59,7 @@ private:
                 purchases_[pod->metadata.uid].push_back(world_.now());
     }
 
-    // As often as anything is bought for a pod (invariant 9); processes may have wrong calendars.
+    // As often as anything is launched for a pod (invariant 9); processes may have wrong calendars.
     bool is_exhausted(const api::Pod& pod) const {
         const auto found = purchases_.find(pod.metadata.uid);
         if (found == purchases_.end()) return false;
@@ -75,19 +75,20 @@ private:
         std::map<std::string, base::TimePoint> still;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (is_one_coming || !waits_for_node(*pod) || is_exhausted(*pod)) continue;
-            const auto purchase = purchase_that_helps(world_, *pod);
-            if (!purchase) continue;
+            const auto planned_claim = purchase_that_helps(world_, *pod);
+            if (!planned_claim) continue;
             const auto known = helpless_since_.find(pod->metadata.uid);
             const auto since = known == helpless_since_.end() ? world_.now() : known->second;
             still[pod->metadata.uid] = since;
             if (since + kBoughtWithin >= world_.now()) continue;
-            stage_.violate("waiting pods are served", describe(*pod, *purchase) + ", for 20 minutes now");
+            stage_.violate("waiting pods are served",
+                           describe(*pod, *planned_claim) + ", for 20 minutes now");
         }
         helpless_since_ = std::move(still);
     }
 
-    std::string describe(const api::Pod& pod, const HelpfulPurchase& purchase) const {
-        auto text = "pod " + api::key_of(pod).str() + " waits, and " + purchase.str() + " is not bought";
+    std::string describe(const api::Pod& pod, const HelpfulPurchase& planned_claim) const {
+        auto text = "pod " + api::key_of(pod).str() + " waits, and " + planned_claim.str() + " is not bought";
         for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
             const auto* launched = api::find_condition(claim->status.conditions, api::conditions::kLaunched);
             if (launched && launched->status == api::ConditionStatus::False)

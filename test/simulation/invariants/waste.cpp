@@ -1,7 +1,7 @@
-// No machine is bought that nobody's pod needed: a claim that was bought for pods and leaves as Empty has run
-// one, unless pods went meanwhile, or came and kept the node that it was to replace; and what is bought at
-// once for a set of pods is no more than three times what a greedy packing of them needs, and one. Judged
-// when nobody makes trouble; pods that would like to be apart may be bought for as if they had to be.
+// No machine is launched that nobody's pod needed: a claim that was launched for pods and leaves as Empty has
+// run one, unless pods went meanwhile, or came and kept the node that it was to replace; and what is launched
+// at once for a set of pods is no more than three times what a greedy packing of them needs, and one. Judged
+// when nobody makes trouble; pods that would like to be apart may be launched for as if they had to be.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -56,7 +56,7 @@ private:
         bool lost_to_another = false;  // one of its pods runs on a machine that came for others
     };
 
-    // What was bought of one pool within a second.
+    // What was launched of one pool within a second.
     struct Burst {
         std::size_t claims = 0;
         api::v1alpha1::Size size;              // of all machines together
@@ -87,9 +87,9 @@ private:
             return entry.second.node == node && entry.second.pods.contains(pod.metadata.uid);
         });
         if (was_meant) return;
-        for (auto& [uid, bought] : bought_)
-            if (bought.pods.contains(pod.metadata.uid) && came(node) > bought.at)
-                bought.lost_to_another = true;
+        for (auto& [uid, launched] : bought_)
+            if (launched.pods.contains(pod.metadata.uid) && came(node) > launched.at)
+                launched.lost_to_another = true;
     }
 
     // The operator may not have noted whose it is when its first pods are bound.
@@ -134,18 +134,18 @@ private:
         if (++burst.claims == 1) burst.rooms = rooms_of_pool({claim.metadata.namespace_, claim.spec.poolRef});
         burst.size.cpuCores += claim.spec.requirements.cpuCores;
         burst.size.memoryMiB += claim.spec.requirements.memoryMiB;
-        Bought bought;
-        bought.at = world_.now();
-        bought.kind = kind_of(claim);
-        bought.is_guess = !known_kinds_.contains(bought.kind);
+        Bought launched;
+        launched.at = world_.now();
+        launched.kind = kind_of(claim);
+        launched.is_guess = !known_kinds_.contains(launched.kind);
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
             if (uids->find(pod->metadata.uid) == std::string::npos) continue;
-            bought.pods.emplace(pod->metadata.uid, pod->spec.nodeName);
+            launched.pods.emplace(pod->metadata.uid, pod->spec.nodeName);
             burst.pods[pod->metadata.uid] = *pod;
-            bought.keeps_apart = bought.keeps_apart || keeps_apart(*pod);
-            bought.needs_disk = bought.needs_disk || requests_of(*pod).contains("ephemeral-storage");
+            launched.keeps_apart = launched.keeps_apart || keeps_apart(*pod);
+            launched.needs_disk = launched.needs_disk || requests_of(*pod).contains("ephemeral-storage");
         }
-        bought_[claim.metadata.uid] = std::move(bought);
+        bought_[claim.metadata.uid] = std::move(launched);
     }
 
     // What machines of a pool offer is known of its present template only.
@@ -182,10 +182,10 @@ private:
                                                 std::to_string(needed->machines));
     }
 
-    // It was bought so that a node could go, which stayed for pods that came meanwhile.
-    bool was_called_off(const Bought& bought) const {
-        if (last_arrival_ == base::TimePoint{} || last_arrival_ < bought.at) return false;
-        return std::ranges::all_of(bought.pods, [&](const auto& entry) {
+    // It was launched so that a node could go, which stayed for pods that came meanwhile.
+    bool was_called_off(const Bought& launched) const {
+        if (last_arrival_ == base::TimePoint{} || last_arrival_ < launched.at) return false;
+        return std::ranges::all_of(launched.pods, [&](const auto& entry) {
             return !entry.second.empty() &&
                    std::ranges::any_of(world_.view.pods_on(entry.second), [&](const api::Pod* pod) {
                        return pod->metadata.uid == entry.first && is_alive(*pod);
@@ -193,18 +193,18 @@ private:
         });
     }
 
-    // Pods that went between the purchase and the moment when the last of the others could have been bound
+    // Pods that went between the launch and the moment when the last of the others could have been bound
     // explain it.
-    void check_removal(const NodeSmithClaim& claim, const Bought& bought) {
-        if (bought.pods.empty() || bought.keeps_apart || bought.lost_to_another) return;
-        if (used_.contains(claim.status.nodeName) || was_called_off(bought)) return;
+    void check_removal(const NodeSmithClaim& claim, const Bought& launched) {
+        if (launched.pods.empty() || launched.keeps_apart || launched.lost_to_another) return;
+        if (used_.contains(claim.status.nodeName) || was_called_off(launched)) return;
         // Kubelets may keep more than the pool says, and disks of machines that are blank have a size that
         // nobody says; the first Node teaches it.
-        if (bought.is_guess && (bought.needs_disk || !world_.kubelets.habits().are_usual())) return;
-        if (bought.in_service == base::TimePoint{} || !is_calm_since(bought.at)) return;
-        if (last_departure_ != base::TimePoint{} && last_departure_ + kHearsWithin >= bought.at) return;
+        if (launched.is_guess && (launched.needs_disk || !world_.kubelets.habits().are_usual())) return;
+        if (launched.in_service == base::TimePoint{} || !is_calm_since(launched.at)) return;
+        if (last_departure_ != base::TimePoint{} && last_departure_ + kHearsWithin >= launched.at) return;
         stage_.violate("nothing is wasted", "claim " + claim.metadata.name + " was bought for " +
-                                                std::to_string(bought.pods.size()) +
+                                                std::to_string(launched.pods.size()) +
                                                 " pods, and is removed without having run any");
     }
 

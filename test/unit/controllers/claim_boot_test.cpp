@@ -136,7 +136,7 @@ TEST_CASE("what is seen of a machine that has not joined stands in its claim's s
     Silent world;
     Looks looks;
     claims::Process process(world, nullptr, &looks);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.launched(); }));
     auto boot = world.claim()->status.boot.value();
     CHECK(boot.delivery == "an ISO image with cloud-init's data");
@@ -163,7 +163,7 @@ TEST_CASE("what is seen of a machine that has not joined stands in its claim's s
 TEST_CASE("that a machine fetched its boot data shows in its claim's status, once") {
     Silent world;
     claims::Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.launched(); }));
     const auto token_id = world.claim()->status.bootstrapTokenID;
     REQUIRE_FALSE(token_id.empty());
@@ -185,7 +185,7 @@ TEST_CASE("a machine is looked at once more before it is given up, however short
     world.server.edit<NodeSmithPool>(
         {"default", "p"}, [](NodeSmithPool& pool) { pool.spec.scaleUp.registrationTimeout = 12s; });
     SECTION("silent") {
-        world.buy();
+        world.launch();
         REQUIRE(world.run_until([&] { return world.failed(); }));
         CHECK_THAT(world.claim()->status.lastFailure->message, Contains("its guest agent never answered"));
     }
@@ -193,7 +193,7 @@ TEST_CASE("a machine is looked at once more before it is given up, however short
         world.cloud.on_boot = [&](const fake::CloudMachine& machine) {
             world.cloud.machines[machine.machine_id].guest.obstacle = "No QEMU guest agent configured";
         };
-        world.buy();
+        world.launch();
         REQUIRE(world.run_until([&] { return world.failed(); }));
         CHECK_THAT(world.claim()->status.lastFailure->message,
                    Contains("its guest agent could not be asked (No QEMU guest agent configured)"));

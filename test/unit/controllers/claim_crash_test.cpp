@@ -60,7 +60,7 @@ void crash_everywhere(CrashPoint::When when, const std::function<void(World&)>& 
     for (; more; ++call) {
         World world;
         prepare(world);
-        world.buy();
+        world.launch();
         const auto launch = run_with_crash(world, call, when, [&] { return world.ready(); });
         INFO("launch, call " << call << ": " << launch.left);
         REQUIRE(launch.reached);
@@ -97,7 +97,7 @@ TEST_CASE("a crash during a failed attempt never leads to two machines") {
             pool.spec.scaleUp.registrationTimeout = api::Duration(1min);
             pool.spec.scaleUp.maxLaunchAttempts = 2;
         });
-        world.buy();
+        world.launch();
         const auto outcome = run_with_crash(world, call, CrashPoint::When::after, [&] {
             return world.reason(api::conditions::kMachineDeleted) == "MachineDeleted" &&
                    world.reason(api::conditions::kFailed) == "RegistrationTimeoutExceeded";

@@ -12,7 +12,7 @@ namespace conditions = api::conditions;
 TEST_CASE("a claim whose Node somebody deleted is replaced") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.server.remove<api::Node>({"", "c"});
     REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
@@ -25,7 +25,7 @@ TEST_CASE(
     "with deletionPolicy Retain machine and Node stay with their user, and nobody collects them later") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     world.server.edit<NodeSmithClaim>(
         kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
     REQUIRE(world.run_until([&] { return world.ready(); }));
@@ -51,7 +51,7 @@ TEST_CASE("a machine that cannot be released is tried with growing pauses and no
     {
         Down down;
         Process process(world, nullptr, &down);
-        world.buy();
+        world.launch();
         world.server.edit<NodeSmithClaim>(
             kClaim, [](auto& claim) { claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain; });
         REQUIRE(world.run_until([&] { return world.ready(); }));
@@ -69,7 +69,7 @@ TEST_CASE("a machine that cannot be released is tried with growing pauses and no
 TEST_CASE("a dead host keeps its claim until the user states that the machine is gone") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.cloud.hosts["host-a"].reachable = false;
     world.server.remove<NodeSmithClaim>(kClaim);

@@ -54,7 +54,7 @@ TEST_CASE("whatever fails, there is never a second machine, and when faults end 
         World world;
         Faults faults(seed);
         Process process(world, &faults, &faults);
-        for (const char* name : {"a", "b", "c"}) world.buy(name);
+        for (const char* name : {"a", "b", "c"}) world.launch(name);
         world.run(2min);
         world.server.remove<NodeSmithClaim>({"default", "a"});
         world.run(2min);
@@ -94,7 +94,7 @@ TEST_CASE("R3: errors of the provider during the removal are shown and never let
     World world;
     Broken broken("remove");
     Process process(world, nullptr, &broken);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.server.remove<NodeSmithClaim>(kClaim);
     world.run(1h);
@@ -113,7 +113,7 @@ TEST_CASE("R4: errors of the provider during the launch are shown and burn no at
     World world;
     Broken broken("ensure");
     Process process(world, nullptr, &broken);
-    world.buy();
+    world.launch();
     world.run(10min);
     CHECK(world.reason(conditions::kLaunched) == "ProviderError");
     CHECK(world.claim()->status.launchAttempts == 0);
@@ -138,7 +138,7 @@ TEST_CASE("what the API server refuses is shown where the claim stands, and forg
     World world;
     Forbidden forbidden;
     Process process(world, &forbidden, nullptr);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "RequestRefused"; }, 1min));
     CHECK(world.condition(conditions::kRegistered)->message.find("cannot patch resource") !=
           std::string::npos);
@@ -151,7 +151,7 @@ TEST_CASE("a process that leads no more writes nothing about it") {
     Broken broken("ensure");
     broken.fenced = true;
     Process process(world, nullptr, &broken);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return broken.calls > 0; }, 1min));
     world.run(1min);
     CHECK_FALSE(world.condition(conditions::kLaunched));
@@ -171,7 +171,7 @@ void check_that_its_pod_is_drained(World& world, fake::Interference* requests, f
         killed = world.server.get<api::Pod>({"default", "web"}).has_value();
     };
     Process process(world, requests, calls);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
     world.server.remove<NodeSmithClaim>(kClaim);
     REQUIRE(world.run_until([&] { return world.reason(conditions::kDrained) == "Drained"; }, 1min));

@@ -1,6 +1,6 @@
 // scaleUp.keepFailed: the last machine that never joined is stopped and kept for a look.
 #include "controllers/claim/decide/keeping.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
@@ -69,7 +69,7 @@ TEST_CASE("the machine of a claim that failed because it never joined is stopped
     scene.searched_in_vain();
     CHECK(scene.why_not_deleted() == kStopping);
     CHECK(scene.decide().step == Step::stop_machine);
-    CHECK(controllers::ledger::counts(scene.claim));
+    CHECK(controllers::limits::counts(scene.claim));
 
     scene.claim.status = after_stop(scene.situation(), providers::RemovalInProgress{"shutting down", "task"});
     CHECK(scene.why_not_deleted() == kStopping);
@@ -80,7 +80,7 @@ TEST_CASE("the machine of a claim that failed because it never joined is stopped
     CHECK(condition(scene.claim.status, conditions::kMachineDeleted).message ==
           "VM 101 on host pve1 never joined and is kept, stopped, for a look (scaleUp.keepFailed); it counts "
           "against no limit. To remove it: kubectl delete nodesmithclaim c -n default");
-    CHECK_FALSE(controllers::ledger::counts(scene.claim));
+    CHECK_FALSE(controllers::limits::counts(scene.claim));
     CHECK(phase_of(scene.claim) == ClaimPhase::Failed);
     scene.now = at(100h);
     CHECK(scene.decide().step == Step::nothing);
@@ -169,7 +169,7 @@ TEST_CASE("a kept machine ends with its claim, whoever ends that") {
     const auto removal = scene.decide();
     CHECK(removal.step == Step::remove_machine);
     CHECK(condition(removal.status, conditions::kMachineDeleted).reason == reasons::kDeleting);
-    CHECK_FALSE(controllers::ledger::counts(scene.claim));
+    CHECK_FALSE(controllers::limits::counts(scene.claim));
     scene.claim.status = after_removal(scene.situation(), providers::Gone{});
     CHECK_FALSE(scene.claim.status.keptSince);
 }
@@ -204,7 +204,7 @@ TEST_CASE("what stands in the way of stopping is said, and does not change what 
 TEST_CASE("a kept machine is off, and goes when its claim is deleted") {
     Keeping world;
     claims::Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.kept(); }));
     CHECK(world.machine_of("c").state == providers::MachineState::stopped);
     CHECK(world.claim()->status.keptSince);
@@ -224,9 +224,9 @@ TEST_CASE("a kept machine is off, and goes when its claim is deleted") {
 TEST_CASE("only the last machine of a pool is kept") {
     Keeping world;
     claims::Process process(world);
-    world.buy("first");
+    world.launch("first");
     REQUIRE(world.run_until([&] { return world.kept("first"); }));
-    world.buy("second");
+    world.launch("second");
     REQUIRE(world.run_until([&] { return world.kept("second"); }));
     REQUIRE(world.run_until([&] { return world.gone("first"); }, 1min));
     CHECK_FALSE(world.has_machine("first"));
@@ -238,7 +238,7 @@ TEST_CASE("only the last machine of a pool is kept") {
 TEST_CASE("a pool that is told to keep nothing any more removes what it kept") {
     Keeping world;
     claims::Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.kept(); }));
     world.server.edit<NodeSmithPool>({"default", "p"},
                                      [](NodeSmithPool& pool) { pool.spec.scaleUp.keepFailed = 0; });
@@ -249,7 +249,7 @@ TEST_CASE("a pool that is told to keep nothing any more removes what it kept") {
 TEST_CASE("a kept machine that somebody removed is looked at no more") {
     Keeping world;
     claims::Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.kept(); }));
     world.cloud.destroy(world.machine_of("c").machine_id);
     REQUIRE(world.run_until([&] { return world.gone(); }, 2h));
@@ -263,7 +263,7 @@ TEST_CASE("a crash after any outside call ends with one machine that is kept, st
             pool.spec.bootstrap.emplace().method = api::v1alpha1::BootstrapMethod::CloudInit;
         });
         world.server.put(test::cluster_info(test::kCACertificate));
-        world.buy();
+        world.launch();
         bool crashed = false;
         {
             claims::CrashPoint point(call, claims::CrashPoint::When::after);

@@ -1,5 +1,5 @@
 // Claims from wish to grave, with the reconciler running against a cluster and a cloud in memory.
-#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/pods.hpp"
 #include "test/unit/controllers/claim_world.hpp"
@@ -18,7 +18,7 @@ TEST_CASE("a claim becomes a Ready Node with everything that is known about it, 
         pool.spec.machineTemplate.labels["rack"] = "{{ .Host }}";
     });
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     const auto claim = *world.claim();
     CHECK(claim.status.phase == api::v1alpha1::ClaimPhase::Ready);
@@ -47,10 +47,10 @@ TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone 
     Process process(world);
     const auto uid = world.server.put<api::Pod>(a_pod("web")).metadata.uid;
     const auto remembered = [&] {
-        return controllers::provisioning::past_purchases(*world.server.get<NodeSmithPool>({"default", "p"}));
+        return controllers::provisioning::past_launches(*world.server.get<NodeSmithPool>({"default", "p"}));
     };
     const auto buy_in_vain = [&](std::chrono::minutes lives) {
-        const auto claim = world.buy();
+        const auto claim = world.launch();
         world.server.edit<NodeSmithClaim>(kClaim, [&uid](NodeSmithClaim& edited) {
             edited.metadata.annotations["kubenodesmith.io/bought-for"] = uid + ",of-a-pod-that-is-gone";
         });
@@ -73,7 +73,7 @@ TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone 
 TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and itself away") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.server.put<api::Pod>(a_pod("web").on("c"));
     world.server.put(a_budget("web"));
@@ -96,7 +96,7 @@ TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and 
 TEST_CASE("who deletes a claim is told which pods are evicted that something protects, once for each") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.server.put<api::Pod>(a_pod("bare").on("c"));
     world.server.put<api::Pod>(
@@ -128,7 +128,7 @@ TEST_CASE("who deletes a claim is told which pods are evicted that something pro
 TEST_CASE("a claim's terminationGracePeriod ends the waiting for budgets") {
     World world;
     Process process(world);
-    auto claim = world.buy();
+    auto claim = world.launch();
     world.server.edit<NodeSmithClaim>(kClaim,
                                       [](auto& c) { c.spec.terminationGracePeriod = api::Duration(5min); });
     REQUIRE(world.run_until([&] { return world.ready(); }));
@@ -145,7 +145,7 @@ TEST_CASE("R1: a machine that has not joined yet goes with its claim") {
     World world;
     world.machines_join = false;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeNotFound"; }));
     CHECK(world.cloud.machines.size() == 1);
     world.server.remove<NodeSmithClaim>(kClaim);
@@ -157,7 +157,7 @@ TEST_CASE("R1: machines that never join are removed one by one, and the Failed c
     World world;
     world.machines_join = false;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until(
         [&] { return world.reason(conditions::kFailed) == "RegistrationTimeoutExceeded"; }, 2h));
     REQUIRE(world.run_until([&] { return world.cloud.machines.empty(); }, 1min));
@@ -172,7 +172,7 @@ TEST_CASE("R1: machines that never join are removed one by one, and the Failed c
 TEST_CASE("R2: machines of a deleted pool are removed, and no claim lets go before") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.server.remove<NodeSmithPool>({"default", "p"});
     REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
@@ -182,7 +182,7 @@ TEST_CASE("R2: machines of a deleted pool are removed, and no claim lets go befo
 TEST_CASE("R2: a claim whose Provider is gone waits and says so, and goes on when it is back") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     const auto provider = *world.server.get<NodeSmithProvider>({"default", "proxmox"});
     world.server.remove<NodeSmithProvider>({"default", "proxmox"});
@@ -198,7 +198,7 @@ TEST_CASE("R2: a claim whose Provider is gone waits and says so, and goes on whe
 TEST_CASE("R3: provider errors keep the claim until its machine is verified gone") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     for (int i = 0; i < 3; ++i) {
         world.cloud.next_remove.push_back(
@@ -215,7 +215,7 @@ TEST_CASE("R4: a provider that is away for a while costs no attempt") {
     World world;
     Process process(world);
     for (int i = 0; i < 5; ++i) world.cloud.next_ensure.push_back(providers::NotReady{"connection refused"});
-    world.buy();
+    world.launch();
     world.run(5s);
     CHECK(world.reason(conditions::kLaunched) == "ProviderNotReady");
     REQUIRE(world.run_until([&] { return world.ready(); }, 5min));
@@ -230,7 +230,7 @@ TEST_CASE("R4: failed attempts are apart by a growing pause") {
         world.cloud.next_ensure.push_back(
             providers::AttemptFailed{"StorageFull", "storage local has 1 GiB free"});
     }
-    world.buy();
+    world.launch();
     for (int attempt = 1; attempt <= 3; ++attempt) {
         REQUIRE(world.run_until([&] { return world.claim()->status.launchAttempts == attempt; }, 1min));
         starts.push_back(world.clock.now());
@@ -248,7 +248,7 @@ TEST_CASE("R11: what stood in the way is noticed when it is gone, nothing stalls
     const auto provider = *world.server.get<NodeSmithProvider>({"default", "proxmox"});
     world.server.remove<NodeSmithProvider>({"default", "proxmox"});
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.reason(conditions::kLaunched) == "ProviderMissing"; }, 10s));
     auto again = provider;
     again.metadata.uid.clear();
@@ -258,7 +258,7 @@ TEST_CASE("R11: what stood in the way is noticed when it is gone, nothing stalls
 
 TEST_CASE("R12: a process killed during a launch costs neither time nor an attempt") {
     World world;
-    world.buy();
+    world.launch();
     {
         Process process(world);
         REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
@@ -271,7 +271,7 @@ TEST_CASE("R12: a process killed during a launch costs neither time nor an attem
 
 TEST_CASE("R13: a Node that joined while nobody looked is recognised and leaves with its claim") {
     World world;
-    world.buy();
+    world.launch();
     {
         Process process(world);
         REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
@@ -294,7 +294,7 @@ TEST_CASE("R13: a Node that only bears the claim's name is never touched") {
     stranger.status.nodeInfo.systemUUID = "11111111-2222-3333-4444-555555555555";
     stranger = world.server.put(stranger);
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "NodeIdentityMismatch"; },
                             1min));
     world.server.remove<NodeSmithClaim>(kClaim);
@@ -320,7 +320,7 @@ TEST_CASE("R16: a claim without requirements gets the smallest machine that its 
 TEST_CASE("claims that are placed at the same moment get different machines") {
     World world;
     Process process(world);
-    for (const char* name : {"a", "b", "c", "d"}) world.buy(name);
+    for (const char* name : {"a", "b", "c", "d"}) world.launch(name);
     REQUIRE(world.run_until(
         [&] { return world.ready("a") && world.ready("b") && world.ready() && world.ready("d"); }));
     CHECK(world.cloud.machines.size() == 4);

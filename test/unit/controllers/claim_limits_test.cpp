@@ -13,7 +13,7 @@ TEST_CASE("a claim that a user made waits for room within the limits") {
     world.server.edit<NodeSmithPool>({"default", "p"},
                                      [](NodeSmithPool& pool) { pool.spec.limits.maxNodes = 1; });
     Process process(world);
-    world.buy("first");
+    world.launch("first");
     REQUIRE(world.run_until([&] { return world.ready("first"); }));
     auto claim = objects::claim("c", *world.server.get<NodeSmithPool>({"default", "p"}));
     claim.metadata.uid.clear();
@@ -29,9 +29,9 @@ TEST_CASE("a claim that a user made waits for room within the limits") {
 // Found by the simulation.
 TEST_CASE("a limit that was lowered takes back claims without a machine, the younger ones first") {
     World world;
-    world.buy("c");
+    world.launch("c");
     world.run(1s);
-    world.buy("d");
+    world.launch("d");
     for (int i = 0; i < 100; ++i) world.cloud.next_ensure.push_back(providers::InsufficientCapacity{"full"});
     Process process(world);
     world.run(5s);
@@ -54,12 +54,12 @@ TEST_CASE("the machine of a failed claim, verified gone, takes no room from othe
     world.cloud.next_ensure = {placed, providers::AttemptFailed{"StartFailed", "no disk", false}};
     world.server.edit<NodeSmithPool>({"default", "p"},
                                      [](NodeSmithPool& pool) { pool.spec.scaleUp.maxLaunchAttempts = 1; });
-    world.buy("c");
+    world.launch("c");
     REQUIRE(world.run_until([&] {
         const auto* deleted = world.condition(conditions::kMachineDeleted);
         return deleted && deleted->status == api::ConditionStatus::True;
     }));
-    world.buy("d");
+    world.launch("d");
     REQUIRE(world.run_until([&] { return world.ready("d"); }));
     CHECK(world.cloud.reservations.empty());
 }

@@ -263,7 +263,7 @@ TEST_CASE("the Node that a status notes is the claim's if it is proven so") {
 TEST_CASE("S5: forged status moves a claim to no Node of others, and is put right") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }, std::chrono::minutes{1}));
     const auto honest = world.claim()->status;
     const auto victim = world.server.put(stranger("victim"));

@@ -44,7 +44,7 @@ struct Scene {
         s.namesake_is_leftover = leftover;
         s.node_refusal = node_refusal;
         s.machine = machine;
-        s.purchase_hold = hold;
+        s.launch_hold = hold;
         s.volumes_attached = volumes;
         s.now = now;
         return s;

@@ -13,7 +13,7 @@ namespace conditions = api::conditions;
 TEST_CASE("volumes are waited for, but not those of pods that stay until the machine is off") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     auto attach = [&world](const std::string& volume) {
         api::VolumeAttachment attachment;

@@ -59,7 +59,7 @@ bool World::run_until(const std::function<bool()>& holds, base::Duration limit) 
     return true;
 }
 
-NodeSmithClaim World::buy(const std::string& name) {
+NodeSmithClaim World::launch(const std::string& name) {
     auto pool = server.get<NodeSmithPool>({"default", "p"}).value();
     auto claim = objects::bought_claim(name, pool, 1);
     claim.metadata.uid.clear();

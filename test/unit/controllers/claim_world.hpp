@@ -80,7 +80,7 @@ struct World {
     // Steps until the condition holds; false: it did not within the limit.
     bool run_until(const std::function<bool()>& holds, base::Duration limit = std::chrono::minutes{30});
 
-    NodeSmithClaim buy(const std::string& name = "c");
+    NodeSmithClaim launch(const std::string& name = "c");
     std::optional<NodeSmithClaim> claim(const std::string& name = "c");
     const api::Condition* condition(std::string_view type, const std::string& name = "c");
     std::string reason(std::string_view type, const std::string& name = "c");

@@ -1,4 +1,4 @@
-// Machines that are bought instead of others where each is the whole of a host.
+// Machines that are launched instead of others where each is the whole of a host.
 #include "controllers/disruption/rules/consolidation_search.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
@@ -50,7 +50,7 @@ TEST_CASE("the pods of a large host go to a small one that is free") {
     CHECK(nodes_that_go(rack(), search) == 1);
 }
 
-// Found by the simulation: a pod for which no more was bought just then took it, and another was bought.
+// Found by the simulation: a pod for which no more was launched just then took it, and another was launched.
 TEST_CASE("no machine is bought instead that a pod which waits could take") {
     Search search;
     search.candidates = {0};

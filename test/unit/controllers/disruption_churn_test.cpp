@@ -48,7 +48,7 @@ TEST_CASE("a workload that comes and goes every five minutes for a week moves fe
     REQUIRE(world.claims().size() == 3);
 
     const auto disruptions = world.events.count("Disrupting");
-    const auto purchases = world.events.count("Created: a machine");
+    const auto before = world.events.count("Created: a machine");
     constexpr std::size_t kCycles = 7 * 24 * 6;
     for (std::size_t cycle = 0; cycle < kCycles; ++cycle) {
         scale(20);
@@ -57,12 +57,12 @@ TEST_CASE("a workload that comes and goes every five minutes for a week moves fe
         world.live(5min, 10s);
     }
     const auto moved = world.events.count("Disrupting") - disruptions;
-    const auto bought = world.events.count("Created: a machine") - purchases;
-    WARN("a week of " << kCycles << " cycles between 12 and 20 pods: " << moved << " nodes left, " << bought
+    const auto launched = world.events.count("Created: a machine") - before;
+    WARN("a week of " << kCycles << " cycles between 12 and 20 pods: " << moved << " nodes left, " << launched
                       << " were bought");
-    // Whoever follows the workload lets two nodes go, and buys two, in each cycle.
+    // Whoever follows the workload lets two nodes go, and launches two, in each cycle.
     CHECK(moved <= kCycles * 2 / 3);
-    CHECK(bought <= moved + 2);
+    CHECK(launched <= moved + 2);
 }
 
 TEST_CASE("200 nodes at 30 % are packed to within 5 % of what is possible, and then nothing moves any more") {

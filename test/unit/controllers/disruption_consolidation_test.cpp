@@ -294,7 +294,7 @@ TEST_CASE("a machine that would be kept is not given up to save it, which is sai
 }
 
 // Found by the simulation: one of the pods was meant for a node that had just joined, and took the place of
-// the other on the machine that was bought.
+// the other on the machine that was launched.
 TEST_CASE("no machine is bought instead while a node joins that could take some of the pods") {
     World world({"a", "young"}, Buying::on, 16);
     world.machines_join = false;

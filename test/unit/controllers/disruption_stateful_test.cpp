@@ -40,7 +40,7 @@ bool has_node(World& world) {
 TEST_CASE("the Node under a StatefulSet's pod goes only after its machine was verified off") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     world.server.edit<NodeSmithClaim>(
         kClaim, [](auto& claim) { claim.spec.terminationGracePeriod = api::Duration(1min); });
     REQUIRE(world.run_until([&] { return world.ready(); }));

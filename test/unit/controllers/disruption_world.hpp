@@ -1,5 +1,5 @@
 // Pools whose nodes leave, in a cluster in memory: with a small scheduler and with machines that join when
-// they are bought, so that what is decided has its consequences.
+// they are launched, so that what is decided has its consequences.
 #pragma once
 
 #include <map>

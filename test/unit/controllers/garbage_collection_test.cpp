@@ -49,7 +49,7 @@ void set_grace(World& world, api::Duration grace) {
 TEST_CASE("a machine that was moved to another host is followed by its claim and its Node's labels") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.cloud.machines.begin()->second.host = "host-b";
     REQUIRE(world.run_until([&] { return world.claim()->status.host == "host-b"; }, 4min));
@@ -65,7 +65,7 @@ TEST_CASE("what a creation left half made is reported, when it was seen twice an
     World world;
     Process process(world);
     world.machines_join = false;
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.claim() && !world.claim()->status.machineID.empty(); }));
     const auto status = world.claim()->status;
     world.cloud.leftovers = {{{status.host, status.machineID, ""}, "VM of a launch"}};
@@ -132,8 +132,8 @@ class HalfBlind final : public fake::ProviderCalls {
 TEST_CASE("a machine that cannot be looked at does not hide the others") {
     World world;
     HalfBlind calls;
-    world.buy("c");
-    world.buy("d");
+    world.launch("c");
+    world.launch("d");
     Process process(world, nullptr, &calls);
     REQUIRE(world.run_until([&] { return world.ready("c") && world.ready("d"); }));
     world.cloud.destroy(world.claim("c")->status.machineID);
@@ -263,7 +263,7 @@ TEST_CASE("a machine that joined a moment ago is kept, though the cache does not
 TEST_CASE("a claim that the API server knows protects its machine, also if the cache does not") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     world.run(1h);
     CHECK(world.cloud.machines.size() == 1);
@@ -276,7 +276,7 @@ TEST_CASE("a machine that appears after it was verified gone is removed, though 
     World world;
     world.machines_join = false;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return !world.cloud.machines.empty(); }));
     const auto made = world.cloud.machines.begin()->second;
     REQUIRE(world.run_until([&] { return world.condition(conditions::kFailed) != nullptr; }, 3h));
@@ -294,7 +294,7 @@ TEST_CASE("a machine that appears after it was verified gone is removed, though 
 TEST_CASE("a claim whose machine has vanished is replaced and its Node deleted") {
     World world;
     Process process(world);
-    world.buy();
+    world.launch();
     REQUIRE(world.run_until([&] { return world.ready(); }));
     const auto status = world.claim()->status;
     world.cloud.destroy(world.cloud.machines.begin()->first);

@@ -12,7 +12,7 @@
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
 #include "controllers/cache/membership.hpp"
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace objects {
@@ -91,7 +91,7 @@ inline NodeSmithClaim bought_claim(const std::string& name, const NodeSmithPool&
     owner.uid = pool.metadata.uid;
     owner.controller = true;
     result.metadata.ownerReferences->push_back(owner);
-    result.spec.idempotencyKey = controllers::ledger::purchase_key(pool.metadata.uid, sequence);
+    result.spec.idempotencyKey = controllers::limits::idempotency_key(pool.metadata.uid, sequence);
     return result;
 }
 
@@ -120,7 +120,7 @@ inline api::Node node(const std::string& name, bool ready = true, const std::str
     return result;
 }
 
-// a_claim("a", pool).sized(4, 8192).in_service(): what a pool bought, and what became of it.
+// a_claim("a", pool).sized(4, 8192).in_service(): what a pool launched, and what became of it.
 struct ClaimBuilder {
     NodeSmithClaim claim;
 

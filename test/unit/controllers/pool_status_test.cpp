@@ -27,7 +27,7 @@ struct World {
     // What the reconciler would write, and from then on the state of the pool.
     api::v1alpha1::PoolStatus look(std::chrono::seconds now = 0s) {
         const auto known_nodes = objects::store_of<api::Node>(nodes);
-        PoolFacts facts{pool, objects::pointers(claims), known_nodes};
+        PoolObservation facts{pool, objects::pointers(claims), known_nodes};
         for (const auto& host : bare_metal) facts.bare_metal.push_back(std::make_shared<NodeSmithHost>(host));
         facts.manager = is_managed ? &manager : nullptr;
         facts.provider = &provider;
@@ -234,7 +234,7 @@ TEST_CASE("what a machine offers less than it was bought for is learned, the mos
 
     world.nodes[0].status.allocatable["memory"] = api::Quantity::parse("4000Mi");
     CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 296});
-    // R7: a machine that offers more than it was bought for teaches nothing.
+    // R7: a machine that offers more than it was launched for teaches nothing.
     world.nodes[0].status.allocatable["memory"] = api::Quantity::parse("8Gi");
     world.pool.status.learnedReserved.reset();
     CHECK(world.look().learnedReserved == api::v1alpha1::SystemReserved{100, 0});

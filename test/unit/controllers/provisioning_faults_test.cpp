@@ -1,4 +1,4 @@
-// Buying when the API server fails, the operator restarts, or two of them are at work.
+// Launching when the API server fails, the operator restarts, or two of them are at work.
 #include <set>
 
 #include "controllers/state/claim_factory.hpp"

@@ -1,8 +1,8 @@
-// Pods that no purchase would help, and purchases that did not.
+// Pods that no launch would help, and launches that did not.
 #include <algorithm>
 
 #include "controllers/provisioning/kinds.hpp"
-#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 
@@ -224,7 +224,7 @@ TEST_CASE("a pod that replaces one for which a machine was bought in vain is not
     CHECK(world.events.count("Pod web-2 NoNodeForPod: no node can be created for the pod: a node created for "
                              "pod default/web-1, which is like it, is in "
                              "service, but the scheduler did not use it") == 1);
-    // What differs is bought for.
+    // What differs is launched for.
     world.put_pending_pod("other");
     world.run_for(5s);
     CHECK(world.claims().size() == 1);
@@ -242,7 +242,7 @@ TEST_CASE("after a purchase in vain one pod of the kind shows whether the next o
     world.run_for(15min);
     REQUIRE(world.claims().size() == 1);
     CHECK(world.events.count("it waits for what one for pod default/web-1 will show") >= 5);
-    // It helps: the others are bought for at once.
+    // It helps: the others are launched for at once.
     world.join_all();
     world.bind("web-1", world.claims()[0].metadata.name);
     world.run_for(10s);
@@ -318,10 +318,8 @@ TEST_CASE("purchases are noted with the kinds of their pods, and what no pod use
     const auto kinds = controllers::provisioning::kinds_bought_for(claim);
     CHECK(kinds.size() == 2);
 
-    using controllers::provisioning::purchases_by_kind;
-    const auto history = [&] {
-        return purchases_by_kind(world.informers, api::Time(world.clock.wall_now()));
-    };
+    using controllers::provisioning::launches_by_kind;
+    const auto history = [&] { return launches_by_kind(world.informers, api::Time(world.clock.wall_now())); };
     world.join_all();
     world.run_for(10s);
     CHECK(history().empty());

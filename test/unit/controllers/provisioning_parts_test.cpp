@@ -40,7 +40,7 @@ TEST_CASE("while demand keeps a window open there is a look in each idle duratio
     CHECK_FALSE(window.looks_early_at(durations));  // it closes then
     window.note_demand(start + 200ms);
     CHECK(window.looks_early_at(durations) == start + 1s);
-    // What came first was bought for: the rest has its own ten seconds.
+    // What came first was launched for: the rest has its own ten seconds.
     window.note_early_look(start + 1s, start + 200ms);
     CHECK_FALSE(window.looks_early_at(durations));
     for (auto now = start; now < start + 30s; now += 500ms) window.note_demand(now);
@@ -72,11 +72,11 @@ TEST_CASE("a bought claim is complete when it is created") {
     auto pool = objects::pool("small");
     pool.spec.machineTemplate.labels = {{"node-role.kubernetes.io/worker", ""}, {"rack", "{{ .Host }}"}};
     pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
-    Purchase purchase;
-    purchase.size = {4, 8192};
-    purchase.zone = "pve1";
-    purchase.pod_uids = {"u1", "u2"};
-    const auto claim = make_claim(pool, 3, purchase);
+    PlannedClaim planned_claim;
+    planned_claim.size = {4, 8192};
+    planned_claim.zone = "pve1";
+    planned_claim.pod_uids = {"u1", "u2"};
+    const auto claim = make_claim(pool, 3, planned_claim);
 
     CHECK(api::has_finalizer(claim.metadata, api::finalizers::kClaim));
     const auto* owner = api::controller_of(claim.metadata);
@@ -84,7 +84,7 @@ TEST_CASE("a bought claim is complete when it is created") {
     CHECK(owner->uid == pool.metadata.uid);
     CHECK(owner->apiVersion == "kubenodesmith.parawell.cloud/v1alpha1");
     CHECK(owner->blockOwnerDeletion == true);
-    CHECK(controllers::ledger::has_purchase_key(claim));
+    CHECK(controllers::limits::is_created_by_pool(claim));
     CHECK(claim.metadata.labels == api::StringMap{{"topology.kubenodesmith.io/pool", "small"},
                                                   {"node-role.kubernetes.io/worker", ""}});
     CHECK(claim.spec.requirements == api::v1alpha1::Size{4, 8192});
@@ -95,13 +95,13 @@ TEST_CASE("a bought claim is complete when it is created") {
 }
 
 TEST_CASE("a purchase is explained by its pods, or by what it is for") {
-    Purchase purchase;
-    purchase.reason = "to have at least 2 nodes";
-    CHECK(explain(purchase) == "to have at least 2 nodes");
-    purchase.pod_names = {"default/a"};
-    CHECK(explain(purchase) == "for pod default/a");
-    purchase.pod_names = {"d/1", "d/2", "d/3", "d/4", "d/5", "d/6", "d/7"};
-    CHECK(explain(purchase) == "for pods d/1, d/2, d/3, d/4, d/5 and 2 more");
+    PlannedClaim planned_claim;
+    planned_claim.reason = "to have at least 2 nodes";
+    CHECK(explain(planned_claim) == "to have at least 2 nodes");
+    planned_claim.pod_names = {"default/a"};
+    CHECK(explain(planned_claim) == "for pod default/a");
+    planned_claim.pod_names = {"d/1", "d/2", "d/3", "d/4", "d/5", "d/6", "d/7"};
+    CHECK(explain(planned_claim) == "for pods d/1, d/2, d/3, d/4, d/5 and 2 more");
 }
 
 namespace {
@@ -242,7 +242,7 @@ TEST_CASE("a claim whose failed machine cannot be removed is no node to wait for
         CHECK(is_held_up(claim));
         // Nor does it take one of the places of scaleUp.maxConcurrent; against limits it counts.
         CHECK_FALSE(controllers::is_coming(claim));
-        CHECK(controllers::ledger::counts(claim));
+        CHECK(controllers::limits::counts(claim));
     }
 }
 

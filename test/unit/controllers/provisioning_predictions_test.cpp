@@ -1,7 +1,7 @@
-// What is remembered of purchases that did not help.
+// What is remembered of launches that did not help.
 #include <set>
 
-#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "test/support/catch.hpp"
@@ -29,14 +29,14 @@ struct PredictionWorld {
         pool.status.mispredictions = result.list;
         return result;
     }
-    void buy(std::chrono::seconds created, std::chrono::seconds initialized) {
+    void launch(std::chrono::seconds created, std::chrono::seconds initialized) {
         auto claim = objects::bought_claim("c" + std::to_string(claims.size()), pool, 1);
         claim.metadata.creationTimestamp = objects::at(created);
         claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-0,pod-1";
         claims.push_back(objects::in_service(claim, objects::at(initialized)));
     }
-    Verdict verdict(const std::string& uid = "pod-1") const {
-        return verdict_on(uid, kind, objects::store_of<objects::NodeSmithPool>({pool}));
+    PodHistory pod_history(const std::string& uid = "pod-1") const {
+        return history_of(uid, kind, objects::store_of<objects::NodeSmithPool>({pool}));
     }
 };
 
@@ -45,43 +45,43 @@ struct PredictionWorld {
 TEST_CASE(
     "a pod that still waits a minute after its node is in service was predicted wrongly, once per purchase") {
     PredictionWorld world;
-    CHECK(world.judge_at(0s).added.empty());  // nothing was bought for it
-    world.buy(0s, 30s);
+    CHECK(world.judge_at(0s).added.empty());  // nothing was launched for it
+    world.launch(0s, 30s);
     const auto early = world.judge_at(80s);
     CHECK(early.added.empty());
     CHECK(early.judge_at == objects::at(90s));
     CHECK(world.judge_at(90s).added.size() == 1);
-    CHECK(world.verdict().wrong == 1);
-    CHECK(world.verdict().retry_at == objects::at(690s));
+    CHECK(world.pod_history().wrong == 1);
+    CHECK(world.pod_history().retry_at == objects::at(690s));
     CHECK(world.judge_at(95s).added.empty());
     CHECK(world.judge_at(2000s).added.empty());
 
-    world.buy(700s, 730s);
+    world.launch(700s, 730s);
     CHECK(world.judge_at(790s).added.size() == 1);
-    CHECK(world.verdict().wrong == 2);
-    CHECK(world.verdict().retry_at == objects::at(790s + 20min));
+    CHECK(world.pod_history().wrong == 2);
+    CHECK(world.pod_history().retry_at == objects::at(790s + 20min));
 }
 
 TEST_CASE("what was learned of a pod is forgotten when it waits no more") {
     PredictionWorld world;
-    world.buy(0s, 0s);
+    world.launch(0s, 0s);
     world.judge_at(60s);
-    REQUIRE(world.verdict().wrong == 1);
+    REQUIRE(world.pod_history().wrong == 1);
     CHECK(world.judge_at(61s, {"pod-2"}).list.empty());
 }
 
 TEST_CASE("what was learned of a pod that is gone holds for its kind until an hour after the pause") {
     PredictionWorld world;
     world.kind = "web";
-    world.buy(0s, 0s);
+    world.launch(0s, 0s);
     world.judge_at(60s);
-    REQUIRE(world.verdict().wrong == 1);
-    CHECK_FALSE(world.verdict().is_of_kind);
+    REQUIRE(world.pod_history().wrong == 1);
+    CHECK_FALSE(world.pod_history().is_of_kind);
     world.judge_at(61s, {});
-    CHECK(world.verdict("another").wrong == 1);
-    CHECK(world.verdict("another").retry_at == objects::at(660s));
-    CHECK(world.verdict("another").is_of_kind);
-    CHECK(world.verdict("another").pod == "default/pod-1");
+    CHECK(world.pod_history("another").wrong == 1);
+    CHECK(world.pod_history("another").retry_at == objects::at(660s));
+    CHECK(world.pod_history("another").is_of_kind);
+    CHECK(world.pod_history("another").pod == "default/pod-1");
     CHECK(world.judge_at(660s + 1h - 1s, {}).list.size() == 1);
     CHECK(world.judge_at(660s + 1h, {}).list.empty());
 }
@@ -89,7 +89,7 @@ TEST_CASE("what was learned of a pod that is gone holds for its kind until an ho
 TEST_CASE("what was learned of a pod that runs after all is forgotten for its kind too") {
     PredictionWorld world;
     world.kind = "web";
-    world.buy(0s, 0s);
+    world.launch(0s, 0s);
     world.judge_at(60s);
     world.placed = {"pod-1"};
     CHECK(world.judge_at(61s, {}).list.empty());
@@ -98,9 +98,9 @@ TEST_CASE("what was learned of a pod that runs after all is forgotten for its ki
 TEST_CASE("the pause grows over the pods of a kind") {
     PredictionWorld world;
     world.kind = "web";
-    world.buy(0s, 0s);
+    world.launch(0s, 0s);
     REQUIRE(world.judge_at(60s).added.size() == 1);
-    world.buy(700s, 730s);
+    world.launch(700s, 730s);
     world.claims.back().metadata.annotations[std::string(api::annotations::kBoughtFor)] = "pod-7";
     const auto second = world.judge_at(790s, {"pod-7"});
     REQUIRE(second.added.size() == 1);
@@ -112,7 +112,7 @@ TEST_CASE("the pause grows over the pods of a kind") {
 // Found by the simulation.
 TEST_CASE("a machine that leaves again was bought in vain for the pods that still wait") {
     PredictionWorld world;
-    world.buy(0s, 30s);
+    world.launch(0s, 30s);
     auto& claim = world.claims.front();
     const auto leaves = [&](std::string_view reason) {
         controllers::claim::set(claim.status, api::conditions::kDisrupted, api::ConditionStatus::True, reason,
@@ -128,13 +128,13 @@ TEST_CASE("a machine that leaves again was bought in vain for the pods that stil
 
 TEST_CASE("purchases of the last hour are counted by pod") {
     PredictionWorld world;
-    world.buy(0s, 10s);
-    world.buy(1800s, 1900s);
+    world.launch(0s, 10s);
+    world.launch(1800s, 1900s);
     const auto pointers = objects::pointers(world.claims);
     const auto count = [&](std::chrono::seconds now) {
         const auto pools = objects::store_of<objects::NodeSmithPool>({world.pool});
-        const auto purchases = purchases_last_hour(pointers, pools, objects::at(now));
-        return purchases.contains("pod-1") ? purchases.at("pod-1") : 0;
+        const auto launches = launches_last_hour(pointers, pools, objects::at(now));
+        return launches.contains("pod-1") ? launches.at("pod-1") : 0;
     };
     CHECK(count(3600s) == 2);
     CHECK(count(3601s) == 1);
@@ -142,7 +142,7 @@ TEST_CASE("purchases of the last hour are counted by pod") {
     const auto note = [](const std::string& claim, std::chrono::seconds when) {
         return R"({"claim":")" + claim + R"(","time":")" + objects::at(when).str() + R"(","pods":["pod-1"]})";
     };
-    auto& past = world.pool.metadata.annotations[std::string(kPastPurchases)];
+    auto& past = world.pool.metadata.annotations[std::string(kPastLaunches)];
     past = "[" + note("gone", 900s) + "]";
     CHECK(count(3600s) == 3);
     CHECK(count(4501s) == 1);

@@ -1,4 +1,4 @@
-// One claim for which no host has room stops no other purchase, and is not repeated.
+// One claim for which no host has room stops no other launch, and is not repeated.
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/template_hash.hpp"
@@ -121,15 +121,15 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
     const auto hash = controllers::claim::template_hash(pool, &provider);
     scheduling::Pool entry;
     controllers::provisioning::describe_machines(entry, pool, &provider, hash);
-    const auto bought = scheduling::expected_allocatable(entry, {4, 8192});
+    const auto launched = scheduling::expected_allocatable(entry, {4, 8192});
     const auto expected =
         controllers::provisioning::expected_node(claim, &pool, &provider, nullptr).status.allocatable;
-    CHECK(bought == expected);
-    CHECK(bought.at("cpu") == api::Quantity::parse("3800m"));
-    CHECK(bought.at("memory") == api::Quantity::parse("7680Mi"));
-    CHECK(bought.at("ephemeral-storage") == api::Quantity::parse("17Gi"));
-    CHECK(bought.at("pods") == api::Quantity::of(110));
-    CHECK(bought.at("example.com/gpu") == api::Quantity::of(1));
+    CHECK(launched == expected);
+    CHECK(launched.at("cpu") == api::Quantity::parse("3800m"));
+    CHECK(launched.at("memory") == api::Quantity::parse("7680Mi"));
+    CHECK(launched.at("ephemeral-storage") == api::Quantity::parse("17Gi"));
+    CHECK(launched.at("pods") == api::Quantity::of(110));
+    CHECK(launched.at("example.com/gpu") == api::Quantity::of(1));
 
     // The Node offers less of everything: from then on that is the picture.
     const auto node = objects::a_node("c")
@@ -142,7 +142,7 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
     claim = objects::in_service(claim);
     claim.status.templateHash = hash;
     const auto nodes = objects::store_of<api::Node>({node});
-    const controllers::PoolFacts facts{pool, objects::pointers({claim}), nodes, nullptr, &provider};
+    const controllers::PoolObservation facts{pool, objects::pointers({claim}), nodes, nullptr, &provider};
     pool.status.learnedReserved = controllers::learn_reserved(facts);
     pool.status.learnedOffer = controllers::learn_offer(facts, hash);
     scheduling::Pool learned;

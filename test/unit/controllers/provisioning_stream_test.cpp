@@ -1,4 +1,4 @@
-// Pods that keep arriving: what is certain is bought before the batch is complete.
+// Pods that keep arriving: what is certain is launched before the batch is complete.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -225,14 +225,14 @@ Bought run(const Scenario& scenario, bool as_stream) {
         if (as_stream) world.run_for(scenario.pause);
     }
     world.run_for(30s);
-    Bought bought;
+    Bought launched;
     for (const auto& claim : world.claims()) {
-        ++bought.machines;
+        ++launched.machines;
         const auto& size = claim.spec.requirements;
-        bought.cost += api::v1alpha1::cost_in_mib(size.cpuCores, size.memoryMiB);
+        launched.cost += api::v1alpha1::cost_in_mib(size.cpuCores, size.memoryMiB);
     }
-    bought.refused = world.events.count("NoNodeForPod");
-    return bought;
+    launched.refused = world.events.count("NoNodeForPod");
+    return launched;
 }
 
 }  // namespace
@@ -268,11 +268,11 @@ TEST_CASE("pods with a spread that come for several windows are each bought for 
             world.run_for(200ms);
         }
         world.run_for(30s);
-        std::map<std::string, int> purchases;
+        std::map<std::string, int> launches;
         for (const auto& claim : world.claims())
-            for (const auto& uid : provisioning::bought_for(claim)) ++purchases[uid];
+            for (const auto& uid : provisioning::bought_for(claim)) ++launches[uid];
         INFO("seed " << seed);
-        CHECK(std::ranges::all_of(purchases, [](const auto& entry) { return entry.second == 1; }));
+        CHECK(std::ranges::all_of(launches, [](const auto& entry) { return entry.second == 1; }));
         CHECK(world.events.count("NoNodeForPod") == 0);
     }
 }

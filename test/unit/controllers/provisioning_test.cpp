@@ -1,4 +1,4 @@
-// Behaviour of buying, against an API server in memory and in virtual time.
+// Behaviour of launching, against an API server in memory and in virtual time.
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 

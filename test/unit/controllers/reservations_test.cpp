@@ -150,7 +150,7 @@ TEST_CASE("until when machines may be on their way unseen") {
     auto reservation = world.reserve(1);
     CHECK_FALSE(world.reservations.unknown_until(world.pool()));  // our own: we know
     Reservations after_restart(world.informers, world.client, world.clock);
-    CHECK_FALSE(after_restart.unknown_until(world.pool()));  // bought again under the same names
+    CHECK_FALSE(after_restart.unknown_until(world.pool()));  // launched again under the same names
     reservation = Reservation();
     CHECK(world.reservations.unknown_until(world.pool()));  // given up half-way: a request may be under way
     world.run_for(61s);

@@ -47,7 +47,7 @@ struct Serving {
             pool.spec.bootstrap->delivery = api::v1alpha1::BootstrapDelivery::HTTP;
         });
         world.server.put(test::cluster_info(test::kCACertificate));
-        const auto claim = world.buy();
+        const auto claim = world.launch();
         const auto token = bootstrap::make_token(claim.metadata.uid, 1, *random);
         key = bootstrap::seed_key(token);
         world.server.edit<NodeSmithClaim>(kClaim, [&](NodeSmithClaim& edited) {

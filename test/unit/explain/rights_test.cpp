@@ -64,10 +64,10 @@ struct Cluster {
             fill(*server);
             return server->connect(&rights);
         };
-        view = ClusterView::live(connect, std::move(managed));
+        view = ClusterSnapshot::live(connect, std::move(managed));
     }
     ReadsOurs rights;
-    std::unique_ptr<ClusterView> view;
+    std::unique_ptr<ClusterSnapshot> view;
     std::unique_ptr<fake::ApiServer> server;
 };
 

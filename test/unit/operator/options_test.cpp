@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "controllers/cache/managed_namespaces.hpp"
-#include "migrate/command.hpp"
-#include "operator/explain/command.hpp"
-#include "operator/plan/command.hpp"
+#include "migrate/migrate_command.hpp"
+#include "operator/explain/explain_command.hpp"
+#include "operator/plan/plan_command.hpp"
 #include "test/support/catch.hpp"
 
 using namespace kubenodesmith;

@@ -4,7 +4,7 @@
 
 namespace {
 
-using kubenodesmith::Verdict;
+using kubenodesmith::AccessVerdict;
 using kubenodesmith::Verdicts;
 using namespace std::chrono_literals;
 
@@ -18,12 +18,12 @@ Verdicts::Key key(int token, std::string_view path = "/metrics") {
 
 TEST_CASE("a verdict holds for a while, a refusal shorter") {
     Verdicts verdicts;
-    verdicts.remember(key(1), Verdict::kAllowed, kNow);
-    verdicts.remember(key(2), Verdict::kForbidden, kNow);
-    verdicts.remember(key(3), Verdict::kUnknownToken, kNow);
-    CHECK(verdicts.find(key(1), kNow + 59s) == Verdict::kAllowed);
-    CHECK(verdicts.find(key(2), kNow + 9s) == Verdict::kForbidden);
-    CHECK(verdicts.find(key(3), kNow + 9s) == Verdict::kUnknownToken);
+    verdicts.remember(key(1), AccessVerdict::kAllowed, kNow);
+    verdicts.remember(key(2), AccessVerdict::kForbidden, kNow);
+    verdicts.remember(key(3), AccessVerdict::kUnknownToken, kNow);
+    CHECK(verdicts.find(key(1), kNow + 59s) == AccessVerdict::kAllowed);
+    CHECK(verdicts.find(key(2), kNow + 9s) == AccessVerdict::kForbidden);
+    CHECK(verdicts.find(key(3), kNow + 9s) == AccessVerdict::kUnknownToken);
     CHECK_FALSE(verdicts.find(key(1), kNow + 60s));
     CHECK_FALSE(verdicts.find(key(2), kNow + 10s));
     CHECK(verdicts.was_allowed(key(1)));
@@ -32,7 +32,7 @@ TEST_CASE("a verdict holds for a while, a refusal shorter") {
 
 TEST_CASE("a verdict is for one token, one verb and one path") {
     Verdicts verdicts;
-    verdicts.remember(key(1), Verdict::kAllowed, kNow);
+    verdicts.remember(key(1), AccessVerdict::kAllowed, kNow);
     CHECK_FALSE(verdicts.find(key(2), kNow));
     CHECK_FALSE(verdicts.find(key(1, "/debug/state"), kNow));
     CHECK_FALSE(verdicts.find(Verdicts::key_of("1", "head", "/metrics"), kNow));
@@ -41,21 +41,22 @@ TEST_CASE("a verdict is for one token, one verb and one path") {
 
 TEST_CASE("the last verdict counts") {
     Verdicts verdicts;
-    verdicts.remember(key(1), Verdict::kAllowed, kNow);
-    verdicts.remember(key(1), Verdict::kForbidden, kNow + 1s);
-    CHECK(verdicts.find(key(1), kNow + 1s) == Verdict::kForbidden);
+    verdicts.remember(key(1), AccessVerdict::kAllowed, kNow);
+    verdicts.remember(key(1), AccessVerdict::kForbidden, kNow + 1s);
+    CHECK(verdicts.find(key(1), kNow + 1s) == AccessVerdict::kForbidden);
     CHECK_FALSE(verdicts.was_allowed(key(1)));
-    verdicts.remember(key(1), Verdict::kAllowed, kNow + 2s);
-    CHECK(verdicts.find(key(1), kNow + 2s) == Verdict::kAllowed);
+    verdicts.remember(key(1), AccessVerdict::kAllowed, kNow + 2s);
+    CHECK(verdicts.find(key(1), kNow + 2s) == AccessVerdict::kAllowed);
 }
 
 TEST_CASE("wrong tokens push out each other, and no good one") {
     Verdicts verdicts;
-    verdicts.remember(key(-1), Verdict::kAllowed, kNow);
+    verdicts.remember(key(-1), AccessVerdict::kAllowed, kNow);
     const int most = static_cast<int>(Verdicts::kMostRefused);
-    for (int token = 0; token <= most; ++token) verdicts.remember(key(token), Verdict::kUnknownToken, kNow);
-    CHECK(verdicts.find(key(-1), kNow) == Verdict::kAllowed);
+    for (int token = 0; token <= most; ++token)
+        verdicts.remember(key(token), AccessVerdict::kUnknownToken, kNow);
+    CHECK(verdicts.find(key(-1), kNow) == AccessVerdict::kAllowed);
     CHECK_FALSE(verdicts.find(key(0), kNow));
-    CHECK(verdicts.find(key(1), kNow) == Verdict::kUnknownToken);
-    CHECK(verdicts.find(key(most), kNow) == Verdict::kUnknownToken);
+    CHECK(verdicts.find(key(1), kNow) == AccessVerdict::kUnknownToken);
+    CHECK(verdicts.find(key(most), kNow) == AccessVerdict::kUnknownToken);
 }

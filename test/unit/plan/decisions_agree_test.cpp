@@ -50,18 +50,18 @@ std::string picture_of(test::Cluster& cluster) {
 }
 
 Outcome planned(const std::string& picture, api::Time now) {
-    const auto plan = make_plan(*ClusterView::from_texts({picture}, now));
+    const auto plan = make_plan(*ClusterSnapshot::from_texts({picture}, now));
     Outcome outcome;
     std::map<std::string, std::size_t> observed;
-    for (const auto& purchase : plan.purchases) {
-        if (!purchase.observed_by.empty()) {
-            ++observed[purchase.pool.name];
+    for (const auto& planned_machine : plan.planned_machines) {
+        if (!planned_machine.observed_by.empty()) {
+            ++observed[planned_machine.pool.name];
             continue;
         }
         std::vector<std::string> pods;
-        for (const auto& pod : purchase.pods) pods.push_back(pod.name);
-        outcome.insert(
-            machine(purchase.pool.name, purchase.cpuCores, purchase.memoryMiB, purchase.zone, pods));
+        for (const auto& pod : planned_machine.pods) pods.push_back(pod.name);
+        outcome.insert(machine(planned_machine.pool.name, planned_machine.cpuCores, planned_machine.memoryMiB,
+                               planned_machine.zone, pods));
     }
     for (const auto& [pool, count] : observed) outcome.insert(pool + " would buy " + std::to_string(count));
     for (const auto& pod : plan.pods)
@@ -110,7 +110,7 @@ Outcome done(test::Cluster& cluster) {
 }  // namespace
 
 TEST_CASE("plan says what the operator does, and why it does no more, in 2,000 random clusters") {
-    std::size_t purchases = 0;
+    std::size_t planned_machines = 0;
     std::size_t refusals = 0;
     for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
         test::Cluster cluster;
@@ -118,11 +118,12 @@ TEST_CASE("plan says what the operator does, and why it does no more, in 2,000 r
         const auto picture = picture_of(cluster);
         const auto actual = done(cluster);
         const auto expected = planned(picture, objects::at(1s));
-        for (const auto& line : actual) ++(line.find(" buys ") != std::string::npos ? purchases : refusals);
+        for (const auto& line : actual)
+            ++(line.find(" buys ") != std::string::npos ? planned_machines : refusals);
         INFO("seed " << seed);
         REQUIRE(expected == actual);
     }
     // The clusters are of both kinds.
-    CHECK(purchases > 1000);
+    CHECK(planned_machines > 1000);
     CHECK(refusals > 2000);
 }

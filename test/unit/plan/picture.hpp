@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "operator/plan/cluster_view.hpp"
+#include "operator/plan/cluster_snapshot.hpp"
 
 namespace test {
 
@@ -103,10 +103,10 @@ status: {phase: Running}
 )";
 }
 
-inline std::unique_ptr<kubenodesmith::ClusterView> picture(const std::vector<std::string>& texts,
-                                                           controllers::ManagedNamespaces managed = {}) {
-    return kubenodesmith::ClusterView::from_texts(texts, api::Time::parse("2026-03-01T12:00:00Z"),
-                                                  std::move(managed));
+inline std::unique_ptr<kubenodesmith::ClusterSnapshot> picture(const std::vector<std::string>& texts,
+                                                               controllers::ManagedNamespaces managed = {}) {
+    return kubenodesmith::ClusterSnapshot::from_texts(texts, api::Time::parse("2026-03-01T12:00:00Z"),
+                                                      std::move(managed));
 }
 
 }  // namespace test

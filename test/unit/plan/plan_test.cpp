@@ -18,14 +18,14 @@ const std::string kCluster(kPool);
 
 TEST_CASE("for a pod that waits a machine is planned, sized to the pod") {
     const auto plan = plan_of({kCluster, std::string(kPendingPod)});
-    REQUIRE(plan.purchases.size() == 1);
-    const auto& purchase = plan.purchases.front();
-    CHECK(purchase.pool == api::ObjectKey{"ours", "tools"});
-    CHECK(purchase.cpuCores == 3);
-    CHECK(purchase.memoryMiB >= 3 * 1024 + 256);
-    CHECK(purchase.pods == std::vector<api::ObjectKey>{{"shop", "saw"}});
+    REQUIRE(plan.planned_machines.size() == 1);
+    const auto& planned_machine = plan.planned_machines.front();
+    CHECK(planned_machine.pool == api::ObjectKey{"ours", "tools"});
+    CHECK(planned_machine.cpuCores == 3);
+    CHECK(planned_machine.memoryMiB >= 3 * 1024 + 256);
+    CHECK(planned_machine.pods == std::vector<api::ObjectKey>{{"shop", "saw"}});
     REQUIRE(plan.pods.size() == 1);
-    CHECK(plan.pods.front().outlook == WaitingPod::Outlook::purchase);
+    CHECK(plan.pods.front().outlook == WaitingPod::Outlook::planned_machine);
     CHECK(plan.changes_something());
     CHECK_THAT(table_of(plan), Catch::Contains("create a machine in pool ours/tools: 3 CPUs") &&
                                    Catch::Contains("for shop/saw"));
@@ -36,15 +36,15 @@ TEST_CASE("a pod that is not applied yet is planned for like one that waits") {
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new"},
          "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}},
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "of no matter"}}]})"});
-    REQUIRE(plan.purchases.size() == 1);
-    CHECK(plan.purchases.front().pods == std::vector<api::ObjectKey>{{"default", "new"}});
+    REQUIRE(plan.planned_machines.size() == 1);
+    CHECK(plan.planned_machines.front().pods == std::vector<api::ObjectKey>{{"default", "new"}});
 }
 
 TEST_CASE("a pod that no machine helps is told why, and nothing changes") {
     std::string pod(kPendingPod);
     pod.replace(pod.find("cpu: \"2\""), 8, "cpu: 500");
     const auto plan = plan_of({kCluster, pod});
-    CHECK(plan.purchases.empty());
+    CHECK(plan.planned_machines.empty());
     CHECK_FALSE(plan.changes_something());
     REQUIRE(plan.pods.size() == 1);
     CHECK(plan.pods.front().outlook == WaitingPod::Outlook::nothing);
@@ -103,7 +103,7 @@ TEST_CASE("a pool that may not buy is named with the reason") {
     std::string paused(kCluster);
     paused.replace(paused.find("pools: [\"*\"]"), 12, "pools: [\"*\"], mode: Paused");
     const auto plan = plan_of({paused, std::string(kPendingPod)});
-    CHECK(plan.purchases.empty());
+    CHECK(plan.planned_machines.empty());
     REQUIRE(plan.closed_pools.size() == 1);
     CHECK_THAT(plan.closed_pools.front().message, Catch::Contains("control plane main is paused"));
 }
@@ -167,15 +167,16 @@ TEST_CASE("objects of namespaces that are not managed buy nothing, and the plan 
     CHECK(plan_of(texts).nodes.size() == 1);
     texts.emplace_back(kPendingPod);
     const auto elsewhere = make_plan(*picture(texts, controllers::ManagedNamespaces({"lab", "team-a"})));
-    CHECK(elsewhere.purchases.empty());
+    CHECK(elsewhere.planned_machines.empty());
     CHECK(elsewhere.nodes.empty());
     CHECK_THAT(table_of(elsewhere), Catch::Contains("count in these namespaces: lab, team-a"));
     CHECK(json_of(elsewhere).at("namespaces").as_string() == "lab, team-a");
 
     const std::vector<std::string> waiting{kCluster, std::string(kPendingPod)};
-    CHECK(make_plan(*picture(waiting, controllers::ManagedNamespaces({"ours"}))).purchases.size() == 1);
+    CHECK(make_plan(*picture(waiting, controllers::ManagedNamespaces({"ours"}))).planned_machines.size() ==
+          1);
     const auto everywhere = plan_of(waiting);
-    CHECK(everywhere.purchases.size() == 1);
+    CHECK(everywhere.planned_machines.size() == 1);
     CHECK_THAT(table_of(everywhere), !Catch::Contains("these namespaces"));
 }
 
@@ -194,21 +195,21 @@ TEST_CASE("machines bought within the hour and pauses stop a purchase in the pla
         {"claim":"b","time":"2026-03-01T11:35:00Z","pods":["pod-1"]},
         {"claim":"c","time":"2026-03-01T11:40:00Z","pods":["pod-1"]}]'})");
     const auto plan = plan_of({exhausted, std::string(kPendingPod)});
-    CHECK(plan.purchases.empty());
+    CHECK(plan.planned_machines.empty());
     CHECK_FALSE(plan.changes_something());
     CHECK_THAT(table_of(plan), Catch::Contains("3 machines were created for it within an hour"));
 
     std::string later(exhausted);
     later.replace(later.find("11:30"), 5, "10:30");
-    CHECK(plan_of({later, std::string(kPendingPod)}).purchases.size() == 1);
+    CHECK(plan_of({later, std::string(kPendingPod)}).planned_machines.size() == 1);
 }
 
 TEST_CASE("what a control plane that only observes would buy is planned as such") {
     std::string observing(kCluster);
     observing.replace(observing.find("pools: [\"*\"]"), 12, "pools: [\"*\"], mode: Observe");
     const auto plan = plan_of({observing, std::string(kPendingPod)});
-    REQUIRE(plan.purchases.size() == 1);
-    CHECK(plan.purchases.front().observed_by == "main");
+    REQUIRE(plan.planned_machines.size() == 1);
+    CHECK(plan.planned_machines.front().observed_by == "main");
     const auto text = table_of(plan);
     CHECK_THAT(text, Catch::Contains("for shop/saw, if the mode of control plane main were Active"));
     CHECK_THAT(text, Catch::Contains("would be created, if the mode of control plane main were Active"));

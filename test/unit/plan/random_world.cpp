@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 
 namespace random_world {
 
@@ -111,7 +111,7 @@ private:
                                                  chance(70) ? soon() : ago(20)});
     }
 
-    // As the operator notes purchases whose claims are gone.
+    // As the operator notes launches whose claims are gone.
     void add_past(NodeSmithPool& made) {
         std::string list;
         for (std::size_t i = below(5); i > 0; --i) {
@@ -120,7 +120,7 @@ private:
                     R"(","time":")" + ago(70).str() + R"(","pods":[")" + some_pods("\",\"") + R"("]})";
         }
         if (!list.empty())
-            made.metadata.annotations[std::string(controllers::provisioning::kPastPurchases)] =
+            made.metadata.annotations[std::string(controllers::provisioning::kPastLaunches)] =
                 "[" + list + "]";
     }
 

@@ -1,6 +1,6 @@
-// Random clusters of our own kinds, with all that may stop a purchase: closed providers, limits, paces,
-// pauses, machines bought before, claims in every state, nodes that leave. For comparing what different parts
-// make of the same objects.
+// Random clusters of our own kinds, with all that may stop a launch: closed providers, limits, paces,
+// pauses, machines launched before, claims in every state, nodes that leave. For comparing what different
+// parts make of the same objects.
 #pragma once
 #include <cstdint>
 

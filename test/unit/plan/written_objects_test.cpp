@@ -43,25 +43,25 @@ std::string sample(const std::string& file) {
 
 TEST_CASE("limits are requests where none are written, resource by resource") {
     const auto limited = plan_of(pod(R"({"limits": {"cpu": "4", "memory": "8Gi"}})"));
-    REQUIRE(limited.purchases.size() == 1);
-    CHECK(limited.purchases.front().cpuCores == 5);
-    CHECK(limited.purchases.front().memoryMiB > 8192);
+    REQUIRE(limited.planned_machines.size() == 1);
+    CHECK(limited.planned_machines.front().cpuCores == 5);
+    CHECK(limited.planned_machines.front().memoryMiB > 8192);
 
     const auto both = plan_of(pod(R"({"requests": {"cpu": "1"}, "limits": {"cpu": "4", "memory": "8Gi"}})"));
-    REQUIRE(both.purchases.size() == 1);
-    CHECK(both.purchases.front().cpuCores == 2);
-    CHECK(both.purchases.front().memoryMiB > 8192);
+    REQUIRE(both.planned_machines.size() == 1);
+    CHECK(both.planned_machines.front().cpuCores == 2);
+    CHECK(both.planned_machines.front().memoryMiB > 8192);
 
     const auto gpu = plan_of(pod(R"({"limits": {"nvidia.com/gpu": 1}})"));
-    CHECK(gpu.purchases.empty());
+    CHECK(gpu.planned_machines.empty());
     CHECK_THAT(table_of(gpu), Catch::Contains("its machines offer no nvidia.com/gpu"));
 }
 
 TEST_CASE("limits of init containers are requests as well") {
     const auto plan = plan_of(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new"}, "spec": {
         "initContainers": [{"name": "i", "resources": {"limits": {"cpu": "6"}}}], "containers": [{"name": "c"}]}})");
-    REQUIRE(plan.purchases.size() == 1);
-    CHECK(plan.purchases.front().cpuCores == 7);
+    REQUIRE(plan.planned_machines.size() == 1);
+    CHECK(plan.planned_machines.front().cpuCores == 7);
 }
 
 TEST_CASE("workloads that are written down are planned for as the pods they would have") {
@@ -71,7 +71,7 @@ TEST_CASE("workloads that are written down are planned for as the pods they woul
     CHECK(plan_of(workload("StatefulSet", "  replicas: 2")).pods.size() == 2);
     const auto plan = plan_of(workload("Deployment", "  replicas: 2"));
     CHECK(plan.pods.front().pod == api::ObjectKey{"shop", "web-0"});
-    CHECK(plan.purchases.size() == 1);
+    CHECK(plan.planned_machines.size() == 1);
     // One that exists has its pods in the picture, if there are any.
     CHECK(plan_of(workload("Deployment", "  replicas: 3", ", uid: d-1")).pods.empty());
     CHECK_THROWS_WITH(plan_of(workload("Deployment", "  replicas: 1000000")),
@@ -93,8 +93,8 @@ metadata: {name: slow}
 provisioner: csi.example.org
 volumeBindingMode: WaitForFirstConsumer
 )");
-    REQUIRE(plan.purchases.size() == 1);
-    CHECK(plan.purchases.front().pods.size() == 2);
+    REQUIRE(plan.planned_machines.size() == 1);
+    CHECK(plan.planned_machines.front().pods.size() == 2);
 }
 
 TEST_CASE("a pod's priority follows from its class") {
@@ -119,9 +119,9 @@ globalDefault: true
 )";
     const auto winner = [&](const std::string& pods) {
         const auto plan = make_plan(*picture({limited, classes + pods}));
-        REQUIRE(plan.purchases.size() == 1);
-        REQUIRE(plan.purchases.front().pods.size() == 1);
-        return plan.purchases.front().pods.front().name;
+        REQUIRE(plan.planned_machines.size() == 1);
+        REQUIRE(plan.planned_machines.front().pods.size() == 1);
+        return plan.planned_machines.front().pods.front().name;
     };
     CHECK(winner(pod("a", "\"\"") + pod("b", "high")) == "b");
     CHECK(winner(pod("b", "\"\"") + pod("a", "high")) == "a");
@@ -152,6 +152,6 @@ status:
   capacity: {cpuCores: 64, memoryMiB: 262144, extended: {nvidia.com/gpu: 2}}
 )";
     const auto written = make_plan(*picture({bare_metal, sample("workloads/gpu.yaml")}));
-    REQUIRE(written.purchases.size() == 1);
-    CHECK(written.purchases.front().pool.name == "metal-gpu");
+    REQUIRE(written.planned_machines.size() == 1);
+    CHECK(written.planned_machines.front().pool.name == "metal-gpu");
 }

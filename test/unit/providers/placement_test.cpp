@@ -83,7 +83,7 @@ TEST_CASE(
     CHECK(room.machines == std::set<std::int64_t>{3, 6});
 }
 
-// Found by the simulation: more was bought than the host could take while the first machines were cloned.
+// Found by the simulation: more was launched than the host could take while the first machines were cloned.
 TEST_CASE("what is being made counts as what it is to be, and what is kept never") {
     World world;
     auto clone = guest(8, "a", 512);

@@ -98,8 +98,8 @@ inline scheduling::Node coming_node(const scheduling::Snapshot& snapshot, const 
     return node;
 }
 
-// The cluster a moment later: pods that fit on ready nodes are there, what was bought is on its way and used
-// up what it takes, and only the pods that it was bought for wait.
+// The cluster a moment later: pods that fit on ready nodes are there, what was launched is on its way and
+// used up what it takes, and only the pods that it was launched for wait.
 inline scheduling::Snapshot after(scheduling::Snapshot snapshot, const scheduling::Result& result) {
     std::set<const api::Pod*> waiting;
     const auto pods = snapshot.pods;

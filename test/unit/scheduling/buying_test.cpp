@@ -1,4 +1,4 @@
-// How many machines are bought, of which size, and what limits do.
+// How many machines are launched, of which size, and what limits do.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 

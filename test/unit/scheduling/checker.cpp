@@ -92,7 +92,8 @@ private:
         }
     }
 
-    // What is bought in one solve comes at the same time, so pods that wait for one machine see all of them.
+    // What is launched in one solve comes at the same time, so pods that wait for one machine see all of
+    // them.
     void add_machines() {
         for (std::size_t i = 0; i < result_.claims.size(); ++i) claim_nodes_.push_back(&node_of_claim(i));
     }

@@ -1,4 +1,4 @@
-// No machine is bought that no host can give, and what a machine is bought for is what is expected of it.
+// No machine is launched that no host can give, and what a machine is launched for is what is expected of it.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -108,7 +108,7 @@ TEST_CASE("pods share the disk of a machine, and one that needs more than it has
           "pool small: needs 100 GiB of ephemeral storage, largest machine offers 17 GiB");
 }
 
-// It was bought for again and again: the node that was coming seemed to have no room for it.
+// It was launched for again and again: the node that was coming seemed to have no room for it.
 TEST_CASE("a machine that comes is expected to hold whatever it was bought for, of every resource") {
     auto cluster = overcommitted({16});
     auto& pool = cluster.pools[0];

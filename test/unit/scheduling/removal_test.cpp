@@ -109,7 +109,7 @@ TEST_CASE("a pod that waits blocks the removal of the node that it fits on, and 
 }
 
 // Found by the simulation (74915): the machine that came for a waiting pod was thought to be free for pods of
-// a hardly used node, because these come first where machines are bought.
+// a hardly used node, because these come first where machines are launched.
 TEST_CASE("a pod that waits is there before those that still run elsewhere, however important they are") {
     auto cluster = two_nodes();
     cluster.nodes[0].pods = {web("w").priority(1000)};
@@ -134,7 +134,7 @@ TEST_CASE("of two empty nodes the larger one attracts pods, as more of it stays 
     CHECK(removal.moves[0].node == 2);
 }
 
-// Found by the simulation (9012898): the scheduler took the spare node, and another was bought to be spare.
+// Found by the simulation (9012898): the scheduler took the spare node, and another was launched to be spare.
 TEST_CASE("pods may go to a node that is kept empty, though another is emptier") {
     auto cluster = two_nodes();
     cluster.nodes.push_back(node("of no pool"));
@@ -197,7 +197,7 @@ TEST_CASE("a removal that has to need no luck puts pods where most is free, as t
 }
 
 // Found by the simulation (625249): the smaller of two pods was back first, took the place that was meant for
-// the larger one, and a machine was bought for that.
+// the larger one, and a machine was launched for that.
 TEST_CASE("a removal that has to need no luck works whichever of the pods is back first") {
     auto cluster = two_nodes();
     cluster.nodes.push_back(node("c"));

@@ -52,7 +52,7 @@ PodBuilder spread(const std::string& name, const std::string& key, std::int32_t 
     return built;
 }
 
-// One pool that buys in three zones.
+// One pool that launches in three zones.
 scheduling::Snapshot three_zones() {
     auto cluster = snapshot();
     add_places(cluster, {"host-b", "host-c"});
@@ -379,7 +379,7 @@ TEST_CASE("what the scheduler can place on ready nodes now counts before anythin
     CHECK(pods_by_zone(cluster, result) == std::map<std::string, std::size_t>{{"host-b", 1}});
 }
 
-// It was bought for at each look until the host was chosen.
+// It was launched for at each look until the host was chosen.
 TEST_CASE(
     "a pod with a spread over hosts waits for the machine that was bought for it, wherever that will be") {
     auto cluster = snapshot();

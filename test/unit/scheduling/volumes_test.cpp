@@ -254,9 +254,9 @@ TEST_CASE("each volume made beforehand serves one of the pods that wait") {
 
     cluster.nodes.clear();
     cluster.volumes.volumes = {local_volume("somewhere"), local_volume("anywhere")};
-    const auto bought = solve(cluster);
-    CHECK(bought.placements.size() == 2);
-    REQUIRE(bought.unplaced.size() == 1);
-    CHECK(bought.unplaced[0].reasons ==
+    const auto launched = solve(cluster);
+    CHECK(launched.placements.size() == 2);
+    REQUIRE(launched.unplaced.size() == 1);
+    CHECK(launched.unplaced[0].reasons ==
           Reasons{"pool small: other pods that wait get the volumes that the pod could use there"});
 }

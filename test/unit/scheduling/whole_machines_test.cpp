@@ -1,4 +1,4 @@
-// Bare metal: a host is bought as it stands or not at all.
+// Bare metal: a host is launched as it stands or not at all.
 #include "test/support/catch.hpp"
 #include "test/unit/scheduling/builders.hpp"
 
@@ -34,7 +34,7 @@ void add_pods(scheduling::Snapshot& snapshot, int count, const std::string& cpu)
         snapshot.pods.push_back(PodBuilder("pod-" + std::to_string(i), cpu, "1Gi"));
 }
 
-std::vector<std::string> bought(const scheduling::Snapshot& snapshot) {
+std::vector<std::string> launched(const scheduling::Snapshot& snapshot) {
     const auto result = solve(snapshot);
     std::vector<std::string> names;
     for (const auto& claim : result.claims) {
@@ -50,19 +50,19 @@ std::vector<std::string> bought(const scheduling::Snapshot& snapshot) {
 TEST_CASE("the smallest host that holds the pods is bought, with all that it has") {
     auto cluster = rack();
     add_pods(cluster, 3, "2");
-    CHECK(bought(cluster) == std::vector<std::string>{"small"});
+    CHECK(launched(cluster) == std::vector<std::string>{"small"});
 }
 
 TEST_CASE("pods that outgrow the small host move to the big one together") {
     auto cluster = rack();
     add_pods(cluster, 10, "2");
-    CHECK(bought(cluster) == std::vector<std::string>{"big"});
+    CHECK(launched(cluster) == std::vector<std::string>{"big"});
 }
 
 TEST_CASE("a host is used up by one machine") {
     auto cluster = rack();
     add_pods(cluster, 20, "2");
-    CHECK(bought(cluster).size() == 2);
+    CHECK(launched(cluster).size() == 2);
     CHECK(solve(cluster).unplaced.empty());
     // 48 cores are asked for, and there are 40.
     add_pods(cluster, 1, "8");

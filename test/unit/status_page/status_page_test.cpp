@@ -28,7 +28,7 @@ struct Scene {
         return status_page::page(report, log, "kubenodesmith 1.2.3");
     }
 
-    std::unique_ptr<ClusterView> view;
+    std::unique_ptr<ClusterSnapshot> view;
     Discard events;
     controllers::disruption::Stays stays;
     status_page::DecisionLog log;

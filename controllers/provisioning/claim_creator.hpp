@@ -1,5 +1,5 @@
-// Buys: reserves machines within the limits and creates their claims. An order that was interrupted is
-// continued with the same names, as long as its reservation may be used.
+// Creates claims: reserves machines within the limits and creates their claims. A batch that was interrupted
+// is continued with the same names, as long as its reservation may be used.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,32 +16,33 @@
 
 namespace controllers::provisioning {
 
-class Orders {
+class ClaimCreator {
 public:
     // Called for each claim that was created.
-    using Created = std::function<void(const api::v1alpha1::NodeSmithClaim&, const Purchase&)>;
+    using Created = std::function<void(const api::v1alpha1::NodeSmithClaim&, const PlannedClaim&)>;
 
     // All must outlive this. may_mutate: this process surely leads.
-    Orders(Informers& informers, kube::Client& client, base::Clock& clock, kube::EventRecorder& events,
-           Reservations& reservations, std::function<bool()> may_mutate, Created created);
+    ClaimCreator(Informers& informers, kube::Client& client, base::Clock& clock, kube::EventRecorder& events,
+                 Reservations& reservations, std::function<bool()> may_mutate, Created created);
 
     // Reserves as many as fit and creates their claims. Returns the limit that refused some, if any did.
     // Throws ApiError 409 if somebody else changed the limits' figures: decide anew.
-    asio::awaitable<std::optional<ledger::LimitHit>> place(PoolPointer pool, std::vector<Purchase> purchases);
+    asio::awaitable<std::optional<limits::LimitHit>> reserve_and_create(
+        PoolPointer pool, std::vector<PlannedClaim> planned_claims);
     // Goes on with what was interrupted.
     asio::awaitable<void> finish();
 
 private:
     struct Line {
         std::int64_t sequence = 0;
-        Purchase purchase;
+        PlannedClaim planned_claim;
     };
-    struct Order {
+    struct Batch {
         PoolPointer pool;
         Reservation reservation;
         std::deque<Line> left;
     };
-    asio::awaitable<void> work_off(Order& order);
+    asio::awaitable<void> work_off(Batch& batch);
     asio::awaitable<void> create(PoolPointer pool, Line line);
 
     Informers& informers_;
@@ -51,7 +52,7 @@ private:
     Reservations& reservations_;
     std::function<bool()> may_mutate_;
     Created created_;
-    std::list<Order> orders_;
+    std::list<Batch> batches_;
 };
 
 }  // namespace controllers::provisioning

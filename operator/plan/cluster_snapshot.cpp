@@ -1,4 +1,4 @@
-#include "operator/plan/cluster_view.hpp"
+#include "operator/plan/cluster_snapshot.hpp"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
@@ -152,9 +152,9 @@ std::string read_file(const std::string& file) {
 
 }  // namespace
 
-std::unique_ptr<ClusterView> ClusterView::open(const std::vector<std::string>& files,
-                                               const kube::ConfigOptions& options,
-                                               const std::vector<std::string>& namespaces) {
+std::unique_ptr<ClusterSnapshot> ClusterSnapshot::open(const std::vector<std::string>& files,
+                                                       const kube::ConfigOptions& options,
+                                                       const std::vector<std::string>& namespaces) {
     if (files.empty()) {
         const auto config = kube::load_config(options);
         const auto connect = [&config](asio::any_io_executor executor, base::Clock& clock) {
@@ -170,25 +170,26 @@ std::unique_ptr<ClusterView> ClusterView::open(const std::vector<std::string>& f
                       controllers::managed_namespaces_of(namespaces, of_no_cluster));
 }
 
-ClusterView::ClusterView(const Connect& connect, controllers::ManagedNamespaces managed,
-                         std::optional<api::Time> still)
+ClusterSnapshot::ClusterSnapshot(const Connect& connect, controllers::ManagedNamespaces managed,
+                                 std::optional<api::Time> still)
     : clock_(make_clock(loop_.get_executor(), still)),
       random_(base::make_system_random()),
       client_(connect(loop_.get_executor(), *clock_), *clock_, metrics_),
       informers_(client_, *clock_, *random_, loop_.get_executor(), std::move(managed)),
       is_live_(!still) {}
 
-std::unique_ptr<ClusterView> ClusterView::live(const Connect& connect,
-                                               controllers::ManagedNamespaces managed) {
-    std::unique_ptr<ClusterView> view(new ClusterView(connect, std::move(managed), std::nullopt));
+std::unique_ptr<ClusterSnapshot> ClusterSnapshot::live(const Connect& connect,
+                                                       controllers::ManagedNamespaces managed) {
+    std::unique_ptr<ClusterSnapshot> view(new ClusterSnapshot(connect, std::move(managed), std::nullopt));
     view->run(view->read_all());
     view->report_at(api::Time(view->clock_->wall_now()));
     return view;
 }
 
-std::unique_ptr<ClusterView> ClusterView::from_texts(const std::vector<std::string>& texts, api::Time now,
-                                                     controllers::ManagedNamespaces managed) {
-    std::unique_ptr<ClusterView> view(new ClusterView(connect_to_nothing, std::move(managed), now));
+std::unique_ptr<ClusterSnapshot> ClusterSnapshot::from_texts(const std::vector<std::string>& texts,
+                                                             api::Time now,
+                                                             controllers::ManagedNamespaces managed) {
+    std::unique_ptr<ClusterSnapshot> view(new ClusterSnapshot(connect_to_nothing, std::move(managed), now));
     std::vector<json::object> objects;
     for (const auto& text : texts) {
         try {
@@ -204,7 +205,7 @@ std::unique_ptr<ClusterView> ClusterView::from_texts(const std::vector<std::stri
     return view;
 }
 
-void ClusterView::run(asio::awaitable<void> work) {
+void ClusterSnapshot::run(asio::awaitable<void> work) {
     std::exception_ptr failure;
     loop_.restart();
     asio::co_spawn(loop_, std::move(work), [&failure](const std::exception_ptr& error) { failure = error; });
@@ -212,12 +213,12 @@ void ClusterView::run(asio::awaitable<void> work) {
     if (failure) std::rethrow_exception(failure);
 }
 
-void ClusterView::report_at(api::Time now) {
+void ClusterSnapshot::report_at(api::Time now) {
     report_ = report::report_of(informers_, {}, false, now);
 }
 
 // One list of each kind; the watches that follow are cut.
-asio::awaitable<void> ClusterView::read_all() {
+asio::awaitable<void> ClusterSnapshot::read_all() {
     // Asked first, as it fails at once and says why where an informer would try again for ever.
     try {
         co_await informers_.list_ours(client_);
@@ -236,7 +237,7 @@ asio::awaitable<void> ClusterView::read_all() {
         throw ViewError("the API server did not give every kind within 30 s; see the warnings above");
 }
 
-ClusterView::Events ClusterView::events_about(std::string_view kind, const api::ObjectKey& key) {
+ClusterSnapshot::Events ClusterSnapshot::events_about(std::string_view kind, const api::ObjectKey& key) {
     Events read;
     if (is_live_) {
         run(read_events(std::string(kind), key, read));
@@ -250,7 +251,7 @@ ClusterView::Events ClusterView::events_about(std::string_view kind, const api::
     return read;
 }
 
-asio::awaitable<void> ClusterView::read_events(std::string kind, api::ObjectKey key, Events& read) {
+asio::awaitable<void> ClusterSnapshot::read_events(std::string kind, api::ObjectKey key, Events& read) {
     kube::ListOptions options;
     options.namespace_ = key.namespace_.empty() ? "default" : key.namespace_;
     options.field_selector = "involvedObject.kind=" + kind + ",involvedObject.name=" + key.name;
@@ -264,7 +265,7 @@ asio::awaitable<void> ClusterView::read_events(std::string kind, api::ObjectKey 
     }
 }
 
-void ClusterView::take(const json::object& object, const PriorityClasses& priorities) {
+void ClusterSnapshot::take(const json::object& object, const PriorityClasses& priorities) {
     auto& i = informers_;
     const auto take = [&](auto& informer) { return take_into(informer, object, priorities); };
     try {

@@ -1,4 +1,4 @@
-#include "migrate/command.hpp"
+#include "migrate/migrate_command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

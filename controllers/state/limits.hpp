@@ -12,7 +12,7 @@
 #include "api/v1alpha1/pool.hpp"
 #include "base/clock.hpp"
 
-namespace controllers::ledger {
+namespace controllers::limits {
 
 struct Usage {
     std::int64_t nodes = 0;
@@ -41,18 +41,18 @@ Limits limits_of(const api::v1alpha1::ControlPlaneSpec& control_plane);
 
 // The smallest machine that a pool offers: what a claim without requirements gets.
 api::v1alpha1::Size smallest_size(const api::v1alpha1::MachineTemplate& machine);
-// Whether the pool buys machines of this size.
+// Whether the pool launches machines of this size.
 bool is_offered(const api::v1alpha1::MachineTemplate& machine, const api::v1alpha1::Size& size);
 // The size of the claim's machine: its requirements, for what they leave open the pool's smallest.
 // pool may be null (it is gone): then the requirements as they are.
 api::v1alpha1::Size size_of(const api::v1alpha1::ClaimSpec& claim, const api::v1alpha1::NodeSmithPool* pool);
 
-// What makes a claim recognisable as the pool's own purchase number `sequence` (spec.idempotencyKey).
-std::string purchase_key(const std::string& pool_uid, std::int64_t sequence);
-// True for a claim that a pool bought, so that its place was reserved before it was created; false for one
+// What makes a claim recognisable as the pool's own launch number `sequence` (spec.idempotencyKey).
+std::string idempotency_key(const std::string& pool_uid, std::int64_t sequence);
+// True for a claim that a pool launched, so that its place was reserved before it was created; false for one
 // that a user applied, which has to be admitted (reservations.hpp) before its machine may be made.
-bool has_purchase_key(const api::v1alpha1::NodeSmithClaim& claim);
-// True if the claim's place within the limits is taken: bought, or admitted, which its status.providerRef
+bool is_created_by_pool(const api::v1alpha1::NodeSmithClaim& claim);
+// True if the claim's place within the limits is taken: launched, or admitted, which its status.providerRef
 // shows.
 bool is_admitted(const api::v1alpha1::NodeSmithClaim& claim);
 // True for every claim that has or may still have a machine (decided by MachineDeleted, not by hope), but for
@@ -68,7 +68,7 @@ struct LimitHit {
 std::optional<LimitHit> admits(const Limits& limits, const Usage& used, const Usage& wanted);
 
 // The limits of a pool or ControlPlane, and what is in use of them.
-struct Book {
+struct LimitUse {
     Limits limits;
     Usage used;
 };
@@ -78,7 +78,7 @@ struct Grant {
     std::optional<LimitHit> limit_hit;  // the first that refused a wish
 };
 // As much as fits both, wish by wish in order: one that doesn't fit doesn't stop a smaller one after it.
-Grant grant(const std::vector<api::v1alpha1::Size>& wanted, Book pool, Book control_plane);
+Grant grant(const std::vector<api::v1alpha1::Size>& wanted, LimitUse pool, LimitUse control_plane);
 
 // Claims of a reservation are created within this time after it, or not at all.
 inline constexpr base::Duration kReservationUse = std::chrono::seconds{15};
@@ -88,4 +88,4 @@ inline constexpr base::Duration kReservationSettles = std::chrono::seconds{60};
 // How long a reservation must still be believed, by its own time; zero: it may be replaced by what is there.
 base::Duration unsettled_for(const api::v1alpha1::Reserved& reserved, base::WallTime now);
 
-}  // namespace controllers::ledger
+}  // namespace controllers::limits

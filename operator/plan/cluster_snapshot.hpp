@@ -27,24 +27,25 @@ struct ViewError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-class ClusterView {
+class ClusterSnapshot {
 public:
     using Connect =
         std::function<std::unique_ptr<base::HttpTransport>(boost::asio::any_io_executor, base::Clock&)>;
 
     // From the files ("-" is standard input), or without any from the API server; as an operator sees it that
     // has this flag --namespaces. Throws ViewError, kube::ConfigError, std::invalid_argument.
-    static std::unique_ptr<ClusterView> open(const std::vector<std::string>& files,
-                                             const kube::ConfigOptions& options,
-                                             const std::vector<std::string>& namespaces);
+    static std::unique_ptr<ClusterSnapshot> open(const std::vector<std::string>& files,
+                                                 const kube::ConfigOptions& options,
+                                                 const std::vector<std::string>& namespaces);
     // Reads all kinds that the operator watches, ours in the managed namespaces only. Throws ViewError.
-    static std::unique_ptr<ClusterView> live(const Connect& connect, controllers::ManagedNamespaces managed);
+    static std::unique_ptr<ClusterSnapshot> live(const Connect& connect,
+                                                 controllers::ManagedNamespaces managed);
     // From texts as `kubectl get -o yaml` or `-o json` prints them, or as they are applied. Kinds that do not
     // matter are passed over. What is only written down is completed, see written_objects.hpp: a pod without
     // a status counts as one that the scheduler found no node for, and workloads as the pods they would have.
     // Throws ViewError naming the document.
-    static std::unique_ptr<ClusterView> from_texts(const std::vector<std::string>& texts, api::Time now,
-                                                   controllers::ManagedNamespaces managed = {});
+    static std::unique_ptr<ClusterSnapshot> from_texts(const std::vector<std::string>& texts, api::Time now,
+                                                       controllers::ManagedNamespaces managed = {});
 
     const report::ClusterReport& report() const { return report_; }
     controllers::Informers& informers() { return informers_; }
@@ -61,8 +62,8 @@ public:
 
 private:
     // still: the time of a picture; nullopt: time goes on.
-    ClusterView(const Connect& connect, controllers::ManagedNamespaces managed,
-                std::optional<api::Time> still);
+    ClusterSnapshot(const Connect& connect, controllers::ManagedNamespaces managed,
+                    std::optional<api::Time> still);
     void run(boost::asio::awaitable<void> work);
     boost::asio::awaitable<void> read_all();
     boost::asio::awaitable<void> read_events(std::string kind, api::ObjectKey key, Events& read);

@@ -1,4 +1,4 @@
-// What may still be bought, and where: the budgets and places of a snapshot, used up by the purchases of
+// What may still be launched, and where: the budgets and places of a snapshot, used up by the launches of
 // one solve.
 #pragma once
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace scheduling {
 
-// What a purchase takes from budgets and from a place; negative when a machine gets smaller.
+// What a launch takes from budgets and from a place; negative when a machine gets smaller.
 struct Take {
     std::int64_t machines = 0;
     std::int64_t cpu_cores = 0;
     std::int64_t memory_mib = 0;
 };
 
-class Market {
+class FreeCapacity {
 public:
-    explicit Market(const Snapshot& snapshot)
+    explicit FreeCapacity(const Snapshot& snapshot)
         : budgets_(snapshot.budgets), places_(snapshot.places), machines_(snapshot.places.size()) {}
 
     // The first of the pool's budgets that does not allow it, or kNone.

@@ -1,4 +1,4 @@
-#include "operator/explain/command.hpp"
+#include "operator/explain/explain_command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -24,7 +24,7 @@ api::ObjectKey key_of(const Request& request) {
     return {request.namespace_, request.name};
 }
 
-std::string explain(ClusterView& view, const Request& request) {
+std::string explain(ClusterSnapshot& view, const Request& request) {
     auto key = key_of(request);
     if (request.kind == "node") return explain_node(view, key.name);
     if (request.kind == "claim") return explain_claim(view, key);
@@ -35,7 +35,7 @@ std::string explain(ClusterView& view, const Request& request) {
 
 int run(const Request& request, const Options& options) {
     try {
-        const auto view = ClusterView::open(request.files, options.cluster, options.namespaces);
+        const auto view = ClusterSnapshot::open(request.files, options.cluster, options.namespaces);
         std::cout << base::for_terminal(explain(*view, request));
         return 0;
     } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-#include "scheduling/machines/market.hpp"
+#include "scheduling/machines/free_capacity.hpp"
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ void subtract(Left& left, std::int64_t take) {
 
 }  // namespace
 
-std::size_t Market::budget_in_the_way(const Pool& pool, const Take& take) const {
+std::size_t FreeCapacity::budget_in_the_way(const Pool& pool, const Take& take) const {
     for (const auto index : pool.budgets) {
         const auto& budget = budgets_[index];
         if (!allows(budget.nodes, take.machines) || !allows(budget.cpu_cores, take.cpu_cores) ||
@@ -30,7 +30,7 @@ std::size_t Market::budget_in_the_way(const Pool& pool, const Take& take) const 
     return kNone;
 }
 
-bool Market::place_holds(std::size_t index, const Take& take) const {
+bool FreeCapacity::place_holds(std::size_t index, const Take& take) const {
     const auto& place = places_[index];
     const bool is_part = take.machines > 0 &&
                          (take.cpu_cores != place.free_cpu_cores || take.memory_mib != place.free_memory_mib);
@@ -39,14 +39,14 @@ bool Market::place_holds(std::size_t index, const Take& take) const {
            allows(place.free_memory_mib, take.memory_mib);
 }
 
-bool Market::place_allows(std::size_t index, const MachineSize& size) const {
+bool FreeCapacity::place_allows(std::size_t index, const MachineSize& size) const {
     const auto& place = places_[index];
     if (place.largest && !size.is_within(*place.largest)) return false;
     return std::none_of(place.refused.begin(), place.refused.end(),
                         [&](const MachineSize& refused) { return refused.is_within(size); });
 }
 
-void Market::spend(const Pool& pool, const Take& take) {
+void FreeCapacity::spend(const Pool& pool, const Take& take) {
     for (const auto index : pool.budgets) {
         auto& budget = budgets_[index];
         subtract(budget.nodes, take.machines);
@@ -55,7 +55,7 @@ void Market::spend(const Pool& pool, const Take& take) {
     }
 }
 
-void Market::occupy(std::size_t index, const Take& take) {
+void FreeCapacity::occupy(std::size_t index, const Take& take) {
     auto& place = places_[index];
     subtract(place.free_machines, take.machines);
     subtract(place.free_cpu_cores, take.cpu_cores);
@@ -63,7 +63,7 @@ void Market::occupy(std::size_t index, const Take& take) {
     machines_[index] += take.machines;
 }
 
-bool Market::is_preferred(std::size_t a, std::size_t b) const {
+bool FreeCapacity::is_preferred(std::size_t a, std::size_t b) const {
     if (machines_[a] != machines_[b]) return machines_[a] < machines_[b];
     const auto memory_a = places_[a].free_memory_mib.value_or(kUnbounded);
     const auto memory_b = places_[b].free_memory_mib.value_or(kUnbounded);
@@ -71,7 +71,7 @@ bool Market::is_preferred(std::size_t a, std::size_t b) const {
     return a < b;
 }
 
-Take Market::most_affordable(const Pool& pool) const {
+Take FreeCapacity::most_affordable(const Pool& pool) const {
     Take most{0, kUnbounded, kUnbounded};
     for (const auto index : pool.budgets) {
         most.cpu_cores = std::min(most.cpu_cores, budgets_[index].cpu_cores.value_or(kUnbounded));

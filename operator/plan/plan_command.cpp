@@ -1,4 +1,4 @@
-#include "operator/plan/command.hpp"
+#include "operator/plan/plan_command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <boost/json/serialize.hpp>
@@ -19,7 +19,7 @@ struct Request {
 
 int run(const Request& request, const Options& options) {
     try {
-        const auto view = ClusterView::open(request.files, options.cluster, options.namespaces);
+        const auto view = ClusterSnapshot::open(request.files, options.cluster, options.namespaces);
         const auto plan = make_plan(*view);
         if (request.output == "json") {
             std::cout << boost::json::serialize(json_of(plan)) << "\n";

@@ -1,4 +1,4 @@
-#include "controllers/provisioning/past_purchases.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
@@ -16,46 +16,46 @@ using api::v1alpha1::NodeSmithPool;
 
 namespace {
 
-bool is_recent(const std::optional<api::Time>& bought, api::Time now) {
-    return bought && now.at - bought->at <= std::chrono::hours{1};
+bool is_recent(const std::optional<api::Time>& launched, api::Time now) {
+    return launched && now.at - launched->at <= std::chrono::hours{1};
 }
 
 // Throws for anything that to_text() does not write.
-PastPurchase parse_one(const json::value& entry) {
+PastLaunch parse_one(const json::value& entry) {
     const auto& fields = entry.as_object();
-    PastPurchase purchase;
-    purchase.claim_uid = std::string(fields.at("claim").as_string());
-    purchase.time = api::Time::parse(std::string(fields.at("time").as_string()));
+    PastLaunch launch;
+    launch.claim_uid = std::string(fields.at("claim").as_string());
+    launch.time = api::Time::parse(std::string(fields.at("time").as_string()));
     for (const auto& uid : fields.at("pods").as_array())
-        purchase.pod_uids.emplace_back(std::string(uid.as_string()));
+        launch.pod_uids.emplace_back(std::string(uid.as_string()));
     if (const auto* kinds = fields.if_contains("vain"))
         for (const auto& kind : kinds->as_array())
-            purchase.kinds_in_vain.emplace_back(std::string(kind.as_string()));
-    return purchase;
+            launch.kinds_in_vain.emplace_back(std::string(kind.as_string()));
+    return launch;
 }
 
-std::string to_text(const std::vector<PastPurchase>& purchases) {
+std::string to_text(const std::vector<PastLaunch>& launches) {
     json::array list;
-    for (const auto& purchase : purchases) {
-        json::object entry{{"claim", purchase.claim_uid}, {"time", purchase.time.str()}};
+    for (const auto& launch : launches) {
+        json::object entry{{"claim", launch.claim_uid}, {"time", launch.time.str()}};
         auto& pods = entry["pods"].emplace_array();
-        for (const auto& uid : purchase.pod_uids) pods.emplace_back(uid);
-        if (!purchase.kinds_in_vain.empty()) {
+        for (const auto& uid : launch.pod_uids) pods.emplace_back(uid);
+        if (!launch.kinds_in_vain.empty()) {
             auto& kinds = entry["vain"].emplace_array();
-            for (const auto& kind : purchase.kinds_in_vain) kinds.emplace_back(kind);
+            for (const auto& kind : launch.kinds_in_vain) kinds.emplace_back(kind);
         }
         list.push_back(std::move(entry));
     }
     return json::serialize(list);
 }
 
-void drop_oldest(std::vector<PastPurchase>& purchases) {
+void drop_oldest(std::vector<PastLaunch>& launches) {
     std::size_t pods = 0;
-    for (auto it = purchases.end(); it != purchases.begin();) {
+    for (auto it = launches.end(); it != launches.begin();) {
         --it;
         pods += it->pod_uids.size() + it->kinds_in_vain.size();
         if (pods <= kMostPodsRemembered) continue;
-        purchases.erase(purchases.begin(), std::next(it));
+        launches.erase(launches.begin(), std::next(it));
         return;
     }
 }
@@ -80,39 +80,39 @@ std::vector<std::string> bought_for_living(const NodeSmithClaim& claim, const ku
 
 }  // namespace
 
-std::vector<PastPurchase> past_purchases(const NodeSmithPool& pool) {
-    std::vector<PastPurchase> purchases;
-    const auto* text = api::find(pool.metadata.annotations, kPastPurchases);
-    if (!text) return purchases;
+std::vector<PastLaunch> past_launches(const NodeSmithPool& pool) {
+    std::vector<PastLaunch> launches;
+    const auto* text = api::find(pool.metadata.annotations, kPastLaunches);
+    if (!text) return launches;
     try {
         const auto list = json::parse(*text);
-        for (const auto& entry : list.as_array()) purchases.push_back(parse_one(entry));
+        for (const auto& entry : list.as_array()) launches.push_back(parse_one(entry));
     } catch (const std::exception&) {
-        purchases.clear();
+        launches.clear();
     }
-    return purchases;
+    return launches;
 }
 
-std::map<std::string, int> purchases_last_hour(const ClaimPointers& claims, const Pools& pools,
-                                               api::Time now) {
-    std::map<std::string, int> purchases;
+std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const Pools& pools,
+                                              api::Time now) {
+    std::map<std::string, int> launches;
     std::set<std::string> counted;
     for (const auto& claim : claims) {
         if (!is_recent(claim->metadata.creationTimestamp, now)) continue;
         counted.insert(claim->metadata.uid);
-        for (const auto& uid : bought_for(*claim)) ++purchases[uid];
+        for (const auto& uid : bought_for(*claim)) ++launches[uid];
     }
     for (const auto& [key, pool] : pools) {
-        for (const auto& past : past_purchases(*pool)) {
+        for (const auto& past : past_launches(*pool)) {
             if (!is_recent(past.time, now) || counted.contains(past.claim_uid)) continue;
-            for (const auto& uid : past.pod_uids) ++purchases[uid];
+            for (const auto& uid : past.pod_uids) ++launches[uid];
         }
     }
-    return purchases;
+    return launches;
 }
 
-asio::awaitable<void> remember_purchase(Informers& informers, kube::Client& client, NodeSmithClaim claim,
-                                        api::Time now) {
+asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client, NodeSmithClaim claim,
+                                      api::Time now) {
     const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
     const auto& created = claim.metadata.creationTimestamp;
     if (!pool || pool->metadata.deletionTimestamp || !is_recent(created, now)) co_return;
@@ -120,14 +120,14 @@ asio::awaitable<void> remember_purchase(Informers& informers, kube::Client& clie
     std::vector<std::string> kinds_in_vain;
     if (was_never_used(claim)) kinds_in_vain = kinds_that_wait(informers, kinds_bought_for(claim));
     if (pods.empty() && kinds_in_vain.empty()) co_return;
-    auto list = past_purchases(*pool);
-    std::erase_if(list, [&](const PastPurchase& past) {
+    auto list = past_launches(*pool);
+    std::erase_if(list, [&](const PastLaunch& past) {
         return past.claim_uid == claim.metadata.uid || !is_recent(past.time, now);
     });
     list.push_back({claim.metadata.uid, *created, std::move(pods), std::move(kinds_in_vain)});
     drop_oldest(list);
     auto after = *pool;
-    after.metadata.annotations[std::string(kPastPurchases)] = to_text(list);
+    after.metadata.annotations[std::string(kPastLaunches)] = to_text(list);
     auto patch = kube::difference(*pool, after, kube::Lock::resource_version);
     if (!patch) co_return;
     auto written = co_await client.patch<NodeSmithPool>(api::key_of(*pool), std::move(*patch));

@@ -1,4 +1,4 @@
-// The machines bought in one solve. Each is at every moment the smallest that holds its pods, stands in a
+// The machines launched in one solve. Each is at every moment the smallest that holds its pods, stands in a
 // place that has room for it, and is within the budgets; it grows and moves as pods are added. Which place it
 // ends in stays open as long as its pods leave several.
 #pragma once
@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "scheduling/input/snapshot.hpp"
+#include "scheduling/machines/free_capacity.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
-#include "scheduling/machines/market.hpp"
 #include "scheduling/table/bit_set.hpp"
 #include "scheduling/table/room_tree.hpp"
 
 namespace scheduling {
 
-struct Purchase {
+struct NewMachine {
     std::size_t pool = 0;
     BitSet allowed;         // of the pool's places: where its pods can be
     std::size_t place = 0;  // of the pool's places: where it stands for the time being
@@ -28,15 +28,15 @@ struct Fit {
     std::size_t place = 0;  // of the pool's places
 };
 
-class Purchases {
+class NewMachines {
 public:
     // overheads: of DaemonSets, by pool and place of the pool.
-    Purchases(const Snapshot& snapshot, std::vector<std::vector<Amounts>> overheads, ResourceNames& names);
+    NewMachines(const Snapshot& snapshot, std::vector<std::vector<Amounts>> overheads, ResourceNames& names);
 
-    std::size_t size() const { return purchases_.size(); }
-    const Purchase& at(std::size_t index) const { return purchases_[index]; }
+    std::size_t size() const { return new_machines_.size(); }
+    const NewMachine& at(std::size_t index) const { return new_machines_[index]; }
     const MachineSizes& machines(std::size_t pool) const { return machines_[pool]; }
-    const Market& market() const { return market_; }
+    const FreeCapacity& free_capacity() const { return free_capacity_; }
 
     // A new machine for `wanted` at one of the allowed places.
     std::optional<Fit> fit_new(std::size_t pool, const BitSet& allowed, const Amounts& wanted) const;
@@ -70,8 +70,8 @@ private:
     std::vector<MachineSizes> machines_;
     std::vector<std::vector<Amounts>> overheads_;
     std::vector<bool> is_overhead_uniform_;
-    Market market_;
-    std::vector<Purchase> purchases_;
+    FreeCapacity free_capacity_;
+    std::vector<NewMachine> new_machines_;
 };
 
 }  // namespace scheduling

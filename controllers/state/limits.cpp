@@ -1,11 +1,11 @@
-#include "controllers/state/ledger.hpp"
+#include "controllers/state/limits.hpp"
 
 #include <algorithm>
 #include <tuple>
 
 #include "base/text.hpp"
 
-namespace controllers::ledger {
+namespace controllers::limits {
 
 using api::v1alpha1::NodeSmithClaim;
 using api::v1alpha1::NodeSmithPool;
@@ -88,11 +88,11 @@ Size size_of(const api::v1alpha1::ClaimSpec& claim, const NodeSmithPool* pool) {
     return size;
 }
 
-std::string purchase_key(const std::string& pool_uid, std::int64_t sequence) {
+std::string idempotency_key(const std::string& pool_uid, std::int64_t sequence) {
     return pool_uid + "/" + std::to_string(sequence);
 }
 
-bool has_purchase_key(const NodeSmithClaim& claim) {
+bool is_created_by_pool(const NodeSmithClaim& claim) {
     const auto* owner = api::controller_of(claim.metadata);
     if (!owner || owner->kind != NodeSmithPool::kResource.kind) return false;
     const auto& key = claim.spec.idempotencyKey;
@@ -106,7 +106,7 @@ bool is_admitted(const NodeSmithClaim& claim) {
     // A claim of the Go operator has no providerRef, but a machine.
     const bool has_machine =
         !status.providerID.empty() || !status.machineID.empty() || !status.nodeName.empty();
-    return has_purchase_key(claim) || !status.providerRef.empty() || has_machine;
+    return is_created_by_pool(claim) || !status.providerRef.empty() || has_machine;
 }
 
 bool counts(const NodeSmithClaim& claim) {
@@ -131,7 +131,7 @@ std::optional<LimitHit> admits(const Limits& limits, const Usage& used, const Us
     return std::nullopt;
 }
 
-Grant grant(const std::vector<Size>& wanted, Book pool, Book control_plane) {
+Grant grant(const std::vector<Size>& wanted, LimitUse pool, LimitUse control_plane) {
     Grant result;
     for (const auto& size : wanted) {
         const auto machine = one_machine(size);
@@ -159,4 +159,4 @@ base::Duration unsettled_for(const api::v1alpha1::Reserved& reserved, base::Wall
     return std::max(left, base::Duration::zero());
 }
 
-}  // namespace controllers::ledger
+}  // namespace controllers::limits

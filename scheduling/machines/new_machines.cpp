@@ -1,0 +1,174 @@
+#include "scheduling/machines/new_machines.hpp"
+
+#include <algorithm>
+
+namespace scheduling {
+
+namespace {
+
+Take whole(const Size& size) {
+    return {1, size.cpu_cores, size.memory_mib};
+}
+
+Take difference(const Size& larger, const Size& smaller) {
+    return {0, larger.cpu_cores - smaller.cpu_cores, larger.memory_mib - smaller.memory_mib};
+}
+
+Take negated(const Take& take) {
+    return {-take.machines, -take.cpu_cores, -take.memory_mib};
+}
+
+}  // namespace
+
+NewMachines::NewMachines(const Snapshot& snapshot, std::vector<std::vector<Amounts>> overheads,
+                         ResourceNames& names)
+    : snapshot_(snapshot), overheads_(std::move(overheads)), free_capacity_(snapshot) {
+    for (const auto& pool : snapshot.pools) machines_.emplace_back(pool, names);
+    for (const auto& of_pool : overheads_)
+        is_overhead_uniform_.push_back(std::all_of(of_pool.begin(), of_pool.end(),
+                                                   [&](const Amounts& each) { return each == of_pool[0]; }));
+}
+
+Amounts NewMachines::overhead(std::size_t pool, const BitSet& allowed) const {
+    const auto& of_pool = overheads_[pool];
+    if (of_pool.empty()) return {};
+    if (is_overhead_uniform_[pool]) return of_pool[0];
+    Amounts most;
+    for (auto place = allowed.next(0); place != kNone; place = allowed.next(place + 1))
+        most = at_least(most, of_pool[place]);
+    return most;
+}
+
+std::size_t NewMachines::place_for(std::size_t pool, const BitSet& allowed, const Size& size,
+                                   const Current& current) const {
+    const auto& places = snapshot_.pools[pool].places;
+    if (current.place != kNone && allowed.contains(current.place) &&
+        free_capacity_.place_allows(places[current.place].place, size) &&
+        free_capacity_.place_holds(places[current.place].place, difference(size, current.size)))
+        return current.place;
+    std::size_t best = kNone;
+    for (auto i = allowed.next(0); i != kNone; i = allowed.next(i + 1)) {
+        if (i == current.place || !free_capacity_.place_allows(places[i].place, size) ||
+            !free_capacity_.place_holds(places[i].place, whole(size)))
+            continue;
+        if (best == kNone || free_capacity_.is_preferred(places[i].place, places[best].place)) best = i;
+    }
+    return best;
+}
+
+std::optional<Fit> NewMachines::fit(std::size_t pool, const BitSet& allowed, const Amounts& total,
+                                    const Current& current) const {
+    const bool is_new = current.place == kNone;
+    const auto& machines = machines_[pool];
+    for (auto size = machines.smallest(total, current.size.shape); size;
+         size = machines.smallest(total, size->shape + 1)) {
+        const auto take = is_new ? whole(*size) : difference(*size, current.size);
+        if (free_capacity_.budget_in_the_way(snapshot_.pools[pool], take) == kNone) {
+            const auto place = place_for(pool, allowed, *size, current);
+            if (place != kNone) return Fit{*size, place};
+        }
+        if (!machines.has_alternatives()) break;
+    }
+    return std::nullopt;
+}
+
+std::optional<Fit> NewMachines::fit_new(std::size_t pool, const BitSet& allowed,
+                                        const Amounts& wanted) const {
+    auto total = overhead(pool, allowed);
+    total += wanted;
+    return fit(pool, allowed, total, {});
+}
+
+std::size_t NewMachines::open(std::size_t pool, BitSet allowed, const Fit& fit, const Amounts& wanted) {
+    free_capacity_.spend(snapshot_.pools[pool], whole(fit.size));
+    free_capacity_.occupy(snapshot_.pools[pool].places[fit.place].place, whole(fit.size));
+    new_machines_.push_back({pool, std::move(allowed), fit.place, fit.size, wanted});
+    return new_machines_.size() - 1;
+}
+
+std::optional<Fit> NewMachines::fit_more(std::size_t index, const BitSet& allowed,
+                                         const Amounts& wanted) const {
+    const auto& new_machine = new_machines_[index];
+    auto total = overhead(new_machine.pool, allowed);
+    total += new_machine.used;
+    total += wanted;
+    if (allowed.contains(new_machine.place) &&
+        fits(total, machines_[new_machine.pool].allocatable(new_machine.size)))
+        return Fit{new_machine.size, new_machine.place};
+    return fit(new_machine.pool, allowed, total, {new_machine.place, new_machine.size});
+}
+
+void NewMachines::extend(std::size_t index, BitSet allowed, const Fit& fit, const Amounts& wanted) {
+    auto& new_machine = new_machines_[index];
+    const auto& pool = snapshot_.pools[new_machine.pool];
+    free_capacity_.spend(pool, difference(fit.size, new_machine.size));
+    free_capacity_.occupy(pool.places[new_machine.place].place, negated(whole(new_machine.size)));
+    free_capacity_.occupy(pool.places[fit.place].place, whole(fit.size));
+    new_machine.allowed = std::move(allowed);
+    new_machine.place = fit.place;
+    new_machine.size = fit.size;
+    new_machine.used += wanted;
+}
+
+Amounts NewMachines::free(std::size_t index) const {
+    const auto& new_machine = new_machines_[index];
+    auto free = machines_[new_machine.pool].allocatable(new_machine.size);
+    free -= new_machine.used;
+    free -= overhead(new_machine.pool, new_machine.allowed);
+    return free;
+}
+
+Amounts NewMachines::largest(std::size_t pool, const BitSet& allowed) const {
+    const auto& places = snapshot_.pools[pool].places;
+    Amounts largest;
+    for (auto i = allowed.next(0); i != kNone; i = allowed.next(i + 1)) {
+        const auto& bound = free_capacity_.place(places[i].place).largest;
+        if (!bound) return machines_[pool].largest();
+        if (const auto here = machines_[pool].largest_within(*bound)) largest = at_least(largest, *here);
+    }
+    return largest;
+}
+
+std::optional<Size> NewMachines::smallest(std::size_t pool, const BitSet& allowed,
+                                          const Amounts& total) const {
+    const auto& places = snapshot_.pools[pool].places;
+    const auto& machines = machines_[pool];
+    for (auto size = machines.smallest(total); size; size = machines.smallest(total, size->shape + 1)) {
+        for (auto i = allowed.next(0); i != kNone; i = allowed.next(i + 1)) {
+            const auto& bound = free_capacity_.place(places[i].place).largest;
+            if (!bound || size->is_within(*bound)) return size;
+        }
+        if (!machines.has_alternatives()) break;
+    }
+    return std::nullopt;
+}
+
+Room NewMachines::room(std::size_t index) const {
+    const auto& new_machine = new_machines_[index];
+    const auto& pool = snapshot_.pools[new_machine.pool];
+    auto taken = overhead(new_machine.pool, new_machine.allowed);
+    taken += new_machine.used;
+    const auto& largest = machines_[new_machine.pool].largest();
+    if (largest.base[kPods] <= taken.base[kPods]) return {};
+
+    Take most;  // of CPU and memory, at any place
+    for (auto i = new_machine.allowed.next(0); i != kNone; i = new_machine.allowed.next(i + 1)) {
+        const auto& place = free_capacity_.place(pool.places[i].place);
+        const Size own = i == new_machine.place ? new_machine.size : Size{};
+        const auto bound = place.largest.value_or(MachineSize{kUnbounded, kUnbounded});
+        most.cpu_cores =
+            std::max(most.cpu_cores,
+                     std::min(place.free_cpu_cores.value_or(kUnbounded) + own.cpu_cores, bound.cpu_cores));
+        most.memory_mib =
+            std::max(most.memory_mib,
+                     std::min(place.free_memory_mib.value_or(kUnbounded) + own.memory_mib, bound.memory_mib));
+    }
+    const auto affordable = free_capacity_.most_affordable(pool);
+    most.cpu_cores = std::min(most.cpu_cores, affordable.cpu_cores + new_machine.size.cpu_cores);
+    most.memory_mib = std::min(most.memory_mib, affordable.memory_mib + new_machine.size.memory_mib);
+    const auto cpu = std::min(largest.base[kCpu], std::min(most.cpu_cores, kUnbounded / kMilli) * kMilli);
+    const auto memory = std::min(largest.base[kMemory], std::min(most.memory_mib, kUnbounded / kMiB) * kMiB);
+    return {cpu - taken.base[kCpu], memory - taken.base[kMemory]};
+}
+
+}  // namespace scheduling
