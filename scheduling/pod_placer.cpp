@@ -253,7 +253,21 @@ void PodPlacer::give_up_preferences(Plan& plan) {
     plan.kept = kept;
 }
 
+// On a machine that is launched anyway, of the preferred kind or not.
+std::size_t PodPlacer::place_on_new_machine(Plan& plan) {
+    for (const auto kept : {plan.kept, Kept{0}}) {
+        auto trial = attempt(plan, kept, Basis::potential);
+        const auto slot = find(trial, rows_.nodes(), room_.size());
+        if (slot != kNone) return slot;
+    }
+    return kNone;
+}
+
 std::size_t PodPlacer::add_machine_for(Plan& plan) {
+    if (snapshot_.preferences == Preferences::where_free && plan.kept != 0) {
+        const auto slot = place_on_new_machine(plan);
+        if (slot != kNone) return slot;
+    }
     auto first = attempt(plan, plan.kept, Basis::potential);
     auto slot = place_or_add_machine(first, rows_.nodes());
     if (slot == kNone && plan.kept != 0) {

@@ -101,6 +101,7 @@ private:
     std::size_t place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis);
     std::size_t place_or_add_machine(Attempt& attempt, std::size_t from);
     void give_up_preferences(Plan& plan);
+    std::size_t place_on_new_machine(Plan& plan);
     std::size_t add_machine_for(Plan& plan);
     std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
     std::size_t find_node(Attempt& attempt, std::size_t from, std::size_t to);

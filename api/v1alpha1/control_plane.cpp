@@ -5,12 +5,13 @@
 namespace api::v1alpha1 {
 
 BOOST_DESCRIBE_ENUM(Mode, Active, Observe, Paused)
+BOOST_DESCRIBE_ENUM(Preferences, WhereFree, Respect)
 BOOST_DESCRIBE_STRUCT(RateLimits, (), (maxCreationsPerHour, maxRemovalsPerHour))
 BOOST_DESCRIBE_STRUCT(Batching, (), (idleDuration, maxDuration))
 BOOST_DESCRIBE_STRUCT(ControlPlaneLimits, (), (maxNodes, cpuCores, memoryMiB))
 BOOST_DESCRIBE_STRUCT(ClusterHealth, (), (maxUnreadyPercent, okUnreadyCount))
 BOOST_DESCRIBE_STRUCT(ControlPlaneSpec, (),
-                      (pools, mode, rateLimits, batching, limits, health, ignorePodsBelowPriority, bootstrap))
+                      (pools, mode, rateLimits, batching, limits, health, ignorePodsBelowPriority, preferences, bootstrap))
 BOOST_DESCRIBE_STRUCT(ControlPlaneStatus, (),
                       (observedGeneration, conditions, lastSyncTime, pools, nodes, readyNodes, pendingNodes,
                        claims, reserved))

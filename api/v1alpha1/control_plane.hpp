@@ -5,6 +5,8 @@
 namespace api::v1alpha1 {
 
 enum class Mode { Active, Observe, Paused };
+// Whether what pods only prefer is worth a machine.
+enum class Preferences { WhereFree, Respect };
 
 // 0 = no limit.
 struct RateLimits {
@@ -46,6 +48,8 @@ struct ControlPlaneSpec {
     ClusterHealth health;
     // Pods of lower priority are expendable: nothing is launched for them, and they keep no node.
     std::int32_t ignorePodsBelowPriority = kIgnorePodsBelowPriority;
+    // Preferred affinity and anti-affinity, and spreads with ScheduleAnyway.
+    Preferences preferences = Preferences::WhereFree;
     std::optional<Bootstrap> bootstrap;  // for pools that have none
     bool operator==(const ControlPlaneSpec&) const = default;
 };

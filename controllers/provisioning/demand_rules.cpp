@@ -57,6 +57,14 @@ std::int32_t expendable_below(const ControlPlanes& control_planes) {
     return lowest.value_or(api::v1alpha1::kIgnorePodsBelowPriority);
 }
 
+scheduling::Preferences preferences_of(const ControlPlanes& control_planes) {
+    const bool is_respected = std::ranges::all_of(control_planes, [](const auto& entry) {
+        return entry.second->spec.preferences == api::v1alpha1::Preferences::Respect;
+    });
+    return is_respected && !control_planes.empty() ? scheduling::Preferences::respect
+                                                   : scheduling::Preferences::where_free;
+}
+
 DemandRules demand_rules(const Informers& informers, const PodPointers& unschedulable, api::Time now) {
     DemandRules rules;
     rules.expendable_below = expendable_below(informers.control_planes.store().all());

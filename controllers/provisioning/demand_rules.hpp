@@ -32,6 +32,9 @@ std::optional<api::Time> settles_until(const api::v1alpha1::NodeSmithClaim& clai
 // The lowest figure of all ControlPlanes: all their pools serve the same pods.
 std::int32_t expendable_below(const ControlPlanes& control_planes);
 
+// Respect only where all ControlPlanes ask for it.
+scheduling::Preferences preferences_of(const ControlPlanes& control_planes);
+
 DemandRules demand_rules(const Informers& informers, const PodPointers& unschedulable, api::Time now);
 
 }  // namespace controllers::provisioning

@@ -127,7 +127,9 @@ public:
         snapshot.volumes.drivers = values_of(informers_.csi_drivers.store());
         snapshot.volumes.capacities = values_of(informers_.csi_storage_capacities.store());
         snapshot.limit_ranges = values_of(informers_.limit_ranges.store());
-        snapshot.expendable_below = expendable_below(informers_.control_planes.store().all());
+        const auto control_planes = informers_.control_planes.store().all();
+        snapshot.expendable_below = expendable_below(control_planes);
+        snapshot.preferences = preferences_of(control_planes);
     }
 
     World take() { return std::move(world_); }

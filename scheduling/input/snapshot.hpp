@@ -135,8 +135,10 @@ struct Volumes {
     std::vector<std::shared_ptr<const api::CSIStorageCapacity>> capacities;
 };
 
+// What pods prefer: affinity and anti-affinity, spreads with ScheduleAnyway, nodes without soft taints.
 enum class Preferences {
-    respect,  // launched for like requirements, given up one at a time where they can't be kept
+    respect,     // launched for like requirements, given up one at a time where they can't be kept
+    where_free,  // they choose among machines, and never cause one
     ignore,
 };
 

@@ -91,6 +91,19 @@ def test_daemon_sets_take_what_limit_ranges_give_them(cluster):
     assert len(cluster.claims()) == 1
 
 
+def test_what_pods_only_prefer_causes_no_machine(cluster):
+    """Thirty that would rather not share a node, and thirty that would rather be spread: two machines hold them."""
+    alone = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 100, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname",
+                                            "labelSelector": {"matchLabels": {"app": "alone"}}}}]}}
+    cluster.apply(
+        manifests.deployment("alone", 30, cpu="100m", memory="64Mi", affinity=alone),
+        manifests.deployment("spread", 30, cpu="100m", memory="64Mi", topologySpreadConstraints=manifests.spread(
+            "spread", "kubernetes.io/hostname", "ScheduleAnyway")))
+    wait_for("all pods", lambda: runs(cluster, "alone", 30) and runs(cluster, "spread", 30))
+    assert len(cluster.claims()) <= 2
+
+
 def test_expendable_pods_wait_for_what_others_leave(cluster):
     cluster.apply(made("PriorityClass", "scheduling.k8s.io/v1", "filler", True, value=-20))
     cluster.apply(manifests.deployment("filler", 1, priorityClassName="filler"))

@@ -210,6 +210,7 @@ void draw_pools(Dice& dice, Scenario& scenario) {
     auto& rates = scenario.control_plane.spec.rateLimits;
     if (dice.chance(0.1)) rates.maxCreationsPerHour = static_cast<std::int32_t>(dice.between(3, 10));
     if (dice.chance(0.1)) rates.maxRemovalsPerHour = static_cast<std::int32_t>(dice.between(3, 10));
+    if (dice.chance(0.3)) scenario.control_plane.spec.preferences = api::v1alpha1::Preferences::Respect;
 }
 
 // In every second seed all is as pools say by default.

@@ -67,6 +67,36 @@ TEST_CASE("pods that would like to be alone get machines of their own as far as 
     CHECK(result.unplaced.empty());
 }
 
+TEST_CASE("where preferences only choose, pods that would like to be alone share a machine") {
+    auto cluster = snapshot();
+    cluster.preferences = scheduling::Preferences::where_free;
+    for (int i = 0; i < 3; ++i)
+        cluster.pods.push_back(prefers_to_be_alone(PodBuilder("p" + std::to_string(i)), kHostname));
+    CHECK(solve(cluster).claims.size() == 1);
+    cluster.nodes = {node("a"), node("b")};
+    const auto result = solve(cluster);
+    CHECK(result.claims.empty());
+    CHECK(target_of(cluster, result, "p0") != target_of(cluster, result, "p1"));
+}
+
+TEST_CASE("where preferences only choose, a machine that is needed anyway is the preferred one") {
+    auto cluster = snapshot();
+    add_places(cluster, {"host-b"});
+    cluster.preferences = scheduling::Preferences::where_free;
+    cluster.pods = {prefers(PodBuilder("p"), 1, in(kZone, {"host-b"}))};
+    CHECK(zone_of(cluster, solve(cluster)) == "host-b");
+}
+
+TEST_CASE("where preferences only choose, requirements of the same pod still cause machines") {
+    auto cluster = snapshot();
+    add_places(cluster, {"host-b"});
+    cluster.preferences = scheduling::Preferences::where_free;
+    auto pod = prefers(PodBuilder("p"), 1, in(kZone, {"host-b"}));
+    cluster.pods = {prefers(PodBuilder("other"), 1, in(kZone, {"host-a"})),
+                    pod.require({in(kZone, {"host-b"})})};
+    CHECK(solve(cluster).claims.size() == 2);
+}
+
 TEST_CASE("nothing is bought for a preference while a node fits without it") {
     auto cluster = snapshot();
     cluster.nodes = {node("plain")};

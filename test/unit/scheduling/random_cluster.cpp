@@ -37,6 +37,8 @@ public:
             snapshot_.pods.push_back(pods_.pod_of(dice_.pick(templates), "pod-" + std::to_string(i)));
         if (!has(Feature::preferences) || dice_.chance(30))
             snapshot_.preferences = scheduling::Preferences::ignore;
+        else if (dice_.chance(50))
+            snapshot_.preferences = scheduling::Preferences::where_free;
         return std::move(snapshot_);
     }
 
