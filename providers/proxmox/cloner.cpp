@@ -64,26 +64,4 @@ asio::awaitable<bool> Cloner::is_cloning(std::string host) {
     });
 }
 
-asio::awaitable<void> Cloner::configure(MachineSpec spec, VmConfig config) {
-    BootPlace boot;
-    if (auto* served = spec.served_boot_data()) {
-        boot.url = co_await served->url(spec.record);
-    } else if (spec.boot_image) {
-        boot.image = co_await images_.volume_on(spec.identity, spec.record.host);
-    } else if (spec.guest) {
-        boot.cloud_init = co_await spec.guest->guest_settings();
-    }
-    const auto parameters = configure_parameters(settings_, spec, config, boot);
-    co_await client_.change(configure_vm(spec.record.host, vmid_of(spec.record.machine_id), parameters));
-}
-
-asio::awaitable<std::string> Cloner::resize(MachineSpec spec, VmConfig config) {
-    const auto size = wanted_disk_size(settings_, config);
-    if (!size) co_return std::string();
-    const auto& device = settings_.spec.template_->bootDisk.device;
-    const auto upid = co_await client_.change(
-        resize_disk(spec.record.host, vmid_of(spec.record.machine_id), device, *size));
-    co_return text_of(upid);
-}
-
 }  // namespace providers::proxmox

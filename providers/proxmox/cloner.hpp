@@ -1,5 +1,4 @@
-// Makes a machine from a template: clones within the slots of the template's host, then configures and
-// resizes.
+// Clones templates, within the slots of each template's host.
 #pragma once
 
 #include <set>
@@ -9,7 +8,6 @@
 #include "providers/proxmox/clone_slots.hpp"
 #include "providers/proxmox/cloning.hpp"
 #include "providers/proxmox/placement/templates.hpp"
-#include "providers/proxmox/vm/boot_images.hpp"
 #include "providers/proxmox/wire/task_status.hpp"
 
 namespace providers::proxmox {
@@ -17,12 +15,10 @@ namespace providers::proxmox {
 class Cloner {
 public:
     // All must outlive this.
-    Cloner(const Settings& settings, Client& client, Templates& templates, BootImages& images,
-           base::Clock& clock)
+    Cloner(const Settings& settings, Client& client, Templates& templates, base::Clock& clock)
         : settings_(settings),
           client_(client),
           templates_(templates),
-          images_(images),
           slots_(clock, settings.spec.placement.maxConcurrentClonesPerNode) {}
 
     // The UPID of the clone, or why it has to wait. Throws ProxmoxError, FencedError, ProviderError if the
@@ -37,18 +33,12 @@ public:
     // A clone of the same template is at work: whose, its task does not tell.
     asio::awaitable<bool> is_cloning(std::string host);
 
-    // Gives the clone its identity, size and drives.
-    asio::awaitable<void> configure(MachineSpec spec, VmConfig config);
-    // The UPID of the resize, empty if it is done at once (before PVE 8) or not needed.
-    asio::awaitable<std::string> resize(MachineSpec spec, VmConfig config);
-
 private:
     asio::awaitable<std::string> start_clone(MachineSpec spec, Guest source);
 
     const Settings& settings_;
     Client& client_;
     Templates& templates_;
-    BootImages& images_;
     CloneSlots slots_;
     std::set<std::int64_t> cannot_link_;  // VMIDs of templates
 };

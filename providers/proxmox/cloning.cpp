@@ -66,10 +66,16 @@ void remove_cloud_init_drive(Options& options, const VmConfig& config) {
     if (const auto drive = cloud_init_drive(config)) options["delete"] = drive->drive;
 }
 
+// Unless it was put into a drive by a change that came no further.
+void insert_image(Options& options, const VmConfig& config, const std::string& volume) {
+    if (volume.empty() || drive_with_file(config, volume.substr(volume.find('/') + 1))) return;
+    options[free_cdrom_drive(config)] = volume + ",media=cdrom";
+}
+
 void set_boot_place(Options& options, const Settings& settings, const VmConfig& config,
                     const BootPlace& boot) {
     if (boot.cloud_init) return set_cloud_init(options, settings, config, *boot.cloud_init);
-    if (!boot.image.empty()) options[free_cdrom_drive(config)] = boot.image + ",media=cdrom";
+    insert_image(options, config, boot.image);
     if (!boot.image.empty() || !boot.url.empty()) remove_cloud_init_drive(options, config);
 }
 
@@ -109,17 +115,13 @@ base::FormFields configure_parameters(const Settings& settings, const MachineSpe
     for (const auto& tag : settings.spec.template_->matchTags) {
         for (const auto& one : parse_tags(tag)) tags.erase(one);
     }
-    tags.merge(parse_tags(options["tags"]));
-    tags.merge(parse_tags(settings.managed_tag()));
     const auto smbios = options.contains("smbios1") ? options["smbios1"] : config.option("smbios1");
-    auto description = describe_mark(spec.identity);
-    if (!options["description"].empty()) description += "\n" + options["description"];
 
     reset_inherited(options);
     if (spec.join && config.option("agent").empty()) options.try_emplace("agent", "1");
-    options["tags"] = join_tags(tags);
+    options["tags"] = machine_tags(settings, std::move(tags));
     options["smbios1"] = smbios_values(smbios, spec.identity.system_uuid, boot.url);
-    options["description"] = std::move(description);
+    options.erase("description");
     options["cores"] = std::to_string(spec.cpu_cores);
     options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
     for (const auto& interface : settings.spec.networkInterfaces) {
@@ -130,6 +132,13 @@ base::FormFields configure_parameters(const Settings& settings, const MachineSpe
         options["delete"] += (options["delete"].empty() ? "" : ",") + std::string("vcpus");
     }
     if (!config.option("digest").empty()) options["digest"] = config.option("digest");
+    return {options.begin(), options.end()};
+}
+
+base::FormFields finishing_parameters(const Settings& settings, const VmConfig& config,
+                                      const std::string& image) {
+    Options options{{"tags", machine_tags(settings, config.tags())}};
+    insert_image(options, config, image);
     return {options.begin(), options.end()};
 }
 

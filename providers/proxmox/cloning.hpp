@@ -1,5 +1,5 @@
-// How a machine comes out of a template, as the parameters of two calls: the clone, and the one change that
-// makes it ours. Pure.
+// How a machine comes out of a template, as the parameters of calls: the clone, and the change that makes it
+// what it is to be. Pure.
 #pragma once
 
 #include <optional>
@@ -30,11 +30,17 @@ struct BootPlace {
     std::string url;                          // it fetches them there; empty: none
     std::optional<GuestSettings> cloud_init;  // for Proxmox' own drive; nullopt: it stays as in the template
 };
-// Parameters of PUT .../config for the clone `config`: size, tags, mark, UUID, the user's options, and
-// the boot data's place. Everything in one request, with the digest of what was read. Throws ProviderError if
-// no drive is free.
+// Parameters of PUT .../config for the clone `config`: size, tags, UUID, the user's options, and the boot
+// data's place; all but the description, for Proxmox writes options one by one in an order of its own, and
+// what says that a machine has all of them must not be written before the last. With the digest of what was
+// read. Throws ProviderError if no drive is free.
 base::FormFields configure_parameters(const Settings& settings, const MachineSpec& spec,
                                       const VmConfig& config, const BootPlace& boot);
+
+// The same for a blank machine, which has all else since its creation: tags, and the boot image (empty:
+// none).
+base::FormFields finishing_parameters(const Settings& settings, const VmConfig& config,
+                                      const std::string& image);
 
 // The size in GiB that the boot disk is to be enlarged to; nullopt: it is large enough, or none is wanted.
 std::optional<std::int64_t> wanted_disk_size(const Settings& settings, const VmConfig& config);

@@ -23,9 +23,11 @@ EnsureDecision fail(std::string reason, std::string message, bool avoid_host) {
 }
 
 EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
-    if (type == "qmcreate") return decide(wish.image ? EnsureStep::upload_image : EnsureStep::start);
+    if (type == "qmcreate" && !wish.image)
+        return decide(wish.unfinished ? EnsureStep::look : EnsureStep::start);
+    if (type == "qmcreate") return decide(EnsureStep::upload_image);
     if (type == "qmclone") return decide(wish.image ? EnsureStep::upload_image : EnsureStep::look);
-    if (type == "imgcopy") return decide(wish.clone ? EnsureStep::look : EnsureStep::attach_and_start);
+    if (type == "imgcopy") return decide(wish.unfinished ? EnsureStep::look : EnsureStep::attach_and_start);
     if (type == "resize") return decide(EnsureStep::start);
     if (type == "qmstart") return decide(EnsureStep::finish);
     return decide(EnsureStep::look);
@@ -81,7 +83,7 @@ EnsureDecision for_our_machine(const EnsureObservation& seen) {
     return decide(seen.image_uploaded ? EnsureStep::attach_and_start : EnsureStep::upload_image);
 }
 
-EnsureDecision for_unfinished_clone(const EnsureObservation& seen) {
+EnsureDecision for_unfinished_machine(const EnsureObservation& seen) {
     const auto lock = seen.look.config.lock();
     if (!lock.empty()) return for_our_machine(seen);
     const bool lacks_image = seen.wants_image && !seen.has_image && !seen.image_uploaded;
@@ -123,7 +125,7 @@ EnsureDecision after_look(const EnsureObservation& seen) {
         case Ownership::ours:
             return for_our_machine(seen);
         case Ownership::unfinished:
-            return for_unfinished_clone(seen);
+            return for_unfinished_machine(seen);
         case Ownership::foreign:
             return decide(EnsureStep::choose_another_id, seen.explanation);
         case Ownership::contradictory:

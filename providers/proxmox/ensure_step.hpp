@@ -15,7 +15,7 @@ enum class EnsureStep {
     retry_later,  // nothing is under way, what stands in the way may be gone soon
     try_again,    // a task failed by what passes: once more, after a pause that grows
     create,       // blank, or by cloning
-    configure,    // a clone gets its identity, size and drives
+    configure,    // what is unfinished gets its identity, size, tags and drives
     resize,       // the boot disk
     upload_image,
     attach_and_start,  // the image is uploaded
@@ -35,8 +35,8 @@ struct EnsureDecision {
 
 // What makes the ways of machines differ.
 struct EnsureWish {
-    bool image = false;  // a boot image of ours
-    bool clone = false;  // made from a template
+    bool image = false;       // a boot image of ours
+    bool unfinished = false;  // made from a template, or without tags: it is configured after its creation
 };
 // After the recorded task was asked for; `type` is the UPID's.
 EnsureDecision after_task(const std::string& type, const TaskStatus& task, const EnsureWish& wish);

@@ -4,6 +4,7 @@
 #include "providers/proxmox/cluster/permissions.hpp"
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/ensure_outcome.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -11,12 +12,10 @@ namespace providers::proxmox {
 
 namespace {
 
-constexpr base::Duration kRetry = std::chrono::seconds{3};
 constexpr base::Duration kSlotRetry = std::chrono::milliseconds{500};
 constexpr base::Duration kFresh = std::chrono::seconds{5};
 constexpr base::Duration kUntouchedAge = std::chrono::seconds{10};
 constexpr base::Duration kRefusalAge = std::chrono::minutes{1};
-constexpr base::Duration kRefusedRetry = std::chrono::seconds{30};
 
 bool carries_image(const MachineSpec& spec) {
     return spec.boot_image && !spec.served_boot_data();
@@ -27,44 +26,6 @@ VmConfig config_as_created(const Settings& settings) {
     VmConfig config;
     config.options.insert(settings.vm_options.begin(), settings.vm_options.end());
     return config;
-}
-
-EnsureResult not_ready(const ProxmoxError& error, base::Duration retry_after) {
-    return NotReady{error.what(), retry_after};
-}
-
-EnsureResult attempt_failed(std::string reason, std::string message, bool avoid_host) {
-    return AttemptFailed{std::move(reason), std::move(message), avoid_host};
-}
-
-// Proxmox refused a change for a reason that repeating it does not mend; nullptr: the call was no such
-// change.
-const char* reason_of_refusal(const ProxmoxError& error) {
-    if (error.operation == "create_vm") return "CreateFailed";
-    if (error.operation == "clone_vm") return "CloneFailed";
-    if (error.operation == "resize_disk") return "ResizeFailed";
-    if (error.operation == "upload_iso") return "BootImageFailed";
-    if (error.operation == "configure_vm") return "ConfigureFailed";
-    if (error.operation == "start_vm") return "StartFailed";
-    if (error.operation.starts_with("agent_")) return "GuestAgentFailed";
-    return nullptr;
-}
-
-// What an error means for the attempt; nullopt: it is no expected outcome.
-std::optional<EnsureResult> outcome_of(const ProxmoxError& error) {
-    if (is_passing(error.kind)) return not_ready(error, kRetry);
-    switch (error.kind) {
-        case ErrorKind::permission:
-        case ErrorKind::unauthenticated:
-            return not_ready(error, kRefusedRetry);  // a person has to act
-        case ErrorKind::not_found:
-            return not_ready(error, kRetry);  // it went between two requests
-        default:
-            break;
-    }
-    const auto* reason = reason_of_refusal(error);
-    if (!reason) return std::nullopt;
-    return attempt_failed(reason, error.what(), error.kind != ErrorKind::invalid_request);
 }
 
 std::string waiting_for(const std::string& upid) {
@@ -116,7 +77,7 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         // Not each time that a success of long ago is read again.
         if (status.outcome == TaskOutcome::succeeded && is_followed) pauses_.end(spec.identity.system_uuid);
         image_uploaded = upid.type == "imgcopy" && status.outcome == TaskOutcome::succeeded;
-        const EnsureWish wish{carries_image(spec), settings_.spec.template_.has_value()};
+        const EnsureWish wish{carries_image(spec), settings_.are_finished_later()};
         decision = after_task(upid.type, status, wish);
         // It may have ended long ago: its host may have been down since, and the machine may be none of ours
         // any more.
@@ -246,7 +207,7 @@ asio::awaitable<std::optional<NotReady>> Ensurer::join_obstacle(const MachineSpe
     NotReady result;
     result.message = client_.user() + " lacks " + list_text(missing) +
                      " (before Proxmox VE 9: VM.Monitor), which bootstrap.method GuestAgent needs";
-    result.retry_after = kRefusedRetry;
+    result.retry_after = kPersonRetry;
     co_return result;
 }
 
@@ -282,12 +243,12 @@ asio::awaitable<EnsureResult> Ensurer::clone(MachineSpec spec) {
 }
 
 asio::awaitable<EnsureResult> Ensurer::configure(MachineSpec spec, VmConfig config) {
-    co_await cloner_.configure(spec, config);
+    co_await configurer_.configure(spec, config);
     co_return co_await resize_or_start(std::move(spec), std::move(config));
 }
 
 asio::awaitable<EnsureResult> Ensurer::resize_or_start(MachineSpec spec, VmConfig config) {
-    const auto upid = co_await cloner_.resize(spec, std::move(config));
+    const auto upid = co_await configurer_.resize(spec, std::move(config));
     if (upid.empty()) co_return co_await start(std::move(spec));
     co_return co_await progress(std::move(spec), MachineState::creating, upid, waiting_for(upid));
 }
@@ -295,7 +256,13 @@ asio::awaitable<EnsureResult> Ensurer::resize_or_start(MachineSpec spec, VmConfi
 // Taken by this very machine, if an earlier request was carried out after all or it was moved; else by
 // another.
 asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::string refusal) {
-    const auto found = co_await machines_.find(spec.identity, spec.record);
+    auto found = co_await machines_.find(spec.identity, spec.record);
+    if (found.presence == Presence::hidden) {
+        // With rights on the resource pool alone it cannot be seen before it is made, and so is in it.
+        const auto task = co_await creation_at_work(spec);
+        if (task) co_return co_await progress(std::move(spec), MachineState::creating, *task, refusal);
+        found = co_await machines_.find(spec.identity, spec.record);
+    }
     const bool may_be_it = found.presence == Presence::present &&
                            (found.ownership == Ownership::ours || found.ownership == Ownership::unfinished ||
                             found.ownership == Ownership::half_made);
@@ -356,25 +323,31 @@ asio::awaitable<EnsureResult> Ensurer::join(MachineSpec spec, AgentTask task) {
     co_return result;
 }
 
+asio::awaitable<std::optional<std::string>> Ensurer::creation_at_work(const MachineSpec& spec) {
+    if (settings_.spec.template_) {
+        const bool is_at_work = co_await cloner_.is_cloning(spec.record.host);
+        co_return is_at_work ? std::optional(std::string()) : std::nullopt;
+    }
+    const auto vmid = vmid_of(spec.record.machine_id);
+    const auto tasks = co_await client_.read(get_active_tasks(spec.record.host, vmid));
+    for (const auto* entry : objects_of(tasks)) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        if (task && task->type == "qmcreate" && task->user == client_.user()) co_return task->text;
+    }
+    co_return std::nullopt;
+}
+
 asio::awaitable<EnsureResult> Ensurer::find_creation(MachineSpec spec, std::string message) {
     const auto vmid = vmid_of(spec.record.machine_id);
     // A task of ours that died: the only proof of whose the VM is.
     const auto proof =
         began_creation(spec.record.task, client_.user(), vmid) ? spec.record.task : std::string();
-    if (settings_.spec.template_) {
-        const bool is_at_work = co_await cloner_.is_cloning(spec.record.host);
-        if (is_at_work) locks_.forget(vmid);
-        co_return co_await progress(std::move(spec), MachineState::creating, proof, std::move(message));
-    }
-    const auto tasks = co_await client_.read(get_active_tasks(spec.record.host, vmid));
-    for (const auto* entry : objects_of(tasks)) {
-        const auto task = parse_upid(text_of(*entry, "upid"));
-        if (!task || task->type != "qmcreate" || task->user != client_.user()) continue;
-        locks_.forget(vmid);
-        co_return co_await progress(std::move(spec), MachineState::creating, task->text,
-                                    waiting_for(task->text));
-    }
-    co_return co_await progress(std::move(spec), MachineState::creating, proof, std::move(message));
+    const auto creation = co_await creation_at_work(spec);
+    if (creation) locks_.forget(vmid);
+    const bool is_this_one = creation && !creation->empty();
+    if (is_this_one) message = waiting_for(*creation);
+    const auto& task = is_this_one ? *creation : proof;
+    co_return co_await progress(std::move(spec), MachineState::creating, task, std::move(message));
 }
 
 asio::awaitable<EnsureResult> Ensurer::progress(MachineSpec spec, MachineState state, std::string task,

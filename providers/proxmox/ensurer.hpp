@@ -4,6 +4,7 @@
 #include <string>
 
 #include "providers/proxmox/cloner.hpp"
+#include "providers/proxmox/configurer.hpp"
 #include "providers/proxmox/ensure_step.hpp"
 #include "providers/proxmox/placement/host_chooser.hpp"
 #include "providers/proxmox/vm/guest_agent.hpp"
@@ -16,14 +17,15 @@ class Ensurer {
 public:
     // All must outlive this.
     Ensurer(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines,
-            BootImages& images, Cloner& cloner, GuestAgent& agent, HostChooser& placer, Tasks& tasks,
-            base::Clock& clock)
+            BootImages& images, Cloner& cloner, Configurer& configurer, GuestAgent& agent,
+            HostChooser& placer, Tasks& tasks, base::Clock& clock)
         : settings_(settings),
           client_(client),
           view_(view),
           machines_(machines),
           images_(images),
           cloner_(cloner),
+          configurer_(configurer),
           agent_(agent),
           placer_(placer),
           tasks_(tasks),
@@ -54,6 +56,8 @@ private:
     // The VM runs: what is left to do inside of it.
     asio::awaitable<EnsureResult> finish(MachineSpec spec);
     asio::awaitable<EnsureResult> join(MachineSpec spec, AgentTask task);
+    // The task of ours that is making the VM; empty: a clone of its template, maybe this one; nullopt: none.
+    asio::awaitable<std::optional<std::string>> creation_at_work(const MachineSpec& spec);
     asio::awaitable<EnsureResult> find_creation(MachineSpec spec, std::string message);
     // The recorded host does not answer.
     asio::awaitable<EnsureResult> without_host(MachineSpec spec, ProxmoxError why);
@@ -66,6 +70,7 @@ private:
     VmFinder& machines_;
     BootImages& images_;
     Cloner& cloner_;
+    Configurer& configurer_;
     GuestAgent& agent_;
     HostChooser& placer_;
     Tasks& tasks_;

@@ -12,6 +12,7 @@ namespace {
 constexpr base::Duration kRemovalRetry = std::chrono::seconds{3};
 constexpr base::Duration kSoon = std::chrono::milliseconds{500};
 constexpr base::Duration kBlockedRetry = std::chrono::seconds{30};
+const base::FormFields kUnprotected{{"protection", "0"}};
 
 // "shutting down VM 105 on pve1"
 std::string progress_text(const std::string& upid) {
@@ -191,8 +192,7 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
             if (!seen.is_own_creation) recorded_task.clear();
             co_return in_progress(std::move(decision.message), std::move(recorded_task), kRemovalRetry);
         case RemoveStep::unprotect: {
-            const base::FormFields change{{"protection", "0"}};
-            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
+            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, kUnprotected));
             co_return in_progress("taking the template's protection off the clone", "", kSoon);
         }
         case RemoveStep::shut_down:
@@ -230,6 +230,17 @@ asio::awaitable<std::string> MachineRemover::switch_off(const Look& machine) {
 
 asio::awaitable<std::string> MachineRemover::destroy(const MachineIdentity& identity, const Look& machine) {
     co_await images_.delete_for_destruction(identity, machine);
+    try {
+        const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
+        co_return text_of(upid);
+    } catch (const ProxmoxError& error) {
+        // Its template's protection, which a change that came no further has taken off in what can be read
+        // only.
+        const bool is_inherited =
+            error.kind == ErrorKind::is_protected && machine.ownership == Ownership::unfinished;
+        if (!is_inherited) throw;
+    }
+    co_await client_.change(configure_vm(machine.host, machine.vmid, kUnprotected));
     const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
     co_return text_of(upid);
 }

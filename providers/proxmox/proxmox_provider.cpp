@@ -32,10 +32,11 @@ public:
           images_(settings_, client_, view_, machines_, tasks_, environment.clock),
           templates_(settings_, client_, view_, environment.clock),
           placer_(settings_, client_, view_, templates_, environment.clock),
-          cloner_(settings_, client_, templates_, images_, environment.clock),
+          cloner_(settings_, client_, templates_, environment.clock),
+          configurer_(settings_, client_, images_),
           agent_(settings_, client_, environment.clock),
-          ensurer_(settings_, client_, view_, machines_, images_, cloner_, agent_, placer_, tasks_,
-                   environment.clock),
+          ensurer_(settings_, client_, view_, machines_, images_, cloner_, configurer_, agent_, placer_,
+                   tasks_, environment.clock),
           remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
           releaser_(settings_, client_, machines_),
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
@@ -84,11 +85,13 @@ public:
     }
 
 private:
-    // A clone that is not configured yet has our mark but not our tag. Where IDs are not ours alone, only its
-    // claim leads to it.
-    bool may_be_unfinished(std::int64_t vmid) const {
+    // What is not finished yet has our mark but not our tag. Where neither its ID nor its resource pool is
+    // ours alone, only its claim leads to it.
+    bool may_be_unfinished(const Guest& guest) const {
         const auto& ids = settings_.ids;
-        return settings_.spec.template_ && ids && vmid >= ids->lower && vmid <= ids->upper;
+        const auto& pool = settings_.spec.resourcePool;
+        const bool has_our_id = ids && guest.vmid >= ids->lower && guest.vmid <= ids->upper;
+        return settings_.are_finished_later() && (has_our_id || (!pool.empty() && guest.pool == pool));
     }
     asio::awaitable<Machine> machine_of(MachineIdentity identity, std::string host, std::int64_t vmid,
                                         std::int64_t cpu_cores, std::int64_t memory_mib);
@@ -102,6 +105,7 @@ private:
     Templates templates_;
     HostChooser placer_;
     Cloner cloner_;
+    Configurer configurer_;
     GuestAgent agent_;
     Ensurer ensurer_;
     MachineRemover remover_;
@@ -160,7 +164,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
     std::vector<Machine> result;
     for (const auto& guest : state->guests) {
         if (guest.is_container || guest.is_template) continue;
-        if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest.vmid)) continue;
+        if (!std::ranges::includes(guest.tags, tag) && !may_be_unfinished(guest)) continue;
         auto marked = co_await machines_.mark_of(guest);
         const bool is_unread = !marked && !machines_.is_known(guest);
         if (is_unread) marked.emplace(VmFinder::Marked{});

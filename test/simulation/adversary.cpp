@@ -24,7 +24,8 @@ constexpr Fault kTimed[] = {Fault::killed,
                             Fault::mark_edited,
                             Fault::foreign_machine,
                             Fault::user_deleted,
-                            Fault::user_edited};
+                            Fault::user_edited,
+                            Fault::tags_forbidden};
 
 base::Duration exponential(base::Random& random, double per_hour) {
     auto hours = -std::log(1 - random.unit()) / per_hour;
@@ -94,6 +95,8 @@ void Adversary::strike(Fault fault) {
             world_.administrators.fill_storage(true);
             return later(world_.faults.duration(1min, 20min),
                          [this] { world_.administrators.fill_storage(false); });
+        case Fault::tags_forbidden:
+            return forbid_tags();
         case Fault::not_ready:
             return node_ails();
         case Fault::user_deleted:
@@ -160,6 +163,19 @@ void Adversary::jump_clock() {
 }
 
 // ---- machines
+
+void Adversary::forbid_tags() {
+    auto& options = world_.proxmox.cluster().world.options;
+    if (random_->below(2) == 0) {
+        options["user-tag-access"] = "user-allow=none";
+    } else {
+        options["registered-tags"] = "k8s;kubenodesmith-managed";
+    }
+    later(world_.faults.duration(1min, 30min), [this] {
+        world_.proxmox.cluster().world.options.erase("user-tag-access");
+        world_.proxmox.cluster().world.options.erase("registered-tags");
+    });
+}
 
 bool Adversary::hits_bare_metal() {
     return !world_.scenario.bare_metal.empty() && random_->below(2) == 0;

@@ -46,6 +46,7 @@ private:
     void second_operator();
     void cut_off();
     void jump_clock();
+    void forbid_tags();
     bool hits_bare_metal();
     void host_dies();
     void node_ails();

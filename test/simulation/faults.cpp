@@ -45,6 +45,8 @@ constexpr std::array<Kind, kFaults> kKinds{{
     {"foreign_machine", 2},
     {"user_deleted", 5},
     {"user_edited", 5},
+    {"config_written_in_part", 0.01},
+    {"tags_forbidden", 1},
 }};
 
 constexpr std::chrono::minutes kRecent{1};

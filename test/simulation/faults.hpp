@@ -49,6 +49,8 @@ enum class Fault : std::size_t {
     foreign_machine,  // takes the next VMIDs, or is a copy of ours with its tags
     user_deleted,
     user_edited,
+    config_written_in_part,  // at each option of a change
+    tags_forbidden,          // from time to time: the datacenter's options let only administrators give tags
     count,
 };
 inline constexpr std::size_t kFaults = static_cast<std::size_t>(Fault::count);

@@ -56,6 +56,19 @@ std::optional<proxmox::TaskFault> ProxmoxFaults::on_task(const std::string& type
     return std::nullopt;
 }
 
+std::optional<proxmox::RequestFault> ProxmoxFaults::on_option(int vmid, const std::string&) {
+    if (!faults_.strikes(Fault::config_written_in_part)) return std::nullopt;
+    proxmox::RequestFault fault;
+    if (faults_.random().below(2) == 0) {
+        fault.status = 596;  // its daemon was killed
+        fault.reason = "Broken pipe";
+    } else {
+        fault.reason = "unable to open file '/etc/pve/nodes/x/qemu-server/" + std::to_string(vmid) +
+                       ".conf.tmp.1' - Permission denied";
+    }
+    return fault;
+}
+
 std::optional<Mark> read_mark(const proxmox::Machine& machine) {
     auto description = machine.config.find("description");
     if (description == machine.config.end()) return std::nullopt;

@@ -19,6 +19,7 @@ public:
     std::optional<proxmox::RequestFault> on_request(const std::string& method,
                                                     const std::string& path) override;
     std::optional<proxmox::TaskFault> on_task(const std::string& type, const std::string& id) override;
+    std::optional<proxmox::RequestFault> on_option(int vmid, const std::string& option) override;
 
 private:
     simulation::FaultPlan& faults_;

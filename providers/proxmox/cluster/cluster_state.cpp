@@ -39,6 +39,7 @@ Guest parse_guest(const json::object& entry) {
     guest.uptime = std::chrono::seconds{integer_of(entry, "uptime")};
     guest.tags = parse_tags(text_of(entry, "tags"));
     guest.lock = text_of(entry, "lock");
+    guest.pool = text_of(entry, "pool");
     guest.cpus = cpus_of(entry);
     guest.memory_mib = (integer_of(entry, "maxmem") + kMiB - 1) / kMiB;
     return guest;

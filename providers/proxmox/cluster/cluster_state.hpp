@@ -22,6 +22,7 @@ struct Guest {
     bool is_running = false;
     base::Duration uptime{};  // since it was last started; 0: it does not run
     Tags tags;
+    std::string pool;  // resource pool; empty: none
     std::string lock;  // create, clone, ...; empty: none
     std::int64_t cpus = 0;
     std::int64_t memory_mib = 0;

@@ -6,6 +6,7 @@
 #include "api/bytes.hpp"
 #include "base/sha256.hpp"
 #include "providers/proxmox/config/mark.hpp"
+#include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
 namespace providers::proxmox {
@@ -36,17 +37,17 @@ void encode_values(PropertyString& smbios) {
 base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec,
                                      const std::string& boot_url) {
     std::map<std::string, std::string> options(settings.vm_options.begin(), settings.vm_options.end());
-    auto tags = parse_tags(options["tags"]);
-    tags.merge(parse_tags(settings.managed_tag()));
-    auto description = describe_mark(spec.identity);
-    if (!options["description"].empty()) description += "\n" + options["description"];
-
     if (spec.join) options.try_emplace("agent", "1");
     options["vmid"] = spec.record.machine_id;
     options["name"] = spec.name;
-    options["tags"] = join_tags(tags);
     options["smbios1"] = smbios_values(options["smbios1"], spec.identity.system_uuid, boot_url);
-    options["description"] = std::move(description);
+    if (settings.are_finished_later()) {
+        options.erase("tags");
+        options["description"] = describe_unfinished_mark(spec.identity, vmid_of(spec.record.machine_id));
+    } else {
+        options["tags"] = machine_tags(settings, {});
+        options["description"] = finished_description(settings, spec.identity);
+    }
     options["cores"] = std::to_string(spec.cpu_cores);
     options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
     for (const auto& interface : settings.spec.networkInterfaces) {
@@ -54,6 +55,20 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     }
     if (!settings.spec.resourcePool.empty()) options["pool"] = settings.spec.resourcePool;
     return {options.begin(), options.end()};
+}
+
+std::string finished_description(const Settings& settings, const MachineIdentity& identity) {
+    auto description = describe_mark(identity);
+    for (const auto& [name, value] : settings.vm_options)
+        if (name == "description" && !value.empty()) description += "\n" + value;
+    return description;
+}
+
+std::string machine_tags(const Settings& settings, Tags inherited) {
+    for (const auto& [name, value] : settings.vm_options)
+        if (name == "tags") inherited.merge(parse_tags(value));
+    inherited.merge(parse_tags(settings.managed_tag()));
+    return join_tags(inherited);
 }
 
 // cloud-init reads the serial number like a kernel command line.

@@ -6,15 +6,22 @@
 #include "base/url.hpp"
 #include "providers/launch.hpp"
 #include "providers/proxmox/config/settings.hpp"
+#include "providers/proxmox/wire/property_string.hpp"
 
 namespace providers::proxmox {
 
 // Parameters of POST /nodes/{host}/qemu for a blank VM: the user's options, then what is ours: vmid, name,
-// tags, memory with overhead, cores, network interfaces, mark and SMBIOS UUID. The call that creates marks,
-// so there is no moment at which a VM of ours is not known to be ours. `boot_url`: where its guest finds its
-// boot data; empty: nowhere.
+// tags (unless it is finished later), memory with overhead, cores, network interfaces, mark and SMBIOS UUID.
+// The call that creates marks, so there is no moment at which a VM of ours is not known to be ours.
+// `boot_url`: where its guest finds its boot data; empty: nowhere.
 base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec,
                                      const std::string& boot_url);
+
+// The description of a machine that has all else that is its own: mark, then the user's lines.
+std::string finished_description(const Settings& settings, const MachineIdentity& identity);
+
+// The tags of a machine that has `inherited`: these, the user's and ours.
+std::string machine_tags(const Settings& settings, Tags inherited);
 
 // The value of smbios1: `given` (the user's or the template's) with the machine's UUID, and with the serial
 // number that cloud-init takes for the place of its boot data. Further values stay what the guest sees.

@@ -16,8 +16,9 @@ std::string describe_mark(const MachineIdentity& identity);
 // nullopt: there is none, or it cannot be read.
 std::optional<MachineIdentity> parse_mark(std::string_view description);
 
-// The mark of a clone that still has its template's identity: it names the VMID as well, so that a copy of it
-// that somebody makes is told from it. Replaced by describe_mark when the clone gets its own UUID and tags.
+// The mark of a clone that still has its template's identity, or of a machine without tags: it names the VMID
+// as well, so that a copy of it that somebody makes is told from it. Replaced by describe_mark once the
+// machine has its own UUID and tags.
 std::string describe_unfinished_mark(const MachineIdentity& identity, std::int64_t vmid);
 // The VMID in such a mark; nullopt for any other.
 std::optional<std::int64_t> unfinished_vmid(std::string_view description);

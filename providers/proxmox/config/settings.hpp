@@ -28,6 +28,10 @@ struct Settings {
     base::FormFields vm_options;  // values as Proxmox' forms want them, by name
 
     const std::string& managed_tag() const { return spec.managedNodeTag; }
+    // Machines are made without tags, which a right on the resource pool does not allow to give to a VM that
+    // is not in it yet, or with those of their template: a change after their creation makes them what they
+    // are.
+    bool are_finished_later() const { return spec.template_.has_value() || !spec.resourcePool.empty(); }
     bool has_zones() const { return !spec.placement.zoneLabel.empty(); }
 };
 

@@ -41,7 +41,7 @@ std::string storage_of_drive(const std::string& drive);
 
 enum class Ownership {
     ours,           // mark and UUID say so
-    unfinished,     // cloned for this machine, not yet configured: its mark names it and its VMID
+    unfinished,     // made for this machine, not yet configured: its mark names it and its VMID
     half_made,      // locked while it is created or cloned, nothing that tells whose it is
     foreign,        // neither mark nor UUID name this machine
     contradictory,  // one of them does, the other does not: nobody may touch it

@@ -18,22 +18,14 @@ std::string without_mark(const std::string& description) {
 
 }  // namespace
 
-base::FormFields release_change(const VmConfig& config, const std::string& managed_tag) {
+std::vector<base::FormFields> release_changes(const VmConfig& config, const std::string& managed_tag) {
     auto tags = config.tags();
     for (const auto& tag : parse_tags(managed_tag)) tags.erase(tag);
-    const auto description = without_mark(config.option("description"));
-    std::string deleted;
-    base::FormFields change;
-    for (const auto& [name, value] :
-         {std::pair<std::string, std::string>{"description", description}, {"tags", join_tags(tags)}}) {
-        if (value.empty()) {
-            deleted += (deleted.empty() ? "" : ",") + name;
-        } else {
-            change.emplace_back(name, value);
-        }
-    }
-    if (!deleted.empty()) change.emplace_back("delete", deleted);
-    return change;
+    const auto change = [](const std::string& option, const std::string& value) {
+        return value.empty() ? base::FormFields{{"delete", option}} : base::FormFields{{option, value}};
+    };
+    return {change("description", without_mark(config.option("description"))),
+            change("tags", join_tags(tags))};
 }
 
 asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord record) {
@@ -45,10 +37,10 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
     if (look.presence == Presence::hidden) throw ProviderError(vm + "the token lacks VM.Audit on it");
     if (look.ownership == Ownership::unfinished || look.ownership == Ownership::half_made)
         throw ProviderError(vm + explain_ownership(look.config, identity, settings_.managed_tag()));
-    // Somebody removed a part of the mark: it is released already.
+    // Somebody removed a part of the mark, or we did: it is released already.
     if (look.ownership != Ownership::ours) co_return true;
-    const auto change = release_change(look.config, settings_.managed_tag());
-    co_await client_.change(configure_vm(look.host, look.vmid, change));
+    const auto changes = release_changes(look.config, settings_.managed_tag());
+    for (const auto& change : changes) co_await client_.change(configure_vm(look.host, look.vmid, change));
     co_return true;
 }
 

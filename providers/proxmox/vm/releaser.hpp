@@ -7,8 +7,9 @@
 
 namespace providers::proxmox {
 
-// The configuration change that takes mark and tag away and keeps what the user wrote beside them. Pure.
-base::FormFields release_change(const VmConfig& config, const std::string& managed_tag);
+// The changes, one after the other, that take mark and tag away and keep what the user wrote beside them. The
+// mark first: a tag that stays, as the second change is refused, makes it nobody's machine. Pure.
+std::vector<base::FormFields> release_changes(const VmConfig& config, const std::string& managed_tag);
 
 class Releaser {
 public:

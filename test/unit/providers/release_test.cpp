@@ -18,17 +18,17 @@ VmConfig marked(const std::string& description, const std::string& tags) {
     return config;
 }
 
-using Fields = base::FormFields;
+using Changes = std::vector<base::FormFields>;
 
 }  // namespace
 
 TEST_CASE("Releasing takes mark and tag away and keeps what the user wrote beside them") {
     const auto config = marked("\nBackup on Sundays\nAsk Ann", "a;kubenodesmith-managed");
-    CHECK(release_change(config, "kubenodesmith-managed") ==
-          Fields{{"description", "Backup on Sundays\nAsk Ann"}, {"tags", "a"}});
+    CHECK(release_changes(config, "kubenodesmith-managed") ==
+          Changes{{{"description", "Backup on Sundays\nAsk Ann"}}, {{"tags", "a"}}});
 }
 
 TEST_CASE("What is left empty by a release is deleted") {
-    CHECK(release_change(marked("", "kubenodesmith-managed"), "kubenodesmith-managed") ==
-          Fields{{"delete", "description,tags"}});
+    CHECK(release_changes(marked("", "kubenodesmith-managed"), "kubenodesmith-managed") ==
+          Changes{{{"delete", "description"}}, {{"delete", "tags"}}});
 }

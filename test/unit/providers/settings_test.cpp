@@ -2,6 +2,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "providers/proxmox/cloning.hpp"
 #include "providers/proxmox/cluster/permissions.hpp"
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/vm_options.hpp"
@@ -124,7 +125,6 @@ TEST_CASE("A blank VM has the user's options and, above them, ours") {
     with.spec.proxmox->vmMemOverheadMiB = 100;
     with.spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr1", 7, ""},
                                             {"net1", "virtio", "vmbr2", {}, "02:AA"}};
-    with.spec.proxmox->resourcePool = "kube";
     const auto made = parameters(with);
     CHECK(made.at("vmid") == "105");
     CHECK(made.at("name") == "workers-1");
@@ -134,9 +134,24 @@ TEST_CASE("A blank VM has the user's options and, above them, ours") {
     CHECK(made.at("cores") == "2");
     CHECK(made.at("net0") == "virtio,bridge=vmbr1,tag=7");
     CHECK_THAT(made.at("net1"), Catch::Matches("virtio=02:AA(:[0-9A-F]{2}){4},bridge=vmbr2"));
-    CHECK(made.at("pool") == "kube");
     CHECK_THAT(made.at("description"), Catch::StartsWith("{\"kubenodesmith\":") && Catch::EndsWith("\nnote"));
     CHECK_FALSE(made.contains("start"));
+}
+
+TEST_CASE("A blank VM that is to join a resource pool gets its tags, and the mark that needs them, later") {
+    auto with = config();
+    with.spec.proxmox->vmOptions = {{"tags", "mine"}, {"description", "note"}};
+    with.spec.proxmox->resourcePool = "kube";
+    const auto made = parameters(with);
+    CHECK(made.at("pool") == "kube");
+    CHECK_FALSE(made.contains("tags"));
+    CHECK(unfinished_vmid(made.at("description")) == 105);
+    CHECK(parse_mark(made.at("description"))->claim_uid == "claim");
+    const auto settings = make_settings(with);
+    const auto finished = finishing_parameters(settings, VmConfig(), "local:iso/a.iso");
+    CHECK(finished ==
+          base::FormFields{{"ide2", "local:iso/a.iso,media=cdrom"}, {"tags", "kubenodesmith-managed;mine"}});
+    CHECK_THAT(finished_description(settings, MachineIdentity()), Catch::EndsWith("\nnote"));
 }
 
 TEST_CASE("A MAC address is the same for the same machine and interface only") {

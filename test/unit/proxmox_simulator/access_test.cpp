@@ -29,6 +29,77 @@ TEST_CASE("a separated token has what both its user and itself have") {
           std::map<std::string, bool>{{"VM.Audit", true}});
 }
 
+TEST_CASE("tags of a VM that is still to be made need a right on it, whatever its pool allows") {
+    World world = default_world();
+    world.custom_roles["Maker"] = world.custom_roles["KubeNodeSmith"];
+    world.custom_roles["KubeNodeSmith"].erase("VM.Config.Options");
+    world.acl.push_back({"/pool/kubernetes", "user", "automation@pve", "Maker", true});
+    Driver driver(std::move(world));
+    const std::string path = "/nodes/alfaromeo/qemu";
+    auto refused = driver.post(path, "vmid=1310&pool=kubernetes&tags=a");
+    CHECK(refused.reason == "Permission check failed (/vms/1310, VM.Config.Options)");
+    CHECK(driver.finish(driver.post(path, "vmid=1310&pool=kubernetes&name=x")) == "OK");
+    CHECK(driver.put(path + "/1310/config", "tags=a").status == 200);
+}
+
+TEST_CASE("the datacenter's options say who may give which tags") {
+    Driver driver;
+    const std::string path = "/nodes/alfaromeo/qemu";
+    driver.finish(driver.post(path, "vmid=100&tags=b"));
+    auto& options = driver.world().options;
+    const auto put = [&](const std::string& tags) {
+        return driver.put(path + "/100/config", "tags=" + tags).reason;
+    };
+    const std::string refusal = "Permission check failed (/, Sys.Modify for modifying tag '";
+    options["user-tag-access"] = "user-allow=none";
+    CHECK(put("b%3Bc") == refusal + "c')");
+    CHECK(put("c").starts_with(refusal));
+    CHECK(put("b") == "OK");
+    options["user-tag-access"] = "user-allow=list,user-allow-list=c";
+    CHECK(put("b%3Bc") == "OK");
+    options["user-tag-access"] = "user-allow=existing";
+    CHECK(put("b") == "OK");
+    CHECK(put("d") == refusal + "d')");
+    options.erase("user-tag-access");
+    CHECK(put("d%3Bb") == "OK");
+    options["registered-tags"] = "d";
+    CHECK(put("b") == refusal + "d')");
+}
+
+TEST_CASE("a clone is connected to the bridges of its template, and so needs SDN.Use there") {
+    World world = default_world();
+    world.custom_roles["KubeNodeSmith"].erase("SDN.Use");
+    Driver driver(std::move(world));
+    Machine source;
+    source.vmid = 9000;
+    source.node = "alfaromeo";
+    source.config = {{"name", "t"}, {"template", "1"}, {"net0", "virtio=BC:24:11:00:00:01,bridge=vmbr0"}};
+    driver.world().machines[9000] = source;
+    auto refused = driver.post("/nodes/alfaromeo/qemu/9000/clone", "newid=100");
+    CHECK(refused.reason == "Permission check failed (/sdn/zones/localnetwork/vmbr0, SDN.Use)");
+}
+
+TEST_CASE("a change that fails leaves what was written of it waiting, in an order of its own") {
+    std::set<std::string> seen;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        Driver driver(default_world(), seed);
+        driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100&cores=1"));
+        driver.world().options["user-tag-access"] = "user-allow=none";
+        CHECK(driver.put("/nodes/alfaromeo/qemu/100/config", "cores=3&name=new&onboot=1&tags=a").status ==
+              403);
+        const auto& machine = driver.world().machines.at(100);
+        CHECK(machine.config.at("cores") == "1");
+        CHECK_FALSE(machine.pending.contains("tags"));
+        for (const auto& [option, value] : machine.pending) seen.insert(option);
+        const auto shown = driver.get("/nodes/alfaromeo/qemu/100/config").data();
+        CHECK((shown.at("cores") == 3) == machine.pending.contains("cores"));
+        // The next change that succeeds takes what waits with it.
+        CHECK(driver.put("/nodes/alfaromeo/qemu/100/config", "onboot=0").status == 200);
+        CHECK(driver.world().machines.at(100).pending.empty());
+    }
+    CHECK(seen == std::set<std::string>{"cores", "name", "onboot"});
+}
+
 TEST_CASE("an entry on a deeper path replaces what was inherited") {
     World world = default_world();
     CHECK(has_any(world, "automation@pve", "/pool/kubernetes", {"VM.Allocate"}));

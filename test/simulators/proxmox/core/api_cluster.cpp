@@ -5,6 +5,7 @@
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/property_string.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
+#include "test/simulators/proxmox/core/tag_rights.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
 #include "test/simulators/proxmox/core/volumes.hpp"
 
@@ -154,21 +155,41 @@ asio::awaitable<json::value> next_id(Call& call) {
                   std::to_string(upper) + "]");
 }
 
-asio::awaitable<json::value> get_options(Call& call) {
-    json::object result{{"mac_prefix", "BC:24:11"}, {"description", ""}};
-    std::set<std::string> tags;
-    for (const auto& [vmid, machine] : call.cluster.world.machines) {
-        for (auto& tag : split_list(config_text(machine.config, "tags"))) tags.insert(tag);
+json::array listed(const std::string& tags) {
+    const auto list = split_list(tags);
+    return json::array(list.begin(), list.end());
+}
+
+json::value option_value(const std::string& name, const std::string& value) {
+    if (name == "registered-tags") return listed(value);
+    if (name != "user-tag-access") return json::value(value);
+    json::object access;
+    for (const auto& [property, text] : parse_properties(property_group(name), value)) {
+        if (property == "user-allow-list") {
+            access[property] = listed(text);
+        } else {
+            access[property] = text;
+        }
     }
+    return access;
+}
+
+asio::awaitable<json::value> get_options(Call& call) {
+    const auto& world = call.cluster.world;
+    json::object result;
+    const auto tags = allowed_tags(world, call.user);
     result["allowed-tags"] = json::array(tags.begin(), tags.end());
-    for (const auto& [name, value] : call.cluster.world.options) result[name] = value;
+    if (!has_any(world, call.user, "/", {"Sys.Audit"})) co_return result;
+    result["mac_prefix"] = "BC:24:11";
+    result["description"] = "";
+    for (const auto& [name, value] : world.options) result[name] = option_value(name, value);
     co_return result;
 }
 
 asio::awaitable<json::value> set_options(Call& call) {
     call.cluster.require_quorum();
     for (const auto& name : split_list(call.text("delete"))) call.cluster.world.options.erase(name);
-    for (const char* name : {"next-id", "mac_prefix", "description"}) {
+    for (const char* name : {"next-id", "mac_prefix", "description", "registered-tags", "user-tag-access"}) {
         if (call.has(name)) call.cluster.world.options[name] = call.text(name);
     }
     co_return nullptr;
@@ -228,6 +249,8 @@ void add_cluster(Routes& routes) {
                 .handler = set_options,
                 .parameters = R"(
                     next-id props=next-id
+                    registered-tags string
+                    user-tag-access props=user-tag-access
                     mac_prefix format=mac-prefix
                     description maxlen=65536
                     delete format=pve-configid-list)",

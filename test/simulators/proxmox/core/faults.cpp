@@ -14,8 +14,14 @@ void ScriptedFaults::add_task(std::string type_pattern, std::string id_pattern, 
     tasks_.push_back({std::move(type_pattern), std::move(id_pattern), std::move(fault), count, skip});
 }
 
+void ScriptedFaults::add_option(std::string vmid_pattern, std::string option_pattern, RequestFault fault,
+                                int count, int skip) {
+    options_.push_back({std::move(vmid_pattern), std::move(option_pattern), std::move(fault), count, skip});
+}
+
 void ScriptedFaults::clear() {
     requests_.clear();
+    options_.clear();
     tasks_.clear();
 }
 
@@ -37,6 +43,10 @@ std::optional<Fault> ScriptedFaults::strike(std::list<Entry<Fault>>& entries, co
 
 std::optional<RequestFault> ScriptedFaults::on_request(const std::string& method, const std::string& path) {
     return strike(requests_, method, path);
+}
+
+std::optional<RequestFault> ScriptedFaults::on_option(int vmid, const std::string& option) {
+    return strike(options_, std::to_string(vmid), option);
 }
 
 std::optional<TaskFault> ScriptedFaults::on_task(const std::string& type, const std::string& id) {

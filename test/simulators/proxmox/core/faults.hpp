@@ -45,6 +45,11 @@ public:
     // `path` is decoded and has no query: /nodes/pve1/qemu.
     virtual std::optional<RequestFault> on_request(const std::string& method, const std::string& path) = 0;
     virtual std::optional<TaskFault> on_task(const std::string& type, const std::string& id) = 0;
+    // Before one option of a machine's configuration is written, those before it being written already.
+    // Answers with its status; delay and moment do not count.
+    virtual std::optional<RequestFault> on_option(int /*vmid*/, const std::string& /*option*/) {
+        return std::nullopt;
+    }
 };
 
 class ScriptedFaults final : public FaultPlan {
@@ -55,10 +60,13 @@ public:
              int skip = 0);
     void add_task(std::string type_pattern, std::string id_pattern, TaskFault fault, int count = 1,
                   int skip = 0);
+    void add_option(std::string vmid_pattern, std::string option_pattern, RequestFault fault, int count = 1,
+                    int skip = 0);
     void clear();
 
     std::optional<RequestFault> on_request(const std::string& method, const std::string& path) override;
     std::optional<TaskFault> on_task(const std::string& type, const std::string& id) override;
+    std::optional<RequestFault> on_option(int vmid, const std::string& option) override;
 
 private:
     template <class Fault>
@@ -71,7 +79,7 @@ private:
     static std::optional<Fault> strike(std::list<Entry<Fault>>& entries, const std::string& first,
                                        const std::string& second);
 
-    std::list<Entry<RequestFault>> requests_;
+    std::list<Entry<RequestFault>> requests_, options_;
     std::list<Entry<TaskFault>> tasks_;
 };
 

@@ -59,19 +59,20 @@ std::string_view drive_privilege(const Drive& drive) {
     return drive.is_cdrom ? "VM.Config.CDROM" : "VM.Config.Disk";
 }
 
+}  // namespace
+
 // A bridge outside any zone belongs to "localnetwork".
-void require_bridge(const Call& call, const std::string& net) {
+void require_bridge(const World& world, const std::string& user, const std::string& net) {
+    if (user == "root@pam") return;
     auto properties = parse_properties(property_group("net"), net);
     auto bridge = properties.find("bridge");
     if (bridge == properties.end()) return;
     auto path = "/sdn/zones/localnetwork/" + bridge->second;
     if (auto tag = properties.find("tag"); tag != properties.end()) {
-        if (has_any(call.cluster.world, call.user, path + "/" + tag->second, {"SDN.Use"})) return;
+        if (has_any(world, user, path + "/" + tag->second, {"SDN.Use"})) return;
     }
-    call.require(path, "SDN.Use");
+    require(world, user, path, "SDN.Use");
 }
-
-}  // namespace
 
 void require_machine_right(const Call& call, int vmid, const std::string& pool,
                            const std::vector<std::string_view>& privileges) {
@@ -93,12 +94,14 @@ void require_config_rights(const Call& call, int vmid, const std::string& pool, 
         auto drive = parse_drive(option, value);
         check_drive(call, vmid, option, drive);
         require_machine_right(call, vmid, pool, {drive_privilege(drive)});
+        if (drive.volume.ends_with(":cloudinit"))
+            require_machine_right(call, vmid, pool, {"VM.Config.Cloudinit"});
     }
     for (const auto& [option, value] : config) {
         if (!is_drive(option)) require_option_right(call, vmid, pool, option);
     }
     for (const auto& [option, value] : config) {
-        if (is_network_interface(option)) require_bridge(call, value);
+        if (is_network_interface(option)) require_bridge(call.cluster.world, call.user, value);
     }
     if (auto keys = config.find("sshkeys"); keys != config.end()) require_valid_ssh_keys(keys->second);
 }

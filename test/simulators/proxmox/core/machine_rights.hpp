@@ -17,6 +17,9 @@ void require_config_rights(const Call& call, int vmid, const std::string& pool, 
 // The same for one option that is to be removed.
 void require_option_right(const Call& call, int vmid, const std::string& pool, const std::string& option);
 
+// SDN.Use on the bridge of a network interface's value, or on its VLAN there.
+void require_bridge(const World& world, const std::string& user, const std::string& net);
+
 // A drive's volume text that asks for a new disk: "local:8".
 struct NewDisk {
     std::string storage;

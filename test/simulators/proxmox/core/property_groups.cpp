@@ -230,6 +230,7 @@ Groups make_groups() {
     add_processor(groups);
     add_devices(groups);
     groups["next-id"] = Schema("lower integer\nupper integer");
+    groups["user-tag-access"] = Schema("user-allow enum=none|list|existing|free\nuser-allow-list string");
     return groups;
 }
 

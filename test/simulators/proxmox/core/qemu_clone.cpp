@@ -3,6 +3,7 @@
 #include "test/simulators/proxmox/core/identifiers.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/machine_disks.hpp"
+#include "test/simulators/proxmox/core/machine_rights.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
@@ -49,6 +50,12 @@ void require_storages(const Call& call, const Config& config, const Copy& copy) 
     if (copy.target != copy.node && !shared) {
         throw failure("can't clone VM to node '" + copy.target + "' (VM uses local storage)");
     }
+}
+
+// Its NICs will be connected to the same bridges.
+void require_bridges(const Call& call, const Config& config) {
+    for (const auto& [option, value] : config)
+        if (is_network_interface(option)) require_bridge(call.cluster.world, call.user, value);
 }
 
 void require_features(const Config& config, const Copy& copy) {
@@ -233,6 +240,7 @@ asio::awaitable<json::value> clone(Call& call) {
             throw failure(std::string("parameter '") + name + "' not allowed for linked clones");
     }
     require_storages(call, source.config, copy);
+    require_bridges(call, source.config);
     if (cluster.world.machines.contains(copy.vmid)) throw id_taken(copy.vmid);
     require_features(source.config, copy);
     auto& task = cluster.create_task(call.node, "qmclone", call.text("vmid"), call.user);

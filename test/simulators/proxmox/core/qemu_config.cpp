@@ -7,6 +7,7 @@
 #include "test/simulators/proxmox/core/machine_rights.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
+#include "test/simulators/proxmox/core/tag_rights.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
 #include "test/simulators/proxmox/core/vm_options.hpp"
 #include "test/simulators/proxmox/core/volumes.hpp"
@@ -17,7 +18,7 @@ namespace {
 constexpr Duration kPollInterval = std::chrono::seconds{1};
 
 struct Change {
-    std::string node;
+    std::string node, user;
     int vmid = 0;
     Config settings;
     std::vector<std::string> removed, reverted;
@@ -82,33 +83,27 @@ void detach(Cluster& cluster, Machine& machine, const std::string& option, bool 
         keep_as_unused(machine, volume);
 }
 
-void remove_option(Cluster& cluster, Machine& machine, const std::string& option, bool force) {
-    machine.pending.erase(option);
-    if (is_drive(option) || option.starts_with("unused")) {
-        detach(cluster, machine, option, force);
-    } else if (!machine.running || is_hotpluggable(option)) {
-        machine.config.erase(option);
-    } else if (machine.config.contains(option)) {
-        machine.pending_delete.insert(option);
+// Moves what waits into the configuration; of a running machine only what it takes on at once.
+void settle(Cluster& cluster, Machine& machine, bool force) {
+    const auto waits = [&](const std::string& option) { return machine.running && !is_hotpluggable(option); };
+    for (const auto& option : std::set(machine.pending_delete)) {
+        if (waits(option) && machine.config.contains(option)) continue;
+        machine.pending_delete.erase(option);
+        if (is_drive(option) || option.starts_with("unused")) {
+            detach(cluster, machine, option, force);
+        } else {
+            machine.config.erase(option);
+        }
     }
-}
-
-void set_option(Machine& machine, const std::string& option, const std::string& value) {
-    machine.pending.erase(option);
-    machine.pending_delete.erase(option);
-    bool same = config_text(machine.config, option) == value;
-    if (!machine.running || is_hotpluggable(option) || same)
+    for (const auto& [option, value] : Config(machine.pending)) {
+        if (waits(option) && config_text(machine.config, option) != value) continue;
+        machine.pending.erase(option);
+        const auto old = is_drive(option) ? machine.config.find(option) : machine.config.end();
+        const bool is_replaced = old != machine.config.end() &&
+                                 parse_drive(option, old->second).volume != parse_drive(option, value).volume;
+        if (is_replaced) detach(cluster, machine, option, false);
         machine.config[option] = value;
-    else
-        machine.pending[option] = value;
-}
-
-void set_drive(Cluster& cluster, Machine& machine, const std::string& option, const std::string& value) {
-    if (auto old = machine.config.find(option); old != machine.config.end()) {
-        auto before = parse_drive(option, old->second).volume;
-        if (before != parse_drive(option, value).volume) detach(cluster, machine, option, false);
     }
-    machine.config[option] = value;
 }
 
 void require_unmodified(const Machine& machine, const std::string& digest) {
@@ -117,26 +112,74 @@ void require_unmodified(const Machine& machine, const std::string& digest) {
     }
 }
 
+// Each write of the file goes through the cluster's file system.
+void require_writable(Cluster& cluster, const std::string& node, int vmid) {
+    if (cluster.has_quorum()) return;
+    throw failure("unable to open file '/etc/pve/nodes/" + node + "/qemu-server/" + std::to_string(vmid) +
+                  ".conf.tmp.116' - Permission denied");
+}
+
+std::vector<std::string> shuffled(const Config& settings, base::Random& random) {
+    std::vector<std::string> options;
+    for (const auto& [option, value] : settings) options.push_back(option);
+    for (auto left = options.size(); left > 1; --left)
+        std::swap(options[left - 1], options[random.below(left)]);
+    return options;
+}
+
+void write_deletion(Cluster& cluster, const Change& change, const std::string& option) {
+    require_writable(cluster, change.node, change.vmid);
+    auto& machine = cluster.machine(change.node, change.vmid);
+    machine.pending.erase(option);
+    if (!machine.config.contains(option)) return;
+    if (option == "tags") {
+        require_tag_rights(cluster.world, change.user, change.vmid, config_text(machine.config, option), "");
+        machine.config.erase(option);
+    } else {
+        machine.pending_delete.insert(option);
+    }
+}
+
+asio::awaitable<void> write_option(Cluster& cluster, Task& task, const Change& change, std::string option) {
+    if (cluster.faults) {
+        const auto fault = cluster.faults->on_option(change.vmid, option);
+        if (fault && fault->status >= 590) throw RawError(fault->status, fault->reason);
+        if (fault) throw ApiError(fault->status, fault->reason);
+    }
+    auto value = change.settings.at(option);
+    const auto old = config_text(cluster.machine(change.node, change.vmid).config, option);
+    if (is_drive(option)) {
+        DiskRequest request{change.node, change.vmid, "", {{option, value}}};
+        std::vector<std::string> created;
+        const auto disks = co_await create_disks(cluster, task, std::move(request), created);
+        value = disks.at(option);
+    } else if (option == "tags") {
+        require_tag_rights(cluster.world, change.user, change.vmid, old, value);
+        value = normalise_tags(value);
+    } else if (is_network_interface(option) && !old.empty()) {
+        require_bridge(cluster.world, change.user, old);
+    }
+    require_writable(cluster, change.node, change.vmid);
+    auto& machine = cluster.machine(change.node, change.vmid);
+    machine.pending_delete.erase(option);
+    machine.pending[option] = value;
+}
+
+// Options are written one by one, in the order of a hash table: when one fails, those before it stay in the
+// file, waiting, and show as if they were set.
 asio::awaitable<void> apply(Cluster& cluster, Task& task, Change change) {
     auto lock = co_await lock_machine(cluster, task, change.vmid);
     require_unmodified(cluster.machine(change.node, change.vmid), change.digest);
     require_unlocked(cluster.machine(change.node, change.vmid).config);
-    DiskRequest request{change.node, change.vmid, "", {}};
-    for (const auto& [option, value] : change.settings) {
-        if (is_drive(option)) request.settings[option] = value;
-    }
-    std::vector<std::string> created;
-    auto disks = co_await create_disks(cluster, task, std::move(request), created);
-    auto& machine = cluster.machine(change.node, change.vmid);
     for (const auto& option : change.reverted) {
+        auto& machine = cluster.machine(change.node, change.vmid);
         machine.pending.erase(option);
         machine.pending_delete.erase(option);
     }
-    for (const auto& option : change.removed) remove_option(cluster, machine, option, change.force);
-    for (const auto& [option, value] : disks) set_drive(cluster, machine, option, value);
-    for (const auto& [option, value] : change.settings) {
-        if (!is_drive(option)) set_option(machine, option, option == "tags" ? normalise_tags(value) : value);
-    }
+    for (const auto& option : change.removed) write_deletion(cluster, change, option);
+    const auto options = shuffled(change.settings, cluster.random);
+    for (const auto& option : options) co_await write_option(cluster, task, change, option);
+    settle(cluster, cluster.machine(change.node, change.vmid), change.force);
 }
 
 std::vector<std::string> known_options(const Call& call, const char* parameter) {
@@ -153,6 +196,7 @@ std::vector<std::string> known_options(const Call& call, const char* parameter) 
 
 Change requested_change(Call& call) {
     Change change{call.node,
+                  call.user,
                   call.vmid(),
                   {},
                   known_options(call, "delete"),
@@ -196,10 +240,7 @@ Change prepare(Call& call) {
     require_change_rights(call, machine, change);
     require_unmodified(machine, change.digest);
     require_unlocked(machine.config);
-    if (!call.cluster.has_quorum()) {
-        throw failure("unable to open file '/etc/pve/nodes/" + call.node + "/qemu-server/" +
-                      call.text("vmid") + ".conf.tmp.116' - Permission denied");
-    }
+    require_writable(call.cluster, call.node, change.vmid);
     add_random_macs(call.cluster, change.settings);
     return change;
 }

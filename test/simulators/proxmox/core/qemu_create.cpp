@@ -6,6 +6,7 @@
 #include "test/simulators/proxmox/core/machine_rights.hpp"
 #include "test/simulators/proxmox/core/qemu.hpp"
 #include "test/simulators/proxmox/core/router.hpp"
+#include "test/simulators/proxmox/core/tag_rights.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
 #include "test/simulators/proxmox/core/vm_options.hpp"
 
@@ -117,6 +118,8 @@ asio::awaitable<json::value> create(Call& call) {
     if (call.has("archive")) throw failure("unable to restore VM " + name + " - backups are not simulated");
     creation.settings = requested_config(call);
     require_config_rights(call, creation.vmid, creation.pool, creation.settings);
+    const auto tags = config_text(creation.settings, "tags");
+    if (!tags.empty()) require_tag_rights(cluster.world, call.user, creation.vmid, "", tags);
     add_random_macs(cluster, creation.settings);
     if (auto other = cluster.world.machines.find(creation.vmid); other != cluster.world.machines.end()) {
         throw failure("unable to create VM " + name + " - VM " + name + " already exists on node '" +

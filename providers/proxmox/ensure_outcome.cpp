@@ -1,0 +1,46 @@
+#include "providers/proxmox/ensure_outcome.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+// Proxmox refused a change for a reason that repeating it does not mend; nullptr: the call was no such
+// change.
+const char* reason_of_refusal(const ProxmoxError& error) {
+    if (error.operation == "create_vm") return "CreateFailed";
+    if (error.operation == "clone_vm") return "CloneFailed";
+    if (error.operation == "resize_disk") return "ResizeFailed";
+    if (error.operation == "upload_iso") return "BootImageFailed";
+    if (error.operation == "configure_vm") return "ConfigureFailed";
+    if (error.operation == "start_vm") return "StartFailed";
+    if (error.operation.starts_with("agent_")) return "GuestAgentFailed";
+    return nullptr;
+}
+
+}  // namespace
+
+EnsureResult not_ready(const ProxmoxError& error, base::Duration retry_after) {
+    return NotReady{error.what(), retry_after};
+}
+
+EnsureResult attempt_failed(std::string reason, std::string message, bool avoid_host) {
+    return AttemptFailed{std::move(reason), std::move(message), avoid_host};
+}
+
+std::optional<EnsureResult> outcome_of(const ProxmoxError& error) {
+    if (is_passing(error.kind)) return not_ready(error, kRetry);
+    switch (error.kind) {
+        case ErrorKind::permission:
+        case ErrorKind::unauthenticated:
+            return not_ready(error, kPersonRetry);  // a person has to act
+        case ErrorKind::not_found:
+            return not_ready(error, kRetry);  // it went between two requests
+        default:
+            break;
+    }
+    const auto* reason = reason_of_refusal(error);
+    if (!reason) return std::nullopt;
+    return attempt_failed(reason, error.what(), error.kind != ErrorKind::invalid_request);
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,211 @@
+// Proxmox writes the options of a change one by one, in an order of its own: what was written stays when the
+// next one fails. None of that may lose a machine or keep its claim waiting for ever.
+#include "providers/launch.hpp"
+#include "test/component/proxmox/template_world.hpp"
+
+using namespace providers;
+using Catch::Contains;
+using test::Lab;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kMostOptions = 16;
+const proxmox_simulator::RequestFault kNoQuorum{
+    .status = 500,
+    .reason = "unable to open file '/etc/pve/nodes/alfaromeo/qemu-server/1.conf.tmp.1' - Permission denied"};
+const proxmox_simulator::RequestFault kDaemonKilled{.status = 596, .reason = "Broken pipe"};
+
+// As a controller does: goes on after what passes, until the machine runs.
+void insist(Lab& lab, MachineSpec& spec) {
+    for (int calls = 0; calls < 200; ++calls) {
+        const auto result = lab.ensure(spec);
+        auto pause = base::Duration(3s);
+        if (const auto* machine = std::get_if<Machine>(&result)) {
+            spec.record = machine->record;
+            if (machine->state == MachineState::running) return;
+            pause = machine->retry_after;
+        } else if (const auto* not_ready = std::get_if<NotReady>(&result)) {
+            pause = not_ready->retry_after;
+        } else if (const auto* failed = std::get_if<AttemptFailed>(&result)) {
+            FAIL(failed->reason + ": " + failed->message);
+        }
+        lab.wait(pause);
+    }
+    FAIL("the machine never ran");
+}
+
+// Until a change of its configuration was refused.
+void ensure_until_refused(Lab& lab, MachineSpec& spec) {
+    for (int calls = 0; calls < 200; ++calls) {
+        const auto result = lab.ensure(spec);
+        const auto* machine = std::get_if<Machine>(&result);
+        if (!machine) return;
+        spec.record = machine->record;
+        lab.wait(machine->retry_after);
+    }
+    FAIL("no change was refused");
+}
+
+void check_finished(Lab& lab, const MachineSpec& spec) {
+    const auto* vm = lab.vm(spec);
+    REQUIRE(vm);
+    CHECK(vm->running);
+    CHECK(vm->pending.empty());
+    CHECK(vm->config.at("tags").find("kubenodesmith") != std::string::npos);
+    CHECK(vm->config.at("smbios1").find(spec.identity.system_uuid) != std::string::npos);
+    CHECK(vm->config.at("description").find("unfinished") == std::string::npos);
+    const auto found = lab.run(lab.provider->get(spec.identity, spec.record));
+    REQUIRE(found);
+    CHECK(found->state == MachineState::running);
+}
+
+// The only rights on machines come from the resource pool.
+proxmox_simulator::World world_with_pool_rights() {
+    auto world = proxmox_simulator::default_world();
+    auto& all = world.custom_roles["KubeNodeSmith"];
+    for (const auto& privilege : std::set(all)) {
+        if (!privilege.starts_with("VM.")) continue;
+        world.custom_roles["Machines"].insert(privilege);
+        all.erase(privilege);
+    }
+    world.acl.push_back({"/pool/kubernetes", "user", "automation@pve", "Machines", true});
+    // What is deeper replaces what is inherited.
+    world.acl.push_back({"/pool/kubernetes", "user", "automation@pve", "KubeNodeSmith", true});
+    return world;
+}
+
+void use_pool(Lab& lab) {
+    lab.config.spec.proxmox->resourcePool = "kubernetes";
+    lab.restart();
+}
+
+}  // namespace
+
+TEST_CASE("A clone whose configuration was written in part is completed") {
+    for (const auto& fault : {kNoQuorum, kDaemonKilled}) {
+        for (int written = 0; written < kMostOptions; ++written) {
+            INFO(fault.reason << " after " << written);
+            auto lab = std::make_unique<Lab>(test::world_with_template("local"));
+            test::use_template(*lab, test::named("debian"));
+            auto spec = lab->machine(1);
+            lab->simulator.faults().add_option("1.*", ".*", fault, 1, written);
+            insist(*lab, spec);
+            check_finished(*lab, spec);
+        }
+    }
+}
+
+TEST_CASE("A clone whose configuration was written in part is removed with its claim") {
+    for (int written = 0; written < kMostOptions; ++written) {
+        INFO(written);
+        Lab lab(test::world_with_template("local"));
+        test::use_template(lab, test::named("debian"));
+        auto spec = lab.machine(1);
+        lab.simulator.faults().add_option("1.*", ".*", kNoQuorum, 1, written);
+        for (int calls = 0; calls < 20; ++calls) {
+            const auto result = lab.ensure(spec);
+            const auto* machine = std::get_if<Machine>(&result);
+            if (!machine || machine->state == MachineState::running) break;
+            spec.record = machine->record;
+            lab.wait(machine->retry_after);
+        }
+        REQUIRE(lab.vm(spec));
+        const bool is_restarted = written % 2 == 1;
+        if (is_restarted) lab.restart();
+        CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+        CHECK_FALSE(lab.vm(spec));
+    }
+}
+
+TEST_CASE("A boot image that a change left in a drive is not put into a second one") {
+    Lab lab(test::world_with_template("local"));
+    test::use_template(lab, test::named("debian"));
+    lab.config.spec.proxmox->cloudInit.emplace();
+    lab.restart();
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    // Whatever comes after the drive.
+    lab.simulator.faults().add_option("1.*", "description", kNoQuorum);
+    insist(lab, spec);
+    check_finished(lab, spec);
+    int drives = 0;
+    for (const auto& [option, value] : lab.vm(spec)->config)
+        drives += value.find(":iso/kubenodesmith-") != std::string::npos ? 1 : 0;
+    CHECK(drives == 1);
+}
+
+TEST_CASE(
+    "Tags that the datacenter's options forbid are named, and neither leak a machine nor block its claim") {
+    Lab lab(test::world_with_template("local"));
+    test::use_template(lab, test::named("debian"));
+    auto& options = lab.simulator.cluster().world.options;
+    options["user-tag-access"] = "user-allow=none";
+    auto spec = lab.machine(1);
+    ensure_until_refused(lab, spec);
+    const auto result = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<NotReady>(result));
+    CHECK_THAT(std::get<NotReady>(result).message, Contains("/, Sys.Modify for modifying tag '"));
+    SECTION("the option is changed") {
+        options.erase("user-tag-access");
+        insist(lab, spec);
+        check_finished(lab, spec);
+    }
+    SECTION("the claim goes") {
+        CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+        CHECK_FALSE(lab.vm(spec));
+    }
+}
+
+TEST_CASE("A machine whose release was written in part is nobody's any more") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.cluster().world.options["user-tag-access"] = "user-allow=none";
+    lab.vm(spec)->config["tags"] = "kubenodesmith-managed";
+    CHECK_THROWS_WITH(lab.run(lab.provider->release(spec.identity, spec.record)), Contains("modifying tag"));
+    CHECK(lab.run(lab.provider->release(spec.identity, spec.record)));
+    CHECK(lab.run(lab.provider->list()).empty());
+    CHECK_FALSE(lab.vm(spec)->config.contains("description"));
+    CHECK(lab.vm(spec)->running);
+}
+
+TEST_CASE("Blank machines are made with rights on the resource pool alone") {
+    Lab lab(world_with_pool_rights());
+    use_pool(lab);
+    auto spec = lab.machine(1);
+    const bool has_image = GENERATE(false, true);
+    if (has_image) spec.boot_image = &lab.images;
+    INFO(has_image);
+    lab.launch(spec);
+    check_finished(lab, spec);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK_FALSE(lab.vm(spec));
+}
+
+TEST_CASE("A blank machine without tags is finished or removed, whenever the operator dies") {
+    for (const auto& death : test::deaths(6)) {
+        INFO(death.str());
+        Lab lab(world_with_pool_rights());
+        use_pool(lab);
+        auto spec = lab.machine(1);
+        lab.launch_through(spec, death);
+        check_finished(lab, spec);
+        CHECK(lab.simulator.cluster().world.machines.size() == 1);
+    }
+}
+
+TEST_CASE("A blank machine without tags is listed, so that it is found when its claim is gone") {
+    Lab lab(world_with_pool_rights());
+    lab.config.spec.proxmox->vmIDRange.reset();
+    use_pool(lab);
+    auto spec = lab.machine(1);
+    lab.simulator.faults().add_option(".*", "tags", kNoQuorum, 1);
+    ensure_until_refused(lab, spec);
+    lab.wait(20s);
+    const auto machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 1);
+    CHECK(machines.front().identity.claim_uid == spec.identity.claim_uid);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
