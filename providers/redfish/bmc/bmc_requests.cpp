@@ -119,6 +119,11 @@ bool is_fulfilled(const BootWish& wish, const BootOverride& current) {
     return current.is_set() && current.target == wish.target;
 }
 
+bool keeps_from_disk(const BootOverride& current) {
+    static const std::vector<std::string> kMayBeDisk{"Hdd", "SDCard", "UefiTarget", "UefiBootNext"};
+    return current.is_set() && !contains(kMayBeDisk, current.target);
+}
+
 MediaSlot parse_slot(const Resource& resource) {
     const auto& body = resource.body;
     MediaSlot slot;

@@ -48,6 +48,8 @@ std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& 
 // Bodies that cancel an override: iLO takes Disabled only together with a real target.
 std::vector<json::object> boot_clearances(const BootOverride& current);
 bool is_fulfilled(const BootWish& wish, const BootOverride& current);
+// The next boot is not from what is installed.
+bool keeps_from_disk(const BootOverride& current);
 
 struct MediaSlot {
     std::string link;

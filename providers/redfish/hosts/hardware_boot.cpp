@@ -20,6 +20,11 @@ bool asks_for_another_way(ErrorKind kind) {
            kind == ErrorKind::unsupported || kind == ErrorKind::not_found || kind == ErrorKind::other;
 }
 
+// BMCs that list no targets may take any.
+bool offers(const BootOverride& place, const std::string& target) {
+    return place.allowed.empty() || std::ranges::find(place.allowed, target) != place.allowed.end();
+}
+
 json::object media_patch(const std::string& image_url) {
     json::object body;
     if (image_url.empty()) {
@@ -91,6 +96,7 @@ asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
         places.insert(first ? places.begin() : places.end(), {settings->target, pending});
     }
     for (const auto& [where, current] : places) {
+        if (!offers(current.allowed.empty() ? system.boot : current, wish.target)) continue;
         const bool is_set = co_await try_boot(where, wish, current);
         if (is_set) co_return;
     }
@@ -128,7 +134,8 @@ asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
         if (manager) collection = link_at(manager->body, "VirtualMedia");
     }
     std::vector<MediaSlot> result;
-    if (collection.empty()) co_return result;
+    const auto is_there = co_await bmc_.find(collection);
+    if (!is_there) co_return result;
     const auto links = co_await members(collection);
     for (const auto& link : links) {
         const auto resource = co_await bmc_.find(link);

@@ -218,7 +218,11 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
 asio::awaitable<void> Waker::prepare_boot(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                           System system) {
     const auto& boot = settings_.spec.boot;
-    if (boot.method == BootMethod::Disk) co_return;
+    if (boot.method == BootMethod::Disk) {
+        // Else it would boot, and perhaps install, what somebody wanted once.
+        if (keeps_from_disk(system.boot)) co_await station->hardware.clear_boot(std::move(system));
+        co_return;
+    }
     if (boot.method == BootMethod::VirtualMedia) {
         const auto url = render_url(boot.imageURL, host, spec.identity.claim_name);
         const auto slot = co_await station->hardware.insert_boot_image(system, url);

@@ -49,6 +49,11 @@ public:
     int boots() const { return boots_; }
     std::string boot_target() const { return boot_target_; }
     std::string boot_enabled() const { return boot_enabled_; }
+    // Somebody else sets it.
+    void set_override(const std::string& target, const std::string& enabled) {
+        boot_target_ = target;
+        boot_enabled_ = enabled;
+    }
     Media& media(const std::string& slot) { return media_[slot]; }
     std::size_t sessions() const { return sessions_.size(); }
     // A session that nobody uses any more.
@@ -94,6 +99,9 @@ private:
 
     // Documents (documents.cpp)
     std::optional<json::object> document(const std::string& target);
+    // `paged` is the path with its query.
+    std::optional<json::object> service_document(const std::string& path, const std::string& paged);
+    std::optional<json::object> system_part(const std::string& path, const std::string& paged);
     json::object service_root() const;
     json::object system_document(int index);
     json::object boot_document(bool on_settings) const;

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "test/simulators/redfish/bmc.hpp"
+#include "test/simulators/redfish/resource_types.hpp"
 
 namespace redfish_simulator {
 
@@ -45,6 +46,7 @@ json::object Bmc::service_root() const {
     root["Vendor"] = profile_.vendor;
     root["Systems"] = link(kSystems);
     root["Managers"] = link(std::string(kRoot) + "/Managers");
+    root["Chassis"] = link(std::string(kRoot) + "/Chassis");
     if (profile_.has_sessions) {
         root["SessionService"] = link(std::string(kRoot) + "/SessionService");
         if (profile_.links_sessions) {
@@ -78,7 +80,7 @@ json::object Bmc::boot_document(bool on_settings) const {
     boot["BootSourceOverrideTarget"] = boot_target_;
     boot["BootSourceOverrideEnabled"] = boot_enabled_;
     if (profile_.reports_mode) boot["BootSourceOverrideMode"] = boot_mode_;
-    std::vector<std::string> targets{"None", "Pxe", "Hdd", "UefiHttp", "Cd"};
+    auto targets = profile_.boot_targets;
     if (profile_.boots_usb_cd) targets.emplace_back("UsbCd");
     boot["BootSourceOverrideTarget@Redfish.AllowableValues"] = texts(targets);
     return boot;
@@ -102,7 +104,6 @@ json::object Bmc::system_document(int index) {
             json::object{{"Count", 2}, {"LogicalProcessorCount", profile_.processors}};
     } else {
         system["ProcessorSummary"] = json::object{{"Count", 2}, {"LogicalProcessorCount", nullptr}};
-        system["Processors"] = link(path + "/Processors");
     }
     system["MemorySummary"] = json::object{{"TotalSystemMemoryGiB", profile_.memory_gib}};
     system["Boot"] = boot_document(false);
@@ -116,9 +117,12 @@ json::object Bmc::system_document(int index) {
         reset["ResetType@Redfish.AllowableValues"] = texts(reset_types());
     }
     system["Actions"] = json::object{{"#ComputerSystem.Reset", std::move(reset)}};
-    system["EthernetInterfaces"] = link(path + "/EthernetInterfaces");
-    system["Storage"] = link(path + "/Storage");
-    if (!profile_.media_on_manager) system["VirtualMedia"] = link(media_base());
+    if (index == 1) {
+        system["EthernetInterfaces"] = link(path + "/EthernetInterfaces");
+        system["Processors"] = link(path + "/Processors");
+        system["Storage"] = link(path + "/Storage");
+        if (!profile_.media_on_manager) system["VirtualMedia"] = link(media_base());
+    }
     system["Links"] =
         json::object{{"ManagedBy", json::array{link(kManager)}}, {"Chassis", json::array{link(kChassis)}}};
     return system;
@@ -127,15 +131,15 @@ json::object Bmc::system_document(int index) {
 std::optional<json::object> Bmc::chassis_document(const std::string& path) const {
     const std::string meter = profile_.has_power_only ? "Power" : "EnvironmentMetrics";
     if (path == kChassis) {
-        json::object chassis{{"@odata.id", path}};
+        json::object chassis{{"ChassisType", "RackMount"}};
         if (profile_.watts > 0) chassis[meter] = link(path + "/" + meter);
         return chassis;
     }
     if (profile_.watts == 0 || path != kChassis + "/" + meter) return std::nullopt;
     if (!profile_.has_power_only)
-        return json::object{{"@odata.id", path}, {"PowerWatts", json::object{{"Reading", profile_.watts}}}};
+        return json::object{{"PowerWatts", json::object{{"Reading", profile_.watts}}}};
     json::object control{{"PowerConsumedWatts", profile_.watts}};
-    return json::object{{"@odata.id", path}, {"PowerControl", json::array{std::move(control)}}};
+    return json::object{{"PowerControl", json::array{std::move(control)}}};
 }
 
 std::optional<json::object> Bmc::document(const std::string& target) {
@@ -143,44 +147,63 @@ std::optional<json::object> Bmc::document(const std::string& target) {
     auto path = target.substr(0, query);
     while (path.size() > 1 && path.back() == '/') path.pop_back();
     const auto paged = query == std::string::npos ? path : path + target.substr(query);
-    if (path == kRoot) return service_root();
+    auto found = service_document(path, paged);
+    if (!found) found = system_part(path, paged);
+    if (!found) found = media_document(path);
+    if (!found) found = chassis_document(path);
+    if (!found) found = storage_document(path);
+    if (found) introduce(*found, path);
+    return found;
+}
+
+std::optional<json::object> Bmc::service_document(const std::string& path, const std::string& paged) {
+    const auto root = std::string(kRoot);
+    if (path == root) return service_root();
     if (path == kSystems) {
         std::vector<std::string> systems;
         for (int i = 1; i <= profile_.systems; ++i) systems.push_back(system_path(i));
         return collection(paged, systems);
     }
-    for (int i = 1; i <= profile_.systems; ++i) {
-        if (path == system_path(i)) return system_document(i);
-    }
-    const auto base = system_path(1);
-    if (path == base + "/Settings" && profile_.boot_on_settings)
-        return json::object{{"@odata.id", path}, {"Boot", boot_document(true)}};
-    if (path == base + "/ResetActionInfo") {
-        json::object parameter{{"Name", "ResetType"}, {"AllowableValues", texts(reset_types())}};
-        return json::object{{"@odata.id", path}, {"Parameters", json::array{std::move(parameter)}}};
-    }
-    if (path == base + "/EthernetInterfaces") return collection(paged, {path + "/1", path + "/2"});
-    if (path == base + "/EthernetInterfaces/1") return json::object{{"MACAddress", "52:54:00:AA:BB:01"}};
-    if (path == base + "/EthernetInterfaces/2") return json::object{{"MACAddress", ""}};
-    if (path == base + "/Processors") return collection(paged, {path + "/1", path + "/2"});
-    if (path.starts_with(base + "/Processors/"))
-        return json::object{{"ProcessorType", "CPU"}, {"TotalThreads", profile_.processors / 2}};
+    if (path == root + "/Managers") return collection(paged, {kManager});
+    if (path == root + "/Chassis") return collection(paged, {kChassis});
     if (path == kManager) {
-        json::object manager{{"@odata.id", path}};
+        json::object manager{{"ManagerType", "BMC"}, {"FirmwareVersion", "1.0"}};
         if (profile_.media_on_manager) manager["VirtualMedia"] = link(media_base());
         return manager;
     }
-    if (path == std::string(kRoot) + "/SessionService/Sessions" && profile_.has_sessions) {
+    if (!profile_.has_sessions) return std::nullopt;
+    if (path == root + "/SessionService")
+        return json::object{{"ServiceEnabled", true}, {"Sessions", link(path + "/Sessions")}};
+    if (path == root + "/SessionService/Sessions") {
         std::vector<std::string> members;
         members.reserve(sessions_.size());
         for (const auto& [session, data] : sessions_) members.push_back(session);
         return collection(paged, members);
     }
     if (const auto session = sessions_.find(path); session != sessions_.end())
-        return json::object{{"@odata.id", path}, {"Context", session->second.context}};
-    if (auto media = media_document(path)) return media;
-    if (auto chassis = chassis_document(path)) return chassis;
-    return storage_document(path);
+        return json::object{{"Context", session->second.context}};
+    return std::nullopt;
+}
+
+std::optional<json::object> Bmc::system_part(const std::string& path, const std::string& paged) {
+    for (int i = 1; i <= profile_.systems; ++i) {
+        if (path == system_path(i)) return system_document(i);
+    }
+    const auto base = system_path(1);
+    if (path == base + "/Settings" && profile_.boot_on_settings)
+        return json::object{{"Boot", boot_document(true)}};
+    if (path == base + "/ResetActionInfo") {
+        json::object parameter{{"Name", "ResetType"}, {"AllowableValues", texts(reset_types())}};
+        return json::object{{"Parameters", json::array{std::move(parameter)}}};
+    }
+    if (path == base + "/EthernetInterfaces") return collection(paged, {path + "/1", path + "/2"});
+    if (path == base + "/EthernetInterfaces/1") return json::object{{"MACAddress", "52:54:00:AA:BB:01"}};
+    if (path == base + "/EthernetInterfaces/2")
+        return json::object{{"MACAddress", profile_.empty_mac ? json::value("") : json::value(nullptr)}};
+    if (path == base + "/Processors") return collection(paged, {path + "/1", path + "/2"});
+    if (path.starts_with(base + "/Processors/"))
+        return json::object{{"ProcessorType", "CPU"}, {"TotalThreads", profile_.processors / 2}};
+    return std::nullopt;
 }
 
 std::string Bmc::etag_of(const std::string& target) const {

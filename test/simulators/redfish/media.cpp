@@ -32,11 +32,10 @@ Bmc::Response Bmc::patch_boot(const json::object& body, bool on_settings) {
         return error(400, "PropertyValueConflict", "Disabled needs a target");
     if (clears && target.empty() && profile_.only_continuous)
         return error(400, "GeneralError", "missing the BootSourceOverrideTarget");
-    static const std::vector<std::string> kTargets{"None", "Pxe", "Hdd", "UefiHttp", "Cd", "UsbCd"};
-    if (!target.empty() && std::find(kTargets.begin(), kTargets.end(), target) == kTargets.end())
-        return error(400, "PropertyValueNotInList", "no such boot target");
-    if (target == "UsbCd" && !profile_.boots_usb_cd)
-        return error(400, "PropertyValueNotInList", "no such boot target");
+    const auto& targets = profile_.boot_targets;
+    const bool is_listed = std::find(targets.begin(), targets.end(), target) != targets.end() ||
+                           (target == "UsbCd" && profile_.boots_usb_cd);
+    if (!target.empty() && !is_listed) return error(400, "PropertyValueNotInList", "no such boot target");
     BootChange change{now() + profile_.boot_job, target, enabled, mode, text(body, "HttpBootUri")};
     if (profile_.forgets_partial_boot && is_partial && !clears) change = {change.at, "", "Disabled", "", ""};
     if (profile_.boot_job > Duration::zero()) {
@@ -68,7 +67,7 @@ const Slot* Bmc::slot_of(const std::string& target) const {
 }
 
 std::optional<json::object> Bmc::media_document(const std::string& target) {
-    if (target == media_base()) {
+    if (target == media_base() && profile_.has_media) {
         std::vector<std::string> members;
         members.reserve(profile_.slots.size());
         for (const auto& slot : profile_.slots) members.push_back(media_base() + "/" + slot.id);

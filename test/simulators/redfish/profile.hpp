@@ -55,6 +55,7 @@ struct Profile {
     int processors = 16;
     double memory_gib = 64;
     bool tells_processors = true;  // ProcessorSummary.LogicalProcessorCount; else only Processors/*
+    bool empty_mac = false;        // of the second interface, instead of null
     bool error_is_object = false;  // @Message.ExtendedInfo as an object (iDRAC)
     bool resets_in_action_info = false;
     bool media_on_manager = false;
@@ -93,6 +94,7 @@ struct Profile {
     bool only_continuous = false;        // sushy-tools
     bool boots_usb_cd = false;           // Supermicro: the virtual CD is UsbCd
     Duration boot_job{};                 // a change is answered with 202 and made so much later (Lenovo)
+    std::vector<std::string> boot_targets{"None", "Pxe", "Hdd", "UefiHttp", "Cd"};
 
     // ---- virtual media
     std::vector<Slot> slots{{"Cd", SlotKind::by_action}};
@@ -102,6 +104,7 @@ struct Profile {
     Duration inserted_lingers{};    // Inserted stays true so long after an eject
     bool keeps_image_name = false;  // after an eject (Supermicro)
     bool eject_wants_body = false;  // 415 without {}
+    bool has_media = true;          // else what is linked is 404
 
     // ---- drives and tasks
     int drives = 2;

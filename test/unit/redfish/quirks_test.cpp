@@ -261,8 +261,9 @@ TEST_CASE("quirk 15: a reset that is dropped during another one is made again") 
 }
 
 TEST_CASE("links may need a slash, redirect, be paged, or carry a name that only the BMC knows") {
-    for (const auto& profile : {Profile{.wants_trailing_slash = true}, Profile{.redirects_slash = true},
-                                Profile{.absolute_links = true}, Profile{.refuses_identity = true}}) {
+    for (const auto& profile :
+         {Profile{.wants_trailing_slash = true}, Profile{.redirects_slash = true},
+          Profile{.absolute_links = true}, Profile{.refuses_identity = true}, Profile{.empty_mac = true}}) {
         World world;
         world.add("a", profile);
         const auto report = world.examine("a");
