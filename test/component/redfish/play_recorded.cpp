@@ -92,9 +92,11 @@ void prepare(PlayedHost& played, bool is_repaired) {
 
 // Somebody wants each boot from the network, the old way. False: this BMC does not take it.
 bool set_other_override(redfish_player::Player& player) {
+    const auto systems = player.tree().systems();
+    if (systems.empty()) return false;
     base::HttpRequest request;
     request.method = "PATCH";
-    request.target = player.tree().systems().front();
+    request.target = systems.front();
     const redfish_simulator::Profile known;
     const auto credentials = api::Bytes{known.username + ":" + known.password}.str();
     request.headers.set("Authorization", "Basic " + credentials);
@@ -108,7 +110,7 @@ bool set_other_override(redfish_player::Player& player) {
 // The user's next try after the operator said what is missing; false: nothing that could be stated helps.
 bool state_more(PlayedHost& played, NodeSmithHost& host, bool& is_repaired, json::array& stated) {
     const auto reason = ready_reason(played.host());
-    const auto& systems = played.player().tree().systems();
+    const auto systems = played.player().tree().systems();
     const bool is_choice = ready_message(played.host()).find("spec.bmc.systemID") != std::string::npos;
     if (is_choice && host.spec.bmc.systemID.empty() && !systems.empty()) {
         const auto* chosen = played.player().tree().find(systems.front());

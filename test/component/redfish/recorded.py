@@ -46,8 +46,8 @@ class Recording:
 
     @cached_property
     def system(self):
-        """The one whose power can be switched."""
-        return next(each for each in self.systems if "#ComputerSystem.Reset" in each.get("Actions", {}))
+        """The one whose power can be switched; {}: there is none."""
+        return next((each for each in self.systems if "#ComputerSystem.Reset" in each.get("Actions", {})), {})
 
     @property
     def settings(self):
@@ -70,7 +70,8 @@ class Recording:
         summary = self.system.get("ProcessorSummary") or {}
         if summary.get("LogicalProcessorCount"):
             return summary["LogicalProcessorCount"]
-        processors = [each for each in self.members(self.system.get("Processors")) if each.get("ProcessorType", "CPU") == "CPU"]
+        processors = [each for each in self.members(self.system.get("Processors"))
+                      if each.get("ProcessorType", "CPU") == "CPU"]
         threads = sum(each.get("TotalThreads") or each.get("TotalCores") or 0 for each in processors)
         return threads or (summary.get("CoreCount") or 0) * (2 if summary.get("ThreadingEnabled") else 1)
 
@@ -80,7 +81,8 @@ class Recording:
 
     @property
     def macs(self):
-        told = [each.get("MACAddress") or each.get("PermanentMACAddress") or "" for each in self.members(self.system.get("EthernetInterfaces"))]
+        told = [each.get("MACAddress") or each.get("PermanentMACAddress") or ""
+                for each in self.members(self.system.get("EthernetInterfaces"))]
         proper = (mac.lower() for mac in told if re.fullmatch("[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}", mac))
         return list(dict.fromkeys(proper))
 
@@ -96,7 +98,7 @@ class Recording:
 
     @property
     def resets(self):
-        action = self.system["Actions"]["#ComputerSystem.Reset"]
+        action = self.system.get("Actions", {}).get("#ComputerSystem.Reset", {})
         info = self.get(action.get("@Redfish.ActionInfo")).get("Parameters", [])
         listed = next((each.get("AllowableValues") for each in info if each.get("Name") == "ResetType"), None)
         return action.get("ResetType" + ALLOWABLE) or listed or ["On", "ForceOff", "GracefulShutdown"]
@@ -105,8 +107,9 @@ class Recording:
     def boot_targets(self):
         """Those that may be asked for; None: nothing can be overridden."""
         places = [place.get("Boot") or {} for place in (self.system, self.settings)]
-        listed = next((place["BootSourceOverrideTarget" + ALLOWABLE] for place in places if "BootSourceOverrideTarget" + ALLOWABLE in place), None)
-        return listed if any("BootSourceOverrideTarget" in place for place in places) else None
+        name = "BootSourceOverrideTarget"
+        listed = next((place[name + ALLOWABLE] for place in places if name + ALLOWABLE in place), None)
+        return listed if any(name in place for place in places) else None
 
     @property
     def takes_boot_uri(self):
@@ -140,15 +143,21 @@ def offers(recording, target, told):
     return target not in (listed or []) and (told or "") == ", ".join(listed or [])
 
 
+def is_old_idrac(recording, told):
+    first = recording.firmware.split(".")[0]
+    return "Dell" in recording.title and (told or recording.firmware) == recording.firmware and int(first or 0) < 6
+
+
 TRUTHS = (
     (r"does not take boot target (\w+)(?:; it offers (.+))?$", lambda r, match: offers(r, match[1], match[2])),
     (r"HttpBootUri", lambda r, _: "UefiHttp" in (r.boot_targets or []) and not r.takes_boot_uri),
     (r"the BMC has no slot for a CD image$", lambda r, _: not r.cd_slots),
-    (r"iDRAC would boot its physical drive", lambda r, _: "Dell" in r.title and int(r.firmware.split(".")[0] or 0) < 6),
-    (r"set spec\.bmc\.systemID to one of (.+)$", lambda r, match: match[1].split(", ") == [each["@odata.id"] for each in r.systems]),
+    (r"iDRAC (?:with firmware (\S+) )?would boot its physical drive", lambda r, match: is_old_idrac(r, match[1])),
+    (r"set spec\.bmc\.systemID to one of (.+)$",
+     lambda r, match: match[1].split(", ") == [each["@odata.id"] for each in r.systems]),
     (r"^the BMC tells no system UUID", lambda r, _: not r.uuid),
     (r"^its BMC does not tell cores and memory", lambda r, _: not r.cpus or not r.memory_mib),
-    (r"^its health is Critical", lambda r, _: "Critical" in (r.system["Status"].get("HealthRollup"), r.system["Status"].get("Health"))),
+    (r"^its health is Critical", lambda r, _: "Critical" in r.system["Status"].values()),
 )
 
 
@@ -166,7 +175,8 @@ def forbidden(recording, exchange):
     wrong = []
     if exchange["method"] == "PATCH":
         boot = recording.get(exchange["target"]).get("Boot") or {}
-        wrong = [f"{name}={value}" for name, value in body.get("Boot", {}).items() if value not in boot.get(name + ALLOWABLE, [value])]
+        wrong = [f"{name}={value}" for name, value in body.get("Boot", {}).items()
+                 if value not in boot.get(name + ALLOWABLE, [value])]
     if "ResetType" in body:
         absolute = {"On", "ForceOn", "ForceOff", "GracefulShutdown"} & set(recording.resets)
         wrong += [body["ResetType"]] if body["ResetType"] not in absolute else []
@@ -205,7 +215,8 @@ def row(reference, name):
 
 
 def table(reference):
-    head = ("| server | CPUs / GiB | to be stated | PXE | UefiHttp | with a URI | VirtualMedia | shuts down | what the operator says of the rest |\n"
+    head = ("| server | CPUs / GiB | to be stated | PXE | UefiHttp | with a URI | VirtualMedia | shuts down | "
+            "what the operator says of the rest |\n"
             "|---|---|---|---|---|---|---|---|---|")
     return "\n".join([head, *(row(reference, name) for name in names(reference))])
 

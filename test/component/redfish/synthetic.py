@@ -24,11 +24,13 @@ def collection(path, kind, *members):
 
 def system():
     return resource(
-        SYSTEM, "ComputerSystem.v1_20_0", **{"@odata.etag": '"1"'}, SystemType="Physical", Manufacturer="Contoso", Model="Standard 1U",
-        SerialNumber="S-0001", UUID="4c4c4544-0042-3510-8054-b4c04f4d3132", AssetTag="", PowerState="Off", Status=WELL,
+        SYSTEM, "ComputerSystem.v1_20_0", **{"@odata.etag": '"1"'}, SystemType="Physical", Manufacturer="Contoso",
+        Model="Standard 1U", SerialNumber="S-0001", UUID="4c4c4544-0042-3510-8054-b4c04f4d3132", AssetTag="",
+        PowerState="Off", Status=WELL,
         ProcessorSummary={"Count": 2, "CoreCount": 16, "LogicalProcessorCount": 32, "ThreadingEnabled": True},
         MemorySummary={"TotalSystemMemoryGiB": 64},
-        Boot={"BootSourceOverrideTarget": "None", "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd", "Cd", "UefiHttp"],
+        Boot={"BootSourceOverrideTarget": "None",
+              "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd", "Cd", "UefiHttp"],
               "BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideMode": "UEFI", "HttpBootUri": None},
         Actions={"#ComputerSystem.Reset": {"target": f"{SYSTEM}/Actions/ComputerSystem.Reset",
                                            "@Redfish.ActionInfo": f"{SYSTEM}/ResetActionInfo"}},
@@ -44,7 +46,8 @@ def reset_info():
 
 
 def processor(number):
-    return resource(f"{SYSTEM}/Processors/CPU{number}", "Processor.v1_18_0", ProcessorType="CPU", TotalCores=8, TotalThreads=16, Status=WELL)
+    return resource(f"{SYSTEM}/Processors/CPU{number}", "Processor.v1_18_0", ProcessorType="CPU", TotalCores=8, TotalThreads=16,
+                    Status=WELL)
 
 
 def interface(number):
@@ -60,16 +63,17 @@ def drive():
 
 def slot(name, kinds):
     path = f"{SYSTEM}/VirtualMedia/{name}"
-    actions = {f"#VirtualMedia.{action}": {"target": f"{path}/Actions/VirtualMedia.{action}"} for action in ("InsertMedia", "EjectMedia")}
+    actions = {f"#VirtualMedia.{action}": {"target": f"{path}/Actions/VirtualMedia.{action}"}
+               for action in ("InsertMedia", "EjectMedia")}
     actions["#VirtualMedia.InsertMedia"]["TransferMethod@Redfish.AllowableValues"] = ["Stream"]
-    return resource(path, "VirtualMedia.v1_6_0", MediaTypes=kinds, Image=None, ImageName=None, Inserted=False, WriteProtected=True,
-                    ConnectedVia="NotConnected", Actions=actions)
+    return resource(path, "VirtualMedia.v1_6_0", MediaTypes=kinds, Image=None, ImageName=None, Inserted=False,
+                    WriteProtected=True, ConnectedVia="NotConnected", Actions=actions)
 
 
 def service_root():
-    return resource(ROOT, "ServiceRoot.v1_16_0", **{"@odata.id": f"{ROOT}/"}, RedfishVersion="1.18.0", Vendor="Contoso", Product="BMC",
-                    UUID="92384634-2938-2342-8820-489239905423", Systems=link(f"{ROOT}/Systems"), Managers=link(f"{ROOT}/Managers"),
-                    Chassis=link(f"{ROOT}/Chassis"), SessionService=link(f"{ROOT}/SessionService"), Links={"Sessions": link(SESSIONS)})
+    services = {name: link(f"{ROOT}/{name}") for name in ("Systems", "Managers", "Chassis", "SessionService")}
+    return resource(ROOT, "ServiceRoot.v1_16_0", **{"@odata.id": f"{ROOT}/"}, RedfishVersion="1.18.0", Vendor="Contoso",
+                    Product="BMC", UUID="92384634-2938-2342-8820-489239905423", **services, Links={"Sessions": link(SESSIONS)})
 
 
 def tree():
@@ -80,7 +84,8 @@ def tree():
         collection(f"{SYSTEM}/EthernetInterfaces", "EthernetInterface", "1", "2"), interface(1), interface(2),
         collection(f"{SYSTEM}/Storage", "Storage", "1"),
         resource(f"{SYSTEM}/Storage/1", "Storage.v1_15_0", Drives=[link(f"{SYSTEM}/Storage/1/Drives/1")], Status=WELL), drive(),
-        collection(f"{SYSTEM}/VirtualMedia", "VirtualMedia", "Cd", "Usb"), slot("Cd", ["CD", "DVD"]), slot("Usb", ["USBStick"]),
+        collection(f"{SYSTEM}/VirtualMedia", "VirtualMedia", "Cd", "Usb"),
+        slot("Cd", ["CD", "DVD"]), slot("Usb", ["USBStick"]),
         collection(f"{ROOT}/Managers", "Manager", "BMC"),
         resource(MANAGER, "Manager.v1_19_0", ManagerType="BMC", FirmwareVersion="1.0", Status=WELL,
                  Links={"ManagerForServers": [link(SYSTEM)], "ManagerForChassis": [link(CHASSIS)]}),
@@ -89,6 +94,7 @@ def tree():
                  EnvironmentMetrics=link(f"{CHASSIS}/EnvironmentMetrics"),
                  Links={"ComputerSystems": [link(SYSTEM)], "ManagedBy": [link(MANAGER)]}),
         resource(f"{CHASSIS}/EnvironmentMetrics", "EnvironmentMetrics.v1_3_0", PowerWatts={"Reading": 240}),
-        resource(f"{ROOT}/SessionService", "SessionService.v1_1_9", ServiceEnabled=True, SessionTimeout=1800, Sessions=link(SESSIONS)),
+        resource(f"{ROOT}/SessionService", "SessionService.v1_1_9", ServiceEnabled=True, SessionTimeout=1800,
+                 Sessions=link(SESSIONS)),
         collection(SESSIONS, "Session")]
     return {document["@odata.id"].lower().rstrip("/"): document for document in documents}

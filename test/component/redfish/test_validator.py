@@ -26,7 +26,8 @@ from processes import Processes  # noqa: E402
 @pytest.fixture(scope="module")
 def validator():
     """The program, and the folder of schemas."""
-    setup = subprocess.run([ROOT / "hack/setup_redfish_validator.sh"], capture_output=True, text=True, timeout=600, check=False)
+    setup = subprocess.run([ROOT / "hack/setup_redfish_validator.sh"], capture_output=True, text=True, timeout=600,
+                           check=False)
     if setup.returncode != 0:
         pytest.skip("DMTF's validator cannot be installed here: " + (setup.stderr.strip().splitlines() or ["no word why"])[-1])
     return setup.stdout.split()
@@ -53,9 +54,11 @@ class Front:
         return (self.folder / "url").exists()
 
     def ask(self, method, path, body=None):
-        request = urllib.request.Request(self.url + path, method=method, data=json.dumps(body).encode() if body is not None else None)
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.url + path, method=method, data=data)
         request.add_header("Authorization", "Basic " + b64encode(f"admin:{PASSWORD}".encode()).decode())
-        with urllib.request.urlopen(request, context=ssl.create_default_context(cafile=self.folder / "crt"), timeout=60) as answer:
+        context = ssl.create_default_context(cafile=self.folder / "crt")
+        with urllib.request.urlopen(request, context=context, timeout=60) as answer:
             return json.loads(answer.read() or "null")
 
 
@@ -76,10 +79,11 @@ def failures(validator, front):
     environment = {name: value for name, value in os.environ.items() if name not in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")}
     logs = front.folder / "logs"
     run = subprocess.run([program, "-r", front.url, "-u", "admin", "-p", PASSWORD, "--authtype", "Basic", "--skipschema",
-                          "--schema_directory", schemas, "--logdir", logs], cwd=front.folder, env=environment, capture_output=True,
-                         text=True, timeout=600, check=False)
+                          "--schema_directory", schemas, "--logdir", logs], cwd=front.folder, env=environment,
+                         capture_output=True, text=True, timeout=600, check=False)
     passed, _, failed = re.search(r"\| +(\d+) +\| +(\d+) +\| +(\d+) +\| +\d+ +\|", run.stdout).groups()
-    told = [line for log in logs.glob("*/*.log") for line in log.read_text().splitlines() if re.search(" - (ERROR|CRITICAL) - ", line)]
+    told = [line for log in logs.glob("*/*.log") for line in log.read_text().splitlines()
+            if re.search(" - (ERROR|CRITICAL) - ", line)]
     assert len(told) >= int(failed) and (int(failed) > 0) == (run.returncode != 0), run.stdout
     assert int(passed) + int(failed) > 0, "nothing was looked at"
     return told
@@ -94,7 +98,8 @@ def test_a_tree_stays_so_while_it_is_used(validator, serve):
     front.ask("POST", synthetic.SESSIONS, {"UserName": "admin", "Password": PASSWORD, "Context": "test"})
     front.ask("PATCH", synthetic.SYSTEM, {"Boot": {"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once",
                                                    "HttpBootUri": "http://images.example.org/boot.efi"}})
-    front.ask("POST", f"{synthetic.SYSTEM}/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia", {"Image": "http://images.example.org/a.iso"})
+    front.ask("POST", f"{synthetic.SYSTEM}/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia",
+              {"Image": "http://images.example.org/a.iso"})
     front.ask("POST", f"{synthetic.SYSTEM}/Actions/ComputerSystem.Reset", {"ResetType": "On"})
     assert failures(validator, front) == []
     assert front.ask("GET", f"{synthetic.SYSTEM}/VirtualMedia/Cd")["Inserted"] is True
