@@ -71,6 +71,17 @@ def test_an_api_server_stores_its_status(tree):
         assert faults(look["object"].get("status", {}), schema, "status") == []
 
 
+@pytest.mark.parametrize("status, fault", [
+    ({"macs": ["52:54:00:aa:bb:01", "52:54:00:aa:bb:01"]}, "status.macs: an entry twice"),
+    ({"macs": ["52:54:00:aa:bb:01:02"]}, "status.macs[0]: 20 characters"),
+    ({"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "", "reason": "not a word"}]}, "does not match"),
+    ({"phase": "Gone"}, "is not among"), ({"failures": "1"}, "is no integer"), ({"failures": -1}, "out of bounds"),
+    ({"claimRef": {"name": "a"}}, "status.claimRef.uid: is missing"), ({"disks": 1}, "status.disks: ")])
+def test_the_judge_of_statuses_sees_what_an_api_server_refuses(status, fault):
+    (found,) = faults(status, schema_of("nodesmithhosts")["properties"]["status"], "status")
+    assert fault in found
+
+
 def test_nothing_is_asked_that_the_recording_forbids(tree):
     recording, result = tree
     exchanges = [each for course in result["courses"].values() if course["possible"] for each in course["exchanges"]]

@@ -36,14 +36,14 @@ def validator():
 class Front:
     """A service over HTTPS; `tree` are its documents, without them it is the BMC of our tests."""
 
-    def __init__(self, folder, tree=None):
+    def __init__(self, folder, tree=None, habits=()):
         self.folder = folder
         self.processes = Processes(folder)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
                         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key", "-out", folder / "crt"],
                        check=True, capture_output=True)
         (folder / "tree.json").write_text(json.dumps(tree))
-        which = ["--tree", folder / "tree.json"] if tree else []
+        which = ["--tree", folder / "tree.json"] if tree else [f"--habit={habit}" for habit in habits]
         self.processes.start("player", [BIN / "redfish-player", "--certificate", folder / "crt", "--key", folder / "key",
                                         "--password", PASSWORD, "--ready-file", folder / "url", *which], die_with_parent=True)
         wait_for("the player's start", self._is_ready)
@@ -66,8 +66,8 @@ class Front:
 def serve(tmp_path):
     fronts = []
 
-    def start(tree=None):
-        fronts.append(Front(tmp_path, tree))
+    def start(tree=None, habits=()):
+        fronts.append(Front(tmp_path, tree, habits))
         return fronts[-1]
     yield start
     for front in fronts:
@@ -115,5 +115,6 @@ def test_a_wrong_document_is_noticed(validator, serve):
     assert "PowerState" in told and "404" in told
 
 
-def test_the_bmc_of_our_tests_is_as_the_schemas_have_it(validator, serve):
-    assert failures(validator, serve()) == []
+@pytest.mark.parametrize("habits", [(), ("media_on_manager", "resets_in_action_info"), ("boot_on_settings", "has_power_only")])
+def test_the_bmc_of_our_tests_is_as_the_schemas_have_it(validator, serve, habits):
+    assert failures(validator, serve(habits=habits)) == []

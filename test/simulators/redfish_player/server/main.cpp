@@ -21,7 +21,16 @@ namespace asio = boost::asio;
 
 struct Options {
     std::string tree, certificate, key, ready_file;
+    std::vector<std::string> habits;
     PlayerOptions player;
+};
+
+// Those of vendors that change what documents there are and what stands in them.
+const std::map<std::string, bool redfish_simulator::Profile::*> kHabits = {
+    {"media_on_manager", &redfish_simulator::Profile::media_on_manager},
+    {"resets_in_action_info", &redfish_simulator::Profile::resets_in_action_info},
+    {"boot_on_settings", &redfish_simulator::Profile::boot_on_settings},
+    {"has_power_only", &redfish_simulator::Profile::has_power_only},
 };
 
 using Handle = std::function<base::HttpResponse(const base::HttpRequest&)>;
@@ -32,6 +41,7 @@ Handle make_service(const Options& options, base::Clock& clock) {
         profile.username = options.player.username;
         profile.password = options.player.password;
         profile.watts = 240;
+        for (const auto& habit : options.habits) profile.*kHabits.at(habit) = true;
         auto bmc = std::make_shared<redfish_simulator::Bmc>(std::move(profile), clock);
         return [bmc](const base::HttpRequest& request) { return bmc->handle(request); };
     }
@@ -71,6 +81,8 @@ int run(int argc, char** argv) {
     Options options;
     CLI::App app("A Redfish service from a recorded tree; without one, the BMC of our own tests");
     app.add_option("--tree", options.tree, "JSON object from path (lower case) to document");
+    app.add_option("--habit", options.habits, "of that BMC; may be given several times")
+        ->check(CLI::IsMember(kHabits));
     app.add_option("--certificate", options.certificate, "PEM file")->required();
     app.add_option("--key", options.key, "PEM file")->required();
     app.add_option("--user", options.player.username)->capture_default_str();
