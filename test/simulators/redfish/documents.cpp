@@ -138,9 +138,8 @@ std::optional<json::object> Bmc::chassis_document(const std::string& path) const
     if (profile_.watts == 0 || path != kChassis + "/" + meter) return std::nullopt;
     if (!profile_.has_power_only)
         return json::object{{"PowerWatts", json::object{{"Reading", profile_.watts}}}};
-    json::object control{{"@odata.id", path + "#/PowerControl/0"},
-                         {"MemberId", "0"},
-                         {"PowerConsumedWatts", profile_.watts}};
+    json::object control{
+        {"@odata.id", path + "#/PowerControl/0"}, {"MemberId", "0"}, {"PowerConsumedWatts", profile_.watts}};
     return json::object{{"PowerControl", json::array{std::move(control)}}};
 }
 
