@@ -160,6 +160,9 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
     for (const auto& machine : unclaimed(machines, informers_)) {
         const bool claimed = co_await is_claimed(machine);
         if (claimed) continue;
+        // What is known of it by its ID may be of the machine that had the ID before.
+        const bool is_gone = co_await verified_gone(backend, machine.identity, machine.record);
+        if (is_gone) continue;
         bool in_use = is_in_use(machine, informers_);
         const bool overdue = is_overdue(object, machine.identity.system_uuid);
         if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);
@@ -175,7 +178,8 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
     }
     // It cannot be proven to be ours, so it is left to people.
     for (const auto& machine : never_finished(machines, informers_)) {
-        const auto what = "never-finished/" + machine.record.host + "/" + machine.record.machine_id;
+        const auto what = "never-finished/" + machine.record.host + "/" + machine.record.machine_id + "/" +
+                          machine.identity.claim_uid;
         if (is_seen_again(object, what)) findings.unfinished.push_back(described(machine));
     }
     co_return findings;

@@ -29,6 +29,12 @@ auto machine_of(const NodeSmithClaim& claim) {
     return std::tie(claim.status.host, claim.status.machineID, claim.status.waitsForRoomSince);
 }
 
+// What keeps one claim from its machine may keep all.
+bool finds_provider_unready(const NodeSmithClaim& claim) {
+    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
+    return launched && launched->reason == reasons::kProviderNotReady;
+}
+
 bool is_launched(const NodeSmithClaim& claim) {
     return api::is_true(claim.status.conditions, conditions::kLaunched);
 }
@@ -64,7 +70,8 @@ void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
             return provider && provider->metadata.deletionTimestamp.has_value() == leaving;
         };
     };
-    const auto machine = kube::watch(informers_.claims).changed(machine_of, is_launched);
+    const auto machine =
+        kube::watch(informers_.claims).changed(machine_of, is_launched, finds_provider_unready);
     machine.when(is_of(true)).enqueue(queue, provider_of);  // this may have been the last one
     machine.when(is_of(false)).after(kMachinesSettle).enqueue(queue, provider_of);
 

@@ -23,7 +23,8 @@ struct ProviderExamination {
     std::vector<providers::HostOffering> hosts;  // only if health is good
 
     bool good() const {
-        return !unavailable && health.credentials_ok && health.reachable && health.template_reason.empty();
+        return !unavailable && health.credentials_ok && health.reachable && health.reason.empty() &&
+               health.template_reason.empty();
     }
 };
 

@@ -15,7 +15,7 @@ struct Health {
     bool credentials_ok = false;
     bool reachable = false;
     std::string reason;   // CamelCase when not ok: Unreachable, AuthenticationFailed, MissingPrivileges,
-                          // TLSVerificationFailed
+                          // TLSVerificationFailed, NoQuorum; empty: it is
     std::string message;  // what is wrong and what would be right
     std::string version;
     // Of backends that make machines from a template: whether it is there. Reason empty: it is, or none is

@@ -6,14 +6,14 @@ namespace {
 
 // Proxmox refused a change for a reason that repeating it does not mend; nullptr: the call was no such
 // change.
-const char* reason_of_refusal(const ProxmoxError& error) {
-    if (error.operation == "create_vm") return "CreateFailed";
-    if (error.operation == "clone_vm") return "CloneFailed";
-    if (error.operation == "resize_disk") return "ResizeFailed";
-    if (error.operation == "upload_iso") return "BootImageFailed";
-    if (error.operation == "configure_vm") return "ConfigureFailed";
-    if (error.operation == "start_vm") return "StartFailed";
-    if (error.operation.starts_with("agent_")) return "GuestAgentFailed";
+const char* reason_of_refusal(const std::string& operation) {
+    if (operation == "create_vm") return "CreateFailed";
+    if (operation == "clone_vm") return "CloneFailed";
+    if (operation == "resize_disk") return "ResizeFailed";
+    if (operation == "upload_iso") return "BootImageFailed";
+    if (operation == "configure_vm") return "ConfigureFailed";
+    if (operation == "start_vm") return "StartFailed";
+    if (operation.starts_with("agent_")) return "GuestAgentFailed";
     return nullptr;
 }
 
@@ -38,7 +38,7 @@ std::optional<EnsureResult> outcome_of(const ProxmoxError& error) {
         default:
             break;
     }
-    const auto* reason = reason_of_refusal(error);
+    const auto* reason = reason_of_refusal(error.operation);
     if (!reason) return std::nullopt;
     return attempt_failed(reason, error.what(), error.kind != ErrorKind::invalid_request);
 }

@@ -1,6 +1,5 @@
 #include "providers/proxmox/ensure_step.hpp"
 
-#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
 #include "providers/proxmox/wire/proxmox_error.hpp"
 
@@ -33,9 +32,9 @@ EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
     return decide(EnsureStep::look);
 }
 
-EnsureDecision after_failure(const std::string& type, const std::string& exit_status) {
-    const auto kind = classify_exit(exit_status);
-    const auto why = foreign::shown(exit_status);
+EnsureDecision after_failure(const std::string& type, const TaskStatus& task) {
+    const auto kind = task.failure();
+    const auto why = task.complaint();
     if (is_passing(kind)) return decide(EnsureStep::try_again, "task " + type + " failed: " + why);
     if (type == "qmcreate") {
         if (kind == ErrorKind::exists) return decide(EnsureStep::choose_another_id, why);
@@ -99,7 +98,7 @@ EnsureDecision after_task(const std::string& type, const TaskStatus& task, const
         case TaskOutcome::succeeded:
             return after_success(type, wish);
         case TaskOutcome::failed:
-            return after_failure(type, task.exit_status);
+            return after_failure(type, task);
         case TaskOutcome::unknown:
             break;
     }

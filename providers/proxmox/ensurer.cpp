@@ -42,12 +42,15 @@ MachineState state_during(const std::string& upid) {
 
 asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
     const auto uuid = spec.identity.system_uuid;
+    const auto pause = pauses_.left(uuid);
+    if (pause && !pause->why.empty()) co_return NotReady{pause->why, pause->wait};
     try {
         auto result = co_await step(std::move(spec));
         note_untouched(result);
         co_return result;
     } catch (const ProxmoxError& error) {
-        if (may_last(error.kind)) co_return not_ready(error, pauses_.begin(uuid));
+        const bool is_cut = error.kind == ErrorKind::outcome_unknown && error.operation == "upload_iso";
+        if (may_last(error.kind) || is_cut) co_return not_ready(error, pauses_.begin(uuid, error.what()));
         auto outcome = outcome_of(error);
         if (!outcome) throw;
         co_return *std::move(outcome);
@@ -72,7 +75,9 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
     if (!spec.record.task.empty()) {
         const auto upid = parse_upid(spec.record.task).value_or(Upid());
         const bool is_followed = tasks_.is_followed(spec.record.task);
-        const auto status = co_await tasks_.status(spec.record.task);
+        auto status = co_await tasks_.status(spec.record.task);
+        if (status.outcome == TaskOutcome::failed)
+            status = co_await tasks_.explained(spec.record.task, std::move(status));
         cloner_.note_task(spec, upid, status);
         // Not each time that a success of long ago is read again.
         if (status.outcome == TaskOutcome::succeeded && is_followed) pauses_.end(spec.identity.system_uuid);

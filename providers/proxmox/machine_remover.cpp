@@ -1,7 +1,7 @@
 #include "providers/proxmox/machine_remover.hpp"
 
 #include "base/log.hpp"
-#include "providers/foreign/shown_text.hpp"
+#include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -83,6 +83,8 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
     if (record.machine_id.empty())
         co_return Gone();  // the choice of an ID is recorded before anything is made
     const auto uuid = identity.system_uuid;
+    const auto pause = pauses_.left(uuid);
+    if (pause && !pause->why.empty()) co_return in_progress(pause->why, record.task, pause->wait);
     try {
         const auto waiting = co_await task_under_way(identity, record.task);
         if (waiting) co_return *waiting;
@@ -107,8 +109,12 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
     } catch (const ProxmoxError& error) {
         if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
             unsure_.insert(uuid);
-        if (may_last(error.kind)) co_return in_progress(error.what(), "", pauses_.begin(uuid));
-        if (is_passing(error.kind)) co_return in_progress(error.what(), "", kRemovalRetry);
+        // The task that made it so far may be the only proof of whose it is.
+        const bool is_proof = began_creation(record.task, client_.user(), vmid_of(record.machine_id));
+        const auto proof = is_proof ? record.task : std::string();
+        if (may_last(error.kind))
+            co_return in_progress(error.what(), proof, pauses_.begin(uuid, error.what()));
+        if (is_passing(error.kind)) co_return in_progress(error.what(), proof, kRemovalRetry);
         if (error.kind == ErrorKind::permission) co_return blocked("MissingPrivileges", error.what());
         throw;
     }
@@ -133,17 +139,21 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
         base::log::warning("Destroyed a VM with warnings; a volume may be left",
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
     }
+    // What was made for the machine failed before its removal began.
+    const bool is_of_removal = type == "qmshutdown" || type == "qmstop" || type == "qmdestroy";
     if (status.outcome != TaskOutcome::failed) co_return std::nullopt;
-    const auto why = foreign::shown(status.exit_status);
-    if (type != "qmcreate" && type != "qmstart")
+    const bool is_lock = classify_exit(status.exit_status) == ErrorKind::lock_timeout;
+    if (is_lock) unsure_.insert(identity.system_uuid);
+    if (!is_of_removal && !is_lock) co_return std::nullopt;
+    const auto explained = co_await tasks_.explained(upid, status);
+    const auto why = explained.complaint();
+    if (is_of_removal)
         base::log::warning("A task of a removal failed; it is tried again",
                            {{"type", type}, {"vmid", task->id}, {"error", why}});
-    const bool is_lock = classify_exit(status.exit_status) == ErrorKind::lock_timeout;
     // A disk that is in use stays so for hours. After a shutdown that failed there is a harder way.
-    const bool may_fail_again = type == "qmstop" || type == "qmdestroy";
-    if (!is_lock && !may_fail_again) co_return std::nullopt;
-    if (is_lock) unsure_.insert(identity.system_uuid);
-    co_return in_progress("task " + type + " failed: " + why, "", pauses_.begin(identity.system_uuid));
+    if (!is_lock && type == "qmshutdown") co_return std::nullopt;
+    const auto message = "task " + type + " failed: " + why;
+    co_return in_progress(message, "", pauses_.begin(identity.system_uuid, message));
 }
 
 asio::awaitable<RemoveObservation> MachineRemover::observe(const Command& command, Look look) {

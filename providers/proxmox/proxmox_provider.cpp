@@ -29,7 +29,7 @@ public:
           view_(settings_, client_, environment),
           machines_(settings_, client_, view_),
           tasks_(client_, environment.clock),
-          images_(settings_, client_, view_, machines_, tasks_, environment.clock),
+          images_(settings_, client_, view_, machines_, tasks_, environment),
           templates_(settings_, client_, view_, environment.clock),
           placer_(settings_, client_, view_, templates_, environment.clock),
           cloner_(settings_, client_, templates_, environment.clock),
@@ -38,7 +38,7 @@ public:
           ensurer_(settings_, client_, view_, machines_, images_, cloner_, configurer_, agent_, placer_,
                    tasks_, environment.clock),
           remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
-          releaser_(settings_, client_, machines_),
+          releaser_(settings_, client_, machines_, environment.clock),
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
           half_made_(settings_, client_, view_, cloner_) {}

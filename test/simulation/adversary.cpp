@@ -25,7 +25,8 @@ constexpr Fault kTimed[] = {Fault::killed,
                             Fault::foreign_machine,
                             Fault::user_deleted,
                             Fault::user_edited,
-                            Fault::tags_forbidden};
+                            Fault::tags_forbidden,
+                            Fault::quorum_lost};
 
 base::Duration exponential(base::Random& random, double per_hour) {
     auto hours = -std::log(1 - random.unit()) / per_hour;
@@ -97,6 +98,10 @@ void Adversary::strike(Fault fault) {
                          [this] { world_.administrators.fill_storage(false); });
         case Fault::tags_forbidden:
             return forbid_tags();
+        case Fault::quorum_lost:
+            world_.proxmox.cluster().is_partitioned = true;
+            return later(world_.faults.duration(20s, 15min),
+                         [this] { world_.proxmox.cluster().is_partitioned = false; });
         case Fault::not_ready:
             return node_ails();
         case Fault::user_deleted:

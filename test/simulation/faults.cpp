@@ -26,6 +26,7 @@ constexpr std::array<Kind, kFaults> kKinds{{
     {"task_failed_late", 0.05},
     {"task_hung", 0.03},
     {"task_died", 0.04},
+    {"remote_copy_slow", 0.2},
     {"never_joins", 0.1},
     {"joins_late", 0.2},
     {"wrong_identity", 0.06},
@@ -47,6 +48,7 @@ constexpr std::array<Kind, kFaults> kKinds{{
     {"user_edited", 5},
     {"config_written_in_part", 0.01},
     {"tags_forbidden", 1},
+    {"quorum_lost", 1.5},
 }};
 
 constexpr std::chrono::minutes kRecent{1};

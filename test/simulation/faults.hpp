@@ -28,7 +28,8 @@ enum class Fault : std::size_t {
     task_failed,
     task_failed_late,  // did its work, says it failed
     task_hung,
-    task_died,  // half-way, locks stay
+    task_died,         // half-way, locks stay
+    remote_copy_slow,  // uploads through another host
     never_joins,
     joins_late,
     wrong_identity,
@@ -51,6 +52,7 @@ enum class Fault : std::size_t {
     user_edited,
     config_written_in_part,  // at each option of a change
     tags_forbidden,          // from time to time: the datacenter's options let only administrators give tags
+    quorum_lost,             // no change is possible, and what is under way cannot end
     count,
 };
 inline constexpr std::size_t kFaults = static_cast<std::size_t>(Fault::count);

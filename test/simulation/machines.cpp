@@ -29,6 +29,13 @@ proxmox::RequestFault draw(simulation::FaultPlan& faults, proxmox::Moment moment
     return fault;
 }
 
+// Every second one says in its log alone why it failed.
+proxmox::TaskFault failure_of(simulation::FaultPlan& faults, proxmox::TaskTrouble trouble,
+                              const char* complaint) {
+    if (faults.random().below(2) == 0) return {trouble, complaint, ""};
+    return {trouble, std::string(complaint) + ": exit code 1", kInjectedCause};
+}
+
 }  // namespace
 
 std::optional<proxmox::RequestFault> ProxmoxFaults::on_request(const std::string&, const std::string&) {
@@ -40,19 +47,18 @@ std::optional<proxmox::RequestFault> ProxmoxFaults::on_request(const std::string
 std::optional<proxmox::TaskFault> ProxmoxFaults::on_task(const std::string& type, const std::string& id) {
     using proxmox::TaskTrouble;
     const bool is_busy = faults_.active() && type == "qmdestroy" && busy_disks_.contains(id);
-    if (is_busy) return proxmox::TaskFault{TaskTrouble::fail_at_once, "lvremove: filesystem in use"};
+    if (is_busy) return proxmox::TaskFault{TaskTrouble::fail_at_once, "lvremove: filesystem in use", ""};
     const bool is_failure = faults_.strikes(Fault::task_failed);
     if (is_failure && type == "qmdestroy" && faults_.random().below(3) == 0) busy_disks_.insert(id);
-    if (is_failure) return proxmox::TaskFault{TaskTrouble::fail_at_once, "injected: failed"};
-    if (faults_.strikes(Fault::task_failed_late)) {
-        return proxmox::TaskFault{TaskTrouble::fail_at_end, "injected: failed late"};
-    }
+    if (is_failure) return failure_of(faults_, TaskTrouble::fail_at_once, "injected: failed");
+    if (faults_.strikes(Fault::task_failed_late))
+        return failure_of(faults_, TaskTrouble::fail_at_end, "injected: failed late");
     if (faults_.strikes(Fault::task_hung)) {
         static constexpr TaskTrouble kHangs[] = {TaskTrouble::hang, TaskTrouble::hang, TaskTrouble::hang_deaf,
                                                  TaskTrouble::hang_in_kernel};
-        return proxmox::TaskFault{kHangs[faults_.random().below(std::size(kHangs))], ""};
+        return proxmox::TaskFault{kHangs[faults_.random().below(std::size(kHangs))], "", ""};
     }
-    if (faults_.strikes(Fault::task_died)) return proxmox::TaskFault{TaskTrouble::die, ""};
+    if (faults_.strikes(Fault::task_died)) return proxmox::TaskFault{TaskTrouble::die, "", ""};
     return std::nullopt;
 }
 
@@ -67,6 +73,11 @@ std::optional<proxmox::RequestFault> ProxmoxFaults::on_option(int vmid, const st
                        ".conf.tmp.1' - Permission denied";
     }
     return fault;
+}
+
+base::Duration ProxmoxFaults::on_remote_shell() {
+    if (!faults_.strikes(Fault::remote_copy_slow)) return base::Duration::zero();
+    return faults_.duration(std::chrono::milliseconds{500}, std::chrono::seconds{20});
 }
 
 std::optional<Mark> read_mark(const proxmox::Machine& machine) {

@@ -13,6 +13,9 @@
 
 namespace simulation {
 
+// In the log of a task that fails with "exit code 1".
+inline constexpr const char* kInjectedCause = "kvm: injected: the cause of it";
+
 class ProxmoxFaults final : public proxmox::FaultPlan {
 public:
     explicit ProxmoxFaults(simulation::FaultPlan& faults) : faults_(faults) {}
@@ -20,6 +23,7 @@ public:
                                                     const std::string& path) override;
     std::optional<proxmox::TaskFault> on_task(const std::string& type, const std::string& id) override;
     std::optional<proxmox::RequestFault> on_option(int vmid, const std::string& option) override;
+    base::Duration on_remote_shell() override;
 
 private:
     simulation::FaultPlan& faults_;

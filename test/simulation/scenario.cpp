@@ -263,6 +263,7 @@ Scenario draw_scenario(base::Random& random, Variety variety) {
     if (scenario.leader_election)
         scenario.lease_duration = dice.one_of<std::chrono::seconds>({15s, 60s, 120s});
     draw_keeping(dice, scenario);
+    scenario.hosts_are_reachable = dice.chance(0.5);
     return scenario;
 }
 

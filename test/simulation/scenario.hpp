@@ -39,6 +39,7 @@ struct Scenario {
     std::vector<api::PodDisruptionBudget> budgets;
     std::vector<api::DaemonSet> daemon_sets;
     KubeletHabits kubelets;
+    bool hosts_are_reachable = true;  // each one's own API, and not only that of the endpoint
     bool leader_election = false;
     base::Duration lease_duration = std::chrono::seconds{15};
     double changes_per_hour = 12;  // of workloads

@@ -111,6 +111,19 @@ std::string version_of(const json::object& answer) {
                        "the answer has no version that Proxmox could have");
 }
 
+// What it last did to a change tells where the token may not read it.
+asio::awaitable<bool> has_quorum(Client& client) {
+    try {
+        const auto status = co_await client.read(get_cluster_status());
+        for (const auto* entry : objects_of(status))
+            if (text_of(*entry, "type") == "cluster") co_return flag_of(*entry, "quorate");
+        co_return true;
+    } catch (const ProxmoxError& error) {
+        if (error.kind != ErrorKind::permission) throw;
+    }
+    co_return !client.lacks_quorum();
+}
+
 }  // namespace
 
 asio::awaitable<Health> check_health(const Settings& settings, Client& client, ClusterView& view,
@@ -137,6 +150,14 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         const auto missing =
             missing_privileges(settings, permissions, std::atoi(health.version.c_str()), sources);
         health.credentials_ok = missing.empty();
+        const bool is_quorate = co_await has_quorum(client);
+        if (!is_quorate) {
+            health.reason = "NoQuorum";
+            health.message =
+                "the cluster has no quorum: it refuses every change until more than half of its hosts see "
+                "each "
+                "other again (pvecm status on a host says which)";
+        }
         if (!missing.empty()) {
             health.reason = "MissingPrivileges";
             health.message =

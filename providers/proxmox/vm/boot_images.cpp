@@ -47,8 +47,8 @@ asio::awaitable<std::string> BootImages::storage_on(std::string host) {
 asio::awaitable<std::string> BootImages::upload(MachineIdentity identity, std::string host,
                                                 std::string image) {
     const auto storage = co_await storage_on(host);
-    const auto upid =
-        co_await client_.change(upload_iso(host, storage, boot_image_name(identity), std::move(image)));
+    auto call = upload_iso(host, storage, boot_image_name(identity), std::move(image));
+    const auto upid = co_await uploader_.upload(std::move(call));
     co_return text_of(upid);
 }
 
@@ -70,7 +70,17 @@ asio::awaitable<std::string> BootImages::delete_image(std::string host, std::str
 }
 
 asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecord record) {
-    if (pauses_.lasts(identity.system_uuid)) co_return false;
+    const auto uuid = identity.system_uuid;
+    if (pauses_.lasts(uuid)) co_return false;
+    try {
+        co_return co_await discard_now(std::move(identity), std::move(record));
+    } catch (const ProxmoxError& error) {
+        if (is_passing(error.kind)) pauses_.begin(uuid);
+        throw;
+    }
+}
+
+asio::awaitable<bool> BootImages::discard_now(MachineIdentity identity, MachineRecord record) {
     const auto under_way = deletions_.find(identity.system_uuid);
     if (under_way != deletions_.end()) {
         const auto upid = under_way->second;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "providers/proxmox/vm/uploader.hpp"
 #include "providers/proxmox/vm/vm_finder.hpp"
 #include "providers/proxmox/wire/growing_pauses.hpp"
 #include "providers/proxmox/wire/tasks.hpp"
@@ -21,13 +22,14 @@ class BootImages {
 public:
     // All must outlive this.
     BootImages(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines, Tasks& tasks,
-               base::Clock& clock)
+               ProviderEnvironment& environment)
         : settings_(settings),
           client_(client),
           view_(view),
           machines_(machines),
           tasks_(tasks),
-          pauses_(clock) {}
+          uploader_(client, environment),
+          pauses_(environment.clock) {}
 
     // Returns the task's UPID. An image of the same name is replaced. Throws ProxmoxError, FencedError,
     // NoIsoStorage.
@@ -45,6 +47,7 @@ public:
 private:
     // The configured one or the first by name that is active there.
     asio::awaitable<std::string> storage_on(std::string host);
+    asio::awaitable<bool> discard_now(MachineIdentity identity, MachineRecord record);
     asio::awaitable<std::string> delete_image(std::string host, std::string volume);
 
     const Settings& settings_;
@@ -52,6 +55,7 @@ private:
     ClusterView& view_;
     VmFinder& machines_;
     Tasks& tasks_;
+    Uploader uploader_;
     std::map<std::string, std::string> deletions_;  // task by SMBIOS UUID
     GrowingPauses pauses_;                          // after deletions that failed
 };

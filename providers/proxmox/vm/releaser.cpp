@@ -30,6 +30,7 @@ std::vector<base::FormFields> release_changes(const VmConfig& config, const std:
 
 asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord record) {
     if (record.machine_id.empty()) co_return true;
+    if (pauses_.lasts(identity.system_uuid)) co_return false;
     const auto look = co_await machines_.find(identity, record);
     if (look.presence == Presence::absent) co_return true;
     const auto vm = "releasing VM " + record.machine_id + " on " + look.host + ": ";
@@ -40,7 +41,14 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
     // Somebody removed a part of the mark, or we did: it is released already.
     if (look.ownership != Ownership::ours) co_return true;
     const auto changes = release_changes(look.config, settings_.managed_tag());
-    for (const auto& change : changes) co_await client_.change(configure_vm(look.host, look.vmid, change));
+    try {
+        for (const auto& change : changes)
+            co_await client_.change(configure_vm(look.host, look.vmid, change));
+    } catch (const ProxmoxError& error) {
+        if (is_passing(error.kind)) pauses_.begin(identity.system_uuid);
+        throw;
+    }
+    pauses_.end(identity.system_uuid);
     co_return true;
 }
 

@@ -137,11 +137,16 @@ asio::awaitable<std::optional<VmFinder::Marked>> VmFinder::mark_of(Guest guest) 
         }
         remembered_[guest.vmid] = Remembered{guest.name, guest.uptime, view_.now(), marked};
     } catch (const ProxmoxError& error) {
-        // One host that does not answer, or a VM that goes just now, must not hide all others.
-        const bool concerns_one = error.kind == ErrorKind::not_found || is_passing(error.kind);
+        // One host that does not answer, or a VM that goes just now (and with it what rights its pool gave),
+        // must not hide all others.
+        const bool concerns_one = error.kind == ErrorKind::not_found || error.kind == ErrorKind::permission ||
+                                  is_passing(error.kind);
         if (!concerns_one) throw;
         const auto last = remembered_.find(guest.vmid);
-        if (last != remembered_.end()) marked = last->second.marked;
+        // Its ID may be another's by now.
+        const bool is_same = last != remembered_.end() && last->second.name == guest.name;
+        if (is_same) marked = last->second.marked;
+        if (!is_same) remembered_.erase(guest.vmid);
     }
     co_return marked;
 }

@@ -17,6 +17,8 @@ constexpr base::Duration kChangeTimeout = std::chrono::seconds{45};
 // More hosts, guests and storages than any cluster has; what is made of each entry takes memory, too.
 constexpr std::size_t kMostEntries = 50'000;
 constexpr std::size_t kMostWrongParameters = 32;
+// A copy writes a line for each percent of each disk.
+constexpr int kTaskLogLines = 2000;
 constexpr std::string_view kProxmoxServer = "pve-api-daemon/";
 constexpr std::string_view kBoundary = "kubenodesmith-8e1f5d0c7a";
 
@@ -132,7 +134,8 @@ Complaint complaint_of(const base::HttpResponse& response) {
         if (by_parameter != ErrorKind::invalid_request) kind = by_parameter;
         reason = foreign::shown(reason);
     }
-    ProxmoxError error(kind, call.tried, foreign::shown(complaint.message), std::move(complaint.errors));
+    ProxmoxError error(kind, call.tried, foreign::shown(steady(std::move(complaint.message))),
+                       std::move(complaint.errors));
     error.operation = call.operation;
     throw error;
 }
@@ -175,6 +178,10 @@ Call get_cluster_status() {
     return read_list("get_cluster_status", "reading the cluster's status", "", "/cluster/status");
 }
 
+Call get_hosts() {
+    return read_list("get_hosts", "reading the hosts' certificates", "", "/nodes");
+}
+
 Call get_cluster_options() {
     return read("get_cluster_options", "reading the datacenter's options", "", "/cluster/options");
 }
@@ -208,6 +215,12 @@ Call get_last_tasks(const std::string& host, std::int64_t vmid) {
 Call get_task_status(const std::string& host, const std::string& upid) {
     return read_object("get_task_status", "reading the status of task " + upid, host,
                        node_path(host) + "/tasks/" + base::percent_encode(upid) + "/status");
+}
+
+Call get_task_log(const std::string& host, const std::string& upid) {
+    return read_list("get_task_log", "reading the log of task " + upid, host,
+                     node_path(host) + "/tasks/" + base::percent_encode(upid) + "/log",
+                     {{"limit", std::to_string(kTaskLogLines)}});
 }
 
 Call probe_free_id(std::int64_t vmid) {

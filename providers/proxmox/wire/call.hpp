@@ -33,6 +33,8 @@ struct Call {
 Call get_version();
 Call get_cluster_resources();
 Call get_cluster_status();
+// Hosts with the fingerprints of their certificates; needs no privilege.
+Call get_hosts();
 Call get_cluster_options();
 Call get_permissions();
 Call get_vm_config(const std::string& host, std::int64_t vmid);
@@ -42,6 +44,8 @@ Call get_active_tasks(const std::string& host, std::int64_t vmid);
 // The last ones, under way or ended, the newest first; without Sys.Audit on the host only our own.
 Call get_last_tasks(const std::string& host, std::int64_t vmid);
 Call get_task_status(const std::string& host, const std::string& upid);
+// Its first lines, many of them. Needs no privilege for tasks of our own.
+Call get_task_log(const std::string& host, const std::string& upid);
 // Succeeds only if no guest in the whole cluster has the ID, whatever the token may see.
 Call probe_free_id(std::int64_t vmid);
 Call get_bridges(const std::string& host);

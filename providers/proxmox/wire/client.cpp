@@ -1,5 +1,7 @@
 #include "providers/proxmox/wire/client.hpp"
 
+#include <algorithm>
+
 #include "base/url.hpp"
 #include "providers/foreign/bounded_json.hpp"
 #include "providers/proxmox/wire/fields.hpp"
@@ -17,7 +19,19 @@ constexpr base::Duration kIdleTimeout = std::chrono::seconds{4};
 constexpr base::Duration kTicketLife = std::chrono::minutes{90};
 // A refused login costs the server 3 s of a worker; that long nothing more is sent.
 constexpr base::Duration kRefusalPause = std::chrono::seconds{10};
+// Of a host that may be in a network of its own; there is another way to it.
+constexpr base::Duration kDirectConnectTimeout = std::chrono::seconds{2};
+constexpr base::Duration kQuorumNews = std::chrono::minutes{2};
 constexpr std::string_view kLogIn = "log_in";
+
+base::HttpClientOptions options_for(const std::string& url, const base::TlsClientOptions& tls) {
+    base::HttpClientOptions http;
+    http.url = url;
+    http.tls = tls;
+    http.idle_timeout = kIdleTimeout;
+    http.max_response_bytes = foreign::kLongestAnswer;
+    return http;
+}
 
 void replace_all(std::string& text, const std::string& part) {
     if (part.empty()) return;
@@ -31,6 +45,7 @@ Client::Client(ClientOptions options, ProviderEnvironment& environment)
     : credentials_(std::move(options.credentials)),
       provider_(std::move(options.provider)),
       environment_(environment),
+      tls_(std::move(options.tls)),
       reads_(environment.executor, kReadsPerHost),
       changes_(environment.executor, kChangesPerHost),
       log_ins_(environment.executor, 1),
@@ -41,14 +56,14 @@ Client::Client(ClientOptions options, ProviderEnvironment& environment)
       durations_(environment.metrics.histogram(
           "kubenodesmith_proxmox_request_duration_seconds", "Time that Proxmox took to answer, by operation.",
           {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30}, {"provider", "operation"})) {
-    for (const auto& url : options.endpoints) {
-        base::HttpClientOptions http;
-        http.url = url;
-        http.tls = options.tls;
-        http.idle_timeout = kIdleTimeout;
-        http.max_response_bytes = foreign::kLongestAnswer;
-        endpoints_.push_back({url, environment.connect(std::move(http))});
-    }
+    for (const auto& url : options.endpoints)
+        endpoints_.push_back({url, environment.connect(options_for(url, tls_))});
+}
+
+std::vector<std::string> Client::endpoints() const {
+    std::vector<std::string> urls;
+    for (const auto& endpoint : endpoints_) urls.push_back(endpoint.url);
+    return urls;
 }
 
 const std::string& Client::user() const {
@@ -93,6 +108,33 @@ asio::awaitable<json::value> Client::change(Call call) {
     std::rethrow_exception(failure);
 }
 
+// Kept by whoever uses it: a host's certificate may be renewed meanwhile.
+std::shared_ptr<Client::Endpoint> Client::direct_to(const HostAddress& address) {
+    auto& known = directs_[address.host];
+    const bool is_same = known.endpoint && known.address.url == address.url &&
+                         known.address.fingerprint_sha256 == address.fingerprint_sha256;
+    if (is_same) return known.endpoint;
+    auto tls = tls_;
+    if (!address.fingerprint_sha256.empty()) {
+        tls = base::TlsClientOptions();
+        tls.fingerprint_sha256 = address.fingerprint_sha256;
+    }
+    auto http = options_for(address.url, tls);
+    http.connect_timeout = kDirectConnectTimeout;
+    Endpoint endpoint{address.url, environment_.connect(std::move(http))};
+    known = {address, std::make_shared<Endpoint>(std::move(endpoint))};
+    return known.endpoint;
+}
+
+asio::awaitable<json::value> Client::change_at(HostAddress address, Call call) {
+    const auto pass = co_await changes_.enter(call.host);
+    require_leadership(call);
+    const auto configured = std::ranges::find(endpoints_, address.url, &Endpoint::url);
+    if (configured != endpoints_.end()) co_return co_await attempt(call, *configured);
+    const auto direct = direct_to(address);
+    co_return co_await attempt(call, *direct);
+}
+
 asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoint) {
     if (refused_until_ && environment_.clock.now() < *refused_until_) {
         throw ProxmoxError(ErrorKind::unauthenticated, call.tried, refusal_);
@@ -100,7 +142,25 @@ asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoin
     auto response = co_await authorized_exchange(call, endpoint);
     mask(response);
     if (response.status == 401) refuse_credentials(call, refusal_of(response));
-    co_return data_of(call, response);
+    try {
+        auto data = data_of(call, response);
+        note_quorum(call, std::nullopt);
+        co_return data;
+    } catch (const ProxmoxError& error) {
+        note_quorum(call, error.kind);
+        throw;
+    }
+}
+
+// Asking agents and stopping tasks changes nothing that the cluster keeps.
+void Client::note_quorum(const Call& call, std::optional<ErrorKind> failure) {
+    const bool needs_quorum = call.method != "GET" && call.data == DataKind::task;
+    if (failure == ErrorKind::no_quorum) quorum_missed_at_ = environment_.clock.now();
+    if (!failure && (needs_quorum || call.operation == "configure_vm")) quorum_missed_at_.reset();
+}
+
+bool Client::lacks_quorum() const {
+    return quorum_missed_at_ && environment_.clock.now() - *quorum_missed_at_ < kQuorumNews;
 }
 
 asio::awaitable<base::HttpResponse> Client::authorized_exchange(const Call& call, Endpoint& endpoint) {
@@ -137,8 +197,10 @@ asio::awaitable<base::HttpResponse> Client::transmit(const Call& call, Endpoint&
         count("error");
         const bool is_harmless =
             call.method == "GET" || call.operation == kLogIn || !error.request_may_have_been_sent;
-        throw ProxmoxError(is_harmless ? ErrorKind::unreachable : ErrorKind::outcome_unknown, call.tried,
-                           error.what());
+        ProxmoxError failure(is_harmless ? ErrorKind::unreachable : ErrorKind::outcome_unknown, call.tried,
+                             error.what());
+        failure.operation = call.operation;
+        throw failure;
     }
 }
 
@@ -175,10 +237,14 @@ void Client::authorize(base::HttpRequest& request) const {
 
 void Client::mask(base::HttpResponse& response) const {
     if (response.status < 400) return;
-    for (const auto* secret : {&credentials_.token_secret, &credentials_.password}) {
-        replace_all(response.body, *secret);
-        replace_all(response.reason, *secret);
-    }
+    response.body = without_credentials(std::move(response.body));
+    response.reason = without_credentials(std::move(response.reason));
+}
+
+std::string Client::without_credentials(std::string text) const {
+    replace_all(text, credentials_.token_secret);
+    replace_all(text, credentials_.password);
+    return text;
 }
 
 void Client::require_leadership(const Call& call) const {

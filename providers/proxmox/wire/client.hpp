@@ -4,6 +4,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/value.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,13 @@ struct ClientOptions {
     Credentials credentials;
 };
 
+// Where one host's own API answers.
+struct HostAddress {
+    std::string host;
+    std::string url;                 // one of the endpoints, or another
+    std::string fingerprint_sha256;  // of its certificate; empty: verified as the endpoints are
+};
+
 class Client {
 public:
     // Throws std::invalid_argument. The environment must outlive the client.
@@ -45,9 +53,23 @@ public:
     // A call that changes something: sent at most once. ProxmoxError of kind outcome_unknown: it may have
     // been done. Throws ProxmoxError, FencedError.
     asio::awaitable<json::value> change(Call call);
+    // The same, asked of that host itself. ProxmoxError of kind unreachable: nothing of it was sent, as the
+    // host cannot be reached so or shows another certificate.
+    asio::awaitable<json::value> change_at(HostAddress address, Call call);
 
+    // The last change was refused for want of quorum, not long ago.
+    bool lacks_quorum() const;
+
+    // URLs, the configured one first; and which of them answered last.
+    std::vector<std::string> endpoints() const;
+    const std::string& current_endpoint() const { return endpoints_[current_].url; }
+    // A host that is none of the endpoints can be verified without its fingerprint: by the CA that is
+    // configured.
+    bool has_ca() const { return !tls_.ca_bundle_pem.empty() && !tls_.insecure_skip_verify; }
     // user@realm!token or user@realm: as in UPIDs.
     const std::string& user() const;
+    // With what proves who we are taken out: what a server writes may hold it.
+    std::string without_credentials(std::string text) const;
 
 private:
     struct Endpoint {
@@ -60,6 +82,8 @@ private:
         base::TimePoint renew_at;
     };
 
+    void note_quorum(const Call& call, std::optional<ErrorKind> failure);
+    std::shared_ptr<Endpoint> direct_to(const HostAddress& address);
     asio::awaitable<json::value> attempt(const Call& call, Endpoint& endpoint);
     asio::awaitable<base::HttpResponse> exchange(const Call& call, Endpoint& endpoint);
     asio::awaitable<base::HttpResponse> authorized_exchange(const Call& call, Endpoint& endpoint);
@@ -74,12 +98,19 @@ private:
     Credentials credentials_;
     std::string provider_;
     ProviderEnvironment& environment_;
+    base::TlsClientOptions tls_;
     std::vector<Endpoint> endpoints_;
-    std::size_t current_ = 0;  // the endpoint that answered last
+    struct Direct {
+        HostAddress address;
+        std::shared_ptr<Endpoint> endpoint;
+    };
+    std::map<std::string, Direct> directs_;  // by host
+    std::size_t current_ = 0;                // the endpoint that answered last
     base::Gate reads_, changes_, log_ins_;
     std::optional<Ticket> ticket_;
     std::optional<base::TimePoint> refused_until_;
     std::string refusal_;
+    std::optional<base::TimePoint> quorum_missed_at_;
     base::Family<base::Counter>& requests_;
     base::Family<base::Histogram>& durations_;
 };

@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t kLongestHostName = 63;
 constexpr std::size_t kLongestStorageId = 255;
 constexpr std::size_t kLongestVersion = 64;
+constexpr std::size_t kFingerprintLength = 95;
 
 bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -16,6 +17,10 @@ bool is_letter(char c) {
 
 bool is_letter_or_digit(char c) {
     return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+bool is_hex_digit(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 // Letters, digits and `others`, which stand at neither end.
@@ -38,6 +43,15 @@ bool is_version(std::string_view text) {
 bool is_storage_id(std::string_view text) {
     return text.size() >= 2 && text.size() <= kLongestStorageId && is_letter(text.front()) &&
            is_made_of(text, "-_.");
+}
+
+bool is_fingerprint(std::string_view text) {
+    if (text.size() != kFingerprintLength) return false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool is_colon = at % 3 == 2;
+        if (is_colon ? text[at] != ':' : !is_hex_digit(text[at])) return false;
+    }
+    return true;
 }
 
 }  // namespace providers::proxmox

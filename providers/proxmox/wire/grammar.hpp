@@ -11,5 +11,7 @@ bool is_host_name(std::string_view text);
 bool is_storage_id(std::string_view text);
 // Of a package, as the API gives its own: 9.1.4, 8.2.2~rc1.
 bool is_version(std::string_view text);
+// SHA-256 of a certificate: 64 hexadecimal digits, in pairs between colons.
+bool is_fingerprint(std::string_view text);
 
 }  // namespace providers::proxmox

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/backoff.hpp"
@@ -14,14 +15,26 @@ class GrowingPauses {
 public:
     explicit GrowingPauses(base::Clock& clock) : clock_(clock) {}
 
+    struct Left {
+        base::Duration wait{};
+        std::string why;
+    };
+
     // Another failure for the machine (by its SMBIOS UUID): how long to wait from now on.
-    base::Duration begin(const std::string& uuid) {
+    base::Duration begin(const std::string& uuid, std::string why = {}) {
         std::erase_if(pauses_,
                       [this](const auto& entry) { return clock_.now() - entry.second.until > kForgotten; });
         auto& pause = pauses_[uuid];
         const auto wait = kBackoff.after(++pause.failures);
         pause.until = clock_.now() + wait;
+        pause.why = std::move(why);
         return wait;
+    }
+    // nullopt: there is none, or it is over. Whoever is called meanwhile, by whatever change, has to wait.
+    std::optional<Left> left(const std::string& uuid) const {
+        if (!lasts(uuid)) return std::nullopt;
+        const auto& pause = pauses_.at(uuid);
+        return Left{pause.until - clock_.now(), pause.why};
     }
     bool lasts(const std::string& uuid) const {
         const auto pause = pauses_.find(uuid);
@@ -33,6 +46,7 @@ private:
     struct Pause {
         int failures = 0;
         base::TimePoint until{};
+        std::string why;
     };
     static constexpr base::Backoff kBackoff{std::chrono::seconds{3}, std::chrono::minutes{1}};
     static constexpr base::Duration kForgotten = std::chrono::minutes{10};

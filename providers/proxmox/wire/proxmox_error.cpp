@@ -1,5 +1,6 @@
 #include "providers/proxmox/wire/proxmox_error.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace providers::proxmox {
@@ -12,7 +13,7 @@ struct Text {
 };
 
 // The first that is found decides, so the more specific stand first.
-constexpr std::array<Text, 23> kTexts = {{
+constexpr std::array<Text, 29> kTexts = {{
     {"already exists", ErrorKind::exists},
     {"config file already exists", ErrorKind::exists},
     {"failed: File exists", ErrorKind::exists},
@@ -36,6 +37,12 @@ constexpr std::array<Text, 23> kTexts = {{
     {"unexpected status", ErrorKind::outcome_unknown},
     {"received interrupt", ErrorKind::transient},
     {"interrupted by signal", ErrorKind::transient},
+    {"No space left on device", ErrorKind::no_room},
+    {"Disk quota exceeded", ErrorKind::no_room},
+    {"insufficient free space", ErrorKind::no_room},
+    {"not enough free space", ErrorKind::no_room},
+    {"out of space", ErrorKind::no_room},
+    {"Cannot allocate memory", ErrorKind::no_room},
 }};
 
 // pmxcfs refuses to write without quorum with a bare "Permission denied" of its mount point.
@@ -77,6 +84,15 @@ ErrorKind classify(int status, std::string_view message) {
 
 ErrorKind classify_exit(std::string_view exit_status) {
     return classify_text(exit_status);
+}
+
+std::string steady(std::string text) {
+    constexpr std::string_view kTemporary = ".tmp.";
+    const auto at = text.find(kTemporary);
+    if (at == std::string::npos) return text;
+    const auto digits = at + kTemporary.size();
+    const auto end = std::min(text.find_first_not_of("0123456789", digits), text.size());
+    return text.replace(digits, end - digits, "N");
 }
 
 bool is_passing(ErrorKind kind) {

@@ -27,6 +27,7 @@ enum class ErrorKind {
     no_such_task,     // the task's log is gone
     unsupported,      // 501
     transient,        // worth another try
+    no_room,          // a storage is full, or the host's memory is: another host may have some
     unreachable,      // nothing of the request arrived
     outcome_unknown,  // it may have been done or may still be done: read back before anything else
     other,
@@ -36,6 +37,9 @@ enum class ErrorKind {
 ErrorKind classify(int status, std::string_view message);
 // The class of a failed task by its exit status.
 ErrorKind classify_exit(std::string_view exit_status);
+// Without what differs each time that the same thing fails: the number of the process in the name of its
+// temporary file. A condition that says something new wakes who waits.
+std::string steady(std::string text);
 // Worth repeating after a while, with nothing changed.
 bool is_passing(ErrorKind kind);
 // Of these: what may last as long as a task hangs or a host is away.
@@ -48,7 +52,7 @@ public:
                  std::map<std::string, std::string> wrong_parameters = {});
 
     ErrorKind kind;
-    std::string operation;                      // of the call: "create_vm"; empty if it was not answered
+    std::string operation;                      // of the call: "create_vm"; empty if it was not sent
     std::string message;                        // the answer alone, its first line
     std::map<std::string, std::string> errors;  // by parameter, with status 400
 };

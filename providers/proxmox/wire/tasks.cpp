@@ -72,6 +72,21 @@ asio::awaitable<TaskStatus> Tasks::status(std::string upid) {
     co_return status;
 }
 
+asio::awaitable<TaskStatus> Tasks::explained(std::string upid, TaskStatus status) {
+    const auto parsed = parse_upid(upid);
+    const bool is_unexplained = parsed && status.outcome == TaskOutcome::failed &&
+                                classify_exit(status.exit_status) == ErrorKind::other;
+    if (!is_unexplained) co_return status;
+    try {
+        const auto log = co_await client_.read(get_task_log(parsed->node, upid));
+        status.cause = client_.without_credentials(cause_in(log, status.exit_status));
+    } catch (const ProxmoxError& error) {
+        base::log::debug("Cannot read the log of a task that failed",
+                         {{"task", upid}, {"error", error.what()}});
+    }
+    co_return status;
+}
+
 asio::awaitable<TaskStatus> Tasks::end_overdue(std::string upid) {
     auto seen = co_await status(upid);
     const auto task = parse_upid(upid);

@@ -22,6 +22,9 @@ public:
     // The same for a task in whose way something stands that cannot go on before its end: once it has been
     // followed for longer than a task of its kind may take, it is stopped. Throws FencedError as well.
     asio::awaitable<TaskStatus> end_overdue(std::string upid);
+    // The status of a task that failed, with the cause from its log if its exit status only names what
+    // failed: one more request. Without it if the log cannot be read.
+    asio::awaitable<TaskStatus> explained(std::string upid, TaskStatus status);
     // Tasks of ours that are at work on the VM, or (vmid 0) on volumes of the host: also those that nobody
     // has on record, as the answer that named them was lost. What holds a lock without end is one of them.
     asio::awaitable<std::vector<std::string>> at_work(std::string host, std::int64_t vmid);

@@ -48,8 +48,8 @@ Lab::Lab(proxmox_simulator::World world)
                   *random,
                   metrics,
                   [this](base::HttpClientOptions options) {
-                      const auto host = base::parse_url(options.url).host;
-                      return std::make_unique<proxmox_simulator::SimulatorTransport>(simulator, host);
+                      return std::make_unique<proxmox_simulator::SimulatorTransport>(simulator,
+                                                                                     entry_of(options));
                   },
                   [this] { return leads; }} {
     simulator.observe([this](const proxmox_simulator::RequestRecord& record) { log.push_back(record); });
@@ -61,6 +61,18 @@ Lab::~Lab() {
     bool done = false;
     asio::co_spawn(context, simulator.shut_down(), [&](std::exception_ptr) { done = true; });
     while (!done) clock.run_for(context, 10ms);
+}
+
+std::string Lab::entry_of(const base::HttpClientOptions& options) {
+    const auto name = base::parse_url(options.url).host;
+    for (const auto& host : simulator.cluster().world.hosts) {
+        if (host.ip != name) continue;
+        connections.push_back(options);
+        const auto& shown = is_impersonated ? std::string("another") : host.certificate_fingerprint;
+        const bool is_proven = options.tls.fingerprint_sha256 == shown;
+        return hosts_are_reachable && is_proven ? host.name : "nowhere";
+    }
+    return name;
 }
 
 void Lab::restart() {

@@ -115,8 +115,13 @@ public:
     BootImages images;
     ServedBootData served;
     std::vector<proxmox_simulator::RequestRecord> log;
+    bool hosts_are_reachable = true;                   // by their own addresses
+    bool is_impersonated = false;                      // another certificate is shown there
+    std::vector<base::HttpClientOptions> connections;  // opened to such
 
 private:
+    // Where a connection leads; by an address only if the certificate there is the one expected.
+    std::string entry_of(const base::HttpClientOptions& options);
     void drive(const bool& done);
     std::size_t reported_ = 0;
 };

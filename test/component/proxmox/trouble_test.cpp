@@ -1,8 +1,11 @@
 // What goes wrong on the way to a running machine, and what the caller is told.
+#include <algorithm>
+
 #include "providers/errors.hpp"
 #include "test/component/proxmox/template_world.hpp"
 
 using namespace providers;
+using namespace std::chrono_literals;
 using Catch::Contains;
 using proxmox_simulator::TaskFault;
 using proxmox_simulator::TaskTrouble;
@@ -112,8 +115,61 @@ TEST_CASE("A creation that fails ends the attempt with its reason and leaves not
     CHECK(failed.reason == "CreateFailed");
     CHECK(failed.avoid_host);
     CHECK_THAT(failed.message, Contains("creating the VM failed: unable to create VM"));
+    // Which stands in the task's log alone.
+    CHECK_THAT(failed.message, Contains("No space left on device"));
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     CHECK(lab.simulator.cluster().world.machines.empty());
+}
+
+TEST_CASE("A start that fails says why QEMU did not start") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmstart", ".*",
+                                    {TaskTrouble::fail_at_once, "start failed: QEMU exited with code 1",
+                                     "kvm: cannot set up guest memory 'pc.ram': Cannot allocate memory"});
+    auto spec = lab.machine(1);
+    const auto failed = failure_of(lab, spec);
+    CHECK(failed.reason == "StartFailed");
+    CHECK(failed.avoid_host);
+    CHECK_THAT(failed.message, Contains("QEMU exited with code 1: kvm: cannot set up guest memory"));
+}
+
+TEST_CASE("What passes is tried again, also where only the task's log shows that it does") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmstart", ".*",
+                                    {TaskTrouble::fail_at_once, "start failed: exit code 1",
+                                     "can't lock file '/var/lock/qemu-server/lock-1.conf' - got timeout"});
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    CHECK(lab.count("POST", "/nodes/[a-z]+/qemu/[0-9]+/status/start") == 2);
+}
+
+TEST_CASE("Credentials in a task's log reach no message") {
+    Lab lab;
+    lab.simulator.faults().add_task("qmstart", ".*",
+                                    {TaskTrouble::fail_at_once, "exit code 1",
+                                     std::string("kvm: error ") + proxmox_simulator::kDefaultTokenSecret});
+    auto spec = lab.machine(1);
+    const auto failed = failure_of(lab, spec);
+    CHECK_THAT(failed.message, Contains("kvm: error ***"));
+}
+
+TEST_CASE("A VM that the token may no longer see does not hide the others") {
+    Lab lab;
+    std::vector<MachineSpec> specs{lab.machine(1), lab.machine(2)};
+    for (auto& spec : specs) lab.launch(spec);
+    lab.wait(10s);
+    lab.restart();
+    lab.simulator.faults().add(
+        "GET", ".*/qemu/" + specs.front().record.machine_id + "/config",
+        {proxmox_simulator::Moment::before_effect,
+         false,
+         403,
+         "Permission check failed (/vms/" + specs.front().record.machine_id + ", VM.Audit)",
+         {}});
+    const auto machines = lab.run(lab.provider->list());
+    REQUIRE(machines.size() == 2);
+    CHECK(std::ranges::count(machines, specs.back().identity.system_uuid,
+                             [](const Machine& machine) { return machine.identity.system_uuid; }) == 1);
 }
 
 TEST_CASE(

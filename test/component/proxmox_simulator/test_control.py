@@ -110,7 +110,7 @@ def test_a_full_storage_takes_no_more(simulator, client):
     _, _, status = client("GET", "/nodes/alfaromeo/storage/shared/status")
     assert status["avail"] == 0
     end = client.finish(client("POST", "/nodes/alfaromeo/qemu", vmid=100, scsi0="shared:8"))
-    assert end.startswith("unable to create VM 100 - ") and "No space left on device" in end
+    assert end.startswith("unable to create VM 100 - ") and end.endswith("failed: exit code 1")
     assert client("GET", "/nodes/alfaromeo/qemu/100/config")[0] == 500
 
 

@@ -1,5 +1,6 @@
 // Invariant 18: what does not succeed is tried with growing pauses: no change is asked of Proxmox again and
-// again, as if that helped.
+// again, as if that helped, neither within an hour nor, once it was refused, within a minute.
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <deque>
 #include <map>
@@ -11,6 +12,10 @@ namespace simulation {
 namespace {
 
 constexpr std::chrono::hours kLooksBack{1};
+constexpr std::chrono::minutes kGlancesBack{1};
+// 3, 6, 12 and 24 s between them, by each of those who may want the same of a machine: its claim and, once
+// that is gone, the collector.
+constexpr std::size_t kMostRefusedInAMinute = 10;
 // Once a minute for an hour, what goes before, and as much again, as VMIDs are used by one claim after the
 // other.
 constexpr std::size_t kMostInAnHour = 120;
@@ -38,8 +43,20 @@ private:
         return change;
     }
 
-    void forget_what_is_old(std::deque<base::TimePoint>& times) const {
-        while (!times.empty() && times.front() + kLooksBack < world_.now()) times.pop_front();
+    void forget_what_is_old(std::deque<base::TimePoint>& times, base::Duration age = kLooksBack) const {
+        while (!times.empty() && times.front() + age < world_.now()) times.pop_front();
+    }
+
+    void note_refusal(const std::string& change, const proxmox::RequestRecord& record) {
+        auto& times = refused_[change];
+        times.push_back(world_.now());
+        forget_what_is_old(times, kGlancesBack);
+        const auto starts = std::ranges::count_if(
+            starts_, [this](base::TimePoint start) { return start + kGlancesBack >= world_.now(); });
+        if (times.size() <= kMostRefusedInAMinute * (1 + static_cast<std::size_t>(starts))) return;
+        stage_.violate("nothing is hammered", change + " was refused " + std::to_string(times.size()) +
+                                                  " times within a minute: " + record.reason);
+        times.clear();
     }
 
     void note(const proxmox::RequestRecord& record) {
@@ -48,6 +65,7 @@ private:
         times.push_back(world_.now());
         forget_what_is_old(times);
         forget_what_is_old(starts_);
+        if (record.status >= 400) note_refusal(change, record);
         if (times.size() <= kMostInAnHour + kMostAfterAStart * starts_.size()) return;
         stage_.violate("nothing is hammered",
                        change + " for the " + std::to_string(times.size()) + "th time within an hour");
@@ -55,7 +73,8 @@ private:
     }
 
     std::map<std::string, std::deque<base::TimePoint>> times_;  // by change
-    std::set<std::string> known_;                               // processes by name
+    std::map<std::string, std::deque<base::TimePoint>> refused_;
+    std::set<std::string> known_;  // processes by name
     std::deque<base::TimePoint> starts_;
 };
 

@@ -1,5 +1,6 @@
 // What a claim says has happened, has happened: a machine that is Launched runs, a Node that is Registered is
-// that machine's. And a Node is deleted by the operator only when its machine is gone.
+// that machine's. What it says of a failure has the cause in it, wherever Proxmox told that. And a Node is
+// deleted by the operator only when its machine is gone.
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
@@ -15,6 +16,7 @@ public:
                 if (becomes(before, *after, api::conditions::kLaunched)) check_launched(*after);
                 if (becomes(before, *after, api::conditions::kRegistered)) check_registered(*after);
                 if (becomes(before, *after, api::conditions::kMachineDeleted)) check_deleted(*after);
+                if (!before || before->status.lastFailure != after->status.lastFailure) check_failure(*after);
             });
         world_.view.subscribe<api::Node>([this](const api::Node* before, const api::Node* after) {
             if (!after && world_.network.acting()) check_node_deletion(*before);
@@ -76,6 +78,19 @@ private:
         if (!machine_of(claim) || world_.faults.recent_kill()) return;
         stage_.violate("status tells the truth",
                        "claim " + claim.metadata.name + " says that its machine is deleted, but it exists");
+    }
+
+    // The log cannot be read at every time.
+    void check_failure(const NodeSmithClaim& claim) const {
+        const auto& failure = claim.status.lastFailure;
+        const bool hides_it = failure && failure->message.find("exit code 1") != std::string::npos &&
+                              failure->message.find(kInjectedCause) == std::string::npos &&
+                              failure->message.find("injected") != std::string::npos;
+        if (!hides_it) return;
+        for (const auto fault : {Fault::provider_refused, Fault::provider_answer_lost, Fault::provider_slow,
+                                 Fault::host_died, Fault::killed_at_request, Fault::killed})
+            if (world_.faults.has(fault)) return;
+        stage_.violate("failures have causes", "claim " + claim.metadata.name + ": " + failure->message);
     }
 
     void check_node_deletion(const api::Node& node) const {

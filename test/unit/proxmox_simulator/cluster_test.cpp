@@ -174,7 +174,10 @@ TEST_CASE("a full storage refuses uploads and disks") {
     auto& storage = driver.world().storages.at("shared");
     storage.foreign_used[""] = storage.total;
     auto end = driver.finish(driver.post("/nodes/alfaromeo/qemu", "vmid=100&scsi0=shared%3A1"));
-    CHECK(end.ends_with("No space left on device"));
+    // Why it failed, its log tells alone.
+    CHECK(end.ends_with("failed: exit code 1"));
+    const auto& log = driver.cluster().tasks.all().back()->log;
+    CHECK(log[log.size() - 2].ends_with("No space left on device"));
 }
 
 TEST_CASE("the same seed gives the same run") {

@@ -149,7 +149,7 @@ TEST_CASE("a connection that is lost tells nothing about the effect") {
 TEST_CASE("a storage that is full refuses disks") {
     server().control("POST", "/storages/shared/fill", {{"availGiB", 0}});
     auto end = finish("POST", kHost + "/qemu", "vmid=" + fresh_vmid() + "&scsi0=shared%3A8");
-    CHECK(end.ends_with("No space left on device"));
+    CHECK(end.ends_with("failed: exit code 1"));
     server().control("POST", "/storages/shared/fill", {{"availGiB", 400}});
     CHECK(finish("DELETE", path_of(create("&scsi0=shared%3A8"))) == "OK");
 }

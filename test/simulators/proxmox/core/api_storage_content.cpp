@@ -134,28 +134,30 @@ std::string content_name(const std::string& content, const std::string& filename
     return content + "/" + name;
 }
 
+Duration remote_shell(const Cluster& cluster) {
+    const auto trouble = cluster.faults ? cluster.faults->on_remote_shell() : Duration::zero();
+    return cluster.world.durations.remote_shell + trouble;
+}
+
 struct Arrival {
-    std::string storage, host, name, content, data;
+    std::string storage, host, name, content;
+    UploadedFile file;
     std::string algorithm, expected_checksum;
+    bool is_remote = false;  // from the host that was asked to another one
 };
 
 asio::awaitable<void> import_file(Cluster& cluster, Task& task, Arrival file) {
     auto& storage = find_storage(cluster.world, file.storage);
     auto temporary = "/var/tmp/pveupload-" + sha1_hex(task.upid).substr(0, 32);
-    Volume volume{file.name,
-                  file.content,
-                  file.name.substr(file.name.rfind('.') + 1),
-                  file.data.size(),
-                  file.data.size(),
-                  std::nullopt,
-                  "",
-                  cluster.wall_seconds(),
-                  ""};
+    const auto size = file.file.data.size();
+    Volume volume{
+        file.name, file.content, file.name.substr(file.name.rfind('.') + 1), size, size, std::nullopt, "", 0,
+        ""};
     if (file.content == "iso") volume.format = "iso";
     auto path = volume_path(storage, volume);
     task.log.push_back("starting file import from: " + temporary);
     if (!file.algorithm.empty()) {
-        auto sum = checksum(file.algorithm, file.data);
+        auto sum = checksum(file.algorithm, file.file.data);
         if (sum != lower(file.expected_checksum)) {
             throw failure("checksum mismatch: got '" + sum + "' != expect '" + file.expected_checksum + "'");
         }
@@ -163,17 +165,35 @@ asio::awaitable<void> import_file(Cluster& cluster, Task& task, Arrival file) {
     }
     task.log.push_back("target node: " + file.host);
     task.log.push_back("target file: " + path);
-    task.log.push_back("file size is: " + std::to_string(file.data.size()));
-    auto command = "cp -- " + temporary + " " + path;
+    task.log.push_back("file size is: " + std::to_string(size));
+    const std::string copies = file.is_remote ? "/usr/bin/scp -p -- " : "cp -- ";
+    const auto target = file.is_remote ? "[" + cluster.host(file.host).ip + "]:" + path : path;
+    const auto command = copies + temporary + " " + target;
     task.log.push_back("command: " + command);
     co_await task.spend(cluster.world.durations.of_task("imgcopy"));
-    if (free_space(storage, file.host) < file.data.size()) {
-        task.log.push_back("cp: error writing '" + path + "': No space left on device");
+    if (file.is_remote) co_await task.spend(remote_shell(cluster));
+    const auto complain = [&](const std::string& cause) {
+        task.log.push_back(copies.substr(0, copies.find(' ')) + ": " + cause);
         throw failure("import failed: command '" + command + "' failed: exit code 1");
-    }
-    volume.data = std::move(file.data);
+    };
+    if (*file.file.is_gone) complain("cannot stat '" + temporary + "': No such file or directory");
+    if (free_space(storage, file.host) < size)
+        complain("error writing '" + path + "': No space left on device");
+    volume.created = cluster.wall_seconds();
+    volume.data = std::move(file.file.data);
     add_volume(storage, file.host, std::move(volume));
     task.log.push_back("finished file import successfully");
+}
+
+// The other host's storage is activated and its folder made by ssh, within the request.
+asio::awaitable<void> prepare_other_host(Cluster& cluster, const Host& target, std::string storage) {
+    constexpr int kCommands = 2;
+    for (int i = 0; i < kCommands; ++i) {
+        if (!target.powered_on)
+            throw failure("can't activate storage '" + storage + "' on node '" + target.name +
+                          "': No route to host");
+        co_await cluster.clock.sleep_for(remote_shell(cluster));
+    }
 }
 
 asio::awaitable<json::value> upload(Call& call) {
@@ -187,14 +207,16 @@ asio::awaitable<json::value> upload(Call& call) {
     auto& storage = usable_storage(cluster.world, id, node);
     if (!is_file_based(storage)) throw failure("can't upload to storage type '" + storage.type + "'");
     if (!call.file) throw failure("missing temporary file name");
+    if (*call.file->is_gone) throw failure("temporary file '/var/tmp/pveupload-0' does not exist");
     auto content = call.text("content");
     auto name = content_name(content, call.text("filename"));
     if (!storage.content.contains(content))
         throw failure("storage '" + id + "' does not support '" + content + "' content");
-    if (!target->powered_on)
-        throw failure("can't activate storage '" + id + "' on node '" + node + "': No route to host");
+    const bool is_remote = node != call.node;
+    if (is_remote) co_await prepare_other_host(cluster, *target, id);
     Arrival file{
-        id, node, name, content, call.file->data, call.text("checksum-algorithm"), call.text("checksum")};
+        id,       node, name, content, *call.file, call.text("checksum-algorithm"), call.text("checksum"),
+        is_remote};
     auto& task = cluster.create_task(call.node, "imgcopy", "", call.user);
     co_return json::value(cluster.run_task(task, import_file(cluster, task, std::move(file))));
 }

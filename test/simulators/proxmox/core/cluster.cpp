@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sha256.hpp"
 #include "test/simulators/proxmox/core/cloudinit.hpp"
 #include "test/simulators/proxmox/core/error.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
@@ -15,6 +16,13 @@ namespace {
 // Until corosync has noticed that a host is gone (measured on three nodes).
 constexpr Duration kFailureDetection = std::chrono::milliseconds{7600};
 
+// A certificate's SHA-256, colon-separated, for a host whose certificate nobody will see.
+std::string made_up(const std::string& name) {
+    std::string fingerprint;
+    for (const auto byte : base::sha256(name)) fingerprint += (fingerprint.empty() ? "" : ":") + hex(byte, 2);
+    return fingerprint;
+}
+
 }  // namespace
 
 Cluster::Cluster(asio::any_io_executor ex, base::Clock& clk, base::Random& rnd, World initial)
@@ -26,7 +34,10 @@ Cluster::Cluster(asio::any_io_executor ex, base::Clock& clk, base::Random& rnd, 
       locks(ex, clk),
       tasks(ex, clk, locks),
       background(ex),
-      statistics(*this) {}
+      statistics(*this) {
+    for (auto& known : world.hosts)
+        if (known.certificate_fingerprint.empty()) known.certificate_fingerprint = made_up(known.name);
+}
 
 Host* Cluster::find_host(const std::string& name) {
     for (auto& candidate : world.hosts) {
@@ -47,6 +58,7 @@ bool Cluster::seems_online(const Host& candidate) const {
 
 bool Cluster::has_quorum() const {
     if (world.standalone) return true;
+    if (is_partitioned) return false;
     auto online = std::count_if(world.hosts.begin(), world.hosts.end(),
                                 [this](const auto& candidate) { return seems_online(candidate); });
     return static_cast<std::size_t>(online) > world.hosts.size() / 2;
@@ -54,6 +66,13 @@ bool Cluster::has_quorum() const {
 
 void Cluster::require_quorum() const {
     if (!has_quorum()) throw failure("cluster not ready - no quorum?");
+}
+
+void Cluster::require_writable(const std::string& node, int vmid) const {
+    constexpr std::uint64_t kPids = 30000;
+    if (has_quorum()) return;
+    throw failure("unable to open file '/etc/pve/nodes/" + node + "/qemu-server/" + std::to_string(vmid) +
+                  ".conf.tmp." + std::to_string(100 + random.below(kPids)) + "' - Permission denied");
 }
 
 asio::awaitable<void> Cluster::lock_user_config(std::string action) {

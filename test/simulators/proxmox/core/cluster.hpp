@@ -33,6 +33,7 @@ public:
     Statistics statistics;
     MachineHooks* hooks = nullptr;  // not owned, may be null
     FaultPlan* faults = nullptr;    // not owned, may be null
+    bool is_partitioned = false;    // hosts are on, but too few of them see each other
 
     std::int64_t wall_seconds() const { return to_seconds(clock.wall_now()); }
 
@@ -43,6 +44,8 @@ public:
     bool has_quorum() const;
     // Throws "cluster not ready - no quorum?".
     void require_quorum() const;
+    // Of a machine's configuration; throws what the file system of the cluster says without quorum.
+    void require_writable(const std::string& node, int vmid) const;
     // For changes to users, pools and rights: waits and throws "cfs-lock 'file-user_cfg' error: no quorum!".
     asio::awaitable<void> lock_user_config(std::string action);
 

@@ -23,6 +23,7 @@ void ScriptedFaults::clear() {
     requests_.clear();
     options_.clear();
     tasks_.clear();
+    remote_shell_delay_ = base::Duration::zero();
 }
 
 template <class Fault>

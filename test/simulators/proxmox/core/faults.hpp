@@ -33,6 +33,7 @@ enum class TaskTrouble {
 struct TaskFault {
     TaskTrouble trouble = TaskTrouble::fail_at_once;
     std::string text = "injected fault";
+    std::string log;  // a line of the task's log before it fails: where the cause stands; empty: none
 };
 
 class FaultPlan {
@@ -50,6 +51,8 @@ public:
     virtual std::optional<RequestFault> on_option(int /*vmid*/, const std::string& /*option*/) {
         return std::nullopt;
     }
+    // How much longer than usual a command takes that one host runs on another by ssh.
+    virtual base::Duration on_remote_shell() { return base::Duration::zero(); }
 };
 
 class ScriptedFaults final : public FaultPlan {
@@ -62,11 +65,13 @@ public:
                   int skip = 0);
     void add_option(std::string vmid_pattern, std::string option_pattern, RequestFault fault, int count = 1,
                     int skip = 0);
+    void slow_remote_shells(base::Duration delay) { remote_shell_delay_ = delay; }
     void clear();
 
     std::optional<RequestFault> on_request(const std::string& method, const std::string& path) override;
     std::optional<TaskFault> on_task(const std::string& type, const std::string& id) override;
     std::optional<RequestFault> on_option(int vmid, const std::string& option) override;
+    base::Duration on_remote_shell() override { return remote_shell_delay_; }
 
 private:
     template <class Fault>
@@ -81,6 +86,7 @@ private:
 
     std::list<Entry<RequestFault>> requests_, options_;
     std::list<Entry<TaskFault>> tasks_;
+    base::Duration remote_shell_delay_{};
 };
 
 }  // namespace proxmox_simulator

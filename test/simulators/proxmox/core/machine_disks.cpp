@@ -31,7 +31,8 @@ struct Maker {
 
     std::string allocate(Storage& storage, Volume volume) const {
         auto path = volume_path(storage, volume);
-        require_space(storage, request.node, volume.used, path);
+        require_space(storage, request.node, volume.used,
+                      {"/usr/bin/qemu-img create -f " + volume.format + " " + path, task.log});
         if (volume.format != "raw") task.log.push_back(formatting(path, volume.format, volume.size));
         const auto& added = add_volume(storage, request.node, std::move(volume));
         created.push_back(print_volume_id(storage.id, added));

@@ -92,7 +92,11 @@ public:
         bool cloudinit = is_cloudinit_volume(source);
         volume.name = cloudinit ? cloudinit_name(storage, copy_.vmid)
                                 : new_disk_name(storage, copy_.node, copy_.vmid, volume.format);
-        require_space(storage, copy_.node, volume.used, volume_path(storage, volume));
+        const auto path = volume_path(storage, volume);
+        require_space(storage, copy_.node, volume.used,
+                      {"/usr/bin/qemu-img convert -p -n -f " + base->format + " -O " + volume.format + " " +
+                           base->name + " zeroinit:" + path,
+                       task_.log});
         drive.volume = print_volume_id(storage.id, add_volume(storage, copy_.node, volume));
         created_.push_back(drive.volume);
         if (!linked) task_.log.push_back("allocated target volume '" + drive.volume + "'");
@@ -162,6 +166,7 @@ asio::awaitable<void> copy_machine(Cluster& cluster, Task& task, const Copy& cop
     }
     const auto* kind = copy.full ? "qmclone-full" : "qmclone";
     co_await task.spend(cluster.world.durations.of_task(kind));
+    cluster.require_writable(copy.node, copy.vmid);
     auto& machine = cluster.machine(copy.node, copy.vmid);
     machine.config = std::move(config);
     machine.node = copy.target;
@@ -191,7 +196,8 @@ asio::awaitable<void> clone_worker(Cluster& cluster, Task& task, Copy copy) {
     }
     if (complaint.empty()) co_return;
     free_disks(cluster, copy.node, created);
-    cluster.world.machines.erase(copy.vmid);
+    // Without quorum it cannot even take back what it had begun.
+    if (cluster.has_quorum()) cluster.world.machines.erase(copy.vmid);
     throw failure("clone failed: " + complaint);
 }
 

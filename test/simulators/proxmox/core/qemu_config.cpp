@@ -112,13 +112,6 @@ void require_unmodified(const Machine& machine, const std::string& digest) {
     }
 }
 
-// Each write of the file goes through the cluster's file system.
-void require_writable(Cluster& cluster, const std::string& node, int vmid) {
-    if (cluster.has_quorum()) return;
-    throw failure("unable to open file '/etc/pve/nodes/" + node + "/qemu-server/" + std::to_string(vmid) +
-                  ".conf.tmp.116' - Permission denied");
-}
-
 std::vector<std::string> shuffled(const Config& settings, base::Random& random) {
     std::vector<std::string> options;
     for (const auto& [option, value] : settings) options.push_back(option);
@@ -128,7 +121,7 @@ std::vector<std::string> shuffled(const Config& settings, base::Random& random) 
 }
 
 void write_deletion(Cluster& cluster, const Change& change, const std::string& option) {
-    require_writable(cluster, change.node, change.vmid);
+    cluster.require_writable(change.node, change.vmid);
     auto& machine = cluster.machine(change.node, change.vmid);
     machine.pending.erase(option);
     if (!machine.config.contains(option)) return;
@@ -159,7 +152,7 @@ asio::awaitable<void> write_option(Cluster& cluster, Task& task, const Change& c
     } else if (is_network_interface(option) && !old.empty()) {
         require_bridge(cluster.world, change.user, old);
     }
-    require_writable(cluster, change.node, change.vmid);
+    cluster.require_writable(change.node, change.vmid);
     auto& machine = cluster.machine(change.node, change.vmid);
     machine.pending_delete.erase(option);
     machine.pending[option] = value;
@@ -240,7 +233,7 @@ Change prepare(Call& call) {
     require_change_rights(call, machine, change);
     require_unmodified(machine, change.digest);
     require_unlocked(machine.config);
-    require_writable(call.cluster, call.node, change.vmid);
+    call.cluster.require_writable(call.node, call.vmid());
     add_random_macs(call.cluster, change.settings);
     return change;
 }

@@ -56,6 +56,7 @@ asio::awaitable<void> fill_in(Cluster& cluster, Task& task, const Creation& crea
     auto config = creation.settings;
     for (auto& [option, value] : disks) config[option] = value;
     make_identity(cluster, config);
+    cluster.require_writable(creation.node, creation.vmid);
     cluster.machine(creation.node, creation.vmid).config = std::move(config);
     if (!creation.pool.empty()) cluster.world.pools[creation.pool].vms.insert(creation.vmid);
 }
@@ -70,7 +71,8 @@ asio::awaitable<void> create_worker(Cluster& cluster, Task& task, Creation creat
     }
     if (!complaint.empty()) {
         free_disks(cluster, creation.node, volumes);
-        cluster.world.machines.erase(creation.vmid);
+        // Without quorum it cannot even take back what it had begun.
+        if (cluster.has_quorum()) cluster.world.machines.erase(creation.vmid);
         bool aborted = complaint == "received interrupt";
         throw failure(aborted ? complaint
                               : "unable to create VM " + std::to_string(creation.vmid) + " - " + complaint);

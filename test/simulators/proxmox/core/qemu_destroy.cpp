@@ -67,6 +67,7 @@ asio::awaitable<void> destroy_worker(Cluster& cluster, Task& task, Destruction o
                            "' is not online");
         ++task.warnings;
     }
+    cluster.require_writable(order.node, order.vmid);
     cluster.machine(order.node, order.vmid).config = {{"lock", "destroyed"}};
     co_await task.spend(cluster.world.durations.of_task("qmdestroy"));
     if (order.purge)

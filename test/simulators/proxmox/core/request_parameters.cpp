@@ -161,7 +161,9 @@ json::object parse_upload(const base::HttpRequest& request, std::optional<Upload
         auto file_name = disposition_field(head, "filename");
         if (!file_name.empty()) {
             values["filename"] = file_name;
-            file = UploadedFile{file_name, std::move(data)};
+            file.emplace();
+            file->name = file_name;
+            file->data = std::move(data);
         } else {
             values[name] = data;
         }

@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ namespace proxmox_simulator {
 struct UploadedFile {
     std::string name;
     std::string data;
+    // Set when its client is cut off: the server then takes the temporary file away, whoever still needs it.
+    std::shared_ptr<bool> is_gone = std::make_shared<bool>(false);
 };
 
 struct Endpoint;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr Duration kUnauthorizedDelay = std::chrono::seconds{3};
 constexpr Duration kProxyTimeout = std::chrono::seconds{30};
+// The server's own idle timeout, which is not lifted for uploads: their client waits in vain.
+constexpr Duration kUploadPatience = std::chrono::seconds{5};
 constexpr Duration kUnreachableDelay = std::chrono::seconds{3},
                    kFirstUnreachableDelay = std::chrono::seconds{14};
 constexpr int kDaemonWorkers = 3;
@@ -30,6 +32,7 @@ struct Simulator::Exchange {
     Target target;
     json::object parameters;
     std::optional<UploadedFile> file;
+    std::unique_ptr<base::Alarm> cut;  // of an upload
     std::string user;
     std::optional<base::HttpResponse> response;  // nullopt when done: the connection is lost
     bool done = false;
@@ -52,8 +55,8 @@ Simulator::Simulator(asio::any_io_executor executor, base::Clock& clock, base::R
 
 asio::awaitable<base::HttpResponse> Simulator::handle(base::HttpRequest request, std::string entry_host) {
     if (entry_host.empty()) entry_host = cluster_.world.hosts.front().name;
-    if (!cluster_.host(entry_host).powered_on)
-        throw base::TransportError(entry_host + ": No route to host", false);
+    const auto* entry = cluster_.find_host(entry_host);
+    if (!entry || !entry->powered_on) throw base::TransportError(entry_host + ": No route to host", false);
     auto exchange = std::make_shared<Exchange>(cluster_.executor);
     exchange->request = std::move(request);
     exchange->entry_host = std::move(entry_host);
@@ -147,6 +150,7 @@ asio::awaitable<json::object> Simulator::dispatch(Exchange& exchange) {
             throw RawError(denied.status(), denied.what());
         }
         exchange.parameters = parse_upload(request, exchange.file);
+        cut_off_in_time(exchange);
     } else {
         exchange.parameters = parse_body(request);
     }
@@ -172,6 +176,16 @@ asio::awaitable<json::object> Simulator::dispatch(Exchange& exchange) {
     Call call{cluster_, *match.endpoint, exchange.user, node, std::move(validated), exchange.file, {}};
     auto result = co_await execute(exchange, call);
     co_return result;
+}
+
+// What serves the upload says nothing before it is done: it waits for other hosts, or for a free worker.
+void Simulator::cut_off_in_time(Exchange& exchange) {
+    if (!exchange.file) return;
+    exchange.cut = cluster_.clock.call_at(cluster_.clock.now() + kUploadPatience, [this, &exchange] {
+        if (!exchange.finish(std::nullopt)) return;
+        *exchange.file->is_gone = true;
+        record(exchange);
+    });
 }
 
 asio::awaitable<json::object> Simulator::execute(Exchange&, Call& call) {

@@ -55,6 +55,7 @@ private:
     asio::awaitable<std::optional<base::HttpResponse>> answer(Exchange& exchange);
     asio::awaitable<void> strike(RequestFault fault);
     asio::awaitable<json::object> dispatch(Exchange& exchange);
+    void cut_off_in_time(Exchange& exchange);
     asio::awaitable<json::object> execute(Exchange& exchange, Call& call);
     void authenticate(Exchange& exchange, const Endpoint* endpoint);
     void check_permission(const Endpoint& endpoint, const json::object& parameters,

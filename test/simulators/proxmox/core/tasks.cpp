@@ -97,6 +97,7 @@ asio::awaitable<void> Tasks::supervise(Task& task, asio::awaitable<void> work,
 
 asio::awaitable<void> Tasks::perform(Task& task, asio::awaitable<void> work, std::optional<TaskFault> fault) {
     co_await task.spend(kForkDelay);
+    if (fault && !fault->log.empty()) task.log.push_back(fault->log);
     if (fault && fault->trouble == TaskTrouble::fail_at_once) {
         // The request has taken the VMID already, which the worker gives back.
         if (task.type != "qmcreate") throw failure(fault->text);

@@ -107,9 +107,10 @@ std::uint64_t free_space(const Storage& storage, const std::string& host) {
 }
 
 void require_space(const Storage& storage, const std::string& host, std::uint64_t bytes,
-                   const std::string& path) {
+                   DiskCommand command) {
     if (bytes <= free_space(storage, host)) return;
-    throw failure("unable to create image: '" + path + "': No space left on device");
+    command.log.push_back("qemu-img: error while writing at byte 0: No space left on device");
+    throw failure("command '" + command.line + "' failed: exit code 1");
 }
 
 bool is_file_based(const Storage& storage) {

@@ -40,9 +40,12 @@ std::string volume_path(const Storage& storage, const Volume& volume);
 
 std::uint64_t used_space(const Storage& storage, const std::string& host);
 std::uint64_t free_space(const Storage& storage, const std::string& host);
-// Throws "... No space left on device".
-void require_space(const Storage& storage, const std::string& host, std::uint64_t bytes,
-                   const std::string& path);
+// Throws that the command, which makes `path`, failed; why, it says in the log alone.
+struct DiskCommand {
+    std::string line;
+    std::vector<std::string>& log;
+};
+void require_space(const Storage& storage, const std::string& host, std::uint64_t bytes, DiskCommand command);
 
 bool is_file_based(const Storage& storage);
 // The first free "vm-105-disk-N" (or base-, or the fixed cloudinit name) with folder and extension as the

@@ -150,7 +150,8 @@ struct Durations {
     Duration other = std::chrono::milliseconds{200};
     Duration boot = std::chrono::seconds{2};  // from start to the guest agent answering
     Duration guest_shutdown = std::chrono::seconds{1};
-    Duration request = Duration::zero();  // added to every request
+    Duration request = Duration::zero();                     // added to every request
+    Duration remote_shell = std::chrono::milliseconds{300};  // one command on another host, by ssh
 
     Duration of_task(std::string_view type) const {
         auto known = tasks.find(type);
