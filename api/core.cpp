@@ -7,8 +7,7 @@ namespace api {
 
 BOOST_DESCRIBE_STRUCT(Taint, (), (key, value, effect, timeAdded))
 BOOST_DESCRIBE_STRUCT(NodeSpec, (), (taints, unschedulable, providerID))
-BOOST_DESCRIBE_STRUCT(NodeSystemInfo, (),
-                      (machineID, systemUUID, bootID, kubeletVersion, osImage, operatingSystem, architecture))
+BOOST_DESCRIBE_STRUCT(NodeSystemInfo, (), (machineID, systemUUID, architecture))
 BOOST_DESCRIBE_STRUCT(NodeAddress, (), (type, address))
 BOOST_DESCRIBE_STRUCT(NodeStatus, (), (capacity, allocatable, conditions, addresses, nodeInfo))
 BOOST_DESCRIBE_STRUCT(Node, (), (metadata, spec, status))
@@ -23,15 +22,14 @@ BOOST_DESCRIBE_STRUCT(ConfigMap, (), (metadata, data))
 BOOST_DESCRIBE_STRUCT(EventSource, (), (component, host))
 BOOST_DESCRIBE_STRUCT(Event, (),
                       (metadata, involvedObject, type, reason, message, action, count, firstTimestamp,
-                       lastTimestamp, eventTime, source, reportingComponent, reportingInstance))
+                       lastTimestamp, source, reportingComponent))
 BOOST_DESCRIBE_STRUCT(LeaseSpec, (),
                       (holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions))
 BOOST_DESCRIBE_STRUCT(Lease, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(PodTemplateSpec, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(DaemonSetSpec, (), (selector, template_))
 BOOST_DESCRIBE_STRUCT(DaemonSet, (), (metadata, spec))
-BOOST_DESCRIBE_STRUCT(PodDisruptionBudgetSpec, (),
-                      (minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy))
+BOOST_DESCRIBE_STRUCT(PodDisruptionBudgetSpec, (), (minAvailable, maxUnavailable, selector))
 BOOST_DESCRIBE_STRUCT(PodDisruptionBudgetStatus, (),
                       (observedGeneration, disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods))
 BOOST_DESCRIBE_STRUCT(PodDisruptionBudget, (), (metadata, spec, status))
@@ -58,5 +56,12 @@ const Taint* find_taint(const std::vector<Taint>& taints, std::string_view key, 
         if (taint.key == key && taint.effect == effect) return &taint;
     return nullptr;
 }
+
+BOOST_DESCRIBE_STRUCT(CertificateSigningRequestSpec, (), (request, signerName, usages, username, groups))
+BOOST_DESCRIBE_STRUCT(CertificateSigningRequestCondition, (), (type, status, reason, message))
+BOOST_DESCRIBE_STRUCT(CertificateSigningRequestStatus, (), (conditions))
+BOOST_DESCRIBE_STRUCT(CertificateSigningRequest, (), (metadata, spec, status))
+
+template const Type& type_of<CertificateSigningRequest>();
 
 }  // namespace api

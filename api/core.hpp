@@ -1,6 +1,7 @@
 // The kinds of Kubernetes itself that we read or write. Each struct holds the fields we use; everything
 // else an object carries is skipped on the way in and, because writes are patches, never lost.
 #pragma once
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "api/meta.hpp"
 #include "api/node.hpp"
 #include "api/pod.hpp"
+#include "api/resource.hpp"
 #include "api/storage.hpp"
 
 namespace api {
@@ -82,10 +84,8 @@ struct Event {
     std::int32_t count = 0;
     std::optional<Time> firstTimestamp;
     std::optional<Time> lastTimestamp;
-    std::optional<MicroTime> eventTime;
     EventSource source;
     std::string reportingComponent;
-    std::string reportingInstance;
     bool operator==(const Event&) const = default;
 };
 
@@ -128,7 +128,6 @@ struct PodDisruptionBudgetSpec {
     std::optional<IntOrString> minAvailable;
     std::optional<IntOrString> maxUnavailable;
     std::optional<LabelSelector> selector;
-    std::string unhealthyPodEvictionPolicy;
     bool operator==(const PodDisruptionBudgetSpec&) const = default;
 };
 
@@ -155,6 +154,38 @@ struct Eviction {
     ObjectMeta metadata;
     std::optional<DeleteOptions> deleteOptions;
     bool operator==(const Eviction&) const = default;
+};
+
+struct CertificateSigningRequestSpec {
+    Bytes request;  // PKCS#10 as PEM
+    std::string signerName;
+    std::vector<std::string> usages;
+    // Who asks; the API server writes both, and overwrites what the client put there.
+    std::string username;
+    std::vector<std::string> groups;
+    bool operator==(const CertificateSigningRequestSpec&) const = default;
+};
+
+struct CertificateSigningRequestCondition {
+    std::string type;  // Approved, Denied or Failed
+    std::string status;
+    std::string reason;
+    std::string message;
+    bool operator==(const CertificateSigningRequestCondition&) const = default;
+};
+
+struct CertificateSigningRequestStatus {
+    std::vector<CertificateSigningRequestCondition> conditions;
+    bool operator==(const CertificateSigningRequestStatus&) const = default;
+};
+
+struct CertificateSigningRequest {
+    static constexpr Resource kResource{"certificates.k8s.io", "v1", "certificatesigningrequests",
+                                        "CertificateSigningRequest", false};
+    ObjectMeta metadata;
+    CertificateSigningRequestSpec spec;
+    CertificateSigningRequestStatus status;
+    bool operator==(const CertificateSigningRequest&) const = default;
 };
 
 }  // namespace api

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "api/resource.hpp"
 
@@ -32,6 +33,15 @@ struct Type;  // the description of one type, see api/type.hpp
 // The description of T; defined for every struct of api/core.hpp, api/meta.hpp and api/v1alpha1/.
 template <class T>
 const Type& type_of();
+
+// The value's name in JSON; empty for one that has none.
+std::string_view enum_name(const Type& type, const void* value);
+
+template <class T>
+    requires std::is_enum_v<T>
+std::string_view name_of(T value) {
+    return enum_name(type_of<T>(), &value);
+}
 
 // The untyped core of the functions below. `object` points to an instance of the described type.
 void decode_into(const json::value& document, void* object, const Type& type);

@@ -13,7 +13,7 @@ BOOST_DESCRIBE_STRUCT(ObjectMeta, (),
                       (name, namespace_, uid, resourceVersion, generation, creationTimestamp,
                        deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences,
                        finalizers))
-BOOST_DESCRIBE_STRUCT(ListMeta, (), (resourceVersion, continue_, remainingItemCount))
+BOOST_DESCRIBE_STRUCT(ListMeta, (), (resourceVersion, continue_))
 BOOST_DESCRIBE_STRUCT(StatusCause, (), (reason, message, field))
 BOOST_DESCRIBE_STRUCT(StatusDetails, (), (name, group, kind, uid, causes, retryAfterSeconds))
 BOOST_DESCRIBE_STRUCT(Status, (), (metadata, status, message, reason, details, code))
@@ -43,8 +43,7 @@ const OwnerReference* controller_of(const ObjectMeta& metadata) {
 }
 
 bool has_finalizer(const ObjectMeta& metadata, std::string_view finalizer) {
-    return std::find(metadata.finalizers.begin(), metadata.finalizers.end(), finalizer) !=
-           metadata.finalizers.end();
+    return std::ranges::find(metadata.finalizers, finalizer) != metadata.finalizers.end();
 }
 
 const std::string* find(const StringMap& map, std::string_view key) {
@@ -75,6 +74,12 @@ bool is_true(const Conditions& conditions, std::string_view type) {
     return condition && condition->status == ConditionStatus::True;
 }
 
+std::optional<Time> true_since(const Conditions& conditions, std::string_view type) {
+    const auto* condition = find_condition(conditions, type);
+    return condition && condition->status == ConditionStatus::True ? condition->lastTransitionTime
+                                                                   : std::nullopt;
+}
+
 bool is_false(const Conditions& conditions, std::string_view type) {
     const Condition* condition = find_condition(conditions, type);
     return condition && condition->status == ConditionStatus::False;
@@ -84,8 +89,8 @@ bool set_condition(Conditions& conditions, const ConditionUpdate& update, Time n
     // Of metav1.Condition: a longer one would have the whole status refused.
     constexpr std::size_t kLongestMessage = 32'768;
     const auto message = base::beginning(update.message, kLongestMessage);
-    auto place = std::find_if(conditions.begin(), conditions.end(),
-                              [&](const Condition& each) { return each.type == update.type; });
+    auto place =
+        std::ranges::find_if(conditions, [&](const Condition& each) { return each.type == update.type; });
     const bool added = place == conditions.end();
     if (added) {
         place = conditions.emplace(conditions.end());

@@ -44,7 +44,6 @@ struct ObjectMeta {
 struct ListMeta {
     std::string resourceVersion;
     std::string continue_;
-    std::optional<std::int64_t> remainingItemCount;
     bool operator==(const ListMeta&) const = default;
 };
 
@@ -119,6 +118,8 @@ using Conditions = std::vector<Condition>;
 // nullptr when there is none; points into the list.
 const Condition* find_condition(const Conditions& conditions, std::string_view type);
 bool is_true(const Conditions& conditions, std::string_view type);
+// Since when it is true; nullopt: it is not.
+std::optional<Time> true_since(const Conditions& conditions, std::string_view type);
 // False also means that the condition is there: absent is neither true nor false.
 bool is_false(const Conditions& conditions, std::string_view type);
 

@@ -20,8 +20,6 @@ inline constexpr std::string_view kArch = "kubernetes.io/arch";
 inline constexpr std::string_view kOs = "kubernetes.io/os";
 inline constexpr std::string_view kExcludeFromLoadBalancers =
     "node.kubernetes.io/exclude-from-external-load-balancers";
-// Labels below this prefix a kubelet may not set on its own Node (NodeRestriction).
-inline constexpr std::string_view kNodeRolePrefix = "node-role.kubernetes.io/";
 }  // namespace labels
 
 namespace annotations {
@@ -122,7 +120,6 @@ inline constexpr std::string_view kNoHostLargeEnough = "NoHostLargeEnough";     
 inline constexpr std::string_view kWithdrawn = "Withdrawn";                            // Launched
 inline constexpr std::string_view kInsufficientCapacity = "InsufficientCapacity";      // Launched
 inline constexpr std::string_view kProviderError = "ProviderError";                    // Launched
-inline constexpr std::string_view kProvisioningFailed = "ProvisioningFailed";          // Launched
 inline constexpr std::string_view kLaunchAttemptsExceeded = "LaunchAttemptsExceeded";  // Failed
 inline constexpr std::string_view kProvisionTimeout = "ProvisionTimeout";              // Launched
 inline constexpr std::string_view kRegistered = "Registered";
@@ -189,9 +186,7 @@ inline constexpr std::string_view kSecretKeyMissing = "SecretKeyMissing";
 inline constexpr std::string_view kSecretNamespaceRefused = "SecretNamespaceRefused";
 inline constexpr std::string_view kReachable = "Reachable";
 inline constexpr std::string_view kUnreachable = "Unreachable";
-inline constexpr std::string_view kUnauthorized = "Unauthorized";
 inline constexpr std::string_view kForbidden = "Forbidden";
-inline constexpr std::string_view kTLSFailed = "TLSFailed";
 inline constexpr std::string_view kUnsupportedType = "UnsupportedType";
 inline constexpr std::string_view kOrphansFound = "OrphansFound";
 inline constexpr std::string_view kNoOrphans = "NoOrphans";
@@ -205,7 +200,6 @@ inline constexpr std::string_view kPoolsResolved = "PoolsResolved";
 inline constexpr std::string_view kPoolMissing = "PoolMissing";
 inline constexpr std::string_view kProviderRefMissing = "ProviderRefMissing";
 inline constexpr std::string_view kProviderMissing = "ProviderMissing";
-inline constexpr std::string_view kProviderTypeMissing = "ProviderTypeMissing";
 inline constexpr std::string_view kProviderInitializationFailed = "ProviderInitializationFailed";
 inline constexpr std::string_view kTokensMayNotJoin = "TokensMayNotJoin";
 inline constexpr std::string_view kHealthy = "Healthy";                              // ClusterHealthy

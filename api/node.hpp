@@ -32,10 +32,6 @@ struct NodeSpec {
 struct NodeSystemInfo {
     std::string machineID;
     std::string systemUUID;
-    std::string bootID;
-    std::string kubeletVersion;
-    std::string osImage;
-    std::string operatingSystem;
     std::string architecture;
     bool operator==(const NodeSystemInfo&) const = default;
 };

@@ -99,7 +99,7 @@ std::string to_text(Wide value) {
     for (Wide rest = negative ? -value : value; rest != 0; rest /= 10)
         text += static_cast<char>('0' + static_cast<int>(rest % 10));
     if (negative) text += '-';
-    std::reverse(text.begin(), text.end());
+    std::ranges::reverse(text);
     return text;
 }
 

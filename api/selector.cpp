@@ -18,7 +18,7 @@ std::optional<std::int64_t> as_integer(std::string_view text) {
 }
 
 bool contains(const std::vector<std::string>& values, std::string_view value) {
-    return std::find(values.begin(), values.end(), value) != values.end();
+    return std::ranges::find(values, value) != values.end();
 }
 
 // Gt and Lt: false unless both sides are integers and there is exactly one value.
@@ -63,8 +63,8 @@ bool matches_field(const SelectorRequirement& requirement, std::string_view node
 }
 
 bool all_match(const std::vector<SelectorRequirement>& requirements, const StringMap& labels) {
-    return std::all_of(requirements.begin(), requirements.end(),
-                       [&](const SelectorRequirement& each) { return matches(each, labels); });
+    return std::ranges::all_of(requirements,
+                               [&](const SelectorRequirement& each) { return matches(each, labels); });
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ bool matches(const LabelSelector& selector, const StringMap& labels) {
 }
 
 bool matches(const StringMap& wanted, const StringMap& labels) {
-    return std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
+    return std::ranges::all_of(wanted, [&](const auto& pair) {
         const std::string* value = value_of(labels, pair.first);
         return value && *value == pair.second;
     });
@@ -87,13 +87,15 @@ bool matches(const StringMap& wanted, const StringMap& labels) {
 bool matches(const NodeSelectorTerm& term, const StringMap& labels, std::string_view node_name) {
     if (term.matchExpressions.empty() && term.matchFields.empty()) return false;
     return all_match(term.matchExpressions, labels) &&
-           std::all_of(term.matchFields.begin(), term.matchFields.end(),
-                       [&](const SelectorRequirement& each) { return matches_field(each, node_name); });
+           std::ranges::all_of(term.matchFields, [&](const SelectorRequirement& each) {
+               return matches_field(each, node_name);
+           });
 }
 
 bool matches(const NodeSelector& selector, const StringMap& labels, std::string_view node_name) {
-    return std::any_of(selector.nodeSelectorTerms.begin(), selector.nodeSelectorTerms.end(),
-                       [&](const NodeSelectorTerm& term) { return matches(term, labels, node_name); });
+    return std::ranges::any_of(selector.nodeSelectorTerms, [&](const NodeSelectorTerm& term) {
+        return matches(term, labels, node_name);
+    });
 }
 
 }  // namespace api

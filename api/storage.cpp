@@ -8,9 +8,8 @@ namespace api {
 BOOST_DESCRIBE_STRUCT(PersistentVolumeClaimStatus, (), (phase))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeClaim, (), (metadata, spec, status))
 BOOST_DESCRIBE_STRUCT(VolumeNodeAffinity, (), (required))
-BOOST_DESCRIBE_STRUCT(CSIPersistentVolumeSource, (), (driver, volumeHandle))
-BOOST_DESCRIBE_STRUCT(ObjectReference, (),
-                      (apiVersion, kind, namespace_, name, uid, resourceVersion, fieldPath))
+BOOST_DESCRIBE_STRUCT(CSIPersistentVolumeSource, (), (driver))
+BOOST_DESCRIBE_STRUCT(ObjectReference, (), (apiVersion, kind, namespace_, name, uid, resourceVersion))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeSpec, (),
                       (accessModes, capacity, storageClassName, volumeMode, claimRef, nodeAffinity, csi))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeStatus, (), (phase))
@@ -24,11 +23,11 @@ BOOST_DESCRIBE_STRUCT(CSIDriver, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(CSIStorageCapacity, (),
                       (metadata, storageClassName, nodeTopology, capacity, maximumVolumeSize))
 BOOST_DESCRIBE_STRUCT(VolumeNodeResources, (), (count))
-BOOST_DESCRIBE_STRUCT(CSINodeDriver, (), (name, nodeID, topologyKeys, allocatable))
+BOOST_DESCRIBE_STRUCT(CSINodeDriver, (), (name, topologyKeys, allocatable))
 BOOST_DESCRIBE_STRUCT(CSINodeSpec, (), (drivers))
 BOOST_DESCRIBE_STRUCT(CSINode, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(VolumeAttachmentSource, (), (persistentVolumeName))
-BOOST_DESCRIBE_STRUCT(VolumeAttachmentSpec, (), (attacher, nodeName, source))
+BOOST_DESCRIBE_STRUCT(VolumeAttachmentSpec, (), (nodeName, source))
 BOOST_DESCRIBE_STRUCT(VolumeAttachmentStatus, (), (attached))
 BOOST_DESCRIBE_STRUCT(VolumeAttachment, (), (metadata, spec, status))
 

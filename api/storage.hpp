@@ -29,7 +29,6 @@ struct VolumeNodeAffinity {
 
 struct CSIPersistentVolumeSource {
     std::string driver;
-    std::string volumeHandle;
     bool operator==(const CSIPersistentVolumeSource&) const = default;
 };
 
@@ -40,7 +39,6 @@ struct ObjectReference {
     std::string name;
     std::string uid;
     std::string resourceVersion;
-    std::string fieldPath;
     bool operator==(const ObjectReference&) const = default;
 };
 
@@ -120,7 +118,6 @@ struct VolumeNodeResources {
 
 struct CSINodeDriver {
     std::string name;
-    std::string nodeID;
     std::vector<std::string> topologyKeys;
     std::optional<VolumeNodeResources> allocatable;
     bool operator==(const CSINodeDriver&) const = default;
@@ -144,7 +141,6 @@ struct VolumeAttachmentSource {
 };
 
 struct VolumeAttachmentSpec {
-    std::string attacher;
     std::string nodeName;
     VolumeAttachmentSource source;
     bool operator==(const VolumeAttachmentSpec&) const = default;

@@ -3,7 +3,6 @@
 #include <boost/json/value_stack.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -90,7 +90,6 @@ struct Type {
 const Field* find_field(const Type& object, std::string_view name);
 // Assigns the enumerator of that name. Returns false if there is none.
 bool set_enum(const Type& type, void* value, std::string_view name);
-std::string_view enum_name(const Type& type, const void* value);
 
 inline void* member(void* object, const Field& field) {
     return static_cast<char*>(object) + field.offset;

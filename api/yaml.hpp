@@ -3,7 +3,6 @@
 #include <boost/json/value.hpp>
 #include <cstddef>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <vector>
 

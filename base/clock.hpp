@@ -1,5 +1,5 @@
 // The one way to know the time and to wait. Production code uses make_steady_clock(); tests and the
-// simulation use VirtualClock (virtual_clock.hpp), so that hours pass in milliseconds and runs repeat.
+// simulation use virtual time (test/support/), so that hours pass in milliseconds and runs repeat.
 // All members are called on the thread that runs the executor.
 #pragma once
 
@@ -8,6 +8,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+
+#include "base/interface.hpp"
 
 namespace base {
 
@@ -18,21 +20,10 @@ using TimePoint = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 
 // A pending callback; destroying it cancels the callback.
-class Alarm {
-public:
-    Alarm() = default;
-    Alarm(const Alarm&) = delete;
-    Alarm& operator=(const Alarm&) = delete;
-    virtual ~Alarm() = default;
-};
+class Alarm : public Interface {};
 
-class Clock {
+class Clock : public Interface {
 public:
-    Clock() = default;
-    Clock(const Clock&) = delete;
-    Clock& operator=(const Clock&) = delete;
-    virtual ~Clock() = default;
-
     // Monotonic time, for waiting and measuring.
     virtual TimePoint now() const = 0;
     // Calendar time, for timestamps that leave the process; it may jump.

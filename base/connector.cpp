@@ -13,8 +13,8 @@
 #include <boost/beast/http/read.hpp>
 #include <stdexcept>
 
-#include "base/deadline.hpp"
 #include "base/event.hpp"
+#include "base/net_stream.hpp"
 #include "base/tls.hpp"
 
 namespace base {

@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <iostream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -22,6 +24,19 @@ std::string read_file(const std::string& path) {
     while (auto count = std::fread(block, 1, sizeof block, file.get())) content.append(block, count);
     if (std::ferror(file.get())) fail(errno);
     return content;
+}
+
+std::optional<std::string> read_input(const std::string& file) {
+    if (file == "-") {
+        std::ostringstream text;
+        text << std::cin.rdbuf();
+        return text.str();
+    }
+    try {
+        return read_file(file);
+    } catch (const std::runtime_error&) {
+        return std::nullopt;
+    }
 }
 
 }  // namespace base

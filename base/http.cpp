@@ -22,7 +22,7 @@ void HttpHeaders::add(std::string name, std::string value) {
 }
 
 std::optional<std::string_view> HttpHeaders::find(std::string_view name) const {
-    auto found = std::find_if(fields_.begin(), fields_.end(), named(name));
+    auto found = std::ranges::find_if(fields_, named(name));
     if (found == fields_.end()) return std::nullopt;
     return found->second;
 }

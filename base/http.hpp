@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/interface.hpp"
 
 namespace base {
 
@@ -49,13 +50,8 @@ struct HttpResponse {
 };
 
 // A response whose body is read piece by piece (a Kubernetes watch or a large list).
-class HttpStream {
+class HttpStream : public Interface {
 public:
-    HttpStream() = default;
-    HttpStream(const HttpStream&) = delete;
-    HttpStream& operator=(const HttpStream&) = delete;
-    virtual ~HttpStream() = default;
-
     // Status and headers; the body is empty.
     virtual const HttpResponse& head() const = 0;
     // The next bytes of the body, nullopt at its end. Throws TransportError.
@@ -71,13 +67,8 @@ public:
     bool request_may_have_been_sent;
 };
 
-class HttpTransport {
+class HttpTransport : public Interface {
 public:
-    HttpTransport() = default;
-    HttpTransport(const HttpTransport&) = delete;
-    HttpTransport& operator=(const HttpTransport&) = delete;
-    virtual ~HttpTransport() = default;
-
     // Any status is a response, not an error. Throws TransportError; cancelling drops the connection.
     virtual asio::awaitable<HttpResponse> send(HttpRequest request) = 0;
     virtual asio::awaitable<std::unique_ptr<HttpStream>> open(HttpRequest request) = 0;

@@ -7,9 +7,9 @@
 #include <boost/beast/http/error.hpp>
 
 #include "base/connector.hpp"
-#include "base/deadline.hpp"
 #include "base/event.hpp"
 #include "base/http_wire.hpp"
+#include "base/net_stream.hpp"
 
 namespace base {
 namespace {

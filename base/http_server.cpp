@@ -9,10 +9,10 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 
-#include "base/deadline.hpp"
 #include "base/http_connections.hpp"
 #include "base/http_wire.hpp"
 #include "base/log.hpp"
+#include "base/net_stream.hpp"
 #include "base/task_group.hpp"
 #include "base/tls.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "base/certificate.hpp"
 #include "base/http.hpp"
+#include "base/interface.hpp"
 
 namespace base {
 
@@ -37,13 +38,8 @@ struct HttpServerOptions {
 // hangs up instead, for servers that play a broken one.
 using HttpHandler = std::function<asio::awaitable<HttpResponse>(HttpRequest)>;
 
-class HttpServer {
+class HttpServer : public Interface {
 public:
-    HttpServer() = default;
-    HttpServer(const HttpServer&) = delete;
-    HttpServer& operator=(const HttpServer&) = delete;
-    virtual ~HttpServer() = default;
-
     virtual std::uint16_t port() const = 0;
     // Serves until cancelled; then requests being answered have `drain_timeout` to finish. Throws
     // system_error(operation_aborted) at the end. A response header "Connection: close" ends its connection.

@@ -18,7 +18,7 @@ constexpr std::uint32_t kMaxHeaderBytes = 64 * 1024;
 
 // Values never come from a trusted place only: a line break in one would be a second header or request.
 void refuse_breaks(std::string_view text, std::string_view what, bool spaces_too) {
-    const bool bad = std::any_of(text.begin(), text.end(), [spaces_too](char c) {
+    const bool bad = std::ranges::any_of(text, [spaces_too](char c) {
         return c == '\r' || c == '\n' || c == '\0' || (spaces_too && (c == ' ' || c == '\t'));
     });
     if (bad) throw std::invalid_argument(std::string(what) + " holds a line break or a space");

@@ -47,4 +47,9 @@ inline void error(std::string_view message, Fields fields = {}) {
     write(Level::error, message, fields);
 }
 
+// Created machine node_claim=default/a took=1.5; values with spaces, quotes or control characters are quoted.
+std::string format_text(std::string_view message, Fields fields);
+// "message":"Created machine","node_claim":"default/a": the members of a JSON object, without its braces.
+std::string format_json(std::string_view message, Fields fields);
+
 }  // namespace base::log

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <functional>
 #include <stdexcept>
 
 namespace base {
@@ -143,7 +142,7 @@ struct MetricsRegistry::State {
 };
 
 void Histogram::observe(double value) {
-    auto bucket = std::lower_bound(bounds_.begin(), bounds_.end(), value) - bounds_.begin();
+    auto bucket = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
     ++counts_[static_cast<std::size_t>(bucket)];
     sum_ += value;
 }

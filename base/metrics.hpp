@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,8 +59,6 @@ class MetricsRegistry {
 public:
     MetricsRegistry();
     ~MetricsRegistry();
-    MetricsRegistry(const MetricsRegistry&) = delete;
-    MetricsRegistry& operator=(const MetricsRegistry&) = delete;
 
     // Asking again for a known name returns the same family; another type or label set throws
     // std::logic_error.

@@ -2,7 +2,6 @@
 
 #include <openssl/rand.h>
 
-#include <random>
 #include <stdexcept>
 
 namespace base {
@@ -17,15 +16,6 @@ public:
         }
         return value;
     }
-};
-
-class SeededRandom final : public Random {
-public:
-    explicit SeededRandom(std::uint64_t seed) : engine_(seed) {}
-    std::uint64_t next() override { return engine_(); }
-
-private:
-    std::mt19937_64 engine_;
 };
 
 }  // namespace
@@ -54,9 +44,6 @@ std::string Random::text(std::size_t length, const std::string& alphabet) {
 
 std::unique_ptr<Random> make_system_random() {
     return std::make_unique<SystemRandom>();
-}
-std::unique_ptr<Random> make_seeded_random(std::uint64_t seed) {
-    return std::make_unique<SeededRandom>(seed);
 }
 
 }  // namespace base

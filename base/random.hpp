@@ -1,19 +1,16 @@
-// The one source of randomness: seeded in tests, from the system in production.
+// The one source of randomness: from the system in production, seeded in tests.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "base/interface.hpp"
+
 namespace base {
 
-class Random {
+class Random : public Interface {
 public:
-    Random() = default;
-    Random(const Random&) = delete;
-    Random& operator=(const Random&) = delete;
-    virtual ~Random() = default;
-
     virtual std::uint64_t next() = 0;
     // Uniform in [0, bound); bound > 0.
     std::uint64_t below(std::uint64_t bound);
@@ -25,7 +22,5 @@ public:
 
 // Cryptographically strong (OpenSSL): fit for tokens.
 std::unique_ptr<Random> make_system_random();
-// Repeatable; never for secrets outside tests.
-std::unique_ptr<Random> make_seeded_random(std::uint64_t seed);
 
 }  // namespace base

@@ -74,7 +74,7 @@ asio::awaitable<bool> run_before(Clock& clock, TimePoint deadline, asio::awaitab
 }
 
 bool TaskGroup::owns(const asio::cancellation_signal* signal) const {
-    return std::any_of(tasks_.begin(), tasks_.end(), [signal](const auto& task) { return &task == signal; });
+    return std::ranges::any_of(tasks_, [signal](const auto& task) { return &task == signal; });
 }
 
 }  // namespace base

@@ -50,7 +50,7 @@ std::string normalized(const std::string& fingerprint) {
     for (char c : fingerprint) {
         if (c != ':') out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     }
-    const bool is_hex = std::all_of(out.begin(), out.end(), [](unsigned char c) { return std::isxdigit(c); });
+    const bool is_hex = std::ranges::all_of(out, [](unsigned char c) { return std::isxdigit(c); });
     if (out.size() != 64 || !is_hex) {
         throw std::invalid_argument(
             "fingerprint: expected a SHA-256 of 64 hexadecimal digits, colons allowed");

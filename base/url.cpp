@@ -26,8 +26,9 @@ Url parse_url(std::string_view text) {
     if (!parsed) throw std::invalid_argument("not a URL such as https://host:port");
     Url url;
     url.scheme = std::string(parsed->scheme());
-    std::transform(url.scheme.begin(), url.scheme.end(), url.scheme.begin(),
-                   [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+    std::ranges::transform(url.scheme, url.scheme.begin(), [](unsigned char c) {
+        return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    });
     if (url.scheme != "http" && url.scheme != "https") {
         throw std::invalid_argument("scheme \"" + url.scheme + "\" is not supported, use https or http");
     }

@@ -64,7 +64,7 @@ bool identifies(std::string_view uuid) {
     const auto bytes = parse_uuid(uuid);
     if (!bytes) return false;
     const auto all = [&](unsigned char value) {
-        return std::all_of(bytes->begin(), bytes->end(), [value](unsigned char b) { return b == value; });
+        return std::ranges::all_of(*bytes, [value](unsigned char b) { return b == value; });
     };
     return !all(0x00) && !all(0xff);
 }

@@ -15,7 +15,7 @@ constexpr std::string_view kNodeUser = "system:node:";
 constexpr std::string_view kNodesGroup = "system:nodes";
 
 bool contains(const std::vector<std::string>& list, std::string_view wanted) {
-    return std::find(list.begin(), list.end(), wanted) != list.end();
+    return std::ranges::find(list, wanted) != list.end();
 }
 
 std::optional<std::string> after(const std::string& text, std::string_view prefix) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/certificates.hpp"
+#include "api/core.hpp"
 
 namespace bootstrap {
 

@@ -1,7 +1,6 @@
 #include "bootstrap/cloud_init.hpp"
 
 #include <boost/json/value.hpp>
-#include <stdexcept>
 
 #include "api/yaml.hpp"
 #include "bootstrap/yaml_writer.hpp"

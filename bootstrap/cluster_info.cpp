@@ -4,7 +4,6 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
-
 #include <charconv>
 #include <regex>
 #include <stdexcept>
@@ -109,6 +108,14 @@ std::vector<std::string> ca_cert_hashes(std::string_view ca_pem) {
     if (hashes.empty())
         throw std::invalid_argument("the cluster's CA holds no PEM certificate that can be read");
     return hashes;
+}
+
+ClusterInfo cluster_info_of_root_ca(const api::ConfigMap& root_ca, const std::string& endpoint) {
+    const auto* pem = api::find(root_ca.data, "ca.crt");
+    if (!pem || pem->empty()) throw std::invalid_argument("key ca.crt is missing");
+    ClusterInfo info;
+    info.ca_pem = *pem;
+    return with_endpoint(std::move(info), endpoint);
 }
 
 }  // namespace bootstrap

@@ -37,4 +37,9 @@ ClusterInfo with_endpoint(ClusterInfo info, std::string_view endpoint);
 // them. Throws std::invalid_argument if there is no readable certificate.
 std::vector<std::string> ca_cert_hashes(std::string_view ca_pem);
 
+// For a cluster that kubeadm did not make: with the CA of the ConfigMap kube-root-ca.crt, which every cluster
+// has in each namespace, and an address that a user gave ("host:port"). Throws std::invalid_argument that
+// says what is missing.
+ClusterInfo cluster_info_of_root_ca(const api::ConfigMap& root_ca, const std::string& endpoint);
+
 }  // namespace bootstrap

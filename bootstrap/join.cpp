@@ -5,8 +5,8 @@
 #include <boost/json/value.hpp>
 #include <stdexcept>
 
-#include "bootstrap/k3s.hpp"
-#include "bootstrap/placeholders.hpp"
+#include "base/hex.hpp"
+#include "base/sha256.hpp"
 #include "bootstrap/yaml_writer.hpp"
 
 namespace bootstrap {
@@ -157,6 +157,83 @@ bool kubelet_may_set(std::string_view label_key) {
     };
     if (is_or_is_below("kubelet.kubernetes.io") || is_or_is_below("node.kubernetes.io")) return true;
     return !is_or_is_below("kubernetes.io") && !is_or_is_below("k8s.io");
+}
+
+namespace {
+
+std::string_view trim(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+const std::string& value_of(std::string_view name, const std::map<std::string, std::string>& values) {
+    const auto found = name.starts_with('.') ? values.find(std::string(name.substr(1))) : values.end();
+    if (found != values.end()) return found->second;
+    std::string known;
+    for (const auto& [key, value] : values) known += (known.empty() ? "{{ ." : ", {{ .") + key + " }}";
+    throw std::invalid_argument("unknown placeholder {{ " + std::string(name) + " }}, known are " + known);
+}
+
+}  // namespace
+
+std::string fill_placeholders(std::string_view text, const std::map<std::string, std::string>& values) {
+    std::string result;
+    while (true) {
+        const auto begin = text.find("{{");
+        result += text.substr(0, begin);
+        if (begin == std::string_view::npos) return result;
+        const auto end = text.find("}}", begin);
+        if (end == std::string_view::npos)
+            throw std::invalid_argument("a placeholder {{ is never closed by }}");
+        result += value_of(trim(text.substr(begin + 2, end - begin - 2)), values);
+        text.remove_prefix(end + 2);
+    }
+}
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kConfigPath = "/etc/rancher/k3s/config.yaml";
+
+// K3s of the image, or the version that the server has: never whatever is the newest.
+std::string start_command(const std::string& version) {
+    const auto install =
+        version.empty()
+            ? "echo 'K3s is not in this image, and the server tells no version of K3s' >&2; exit 1"
+            : "curl -sfL https://get.k3s.io | INSTALL_K3S_VERSION='" + version +
+                  "' INSTALL_K3S_EXEC=agent sh -";
+    return "if command -v k3s >/dev/null; then systemctl enable --now k3s-agent; else " + install + "; fi";
+}
+
+}  // namespace
+
+std::string k3s_token(const Token& token, std::string_view ca_pem) {
+    return "K10" + base::hex(base::sha256(ca_pem)) + "::" + token.text();
+}
+
+JoinPlan plan_k3s(const JoinRequest& request) {
+    json::array labels;
+    for (const auto& [key, value] : request.labels) {
+        if (kubelet_may_set(key)) labels.push_back(json::string(key + "=" + value));
+    }
+    json::array taints;
+    for (const auto& taint : request.taints) {
+        taints.push_back(json::string(taint.key + "=" + taint.value + ":" + taint.effect));
+    }
+    json::object config{{"server", "https://" + request.cluster.endpoint()},
+                        {"token", k3s_token(request.token, request.cluster.ca_pem)},
+                        {"node-name", request.node_name},
+                        {"node-label", labels},
+                        {"node-taint", taints}};
+    if (!request.provider_id.empty()) {
+        config["kubelet-arg"] = json::array{json::string("provider-id=" + request.provider_id)};
+    }
+    JoinPlan plan;
+    plan.files.push_back({kConfigPath, to_yaml(config)});
+    plan.commands.push_back({"sh", "-c", start_command(request.cluster.k3s)});
+    return plan;
 }
 
 }  // namespace bootstrap

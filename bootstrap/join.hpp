@@ -1,6 +1,7 @@
 // What makes a booted machine join the cluster: files to write and commands to run, for each format.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,5 +54,18 @@ std::vector<api::Taint> registration_taints(const std::vector<api::Taint>& taint
 // Whether the kubelet accepts this key in --node-labels and NodeRestriction lets it set it on its own Node.
 // https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
 bool kubelet_may_set(std::string_view label_key);
+
+// Every "{{ .Name }}" (blanks are free) becomes values["Name"]. Throws std::invalid_argument that names an
+// unknown placeholder and the known ones; the message never holds a value.
+std::string fill_placeholders(std::string_view text, const std::map<std::string, std::string>& values);
+
+// How a machine joins a K3s cluster as an agent. Experimental: not proven against a K3s server by us.
+// https://docs.k3s.io/installation/configuration#configuration-file, https://docs.k3s.io/cli/token
+// Unless the image has K3s, it is installed from get.k3s.io, in the server's version. Throws
+// std::invalid_argument.
+JoinPlan plan_k3s(const JoinRequest& request);
+
+// "K10<SHA-256 of the CA file>::<token>", which makes the agent verify the server.
+std::string k3s_token(const Token& token, std::string_view ca_pem);
 
 }  // namespace bootstrap

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/http.hpp"
 #include "base/http_server.hpp"
+#include "base/interface.hpp"
 #include "bootstrap/seed.hpp"
 #include "bootstrap/token.hpp"
 
@@ -21,12 +23,8 @@ std::string token_id_of_key(std::string_view key);
 // Takes the same time whatever differs.
 bool is_seed_key_of(std::string_view key, const Token& token);
 
-class SeedSource {
+class SeedSource : public base::Interface {
 public:
-    SeedSource() = default;
-    SeedSource(const SeedSource&) = delete;
-    SeedSource& operator=(const SeedSource&) = delete;
-    virtual ~SeedSource() = default;
     // nullopt: there is no such key, or none any more. An exception is answered with status 503, so that the
     // machine asks again.
     virtual boost::asio::awaitable<std::optional<Seed>> seed(std::string key) = 0;
@@ -39,5 +37,10 @@ inline constexpr std::string_view kSeedImage = "seed.iso";
 // vendor-data and network-config, and with the image of them. GET may ask for a range. Never tells or logs a
 // key. `source` must outlive the handler.
 base::HttpHandler make_seed_handler(SeedSource& source);
+
+// BMCs read virtual media block by block: https://www.rfc-editor.org/rfc/rfc9110#section-14
+// The complete answer 200, or the part of it that the header Range asks for: 206, or 416 if the content ends
+// before it. `range` empty, not understood, or of several parts: the answer as it is, as the RFC allows.
+base::HttpResponse part_of(base::HttpResponse complete, std::string_view range);
 
 }  // namespace bootstrap

@@ -1,6 +1,5 @@
 #include "controllers/certificate_approver.hpp"
 
-#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -11,17 +10,14 @@
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_search.hpp"
-#include "providers/guest_observer.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/provider.hpp"
 
 namespace controllers {
 
-using api::ConditionStatus;
 using api::v1alpha1::BootstrapApproval;
-using api::v1alpha1::NodeSmithClaim;
 using bootstrap::Approval;
 using bootstrap::Verdict;
-namespace conditions = api::conditions;
 
 namespace {
 
@@ -132,7 +128,7 @@ kube::Keys CertificateApprover::open_requests_of(const NodeSmithClaim& claim) co
     return keys;
 }
 
-CertificateApprover::ClaimPointer CertificateApprover::claim_of(const Request& request) const {
+ClaimPointer CertificateApprover::claim_of(const Request& request) const {
     const auto& claims = parts_.informers.claims.store();
     if (const auto token = bootstrap::token_of_requester(request)) {
         const auto found = claims.by_index(kClaimsByToken, *token);
@@ -222,12 +218,12 @@ void CertificateApprover::tell(const Request& request, const NodeSmithClaim& cla
     judged_.with({kind, approved ? "approved" : "denied"}).add();
     // Not the request's name: its author chose it, and each name would be another Event.
     if (approved)
-        parts_.events.event(kube::target_of(claim), kube::EventType::normal, "CertificateApproved",
-                            "the kubelet gets its " + kind + " certificate: " + approval.message);
+        parts_.events.normal(claim, "CertificateApproved",
+                             "the kubelet gets its " + kind + " certificate: " + approval.message);
     else
-        parts_.events.event(kube::target_of(claim), kube::EventType::warning, "CertificateDenied",
-                            "a certificate asked for with this claim's token is denied (" + approval.reason +
-                                "): " + approval.message);
+        parts_.events.warning(claim, "CertificateDenied",
+                              "a certificate asked for with this claim's token is denied (" +
+                                  approval.reason + "): " + approval.message);
 }
 
 void CertificateApprover::tell_left(const Request& request, const NodeSmithClaim& claim,
@@ -238,10 +234,10 @@ void CertificateApprover::tell_left(const Request& request, const NodeSmithClaim
     if (told == approval.message) return;
     told = approval.message;
     judged_.with({"serving", "left"}).add();
-    parts_.events.event(kube::target_of(claim), kube::EventType::warning, "CertificateLeft",
-                        "the kubelet's request " + request.metadata.name +
-                            " for a serving certificate is left for a person (" + approval.reason +
-                            "): " + approval.message);
+    parts_.events.warning(claim, "CertificateLeft",
+                          "the kubelet's request " + request.metadata.name +
+                              " for a serving certificate is left for a person (" + approval.reason +
+                              "): " + approval.message);
 }
 
 }  // namespace controllers

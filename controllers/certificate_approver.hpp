@@ -6,13 +6,13 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "api/certificates.hpp"
+#include "api/core.hpp"
 #include "bootstrap/approval.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/claim/act/boot_data.hpp"
 #include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
@@ -22,9 +22,9 @@
 namespace controllers {
 
 // What a claim says of the machine that may ask for its first certificate.
-bootstrap::Joiner joiner_of(const api::v1alpha1::NodeSmithClaim& claim);
+bootstrap::Joiner joiner_of(const NodeSmithClaim& claim);
 // Of those that a guest says it has, the ones that no other claim and no other Node is known by.
-std::vector<std::string> own_addresses(const Informers& informers, const api::v1alpha1::NodeSmithClaim& claim,
+std::vector<std::string> own_addresses(const Informers& informers, const NodeSmithClaim& claim,
                                        const std::vector<std::string>& said);
 
 class CertificateApprover final : public kube::Reconciler {
@@ -39,7 +39,6 @@ public:
         ProviderInstances& instances;
         const claim::BootData& boot_data;
     };
-    // All must outlive this.
     CertificateApprover(Parts parts, asio::any_io_executor executor);
 
     void subscribe(kube::WorkQueue& queue);
@@ -50,21 +49,18 @@ public:
 
 private:
     using Request = api::CertificateSigningRequest;
-    using ClaimPointer = std::shared_ptr<const api::v1alpha1::NodeSmithClaim>;
 
     // The claim whose machine asks; null: it is not ours, or the operator does not approve for it.
     ClaimPointer claim_of(const Request& request) const;
-    bool is_served(const api::v1alpha1::NodeSmithClaim& claim) const;
-    kube::Keys open_requests_of(const api::v1alpha1::NodeSmithClaim& claim) const;
+    bool is_served(const NodeSmithClaim& claim) const;
+    kube::Keys open_requests_of(const NodeSmithClaim& claim) const;
     asio::awaitable<bootstrap::Approval> judge(Request request, ClaimPointer claim);
     asio::awaitable<std::vector<std::string>> ask_guest(ClaimPointer claim);
     // The key stands in the claim's status before its certificate is approved.
     asio::awaitable<void> remember_key(ClaimPointer claim, std::string key_sha256);
     asio::awaitable<void> write(Request request, bootstrap::Approval approval);
-    void tell(const Request& request, const api::v1alpha1::NodeSmithClaim& claim,
-              const bootstrap::Approval& approval);
-    void tell_left(const Request& request, const api::v1alpha1::NodeSmithClaim& claim,
-                   const bootstrap::Approval& approval);
+    void tell(const Request& request, const NodeSmithClaim& claim, const bootstrap::Approval& approval);
+    void tell_left(const Request& request, const NodeSmithClaim& claim, const bootstrap::Approval& approval);
 
     Parts parts_;
     kube::Informer<Request> requests_;

@@ -7,9 +7,6 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithPool;
-
 namespace {
 
 // Who approves the certificates that its machines ask for with bootstrap tokens; nullopt: they join without.
@@ -25,14 +22,8 @@ std::optional<api::v1alpha1::BootstrapApproval> approval_of(const NodeSmithPool&
 
 }  // namespace
 
-ControlPlaneReconciler::ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                                               kube::EventRecorder& events, Reservations& reservations)
-    : informers_(informers),
-      client_(client),
-      clock_(clock),
-      events_(events),
-      reservations_(reservations),
-      token_rights_(client, clock) {}
+ControlPlaneReconciler::ControlPlaneReconciler(const Context& context, Reservations& reservations)
+    : InContext(context), reservations_(reservations), token_rights_(context.client, context.clock) {}
 
 void ControlPlaneReconciler::subscribe(kube::WorkQueue& queue) {
     const auto& control_planes = informers_.control_planes.store();
@@ -77,14 +68,13 @@ asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey 
     facts.token_rights = std::move(token_rights);
     auto after = *object;
     after.status = next_status(facts, api::Time(clock_.wall_now()));
-    const auto now_ready = *api::find_condition(after.status.conditions, api::conditions::kReady);
-    const auto* old_ready = api::find_condition(object->status.conditions, api::conditions::kReady);
+    const auto now_ready = *api::find_condition(after.status.conditions, conditions::kReady);
+    const auto* old_ready = api::find_condition(object->status.conditions, conditions::kReady);
     const bool is_news =
         !old_ready || old_ready->reason != now_ready.reason || old_ready->message != now_ready.message;
     co_await write_status(client_, informers_.control_planes, *object, std::move(after));
-    if (is_news && now_ready.status == api::ConditionStatus::False)
-        events_.event(kube::target_of(*object), kube::EventType::warning, now_ready.reason,
-                      now_ready.message);
+    if (is_news && now_ready.status == ConditionStatus::False)
+        events_.warning(*object, now_ready.reason, now_ready.message);
     kube::Result result;
     const auto ask_after = token_rights_.ask_after();
     result.requeue_after = std::min(settle_again.value_or(ask_after), ask_after);

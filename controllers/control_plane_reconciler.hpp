@@ -2,7 +2,9 @@
 // What it gates (launching, removing) is decided where that happens; see membership.hpp.
 #pragma once
 
+#include "controllers/cache/context.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/services/reservations.hpp"
 #include "controllers/state/control_plane_status.hpp"
 #include "controllers/state/token_rights.hpp"
@@ -11,21 +13,15 @@
 
 namespace controllers {
 
-class ControlPlaneReconciler final : public kube::Reconciler {
+class ControlPlaneReconciler final : public kube::Reconciler, InContext {
 public:
-    // All must outlive this.
-    ControlPlaneReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                           kube::EventRecorder& events, Reservations& reservations);
+    ControlPlaneReconciler(const Context& context, Reservations& reservations);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
-    ControlPlaneFacts look(const api::v1alpha1::NodeSmithControlPlane& object) const;
+    ControlPlaneFacts look(const NodeSmithControlPlane& object) const;
 
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
-    kube::EventRecorder& events_;
     Reservations& reservations_;
     TokenRightsReview token_rights_;
 };

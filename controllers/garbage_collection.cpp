@@ -5,21 +5,16 @@
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
 #include "controllers/state/identity.hpp"
 #include "kube/watches.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
-#include "providers/leftover_finder.hpp"
 #include "providers/removal.hpp"
 
 namespace controllers {
-
-using api::ConditionStatus;
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithProvider;
-namespace conditions = api::conditions;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -32,14 +27,8 @@ std::string described(const providers::Machine& machine) {
     return machine.name + " (" + machine.record.machine_id + " on " + machine.record.host + ")";
 }
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
 base::Duration grace_of(const NodeSmithProvider& provider) {
-    return std::chrono::duration_cast<base::Duration>(provider.spec.orphanGracePeriod.value);
+    return provider.spec.orphanGracePeriod.value;
 }
 
 bool answers(const NodeSmithProvider& provider) {
@@ -66,20 +55,17 @@ std::vector<std::string> provider_labels() {
 
 }  // namespace
 
-GarbageCollector::GarbageCollector(Informers& informers, kube::Client& client, base::Clock& clock,
-                                   kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                                   ProviderInstances& instances, MachineReports& machine_reports)
-    : informers_(informers),
-      client_(client),
-      clock_(clock),
-      events_(events),
+GarbageCollector::GarbageCollector(const Context& context, ProviderInstances& instances,
+                                   MachineReports& machine_reports)
+    : InContext(context),
       instances_(instances),
       machine_reports_(machine_reports),
-      orphans_(metrics.gauge("kubenodesmith_orphan_machines",
-                             "Machines with our mark that no claim owns, and what creations left half made.",
-                             provider_labels())),
-      removed_(metrics.counter("kubenodesmith_orphan_machines_removed_total",
-                               "Removals of machines that no claim owned.", provider_labels())) {}
+      orphans_(context.metrics.gauge(
+          "kubenodesmith_orphan_machines",
+          "Machines with our mark that no claim owns, and what creations left half made.",
+          provider_labels())),
+      removed_(context.metrics.counter("kubenodesmith_orphan_machines_removed_total",
+                                       "Removals of machines that no claim owned.", provider_labels())) {}
 
 void GarbageCollector::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.providers).changed(kube::kGeneration, answers).enqueue(queue);
@@ -139,17 +125,17 @@ asio::awaitable<bool> GarbageCollector::is_claimed(providers::Machine machine) {
 asio::awaitable<bool> GarbageCollector::is_in_use_after_all(providers::Machine machine) {
     const kube::ListOptions all;
     const auto nodes = co_await client_.list<api::Node>(all);
-    co_return std::any_of(nodes.begin(), nodes.end(),
-                          [&machine](const api::Node& node) { return may_serve(node, machine); });
+    co_return std::ranges::any_of(nodes,
+                                  [&machine](const api::Node& node) { return may_serve(node, machine); });
 }
 
 // Claims of namespaces that are no longer managed are in no cache. A claim that only has the right name does
 // not count, as any tenant can choose that name.
-asio::awaitable<bool> GarbageCollector::is_of_unmanaged_claim(std::shared_ptr<const api::Node> node) {
+asio::awaitable<bool> GarbageCollector::is_of_unmanaged_claim(NodePointer node) {
     kube::ListOptions of_that_name;
     of_that_name.field_selector = "metadata.name=" + *api::find(node->metadata.labels, api::labels::kClaim);
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(of_that_name));
-    co_return std::any_of(claims.begin(), claims.end(), [&node](const NodeSmithClaim& claim) {
+    co_return std::ranges::any_of(claims, [&node](const NodeSmithClaim& claim) {
         return claim.status.nodeName == node->metadata.name;
     });
 }
@@ -222,8 +208,8 @@ asio::awaitable<std::string> GarbageCollector::remove(ProviderObject object, Bac
         removal.task = busy->task;
         removal.message = busy->message;
         pause = std::max(busy->retry_after, kRemovalPause.after(++removal.attempts));
-        events_.event(kube::target_of(*object), kube::EventType::normal, "RemovingOrphan",
-                      "removing machine " + name + ": no claim owns it and no Node runs on it");
+        events_.normal(*object, "RemovingOrphan",
+                       "removing machine " + name + ": no claim owns it and no Node runs on it");
     }
     removal.next = clock_.now() + pause;
     sightings_[api::key_of(*object)][machine.identity.system_uuid].removal = std::move(removal);
@@ -240,7 +226,7 @@ std::string GarbageCollector::described_removal(const ProviderObject& object,
 std::string GarbageCollector::summary_of(const Findings& findings, bool reports_only) {
     std::string message;
     const auto add = [&message](const std::string& what, const std::vector<std::string>& names) {
-        if (!names.empty()) message += (message.empty() ? "" : "; ") + what + joined(names);
+        if (!names.empty()) message += (message.empty() ? "" : "; ") + what + base::joined(names);
     };
     add("with a Node, left alone: ", findings.alive);
     add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
@@ -269,8 +255,7 @@ asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings f
     const bool news = api::set_condition(after.status.conditions, update, api::Time(clock_.wall_now()));
     co_await write_status(client_, informers_.providers, *current, after);
     if (news && count > 0) {
-        events_.event(kube::target_of(*object), kube::EventType::warning, std::string(reasons::kOrphansFound),
-                      message);
+        events_.warning(*object, std::string(reasons::kOrphansFound), message);
     }
 }
 
@@ -318,8 +303,7 @@ asio::awaitable<void> GarbageCollector::collect_nodes(ProviderObject object, Bac
         if (!is_overdue(object, "node/" + node->metadata.uid)) continue;
         const bool is_needed = co_await is_of_unmanaged_claim(node);
         if (is_needed) continue;
-        events_.event(kube::target_of(*node), kube::EventType::normal, "RemovingNode",
-                      "its machine and its claim are gone");
+        events_.normal(*node, "RemovingNode", "its machine and its claim are gone");
         kube::Preconditions same;
         same.uid = node->metadata.uid;
         same.resource_version = node->metadata.resourceVersion;

@@ -7,7 +7,9 @@
 #include <map>
 #include <string>
 
+#include "controllers/cache/context.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/services/machine_reports.hpp"
 #include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
@@ -16,17 +18,14 @@
 namespace controllers {
 
 // Keys are those of NodeSmithProviders.
-class GarbageCollector final : public kube::Reconciler {
+class GarbageCollector final : public kube::Reconciler, InContext {
 public:
-    // All must outlive this.
-    GarbageCollector(Informers& informers, kube::Client& client, base::Clock& clock,
-                     kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                     ProviderInstances& instances, MachineReports& machine_reports);
+    GarbageCollector(const Context& context, ProviderInstances& instances, MachineReports& machine_reports);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
-    using ProviderObject = std::shared_ptr<const api::v1alpha1::NodeSmithProvider>;
+    using ProviderObject = ProviderPointer;
     using Backend = std::shared_ptr<providers::Provider>;
 
     struct Findings {
@@ -39,7 +38,7 @@ private:
     static std::string summary_of(const Findings& findings, bool reports_only);
     // Asks the API server whether the machine has an owner after all.
     asio::awaitable<bool> is_claimed(providers::Machine machine);
-    asio::awaitable<bool> is_of_unmanaged_claim(std::shared_ptr<const api::Node> node);
+    asio::awaitable<bool> is_of_unmanaged_claim(NodePointer node);
     // Asks the API server for a Node that may serve on the machine.
     asio::awaitable<bool> is_in_use_after_all(providers::Machine machine);
     asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,
@@ -67,10 +66,6 @@ private:
     bool is_seen_again(const ProviderObject& object, const std::string& what);
     base::Duration seen_for(const ProviderObject& object, const std::string& what);
 
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
-    kube::EventRecorder& events_;
     ProviderInstances& instances_;
     MachineReports& machine_reports_;
     base::Family<base::Gauge>& orphans_;

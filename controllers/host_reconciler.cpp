@@ -7,9 +7,8 @@
 #include "base/uuid.hpp"
 #include "controllers/cache/writes.hpp"
 #include "kube/watches.hpp"
-#include "providers/host_examiner.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/provider.hpp"
-#include "providers/session_holder.hpp"
 
 namespace controllers {
 

@@ -8,9 +8,7 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithClaim;
 using providers::Machine;
-namespace conditions = api::conditions;
 
 namespace {
 
@@ -33,13 +31,11 @@ bool is_proven(const Machine& machine) {
 }
 
 bool has_machine(const api::Node& node, const std::vector<Machine>& machines) {
-    return std::any_of(machines.begin(), machines.end(),
-                       [&node](const Machine& m) { return runs_on(node, m); });
+    return std::ranges::any_of(machines, [&node](const Machine& m) { return runs_on(node, m); });
 }
 
 bool is_listed(const std::vector<Machine>& machines, const NodeSmithClaim& claim) {
-    return std::any_of(machines.begin(), machines.end(),
-                       [&claim](const Machine& m) { return belongs_to(m, claim); });
+    return std::ranges::any_of(machines, [&claim](const Machine& m) { return belongs_to(m, claim); });
 }
 
 bool is_of_provider(const api::Node& node, const kube::ObjectKey& provider, const Informers& informers) {
@@ -52,7 +48,7 @@ bool is_of_provider(const api::Node& node, const kube::ObjectKey& provider, cons
 
 bool host_is_in_service(const api::Node& node, const std::vector<providers::HostOffering>& hosts) {
     const auto* name = api::find(node.metadata.labels, api::labels::kHost);
-    return name && std::any_of(hosts.begin(), hosts.end(), [name](const providers::HostOffering& host) {
+    return name && std::ranges::any_of(hosts, [name](const providers::HostOffering& host) {
                return host.name == *name && host.usable;
            });
 }
@@ -100,14 +96,13 @@ bool may_serve(const api::Node& node, const Machine& machine) {
 
 bool is_in_use(const Machine& machine, const Informers& informers) {
     const auto& nodes = informers.nodes.store().all();
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [&machine](const auto& entry) { return may_serve(*entry.second, machine); });
+    return std::ranges::any_of(nodes,
+                               [&machine](const auto& entry) { return may_serve(*entry.second, machine); });
 }
 
-std::vector<std::shared_ptr<const NodeSmithClaim>> keepers_of_nothing(const std::vector<Machine>& machines,
-                                                                      const kube::ObjectKey& provider,
-                                                                      const Informers& informers) {
-    std::vector<std::shared_ptr<const NodeSmithClaim>> result;
+std::vector<ClaimPointer> keepers_of_nothing(const std::vector<Machine>& machines,
+                                             const kube::ObjectKey& provider, const Informers& informers) {
+    std::vector<ClaimPointer> result;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         const bool is_its =
             key.namespace_ == provider.namespace_ && claim->status.providerRef == provider.name;
@@ -118,10 +113,9 @@ std::vector<std::shared_ptr<const NodeSmithClaim>> keepers_of_nothing(const std:
     return result;
 }
 
-std::vector<std::shared_ptr<const NodeSmithClaim>> bereft(const std::vector<Machine>& machines,
-                                                          const kube::ObjectKey& provider,
-                                                          const Informers& informers) {
-    std::vector<std::shared_ptr<const NodeSmithClaim>> result;
+std::vector<ClaimPointer> bereft(const std::vector<Machine>& machines, const kube::ObjectKey& provider,
+                                 const Informers& informers) {
+    std::vector<ClaimPointer> result;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         const auto& status = claim->status;
         const bool lives = !claim->metadata.deletionTimestamp &&
@@ -133,11 +127,10 @@ std::vector<std::shared_ptr<const NodeSmithClaim>> bereft(const std::vector<Mach
     return result;
 }
 
-std::vector<std::shared_ptr<const api::Node>> ghosts(const std::vector<Machine>& machines,
-                                                     const std::vector<providers::HostOffering>& hosts,
-                                                     const kube::ObjectKey& provider,
-                                                     const Informers& informers) {
-    std::vector<std::shared_ptr<const api::Node>> result;
+std::vector<NodePointer> ghosts(const std::vector<Machine>& machines,
+                                const std::vector<providers::HostOffering>& hosts,
+                                const kube::ObjectKey& provider, const Informers& informers) {
+    std::vector<NodePointer> result;
     for (const auto& [key, node] : informers.nodes.store().all()) {
         const auto* label = api::find(node->metadata.labels, api::labels::kClaim);
         if (!label || node->metadata.deletionTimestamp || !is_of_provider(*node, provider, informers))

@@ -2,12 +2,10 @@
 // garbage_collection.hpp asks the API server before it acts.
 #pragma once
 
-#include <memory>
-#include <string>
 #include <vector>
 
-#include "api/v1alpha1/claim.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "providers/machine.hpp"
 #include "providers/offering.hpp"
 
@@ -15,7 +13,7 @@ namespace controllers {
 
 // The machine is that of the claim's present attempt. One that was verified gone is not: what appears under
 // its name later was made by a request that was under way when its process died.
-bool belongs_to(const providers::Machine& machine, const api::v1alpha1::NodeSmithClaim& claim);
+bool belongs_to(const providers::Machine& machine, const NodeSmithClaim& claim);
 
 // Machines that are provably ours and that no claim in the store owns.
 std::vector<providers::Machine> unclaimed(const std::vector<providers::Machine>& machines,
@@ -34,20 +32,17 @@ bool may_serve(const api::Node& node, const providers::Machine& machine);
 bool is_in_use(const providers::Machine& machine, const Informers& informers);
 
 // Claims of the provider whose machine ran and is not among `machines` any more.
-std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithClaim>> bereft(
-    const std::vector<providers::Machine>& machines, const kube::ObjectKey& provider,
-    const Informers& informers);
+std::vector<ClaimPointer> bereft(const std::vector<providers::Machine>& machines,
+                                 const kube::ObjectKey& provider, const Informers& informers);
 
 // Claims of the provider that keep a machine for a look, which is not among `machines`.
-std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithClaim>> keepers_of_nothing(
-    const std::vector<providers::Machine>& machines, const kube::ObjectKey& provider,
-    const Informers& informers);
+std::vector<ClaimPointer> keepers_of_nothing(const std::vector<providers::Machine>& machines,
+                                             const kube::ObjectKey& provider, const Informers& informers);
 
 // Nodes that carry our claim label, belong to a pool of the provider, are not Ready, and have neither a claim
 // nor one of `machines`, although the host that they name is in service and so would have shown it.
-std::vector<std::shared_ptr<const api::Node>> ghosts(const std::vector<providers::Machine>& machines,
-                                                     const std::vector<providers::HostOffering>& hosts,
-                                                     const kube::ObjectKey& provider,
-                                                     const Informers& informers);
+std::vector<NodePointer> ghosts(const std::vector<providers::Machine>& machines,
+                                const std::vector<providers::HostOffering>& hosts,
+                                const kube::ObjectKey& provider, const Informers& informers);
 
 }  // namespace controllers

@@ -10,18 +10,7 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithHost;
-using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
-
 namespace {
-
-std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optional<base::Duration> b) {
-    if (!a || !b) return a ? a : b;
-    return std::min(*a, *b);
-}
 
 // What a Node's change can alter in a pool's status.
 const auto& allocatable(const api::Node& node) {
@@ -30,7 +19,7 @@ const auto& allocatable(const api::Node& node) {
 
 // What a control plane's change can alter for the pools that it lists.
 bool is_cluster_unhealthy(const NodeSmithControlPlane& control_plane) {
-    return api::is_false(control_plane.status.conditions, api::conditions::kClusterHealthy);
+    return api::is_false(control_plane.status.conditions, conditions::kClusterHealthy);
 }
 
 // Where there are no limits nothing is reserved against them.
@@ -41,19 +30,14 @@ auto counted_against_limits(const NodeSmithControlPlane& control_plane) {
 
 }  // namespace
 
-PoolReconciler::PoolReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                               kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                               Reservations& reservations)
-    : informers_(informers),
-      client_(client),
-      clock_(clock),
-      events_(events),
+PoolReconciler::PoolReconciler(const Context& context, Reservations& reservations)
+    : InContext(context),
       reservations_(reservations),
-      addresses_(informers, client),
-      used_(metrics.gauge("kubenodesmith_pool_used", "What counts against the pool's limits",
-                          {"namespace", "pool", "resource"})),
-      limit_(metrics.gauge("kubenodesmith_pool_limit", "The pool's limits; 0 is unlimited",
-                           {"namespace", "pool", "resource"})) {}
+      addresses_(context.informers, context.client),
+      used_(context.metrics.gauge("kubenodesmith_pool_used", "What counts against the pool's limits",
+                                  {"namespace", "pool", "resource"})),
+      limit_(context.metrics.gauge("kubenodesmith_pool_limit", "The pool's limits; 0 is unlimited",
+                                   {"namespace", "pool", "resource"})) {}
 
 void PoolReconciler::subscribe(kube::WorkQueue& queue) {
     const auto& pools = informers_.pools.store();
@@ -136,19 +120,19 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     publish(*pool);
     kube::Result result;
     if (pool->metadata.deletionTimestamp) result = co_await finalize(pool);
-    result.requeue_after = sooner(result.requeue_after, settle_again);
+    result.requeue_after = kube::sooner(result.requeue_after, settle_again);
     // One second more, because times in the status have whole seconds.
     if (retry && now < *retry)
-        result.requeue_after = sooner(result.requeue_after, retry->at - now.at + std::chrono::seconds{1});
+        result.requeue_after =
+            kube::sooner(result.requeue_after, retry->at - now.at + std::chrono::seconds{1});
     co_return result;
 }
 
 void PoolReconciler::say_what_cannot_boot(const NodeSmithPool& before, const NodeSmithPool& after) {
-    const auto type = api::conditions::kConfigurationValid;
+    const auto type = conditions::kConfigurationValid;
     const auto* now = api::find_condition(after.status.conditions, type);
     const auto* then = api::find_condition(before.status.conditions, type);
-    if (now && (!then || then->message != now->message))
-        events_.event(kube::target_of(before), kube::EventType::warning, now->reason, now->message);
+    if (now && (!then || then->message != now->message)) events_.warning(before, now->reason, now->message);
 }
 
 // What its machines are made for changes by it.
@@ -169,8 +153,7 @@ void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const Nod
         text += (text.empty() ? "" : " and ") + std::string("offer ") + std::to_string(*storage) +
                 " MiB of ephemeral storage";
     if (text.empty()) return;
-    events_.event(kube::target_of(before), kube::EventType::normal, "OfferLearned",
-                  "its Nodes " + text + ": machines are sized by that from now on");
+    events_.normal(before, "OfferLearned", "its Nodes " + text + ": machines are sized by that from now on");
 }
 
 asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
@@ -188,8 +171,8 @@ asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
         kube::Preconditions same;
         same.uid = claim.metadata.uid;
         co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));
-        events_.event(kube::target_of(claim), kube::EventType::normal, "PoolDeleted",
-                      "deleted because its pool " + pool->metadata.name + " is being deleted");
+        events_.normal(claim, "PoolDeleted",
+                       "deleted because its pool " + pool->metadata.name + " is being deleted");
     }
     // What is reserved may still become a claim: the pool stays until the reservation has settled.
     if (any || pool->status.reserved.nodes > 0) co_return wait;

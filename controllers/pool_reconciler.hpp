@@ -2,7 +2,9 @@
 // is decided in provisioning/, what is removed in disruption/; both write other fields of the status.
 #pragma once
 
+#include "controllers/cache/context.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/services/addresses.hpp"
 #include "controllers/services/reservations.hpp"
 #include "controllers/state/pool_status.hpp"
@@ -11,31 +13,23 @@
 
 namespace controllers {
 
-class PoolReconciler final : public kube::Reconciler {
+class PoolReconciler final : public kube::Reconciler, InContext {
 public:
-    // All must outlive this.
-    PoolReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                   kube::EventRecorder& events, base::MetricsRegistry& metrics, Reservations& reservations);
+    PoolReconciler(const Context& context, Reservations& reservations);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
-    using Pointer = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
+    using Pointer = PoolPointer;
 
-    PoolObservation look(const api::v1alpha1::NodeSmithPool& pool) const;
+    PoolObservation look(const NodeSmithPool& pool) const;
     // Deletes the pool's claims and lets the pool go when the last one is gone.
     asio::awaitable<kube::Result> finalize(Pointer pool);
-    void say_what_cannot_boot(const api::v1alpha1::NodeSmithPool& before,
-                              const api::v1alpha1::NodeSmithPool& after);
-    void say_what_was_learned(const api::v1alpha1::NodeSmithPool& before,
-                              const api::v1alpha1::NodeSmithPool& after);
-    void publish(const api::v1alpha1::NodeSmithPool& pool);
+    void say_what_cannot_boot(const NodeSmithPool& before, const NodeSmithPool& after);
+    void say_what_was_learned(const NodeSmithPool& before, const NodeSmithPool& after);
+    void publish(const NodeSmithPool& pool);
     void forget(const kube::ObjectKey& key);
 
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
-    kube::EventRecorder& events_;
     Reservations& reservations_;
     Addresses addresses_;
     base::Family<base::Gauge>& used_;

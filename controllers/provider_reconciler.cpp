@@ -9,13 +9,6 @@
 
 namespace controllers {
 
-using api::ConditionStatus;
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithHost;
-using api::v1alpha1::NodeSmithProvider;
-namespace conditions = api::conditions;
-namespace reasons = api::reasons;
-
 namespace {
 
 constexpr base::Duration kHealthyInterval = std::chrono::minutes{5};
@@ -46,16 +39,12 @@ bool is_reachable(const NodeSmithHost& host) {
 
 }  // namespace
 
-ProviderReconciler::ProviderReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                                       kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                                       ProviderInstances& instances)
-    : informers_(informers),
-      client_(client),
-      clock_(clock),
-      events_(events),
+ProviderReconciler::ProviderReconciler(const Context& context, ProviderInstances& instances)
+    : InContext(context),
       instances_(instances),
-      ready_(metrics.gauge("kubenodesmith_provider_ready", "1 if machines can be made with the provider",
-                           {"namespace", "provider"})) {}
+      ready_(context.metrics.gauge("kubenodesmith_provider_ready",
+                                   "1 if machines can be made with the provider",
+                                   {"namespace", "provider"})) {}
 
 void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
     // Our own writes of status must not make us look again.
@@ -164,8 +153,8 @@ asio::awaitable<std::int64_t> ProviderReconciler::claims_in_use(kube::ObjectKey 
     kube::ListOptions options;
     options.namespace_ = provider.namespace_;
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
-    co_return std::count_if(claims.begin(), claims.end(),
-                            [&](const NodeSmithClaim& claim) { return uses(claim, provider); });
+    co_return std::ranges::count_if(claims,
+                                    [&](const NodeSmithClaim& claim) { return uses(claim, provider); });
 }
 
 bool ProviderReconciler::uses(const NodeSmithClaim& claim, const kube::ObjectKey& provider) const {
@@ -181,8 +170,9 @@ void ProviderReconciler::warn_of_ineffective_settings(const NodeSmithProvider& p
     auto& warned = warned_generation_[api::key_of(provider)];
     if (warned == generation) return;
     warned = generation;
-    events_.event(kube::target_of(provider), kube::EventType::warning, "AdditionalSettingsIgnored",
-                  "spec.additionalSettings has no effect: say what you want in spec.proxmox or spec.redfish");
+    events_.warning(
+        provider, "AdditionalSettingsIgnored",
+        "spec.additionalSettings has no effect: say what you want in spec.proxmox or spec.redfish");
 }
 
 }  // namespace controllers

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/backoff.hpp"
+#include "controllers/cache/context.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
@@ -36,33 +38,26 @@ struct ConfigurationFault {
 ConfigurationFault configuration_fault(const ProviderExamination& examination);
 
 // Pure: the status after an examination, hosts by name.
-api::v1alpha1::ProviderStatus next_status(const api::v1alpha1::NodeSmithProvider& provider,
+api::v1alpha1::ProviderStatus next_status(const NodeSmithProvider& provider,
                                           const ProviderExamination& examination, api::Time now);
 
-class ProviderReconciler final : public kube::Reconciler {
+class ProviderReconciler final : public kube::Reconciler, InContext {
 public:
-    // All must outlive this.
-    ProviderReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                       kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                       ProviderInstances& instances);
+    ProviderReconciler(const Context& context, ProviderInstances& instances);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
-    using Pointer = kube::Store<api::v1alpha1::NodeSmithProvider>::Pointer;
+    using Pointer = ProviderPointer;
 
     asio::awaitable<ProviderExamination> examine(kube::ObjectKey key);
     asio::awaitable<void> write(Pointer before, ProviderExamination examination);
     asio::awaitable<kube::Result> finalize(Pointer provider);
     // Claims with a machine of this provider, by a live list.
     asio::awaitable<std::int64_t> claims_in_use(kube::ObjectKey provider);
-    bool uses(const api::v1alpha1::NodeSmithClaim& claim, const kube::ObjectKey& provider) const;
-    void warn_of_ineffective_settings(const api::v1alpha1::NodeSmithProvider& provider);
+    bool uses(const NodeSmithClaim& claim, const kube::ObjectKey& provider) const;
+    void warn_of_ineffective_settings(const NodeSmithProvider& provider);
 
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
-    kube::EventRecorder& events_;
     ProviderInstances& instances_;
     base::Family<base::Gauge>& ready_;
     std::map<kube::ObjectKey, int> failures_;

@@ -10,13 +10,9 @@
 
 namespace controllers {
 
-using api::ConditionStatus;
-using api::v1alpha1::NodeSmithProvider;
 using api::v1alpha1::ProviderHost;
 using api::v1alpha1::ProviderStatus;
 using api::v1alpha1::ProviderTemplate;
-namespace conditions = api::conditions;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -144,7 +140,7 @@ std::vector<ProviderHost> hosts_of(const std::vector<providers::HostOffering>& o
         host.message = base::beginning(message_of(offering), kLongestHostMessage);
         hosts.push_back(std::move(host));
     }
-    std::sort(hosts.begin(), hosts.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    std::ranges::sort(hosts, [](const auto& a, const auto& b) { return a.name < b.name; });
     return hosts;
 }
 
@@ -157,8 +153,7 @@ void note_templates(ProviderStatus& status, const std::map<std::string, std::str
         return revisions.contains(known.host) || (known.host == kAllHosts) != one_for_all;
     });
     for (const auto& [host, revision] : revisions) status.templates.push_back({host, revision});
-    std::sort(status.templates.begin(), status.templates.end(),
-              [](const auto& a, const auto& b) { return a.host < b.host; });
+    std::ranges::sort(status.templates, [](const auto& a, const auto& b) { return a.host < b.host; });
 }
 
 }  // namespace
@@ -168,8 +163,8 @@ ConfigurationFault configuration_fault(const ProviderExamination& examination) {
     const auto& general = examination.health.configuration_fault;
     if (!general.empty()) return {general, true};
     auto of_hosts = faults_of_hosts(examination.hosts);
-    const bool any_usable = std::any_of(examination.hosts.begin(), examination.hosts.end(),
-                                        [](const auto& host) { return host.usable; });
+    const bool any_usable =
+        std::ranges::any_of(examination.hosts, [](const auto& host) { return host.usable; });
     const bool everywhere = !any_usable && !of_hosts.empty();
     return {std::move(of_hosts), everywhere};
 }

@@ -8,12 +8,6 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithHost;
-using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
-
 namespace {
 
 constexpr base::Duration kTellingPace = std::chrono::seconds{1};

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers {
@@ -61,11 +62,11 @@ private:
 // One for each of our kinds.
 struct UnmanagedReconcilers {
     UnmanagedReconcilers(Informers& informers, kube::Client& client, base::Clock& clock);
-    UnmanagedReconciler<api::v1alpha1::NodeSmithProvider> providers;
-    UnmanagedReconciler<api::v1alpha1::NodeSmithPool> pools;
-    UnmanagedReconciler<api::v1alpha1::NodeSmithClaim> claims;
-    UnmanagedReconciler<api::v1alpha1::NodeSmithControlPlane> control_planes;
-    UnmanagedReconciler<api::v1alpha1::NodeSmithHost> hosts;
+    UnmanagedReconciler<NodeSmithProvider> providers;
+    UnmanagedReconciler<NodeSmithPool> pools;
+    UnmanagedReconciler<NodeSmithClaim> claims;
+    UnmanagedReconciler<NodeSmithControlPlane> control_planes;
+    UnmanagedReconciler<NodeSmithHost> hosts;
 };
 
 }  // namespace controllers

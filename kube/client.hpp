@@ -101,8 +101,6 @@ public:
     Client(std::unique_ptr<base::HttpTransport> transport, base::Clock& clock, base::MetricsRegistry& metrics,
            std::size_t max_in_flight = 32);
     ~Client();
-    Client(const Client&) = delete;
-    Client& operator=(const Client&) = delete;
 
     // nullopt: there is no such object.
     template <api::Kind T>

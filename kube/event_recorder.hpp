@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "api/meta.hpp"
 #include "base/clock.hpp"
+#include "base/interface.hpp"
 #include "base/random.hpp"
 #include "kube/client.hpp"
 
@@ -31,14 +33,19 @@ EventTarget target_of(const T& object) {
 
 enum class EventType { normal, warning };
 
-class EventRecorder {
+class EventRecorder : public base::Interface {
 public:
-    EventRecorder() = default;
-    EventRecorder(const EventRecorder&) = delete;
-    EventRecorder& operator=(const EventRecorder&) = delete;
-    virtual ~EventRecorder() = default;
     // reason: CamelCase, one word of why; message: a sentence for people. Never a secret.
     virtual void event(const EventTarget& about, EventType type, std::string reason, std::string message) = 0;
+
+    template <api::Kind T>
+    void normal(const T& about, std::string reason, std::string message) {
+        event(target_of(about), EventType::normal, std::move(reason), std::move(message));
+    }
+    template <api::Kind T>
+    void warning(const T& about, std::string reason, std::string message) {
+        event(target_of(about), EventType::warning, std::move(reason), std::move(message));
+    }
 };
 
 // `run()` writes what was recorded until cancelled; what is left then is tried once more by flush().

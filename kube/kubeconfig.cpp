@@ -1,10 +1,12 @@
 #include "kube/kubeconfig.hpp"
 
 #include <filesystem>
+#include <ranges>
 
 #include "api/bytes.hpp"
 #include "api/yaml.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "base/url.hpp"
 
 namespace kube {
@@ -86,9 +88,7 @@ private:
 };
 
 std::string names_of(const std::map<std::string, Kubeconfig::Entry>& entries) {
-    std::string names;
-    for (const auto& [name, entry] : entries) names += (names.empty() ? "" : ", ") + name;
-    return names.empty() ? "there is none" : "there are: " + names;
+    return entries.empty() ? "there is none" : "there are: " + base::joined(std::views::keys(entries));
 }
 
 void merge_entries(const json::object& document, const std::string& file, const char* list,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/interface.hpp"
 #include "base/random.hpp"
 #include "kube/client.hpp"
 
@@ -18,13 +19,8 @@ struct LeaderElectionOptions {
     base::Duration retry_period = std::chrono::seconds{2};
 };
 
-class LeaderElector {
+class LeaderElector : public base::Interface {
 public:
-    LeaderElector() = default;
-    LeaderElector(const LeaderElector&) = delete;
-    LeaderElector& operator=(const LeaderElector&) = delete;
-    virtual ~LeaderElector() = default;
-
     // Returns when this process leads.
     virtual asio::awaitable<void> acquire() = 0;
     // Renews; returns when the lease could not be renewed within renew_deadline (this process must stop

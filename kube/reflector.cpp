@@ -3,12 +3,14 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
+#include <utility>
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "base/url.hpp"
 
 namespace kube {
+
 namespace {
 
 constexpr base::Backoff kBackoff{std::chrono::milliseconds(800), std::chrono::seconds(30)};
@@ -176,6 +178,40 @@ void Reflector::begin_anew(const ApiError& error) {
     if (!error.is_expired() && !from_the_future) throw error;
     base::log::info("Listing objects again", {{"resource", resource_.plural}, {"reason", error.message}});
     state_.expired();
+}
+
+ReflectorState::Action ReflectorState::next() const {
+    if (must_pause_) return Pause{failures_};
+    if (listing_) return ListPage{continue_token_};
+    return Watch{resource_version_};
+}
+
+void ReflectorState::page_received(const api::ListMeta& page) {
+    continue_token_ = page.continue_;
+    resource_version_ = page.resourceVersion;
+    listing_ = !continue_token_.empty();
+}
+
+void ReflectorState::event_received(std::string resource_version) {
+    resource_version_ = std::move(resource_version);
+    failures_ = 0;
+}
+
+void ReflectorState::watch_ended(bool at_once) {
+    if (at_once) return failed();
+    failures_ = 0;
+}
+
+void ReflectorState::expired() {
+    listing_ = true;
+    continue_token_.clear();
+    // The first time is not a failure; a second one before anything was heard is.
+    must_pause_ = failures_++ > 0;
+}
+
+void ReflectorState::failed() {
+    ++failures_;
+    must_pause_ = true;
 }
 
 }  // namespace kube

@@ -34,6 +34,12 @@ public:
     }
     // In key order.
     const Objects& all() const { return objects_; }
+    std::vector<Pointer> values() const {
+        std::vector<Pointer> values;
+        values.reserve(objects_.size());
+        for (const auto& [key, object] : objects_) values.push_back(object);
+        return values;
+    }
     std::size_t size() const { return objects_.size(); }
 
     // Objects for which the index function gave `value`, in key order.

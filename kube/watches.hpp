@@ -22,9 +22,6 @@ inline constexpr auto kGeneration = [](const auto& object) { return object.metad
 inline constexpr auto kUid = [](const auto& object) -> const auto& { return object.metadata.uid; };
 inline constexpr auto kDeletion = [](const auto& object) { return object.metadata.deletionTimestamp; };
 inline constexpr auto kLabels = [](const auto& object) -> const auto& { return object.metadata.labels; };
-inline constexpr auto kAnnotations = [](const auto& object) -> const auto& {
-    return object.metadata.annotations;
-};
 
 // What may follow from one change: a key, perhaps one, or several.
 using Keys = std::vector<ObjectKey>;

@@ -21,8 +21,6 @@ public:
     WorkQueue(std::string name, asio::any_io_executor executor, base::Clock& clock,
               base::MetricsRegistry& metrics);
     ~WorkQueue();
-    WorkQueue(const WorkQueue&) = delete;
-    WorkQueue& operator=(const WorkQueue&) = delete;
 
     void add(const ObjectKey& key);
     // The earliest wish wins.

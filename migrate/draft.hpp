@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "api/v1alpha1/control_plane.hpp"
 #include "api/v1alpha1/pool.hpp"

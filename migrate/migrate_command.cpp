@@ -1,15 +1,16 @@
 #include "migrate/migrate_command.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 
-#include "base/input.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
 #include "migrate/migration.hpp"
 
 namespace kubenodesmith::migrate {
@@ -64,9 +65,9 @@ int run(const Request& request) {
 void add_command(CLI::App& app, std::function<int(const Options&)>& chosen) {
     auto request = std::make_shared<Request>();
     auto* command = app.add_subcommand("migrate", "Turn another autoscaler's configuration into resources");
-    std::string known;
-    for (const auto& [name, function] : sources()) known += (known.empty() ? "" : ", ") + name;
-    command->add_option("source", request->source, "Whose configuration it is: " + known)
+    command
+        ->add_option("source", request->source,
+                     "Whose configuration it is: " + base::joined(std::views::keys(sources())))
         ->required()
         ->check(CLI::IsMember(sources()));
     command->add_option("file", request->file, "The configuration; - for standard input")->required();

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/text.hpp"
+
 namespace kubenodesmith::migrate {
 namespace {
 
@@ -28,14 +30,8 @@ std::string trimmed(std::string_view text) {
     return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
 }
 
-std::string joined(const std::vector<std::string>& path) {
-    std::string text;
-    for (const auto& part : path) text += (text.empty() ? "" : ".") + part;
-    return text;
-}
-
-bool matches(const Rule& rule, Setting& setting) {
-    const auto pattern = split(rule.key, '.');
+bool matches(std::string_view key, Setting& setting) {
+    const auto pattern = split(key, '.');
     if (pattern.size() != setting.path.size()) return false;
     setting.names.clear();
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -60,7 +56,8 @@ public:
 
     void enter(Setting setting) {
         for (const auto& rule : rules_) {
-            if (matches(rule, setting)) return apply(rule, setting);
+            for (const auto& key : split(rule.key, '|'))
+                if (matches(key, setting)) return apply(rule, setting);
         }
         if (const auto* object = setting.value.if_object()) {
             for (const auto& [key, value] : *object) enter_member(setting, key, value);
@@ -70,7 +67,8 @@ public:
                 enter_member(setting, std::to_string(i), (*array)[i]);
             }
         } else {
-            report_.lines.push_back({joined(setting.path), Outcome::none, "", "not a known key; ignored"});
+            report_.lines.push_back(
+                {base::joined(setting.path, "."), Outcome::none, "", "not a known key; ignored"});
         }
     }
 
@@ -82,7 +80,8 @@ private:
     }
 
     void apply(const Rule& rule, Setting& setting) {
-        ReportLine line{joined(setting.path), rule.outcome, std::string(rule.target), std::string(rule.note)};
+        ReportLine line{base::joined(setting.path, "."), rule.outcome, std::string(rule.target),
+                        std::string(rule.note)};
         if (is_empty(setting.value)) {
             line.note = "has no value";
         } else if (rule.apply) {

@@ -29,7 +29,8 @@ struct Setting {
 };
 
 struct Rule {
-    std::string_view key;  // "providers.*.options.endpoint"; "*" is any one name
+    // "providers.*.options.endpoint"; "*" is any one name. Of several keys with the same fate: "a|b".
+    std::string_view key;
     Outcome outcome = Outcome::none;
     std::string_view target;
     std::string_view note;

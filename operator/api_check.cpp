@@ -10,6 +10,7 @@
 #include "api/v1alpha1/provider.hpp"
 #include "base/backoff.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -17,12 +18,6 @@ namespace {
 const std::string kInstall =
     "install them: make install, or helm show crds CHART | kubectl apply --server-side --force-conflicts -f "
     "-";
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
 
 // Empty: all is there.
 kube::asio::awaitable<std::string> problem(kube::Client& client) {
@@ -32,7 +27,7 @@ kube::asio::awaitable<std::string> problem(kube::Client& client) {
         auto list = co_await client.call("GET", target, std::nullopt);
         auto missing = missing_kinds(list);
         if (!missing.empty())
-            message = "the CRDs of KubeNodeSmith (missing: " + joined(missing) + "); " + kInstall;
+            message = "the CRDs of KubeNodeSmith (missing: " + base::joined(missing) + "); " + kInstall;
     } catch (const kube::ApiError& error) {
         message = error.is_not_found() ? "the CRDs of KubeNodeSmith (none is installed); " + kInstall
                                        : "the API server to let us in: " + std::string(error.what());

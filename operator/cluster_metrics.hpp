@@ -14,7 +14,7 @@ namespace kubenodesmith {
 
 class ClusterMetrics {
 public:
-    // All must outlive this. Made before the informer runs: it listens to pods.
+    // Made before the informer runs: it listens to pods.
     ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& clock, base::MetricsRegistry& registry,
                    report::LookAtCluster look, const std::string& lease);
 

@@ -2,14 +2,15 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <exception>
-#include <vector>
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "operator/admission_check.hpp"
 #include "operator/api_check.hpp"
+#include "operator/debug_state.hpp"
 #include "operator/lease_namespace.hpp"
+#include "operator/options/options.hpp"
 #include "operator/wiring.hpp"
 
 namespace kubenodesmith {
@@ -42,8 +43,8 @@ struct Operator::Parts {
         leading.stop();
         co_await leading.join();
         // Without the lease nothing can be written any more.
-        if (!lost_lease) co_await base::run_before(clock, clock.now() + kFarewell, wiring.events().flush());
-        if (leads && !lost_lease) co_await wiring.elector().release();
+        if (!lost_lease) co_await base::run_before(clock, clock.now() + kFarewell, wiring.events->flush());
+        if (leads && !lost_lease) co_await wiring.elector->release();
         if (leads) co_await log_out();
         background.stop();
         co_await background.join();
@@ -55,13 +56,13 @@ struct Operator::Parts {
     asio::awaitable<void> start() {
         try {
             waiting_for = "the API server and the CRDs of KubeNodeSmith";
-            co_await wait_for_api(wiring.client(), clock,
+            co_await wait_for_api(wiring.client, clock,
                                   [this](const std::string& message) { waiting_for = message; });
             waiting_for = "the caches to sync";
-            background.spawn(wiring.events().run());
-            wiring.informers().spawn_all(background);
-            background.spawn(wiring.watch_certificates());
-            co_await wiring.informers().wait_synced();
+            background.spawn(wiring.events->run());
+            wiring.informers.spawn_all(background);
+            background.spawn(wiring.certificates.watch());
+            co_await wiring.informers.wait_synced();
             synced = true;
             base::log::info("Caches are synced");
             co_await lead();
@@ -77,11 +78,11 @@ struct Operator::Parts {
         if (settings.leader_elect) {
             auto& lease = settings.election.lease;
             if (lease.namespace_.empty()) {
-                lease.namespace_ = co_await find_lease_namespace(wiring.client(), clock, lease.name);
+                lease.namespace_ = co_await find_lease_namespace(wiring.client, clock, lease.name);
                 wiring.elect_by(settings.election);
             }
             base::log::info("Waiting for the lease", {{"lease", settings.election.lease.str()}});
-            co_await wiring.elector().acquire();
+            co_await wiring.elector->acquire();
             background.spawn(hold_lease());
             co_await catch_up();
         } else {
@@ -91,10 +92,10 @@ struct Operator::Parts {
                 "this one");
         }
         leads = true;
-        wiring.set_leading();
+        wiring.leading = true;
         base::log::info("Leading", {{"identity", settings.election.identity}});
-        for (auto* controller : wiring.controllers()) leading.spawn(controller->run());
-        background.spawn(watch_admission_policies(wiring.client(), clock));
+        for (const auto& controller : wiring.controllers) leading.spawn(controller->run());
+        background.spawn(watch_admission_policies(wiring.client, clock));
         changed.notify_all();
     }
 
@@ -102,7 +103,7 @@ struct Operator::Parts {
     asio::awaitable<void> catch_up() {
         for (int failures = 1;; ++failures) {
             try {
-                co_return co_await wiring.informers().catch_up(wiring.client());
+                co_return co_await wiring.informers.catch_up(wiring.client);
             } catch (const boost::system::system_error&) {
                 throw;  // this process is being cancelled itself
             } catch (const std::exception& error) {
@@ -114,7 +115,7 @@ struct Operator::Parts {
     }
 
     asio::awaitable<void> hold_lease() {
-        co_await wiring.elector().hold();
+        co_await wiring.elector->hold();
         base::log::error("Lost the lease: another process may lead now",
                          {{"lease", settings.election.lease.str()}});
         lost_lease = true;
@@ -122,7 +123,7 @@ struct Operator::Parts {
     }
 
     asio::awaitable<void> finish_work() {
-        for (auto* controller : wiring.controllers()) controller->stop_accepting();
+        for (const auto& controller : wiring.controllers) controller->stop_accepting();
         auto deadline = clock.now() + settings.grace;
         while (leading.size() > 0 && clock.now() < deadline) co_await clock.sleep_for(kGlance);
     }
@@ -130,7 +131,7 @@ struct Operator::Parts {
     // Sessions that are left end by themselves after a while.
     asio::awaitable<void> log_out() {
         try {
-            co_await base::run_before(clock, clock.now() + kFarewell, wiring.end_sessions());
+            co_await base::run_before(clock, clock.now() + kFarewell, wiring.hosts.end_sessions());
         } catch (const boost::system::system_error&) {
             throw;  // this process is being cancelled itself
         } catch (const std::exception& error) {
@@ -172,11 +173,11 @@ void Operator::stop() {
 }
 
 base::HttpHandler Operator::boot_data_handler() {
-    return bootstrap::make_seed_handler(parts_->wiring.seeds());
+    return bootstrap::make_seed_handler(parts_->wiring.seeds);
 }
 
 kube::Client& Operator::client() {
-    return parts_->wiring.client();
+    return parts_->wiring.client;
 }
 
 Readiness Operator::readiness() const {
@@ -185,15 +186,15 @@ Readiness Operator::readiness() const {
 }
 
 const base::MetricsRegistry& Operator::metrics() const {
-    return parts_->wiring.metrics();
+    return parts_->wiring.metrics;
 }
 
 std::string Operator::debug_state() const {
-    return parts_->wiring.debug_state();
+    return kubenodesmith::debug_state(parts_->wiring.report());
 }
 
 std::string Operator::status_page() const {
-    return parts_->wiring.status_page();
+    return status_page::page(parts_->wiring.report(), parts_->wiring.decisions, version());
 }
 
 }  // namespace kubenodesmith

@@ -50,8 +50,6 @@ public:
 
     Operator(OperatorEnvironment environment, OperatorSettings settings);
     ~Operator();
-    Operator(const Operator&) = delete;
-    Operator& operator=(const Operator&) = delete;
 
     // Waits for the API server and our CRDs, syncs, leads and reconciles. Throws what no retry can mend.
     asio::awaitable<End> run();

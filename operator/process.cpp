@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 
 #include "base/certificate.hpp"
 #include "base/file.hpp"
@@ -16,7 +15,6 @@
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "operator/access_review.hpp"
-#include "operator/loop_watch.hpp"
 #include "operator/operator.hpp"
 #include "operator/process_metrics.hpp"
 

@@ -1,51 +1,86 @@
-// Builds every object of the operator and hands it its dependencies.
+// Every object of the operator, each given what it depends on.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "bootstrap/seed_server.hpp"
-#include "controllers/cache/informers.hpp"
-#include "kube/client.hpp"
+#include "controllers/certificate_approver.hpp"
+#include "controllers/claim/act/seed_answers.hpp"
+#include "controllers/claim/claim_reconciler.hpp"
+#include "controllers/control_plane_reconciler.hpp"
+#include "controllers/disruption/disruption_reconciler.hpp"
+#include "controllers/garbage_collection.hpp"
+#include "controllers/host_reconciler.hpp"
+#include "controllers/pool_reconciler.hpp"
+#include "controllers/provider_reconciler.hpp"
+#include "controllers/provisioning/provisioning_reconciler.hpp"
+#include "controllers/services/drain.hpp"
+#include "controllers/services/host_inventory.hpp"
+#include "controllers/services/provider_instances.hpp"
+#include "controllers/services/reservations.hpp"
+#include "controllers/unmanaged.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 #include "kube/leader_election.hpp"
+#include "operator/cluster_metrics.hpp"
 #include "operator/operator.hpp"
+#include "operator/status_page/page.hpp"
 
 namespace kubenodesmith {
 
-class Wiring {
-public:
+// Members are in the order of their dependencies: each uses only what stands above it.
+struct Wiring {
     Wiring(OperatorEnvironment environment, const OperatorSettings& settings);
-    ~Wiring();
-    Wiring(const Wiring&) = delete;
-    Wiring& operator=(const Wiring&) = delete;
 
-    kube::Client& client();
-    controllers::Informers& informers();
-    kube::EventWriter& events();
-    kube::LeaderElector& elector();
-    // Follows the requests of kubelets for certificates until cancelled.
-    boost::asio::awaitable<void> watch_certificates();
+    asio::any_io_executor executor() { return environment.executor; }
+    base::Clock& clock() { return environment.clock; }
+    base::Random& random() { return environment.random; }
     // Before the elector is used.
-    void elect_by(kube::LeaderElectionOptions election);
-    bootstrap::SeedSource& seeds();
+    void elect_by(const kube::LeaderElectionOptions& election);
+    // Asked before each write to a provider or to the API server.
+    bool may_mutate() const;
+    report::ClusterReport report() const;
+
+    OperatorEnvironment environment;
+    bool leader_election;
+    // Outside mutations may start; with leader election as long as the lease lasts.
+    bool leading = false;
+    base::MetricsRegistry metrics;
+    kube::Client client;
+    std::unique_ptr<kube::LeaderElector> elector;
+    std::unique_ptr<kube::EventWriter> events;
+    status_page::DecisionLog decisions;
+    controllers::Informers informers;
+    controllers::Context context;
+    controllers::KubernetesHostInventory host_inventory;
+    providers::ProviderEnvironment provider_environment;
+    controllers::ProviderInstances instances;
+    controllers::Reservations reservations;
+    controllers::Drainer drainer;
+    controllers::claim::BootData boot_data;
+    controllers::MachineReports machine_reports;
+    controllers::DisruptionReports disruption_reports;
+    controllers::claim::SeedAnswers seeds;
+    controllers::ControlPlaneReconciler control_planes;
+    controllers::ProviderReconciler providers;
+    controllers::PoolReconciler pools;
+    controllers::ProvisioningReconciler provisioning;
+    controllers::ClaimReconciler claims;
+    controllers::DisruptionReconciler disruption;
+    controllers::HostReconciler hosts;
+    controllers::GarbageCollector garbage;
+    controllers::CertificateApprover certificates;
+    controllers::UnmanagedReconcilers unmanaged;
+    ClusterMetrics cluster_metrics;
+    std::unique_ptr<base::MetricsRegistry::Hook> kproximate_metrics;
     // Their queues fill from the start; their workers run only while this process leads.
-    std::vector<kube::Controller*> controllers();
-    // From now on outside mutations may start (with leader election: as long as the lease lasts).
-    void set_leading();
-
-    // Logs out where sessions are few; after the controllers' end.
-    boost::asio::awaitable<void> end_sessions();
-
-    const base::MetricsRegistry& metrics() const;
-    std::string debug_state() const;
-    std::string status_page() const;
+    std::vector<std::unique_ptr<kube::Controller>> controllers;
 
 private:
-    struct Objects;
-    std::unique_ptr<Objects> objects_;
+    template <class Reconciler>
+    void add(std::string name, Reconciler& reconciler, int workers);
+    void add_unmanaged();
 };
 
 }  // namespace kubenodesmith

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/interface.hpp"
 #include "providers/machine.hpp"
 
 namespace providers {
@@ -16,12 +17,8 @@ namespace asio = boost::asio;
 class ServedBootData;
 
 // Makes the boot data of a machine when (and only when) the backend needs it, after it was placed.
-class BootImageSource {
+class BootImageSource : public base::Interface {
 public:
-    BootImageSource() = default;
-    BootImageSource(const BootImageSource&) = delete;
-    BootImageSource& operator=(const BootImageSource&) = delete;
-    virtual ~BootImageSource() = default;
     // The bytes of a NoCloud ISO 9660 image. They hold a secret.
     virtual asio::awaitable<std::string> iso_image(MachineRecord placed) = 0;
     // Null: the data have to be carried to the machine.
@@ -50,12 +47,8 @@ struct GuestSettings {
     std::vector<std::string> search_domains;
 };
 // Makes them when the backend needs them.
-class GuestSettingsSource {
+class GuestSettingsSource : public base::Interface {
 public:
-    GuestSettingsSource() = default;
-    GuestSettingsSource(const GuestSettingsSource&) = delete;
-    GuestSettingsSource& operator=(const GuestSettingsSource&) = delete;
-    virtual ~GuestSettingsSource() = default;
     virtual asio::awaitable<GuestSettings> guest_settings() = 0;
 };
 
@@ -65,12 +58,8 @@ struct JoinScript {
     std::vector<std::string> secrets;  // texts that must not be told on when its output is
 };
 // A join by way of the guest agent.
-class GuestJoin {
+class GuestJoin : public base::Interface {
 public:
-    GuestJoin() = default;
-    GuestJoin(const GuestJoin&) = delete;
-    GuestJoin& operator=(const GuestJoin&) = delete;
-    virtual ~GuestJoin() = default;
     // Makes it when the guest is ready for it.
     virtual asio::awaitable<JoinScript> script(MachineRecord placed) = 0;
 

@@ -8,19 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "base/interface.hpp"
 #include "providers/host.hpp"
 
 namespace providers {
 
 namespace asio = boost::asio;
 
-class HostInventory {
+class HostInventory : public base::Interface {
 public:
-    HostInventory() = default;
-    HostInventory(const HostInventory&) = delete;
-    HostInventory& operator=(const HostInventory&) = delete;
-    virtual ~HostInventory() = default;
-
     // Every host of the namespace that names the provider, in the order of their names; may be stale.
     virtual std::vector<HostPointer> hosts(const std::string& namespace_, const std::string& provider) = 0;
     // One of these; null: there is none of that name.

@@ -4,9 +4,10 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "base/interface.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/health.hpp"
 #include "providers/launch.hpp"
 #include "providers/machine.hpp"
@@ -17,31 +18,9 @@ namespace providers {
 
 namespace asio = boost::asio;
 
-class Adopter;
-class GuestObserver;
-class HostExaminer;
-class LeftoverFinder;
-class MachineStopper;
-class SessionHolder;
-
-// What only some backends can do. Null: this one cannot; else it lives as long as the backend.
-struct Capabilities {
-    Adopter* adopter = nullptr;
-    GuestObserver* guest_observer = nullptr;
-    HostExaminer* host_examiner = nullptr;
-    LeftoverFinder* leftover_finder = nullptr;
-    MachineStopper* machine_stopper = nullptr;
-    SessionHolder* session_holder = nullptr;
-};
-
 // Every method may throw ProviderError; cancelling half-way leaves an outcome that the next call reads back.
-class Provider {
+class Provider : public base::Interface {
 public:
-    Provider() = default;
-    Provider(const Provider&) = delete;
-    Provider& operator=(const Provider&) = delete;
-    virtual ~Provider() = default;
-
     // Takes the machine of `spec.identity` one step nearer to running and tells where it stands. With an
     // empty record it only chooses host and id (state placed). Idempotent by identity and record.
     virtual asio::awaitable<EnsureResult> ensure(MachineSpec spec) = 0;

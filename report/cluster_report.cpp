@@ -37,7 +37,7 @@ ClusterReport report_of(const controllers::Informers& informers, const controlle
     report.managed = informers.managed;
     report.pods = informers.pods.store().size();
     report.nodes = informers.nodes.store().size();
-    report.unschedulable = informers.pods.store().by_index(controllers::kPodsUnschedulable, "true");
+    report.unschedulable = controllers::unschedulable_pods(informers);
     report.control_planes = all_of(informers.control_planes);
     report.providers = all_of(informers.providers);
     report.pools = all_of(informers.pools);

@@ -85,7 +85,7 @@ std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes
             demand.back().comes_last = displaced_last;
         }
     }
-    std::sort(demand.begin(), demand.end(), is_before);
+    std::ranges::sort(demand, is_before);
     return demand;
 }
 

@@ -26,8 +26,8 @@ api::StringMap labels_at(const Pool& pool, const PlaceOfPool& place) {
 
 template <class Holds>
 bool holds_somewhere(const Pool& pool, const Holds& holds) {
-    return std::any_of(pool.places.begin(), pool.places.end(),
-                       [&](const PlaceOfPool& place) { return holds(labels_at(pool, place)); });
+    return std::ranges::any_of(pool.places,
+                               [&](const PlaceOfPool& place) { return holds(labels_at(pool, place)); });
 }
 
 // Why none of its nodes would do by itself; empty: one might, but for the pod's volumes.

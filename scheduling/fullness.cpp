@@ -32,7 +32,7 @@ bool Fullness::is_full(std::size_t index, const std::vector<const api::Pod*>& po
     const auto room = new_machines.room(index);
     if (used_share(index, room) < kFullShare) return false;
     if (std::ranges::any_of(pods, [&](const auto* pod) { return dependent_.contains(pod); })) return false;
-    return std::none_of(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
+    return std::ranges::none_of(kinds_, [&](const Kind& kind) {
         if (!room.holds(kind.room)) return false;
         const auto places = (*kind.places)[new_machine.pool] & new_machine.allowed;
         return !places.empty() && new_machines.fit_more(index, places, *kind.requests);

@@ -31,7 +31,7 @@ std::string devices_problem(const api::Pod& pod) {
 }
 
 void make_unique(std::vector<CounterId>& counters) {
-    std::sort(counters.begin(), counters.end());
+    std::ranges::sort(counters);
     counters.erase(std::unique(counters.begin(), counters.end()), counters.end());
 }
 

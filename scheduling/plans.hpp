@@ -12,7 +12,7 @@
 #include "scheduling/nodes/rows.hpp"
 #include "scheduling/pods/pod_class.hpp"
 #include "scheduling/topology/topology.hpp"
-#include "scheduling/volumes/storage_room.hpp"
+#include "scheduling/volumes/volume_use.hpp"
 #include "scheduling/volumes/volumes.hpp"
 
 namespace scheduling {

@@ -16,7 +16,7 @@ Room room_of(const Amounts& free) {
 std::vector<std::size_t> pools_in_order(const Snapshot& snapshot) {
     std::vector<std::size_t> order(snapshot.pools.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
         const auto& left = snapshot.pools[a];
         const auto& right = snapshot.pools[b];
         if (left.weight != right.weight) return left.weight > right.weight;

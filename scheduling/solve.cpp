@@ -174,7 +174,7 @@ std::vector<std::size_t> Solve::rows_with_shared_daemons() const {
     const auto& new_machines = placer_.new_machines();
     for (std::size_t i = 0; i < new_machines.size(); ++i)
         rows.push_back(placer_.template_row(new_machines.at(i).pool, new_machines.at(i).place));
-    std::sort(rows.begin(), rows.end());
+    std::ranges::sort(rows);
     return rows;
 }
 

@@ -58,7 +58,7 @@ private:
         if (wanted <= 0) return;
         const auto slots = slots_of(pool);
         const auto empty =
-            std::count_if(slots.begin(), slots.end(), [&](std::size_t slot) { return pods_on_[slot] == 0; });
+            std::ranges::count_if(slots, [&](std::size_t slot) { return pods_on_[slot] == 0; });
         add_nodes(pool, wanted - empty, "to keep " + counted(wanted, "node") + " spare");
     }
 

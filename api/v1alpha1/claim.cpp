@@ -23,6 +23,7 @@ BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
 
 namespace api {
 
+template const Type& type_of<v1alpha1::ClaimPhase>();
 template const Type& type_of<v1alpha1::NodeSmithClaim>();
 
 }  // namespace api

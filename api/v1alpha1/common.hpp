@@ -1,10 +1,10 @@
 // Parts shared by our kinds. Defaults here equal the defaults in crds/ (a test compares them), the
 // descriptions of the fields are there too: `kubectl explain nodesmithpool.spec`.
 #pragma once
+
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "api/meta.hpp"
 #include "api/names.hpp"
@@ -56,5 +56,12 @@ struct Reserved {
 };
 
 enum class DeletionPolicy { Delete, Retain };
+
+/// What a machine or host of this size costs when it is compared with another, in MiB: a core counts as much
+/// as 4 GiB.
+constexpr std::int64_t cost_in_mib(std::int64_t cpu_cores, std::int64_t memory_mib) {
+    constexpr std::int64_t kMiBPerCore = 4096;
+    return cpu_cores * kMiBPerCore + memory_mib;
+}
 
 }  // namespace api::v1alpha1

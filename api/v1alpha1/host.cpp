@@ -27,6 +27,7 @@ bool is_adoptable(const NodeSmithHost& host) {
 
 namespace api {
 
+template const Type& type_of<v1alpha1::HostPhase>();
 template const Type& type_of<v1alpha1::NodeSmithHost>();
 
 }  // namespace api

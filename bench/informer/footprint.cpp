@@ -9,9 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "base/virtual_clock.hpp"
 #include "bench/informer/generated_cluster.hpp"
 #include "controllers/cache/informers.hpp"
+#include "test/support/seeded_random.hpp"
+#include "test/support/virtual_clock.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 constexpr bool kIsSanitized = true;
@@ -81,11 +82,11 @@ double allocated() {
 
 Footprint footprint_of(int pods, int nodes) {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     bench::GeneratedCluster cluster(pods, nodes, 0);
     base::MetricsRegistry metrics;
     kube::Client client(std::make_unique<Transport>(cluster, clock), clock, metrics);
-    const auto random = base::make_seeded_random(1);
+    const auto random = fake::make_seeded_random(1);
     const auto before = allocated();
     controllers::Informers informers(client, clock, *random, context.get_executor());
     base::TaskGroup running(context.get_executor());

@@ -8,6 +8,7 @@
 #include "controllers/state/claim_factory.hpp"
 #include "test/simulators/proxmox/core/transport.hpp"
 #include "test/support/cluster_info.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace bench {
 
@@ -72,7 +73,7 @@ api::Pod pod(const std::string& name, const std::string& cpu) {
 
 Stage::Stage(int pods)
     : clock_(base::make_steady_clock(loop_.get_executor())),
-      random_(base::make_seeded_random(1)),
+      random_(fake::make_seeded_random(1)),
       scenario_(scenario()),
       server_(loop_.get_executor(), *clock_, server_options()),
       proxmox_(loop_.get_executor(), *clock_, *random_, scenario_.proxmox) {

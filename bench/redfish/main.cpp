@@ -12,12 +12,13 @@
 
 #include "base/log.hpp"
 #include "base/task_group.hpp"
-#include "base/virtual_clock.hpp"
 #include "controllers/host_reconciler.hpp"
 #include "controllers/services/host_inventory.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/redfish_objects.hpp"
+#include "test/support/seeded_random.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace {
 
@@ -137,9 +138,9 @@ private:
     }
 
     asio::io_context context_;
-    base::VirtualClock clock_;
+    fake::VirtualClock clock_;
     fake::ApiServer server_;
-    std::unique_ptr<base::Random> random_ = base::make_seeded_random(1);
+    std::unique_ptr<base::Random> random_ = fake::make_seeded_random(1);
     base::MetricsRegistry metrics_;
     kube::Client client_;
     controllers::Informers informers_;

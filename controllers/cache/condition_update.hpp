@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "api/meta.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers {
 
-inline api::ConditionUpdate update(std::string_view type, api::ConditionStatus status,
-                                   std::string_view reason, std::string message) {
+inline api::ConditionUpdate update(std::string_view type, ConditionStatus status, std::string_view reason,
+                                   std::string message) {
     return {std::string(type), status, std::string(reason), std::move(message), std::nullopt};
 }
 

@@ -43,10 +43,6 @@ void index_core(Informers& informers) {
     nodes.add_index(kNodesBySystemUuid,
                     [](const api::Node& node) { return only(lower(node.status.nodeInfo.systemUUID)); });
     nodes.add_index(kNodesByProviderId, [](const api::Node& node) { return only(node.spec.providerID); });
-    nodes.add_index(kNodesByClaim, [](const api::Node& node) {
-        const auto* claim = api::find(node.metadata.labels, api::labels::kClaim);
-        return claim ? only(*claim) : Values{};
-    });
     informers.volume_attachments.store().add_index(
         kVolumeAttachmentsByNode, [](const api::VolumeAttachment& a) { return only(a.spec.nodeName); });
 }
@@ -234,8 +230,8 @@ bool is_read_annotation(std::string_view name) {
 }
 
 bool is_read_condition(const api::Condition& condition) {
-    if (condition.type == api::conditions::kPodResizePending) return true;
-    return condition.type == api::conditions::kPodScheduled && condition.status != api::ConditionStatus::True;
+    if (condition.type == conditions::kPodResizePending) return true;
+    return condition.type == conditions::kPodScheduled && condition.status != ConditionStatus::True;
 }
 
 }  // namespace
@@ -259,9 +255,13 @@ std::string uuid_key(const std::string& system_uuid) {
 bool is_unschedulable(const api::Pod& pod) {
     if (pod.metadata.deletionTimestamp || !pod.spec.nodeName.empty()) return false;
     if (pod.status.phase != api::PodPhase::Pending) return false;
-    const auto* scheduled = api::find_condition(pod.status.conditions, api::conditions::kPodScheduled);
-    return scheduled && scheduled->status == api::ConditionStatus::False &&
-           scheduled->reason == api::reasons::kUnschedulable;
+    const auto* scheduled = api::find_condition(pod.status.conditions, conditions::kPodScheduled);
+    return scheduled && scheduled->status == ConditionStatus::False &&
+           scheduled->reason == reasons::kUnschedulable;
+}
+
+PodPointers unschedulable_pods(const Informers& informers) {
+    return informers.pods.store().by_index(kPodsUnschedulable, "true");
 }
 
 }  // namespace controllers

@@ -7,25 +7,18 @@
 
 #include "api/core.hpp"
 #include "api/shared_parts.hpp"
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/control_plane.hpp"
-#include "api/v1alpha1/host.hpp"
-#include "api/v1alpha1/pool.hpp"
-#include "api/v1alpha1/provider.hpp"
 #include "base/task_group.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/cache/managed_namespaces.hpp"
 #include "kube/informer.hpp"
 
 namespace controllers {
-
-namespace asio = boost::asio;
 
 // Index names. Values of namespaced references are "namespace/name".
 inline constexpr const char* kPodsByNode = "node";                  // spec.nodeName
 inline constexpr const char* kPodsUnschedulable = "unschedulable";  // "true"; see is_unschedulable()
 inline constexpr const char* kNodesBySystemUuid = "system-uuid";    // lower case
 inline constexpr const char* kNodesByProviderId = "provider-id";
-inline constexpr const char* kNodesByClaim = "claim";              // label kubenodesmith.io/nodeclaim
 inline constexpr const char* kClaimsByPool = "pool";               // namespace/poolRef
 inline constexpr const char* kClaimsByNode = "node";               // status.nodeName
 inline constexpr const char* kClaimsBySystemUuid = "system-uuid";  // status.systemUUID, lower case
@@ -59,11 +52,11 @@ public:
     kube::Informer<api::CSINode> csi_nodes;
     kube::Informer<api::VolumeAttachment> volume_attachments;
     kube::Informer<api::PodDisruptionBudget> pod_disruption_budgets;
-    kube::Informer<api::v1alpha1::NodeSmithProvider> providers;
-    kube::Informer<api::v1alpha1::NodeSmithPool> pools;
-    kube::Informer<api::v1alpha1::NodeSmithClaim> claims;
-    kube::Informer<api::v1alpha1::NodeSmithControlPlane> control_planes;
-    kube::Informer<api::v1alpha1::NodeSmithHost> hosts;
+    kube::Informer<NodeSmithProvider> providers;
+    kube::Informer<NodeSmithPool> pools;
+    kube::Informer<NodeSmithClaim> claims;
+    kube::Informer<NodeSmithControlPlane> control_planes;
+    kube::Informer<NodeSmithHost> hosts;
 
     void spawn_all(base::TaskGroup& group);
     asio::awaitable<void> wait_synced();
@@ -89,5 +82,6 @@ std::string uuid_key(const std::string& system_uuid);
 // The scheduler has said that no node fits: phase Pending, no nodeName, PodScheduled=False/Unschedulable,
 // not being deleted. https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-conditions
 bool is_unschedulable(const api::Pod& pod);
+PodPointers unschedulable_pods(const Informers& informers);
 
 }  // namespace controllers

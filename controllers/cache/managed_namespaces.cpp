@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/text.hpp"
 #include "kube/config.hpp"
 
 namespace controllers {
@@ -35,10 +36,7 @@ ManagedNamespaces::ManagedNamespaces(const std::vector<std::string>& names)
 }
 
 std::string ManagedNamespaces::str() const {
-    if (all()) return "*";
-    std::string text;
-    for (const auto& name : names_) text += (text.empty() ? "" : ", ") + name;
-    return text;
+    return all() ? "*" : base::joined(names_);
 }
 
 std::vector<std::string> ManagedNamespaces::to_list() const {

@@ -5,14 +5,11 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithPool;
-
 namespace {
 
 bool names_pool(const NodeSmithControlPlane& control_plane, const std::string& pool) {
     const auto& listed = control_plane.spec.pools;
-    return std::find(listed.begin(), listed.end(), pool) != listed.end();
+    return std::ranges::find(listed, pool) != listed.end();
 }
 
 // The smaller one manages the pool.

@@ -4,17 +4,16 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/array.hpp>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "kube/client.hpp"
 #include "kube/informer.hpp"
 
 namespace controllers {
 
-namespace asio = boost::asio;
 namespace json = boost::json;
 
 // Pods, Nodes, claims and counts change in bursts: one look, and one write, for many changes.

@@ -6,8 +6,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 constexpr api::Duration kLookEvery(std::chrono::minutes{1});

@@ -5,20 +5,16 @@
 #include <boost/asio/awaitable.hpp>
 #include <map>
 #include <optional>
-#include <string>
 
-#include "controllers/claim/act/boot_data.hpp"
+#include "controllers/claim/act/actor.hpp"
 #include "controllers/claim/decide/observation.hpp"
-#include "controllers/services/provider_instances.hpp"
-#include "providers/guest_observer.hpp"
+#include "providers/capabilities.hpp"
 
 namespace controllers::claim {
 
-class BootWatch {
+class BootWatch : Actor {
 public:
-    // All must outlive this.
-    BootWatch(base::Clock& clock, ProviderInstances& instances, const BootData& boot_data)
-        : clock_(clock), instances_(instances), boot_data_(boot_data) {}
+    explicit BootWatch(const Means& means) : Actor(means) {}
 
     // When the provider is to be asked next; nullopt: not before something changes. Once a minute, and once
     // more before the machine is given up.
@@ -36,9 +32,6 @@ private:
     };
     asio::awaitable<std::optional<providers::GuestSight>> ask(Observation observation);
 
-    base::Clock& clock_;
-    ProviderInstances& instances_;
-    const BootData& boot_data_;
     std::map<kube::ObjectKey, Known> known_;
     int looks_under_way_ = 0;
 };

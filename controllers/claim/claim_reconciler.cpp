@@ -5,11 +5,8 @@
 
 namespace controllers {
 
-using claim::ClaimPointer;
 using claim::Observation;
 using claim::Step;
-
-namespace conditions = api::conditions;
 
 namespace {
 
@@ -20,32 +17,26 @@ bool is_refusal(const kube::ApiError& error) {
     return error.code == kForbidden || error.code == kInvalid;
 }
 
-std::optional<api::Time> sooner(std::optional<api::Time> a, std::optional<api::Time> b) {
-    if (!a || !b) return a ? a : b;
-    return std::min(*a, *b);
-}
-
 }  // namespace
 
-ClaimReconciler::ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                                 kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                                 ProviderInstances& instances, Reservations& reservations, Drainer& drainer,
-                                 claim::BootData& boot_data, MachineReports& machine_reports,
-                                 DisruptionReports& disruption_reports, asio::any_io_executor executor)
-    : informers_(informers),
-      clock_(clock),
+ClaimReconciler::ClaimReconciler(const Context& context, ProviderInstances& instances,
+                                 Reservations& reservations, Drainer& drainer, claim::BootData& boot_data,
+                                 MachineReports& machine_reports, DisruptionReports& disruption_reports,
+                                 asio::any_io_executor executor)
+    : InContext(context),
       boot_data_(boot_data),
       machine_reports_(machine_reports),
       disruption_reports_(disruption_reports),
-      writer_(informers, client, clock, events, metrics),
-      addresses_(informers, client),
-      placements_(std::move(executor), informers),
-      launcher_(clock, writer_, instances, reservations, addresses_, placements_, boot_data),
-      nodes_(informers, client, writer_, instances, boot_data),
-      remover_(clock, writer_, drainer, instances, boot_data, nodes_),
-      power_cycler_(informers, client, clock, writer_, instances),
-      adoption_(informers, clock, writer_, instances, nodes_),
-      watch_(clock, instances, boot_data) {}
+      writer_(context),
+      means_{context, writer_, instances, boot_data},
+      addresses_(context.informers, context.client),
+      placements_(std::move(executor), context.informers),
+      launcher_(means_, reservations, addresses_, placements_),
+      nodes_(means_),
+      remover_(means_, drainer, nodes_),
+      power_cycler_(means_),
+      adoption_(means_, nodes_),
+      watch_(means_) {}
 
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.claims.on_change(
@@ -57,7 +48,7 @@ void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
 
 asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
     std::string message;
-    std::string_view reason = api::reasons::kProviderError;
+    std::string_view reason = reasons::kProviderError;
     std::exception_ptr failure;
     try {
         co_return co_await pass(key);
@@ -68,12 +59,12 @@ asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
         failure = std::current_exception();
     } catch (const claim::BootDataError& error) {
         message = error.what();
-        reason = api::reasons::kBootDataMissing;
+        reason = reasons::kBootDataMissing;
         failure = std::current_exception();
     } catch (const kube::ApiError& error) {
         if (!is_refusal(error)) throw;
         message = error.what();
-        reason = api::reasons::kRequestRefused;
+        reason = reasons::kRequestRefused;
         failure = std::current_exception();
     }
     const bool goes_on = co_await note_failure(key, reason, message);
@@ -109,7 +100,7 @@ asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
     const auto written = co_await writer_.record(observation, decision.status);
     if (decision.step != Step::nothing) co_return co_await take(decision.step, observation.with(written));
     if (written != stored) co_return kube::Result{base::Duration::zero()};
-    const auto again = sooner(decision.look_again, watch_.next_look(observation));
+    const auto again = kube::sooner(decision.look_again, watch_.next_look(observation));
     if (!again) co_return kube::Result{};
     const auto wait = again->at - clock_.wall_now();
     co_return kube::Result{
@@ -174,8 +165,8 @@ asio::awaitable<bool> ClaimReconciler::note_failure(kube::ObjectKey key, std::st
     if (!stored) co_return false;
     const auto observation = claim::observe(informers_, stored, api::Time(clock_.wall_now()));
     const auto situation = observation.situation();
-    auto status = reason == api::reasons::kRequestRefused ? claim::after_refusal(situation, message)
-                                                          : claim::after_error(situation, reason, message);
+    auto status = reason == reasons::kRequestRefused ? claim::after_refusal(situation, message)
+                                                     : claim::after_error(situation, reason, message);
     const auto written = co_await writer_.record(observation, std::move(status));
     co_return !claim::is_true(*stored, conditions::kMachineDeleted) &&
         claim::is_true(*written, conditions::kMachineDeleted);

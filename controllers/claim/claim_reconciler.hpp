@@ -1,6 +1,7 @@
 // The NodeSmithClaim reconciler: looks, decides (lifecycle.hpp), records, takes one step.
 #pragma once
 
+#include "controllers/cache/context.hpp"
 #include "controllers/claim/act/adoption.hpp"
 #include "controllers/claim/act/launcher.hpp"
 #include "controllers/claim/act/node_keeper.hpp"
@@ -10,31 +11,27 @@
 
 namespace controllers {
 
-class ClaimReconciler final : public kube::Reconciler {
+class ClaimReconciler final : public kube::Reconciler, InContext {
 public:
-    // All must outlive this.
-    ClaimReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                    kube::EventRecorder& events, base::MetricsRegistry& metrics, ProviderInstances& instances,
-                    Reservations& reservations, Drainer& drainer, claim::BootData& boot_data,
-                    MachineReports& machine_reports, DisruptionReports& disruption_reports,
-                    asio::any_io_executor executor);
+    ClaimReconciler(const Context& context, ProviderInstances& instances, Reservations& reservations,
+                    Drainer& drainer, claim::BootData& boot_data, MachineReports& machine_reports,
+                    DisruptionReports& disruption_reports, asio::any_io_executor executor);
 
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
     asio::awaitable<kube::Result> pass(kube::ObjectKey key);
-    claim::Observation observe(claim::ClaimPointer stored);
+    claim::Observation observe(ClaimPointer stored);
     asio::awaitable<kube::Result> take(claim::Step step, claim::Observation observation);
     // Says in a condition what went wrong; returns whether the claim can go on all the same.
     asio::awaitable<bool> note_failure(kube::ObjectKey key, std::string_view reason, std::string message);
 
-    Informers& informers_;
-    base::Clock& clock_;
     claim::BootData& boot_data_;
     MachineReports& machine_reports_;
     DisruptionReports& disruption_reports_;
     claim::Writer writer_;
+    const claim::Actor::Means means_;
     Addresses addresses_;
     claim::PlacementTurns placements_;
     claim::Launcher launcher_;

@@ -1,6 +1,5 @@
 #include "controllers/claim/wakes.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include "controllers/state/claim_state.hpp"
@@ -35,7 +34,7 @@ public:
         kube::Keys keys;
         if (pod.spec.nodeName.empty()) return keys;
         for (const auto& claim : claims_.by_index(kClaimsByNode, pod.spec.nodeName)) {
-            const bool drains = api::find_condition(claim->status.conditions, api::conditions::kDrained);
+            const bool drains = api::find_condition(claim->status.conditions, conditions::kDrained);
             if (drains || claim->metadata.deletionTimestamp) keys.push_back(api::key_of(*claim));
         }
         return keys;
@@ -45,7 +44,7 @@ public:
     template <class Predicate>
     kube::Keys moving(Predicate concerns) const {
         return kube::keys_of(claims_, [&concerns](const NodeSmithClaim& claim) {
-            const bool settled = is_true(claim, api::conditions::kReady) && !claim.metadata.deletionTimestamp;
+            const bool settled = is_true(claim, conditions::kReady) && !claim.metadata.deletionTimestamp;
             return !settled && concerns(claim);
         });
     }
@@ -85,7 +84,7 @@ void wake_for_claims(Informers& informers, kube::WorkQueue& queue, const Writer&
     news.gone().enqueue(queue, [concerned](const NodeSmithClaim& claim) {
         return concerned.moving([&claim](const NodeSmithClaim& other) {
             return are_of_one_pool(claim, other) &&
-                   has_reason(other.status, api::conditions::kLaunched, reasons::kLimitExceeded);
+                   has_reason(other.status, conditions::kLaunched, reasons::kLimitExceeded);
         });
     });
 }
@@ -103,8 +102,8 @@ void wake_for_nodes(Informers& informers, kube::WorkQueue& queue, const Concerne
         });
 }
 
-bool is_provider_ready(const api::v1alpha1::NodeSmithProvider& provider) {
-    return api::is_true(provider.status.conditions, api::conditions::kReady);
+bool is_provider_ready(const NodeSmithProvider& provider) {
+    return api::is_true(provider.status.conditions, conditions::kReady);
 }
 
 void wake_for_configuration(Informers& informers, kube::WorkQueue& queue, const Concerned& concerned) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "api/v1alpha1/machine_cost.hpp"
+#include "api/v1alpha1/common.hpp"
 #include "controllers/disruption/disruption_reconciler.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/state/claim_state.hpp"
@@ -26,7 +26,7 @@ bool is_news(const Blocker& why) {
     return why.reason != "EmptyGracePeriod" && why.reason != "MaxConcurrent";
 }
 
-bool may_be_chosen(const api::v1alpha1::NodeSmithClaim& claim) {
+bool may_be_chosen(const NodeSmithClaim& claim) {
     return is_staying(claim) && !claim::loses_machine(claim) && !is_power_cycling(claim);
 }
 
@@ -51,13 +51,13 @@ std::optional<Blocker> blocker_of(const PoolView& view, const Member& member, Ki
 asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
     auto found = candidates(pass);
     std::set<std::string> chosen;
-    for (const auto* method : methods()) {
+    for (const auto& method : methods()) {
         // Of what is only observed all is said; but whether pods would fit elsewhere is asked when the nodes
         // that go for other reasons are gone.
-        const bool is_last = !chosen.empty() && method->kind() == Kind::Underutilized;
+        const bool is_last = !chosen.empty() && method.kind == Kind::Underutilized;
         if (is_last || (!chosen.empty() && !pass.view().observes())) break;
-        const auto kind = method->kind();
-        auto commands = method->judge(pass, unblocked(pass, kind, std::move(found[rank(kind)])));
+        const auto kind = method.kind;
+        auto commands = method.judge(pass, kind, unblocked(pass, kind, std::move(found[rank(kind)])));
         for (auto& command : commands) {
             const auto name = command.member.node->metadata.name;
             stays_.erase(name);
@@ -72,12 +72,12 @@ std::vector<std::vector<Candidate>> DisruptionReconciler::candidates(Pass& pass)
     for (const auto& member : pass.view().members) {
         if (!may_be_chosen(*member.claim)) continue;
         bool is_any = false;
-        for (const auto* method : methods()) {
-            auto candidacy = method->candidacy(member.facts, pass.view().now);
+        for (const auto& method : methods()) {
+            auto candidacy = method.candidacy(member.facts, pass.view().now);
             pass.look_again_at(candidacy.look_again);
             if (candidacy.why.empty()) continue;
             is_any = true;
-            found[rank(method->kind())].push_back({&member, std::move(candidacy.why)});
+            found[rank(method.kind)].push_back({&member, std::move(candidacy.why)});
         }
         if (!is_any) stays_.erase(member.node->metadata.name);
     }

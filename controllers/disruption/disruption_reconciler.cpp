@@ -14,25 +14,21 @@ constexpr base::Duration kAskForHealth = std::chrono::minutes{1};
 
 }  // namespace
 
-DisruptionReconciler::DisruptionReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                                           kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                                           const Drainer& drainer, ProviderInstances& instances,
-                                           DisruptionReports& reports, LookAtWorld look_at_world,
-                                           std::function<bool()> may_mutate)
-    : informers_(informers),
-      client_(client),
-      clock_(clock),
+DisruptionReconciler::DisruptionReconciler(const Context& context, const Drainer& drainer,
+                                           ProviderInstances& instances, DisruptionReports& reports,
+                                           LookAtWorld look_at_world, std::function<bool()> may_mutate)
+    : InContext(context),
       drainer_(drainer),
       reports_(reports),
       look_at_world_(std::move(look_at_world)),
-      announcer_(events),
-      refusals_(clock),
-      removals_(clock),
-      stopped_(informers, clock, instances),
-      observer_(informers, clock, reports, stopped_, removals_),
-      queue_({informers, client, clock, events, announcer_, reports, refusals_, removals_,
-              std::move(may_mutate)},
-             metrics) {}
+      announcer_(context.events),
+      refusals_(context.clock),
+      removals_(context.clock),
+      stopped_(context.informers, context.clock, instances),
+      observer_(context.informers, context.clock, reports, stopped_, removals_),
+      queue_({context.informers, context.client, context.clock, context.events, announcer_, reports,
+              refusals_, removals_, std::move(may_mutate)},
+             context.metrics) {}
 
 asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey key) {
     const auto pool = informers_.pools.store().get(key);
@@ -73,7 +69,7 @@ asio::awaitable<void> DisruptionReconciler::note_spare(Pass& pass) {
     auto after = *pool;
     if (!is_spare && !api::find_condition(after.status.conditions, kConsolidatable)) co_return;
     const api::ConditionUpdate update{
-        std::string(kConsolidatable), is_spare ? api::ConditionStatus::True : api::ConditionStatus::False,
+        std::string(kConsolidatable), is_spare ? ConditionStatus::True : ConditionStatus::False,
         is_spare ? "NodesToSpare" : "InUse",
         is_spare ? "the pods of the pool would fit on fewer nodes, if only sums counted"
                  : "the pods of the pool, and headroomPercent, take all of its nodes",

@@ -2,10 +2,10 @@
 // nodes that can go, and has the queue see it through. One key per pool.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "controllers/cache/context.hpp"
 #include "controllers/disruption/pool_observer.hpp"
 #include "controllers/disruption/queue.hpp"
 #include "controllers/services/drain.hpp"
@@ -13,12 +13,11 @@
 
 namespace controllers::disruption {
 
-class DisruptionReconciler final : public kube::Reconciler {
+class DisruptionReconciler final : public kube::Reconciler, InContext {
 public:
-    // All must outlive this. may_mutate: this process surely leads.
-    DisruptionReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                         kube::EventRecorder& events, base::MetricsRegistry& metrics, const Drainer& drainer,
-                         ProviderInstances& instances, DisruptionReports& reports, LookAtWorld look_at_world,
+    // may_mutate: this process surely leads.
+    DisruptionReconciler(const Context& context, const Drainer& drainer, ProviderInstances& instances,
+                         DisruptionReports& reports, LookAtWorld look_at_world,
                          std::function<bool()> may_mutate);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
@@ -44,16 +43,13 @@ private:
     asio::awaitable<void> carry_out(Pass& pass, Command command);
     void say_what_stays(Pass& pass, const std::set<std::string>& chosen);
 
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
     const Drainer& drainer_;
     DisruptionReports& reports_;
     LookAtWorld look_at_world_;
     Announcer announcer_;
     scheduling::Solver solver_;
     Refusals refusals_;
-    RemovalRate removals_;
+    HourlyRate removals_;
     StoppedMachines stopped_;
     PoolObserver observer_;
     Queue queue_;

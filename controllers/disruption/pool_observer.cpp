@@ -7,14 +7,8 @@
 #include "controllers/disruption/rules/drift_reasons.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/state/disruption_state.hpp"
-#include "controllers/state/node_search.hpp"
 
 namespace controllers::disruption {
-
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
-namespace conditions = api::conditions;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -25,10 +19,9 @@ bool serves(const NodeSmithClaim& claim) {
 // Its machine cannot be removed: its host is down, it is not provably ours any more, ...
 bool is_stuck(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
-    return deleted && deleted->status == api::ConditionStatus::False &&
-           deleted->reason != reasons::kDeleting && deleted->reason != reasons::kRetained &&
-           deleted->reason != reasons::kAttemptFailed && deleted->reason != reasons::kKept &&
-           deleted->reason != claim::kStopping;
+    return deleted && deleted->status == ConditionStatus::False && deleted->reason != reasons::kDeleting &&
+           deleted->reason != reasons::kRetained && deleted->reason != reasons::kAttemptFailed &&
+           deleted->reason != reasons::kKept && deleted->reason != claim::kStopping;
 }
 
 bool was_broken(const NodeSmithClaim& claim) {
@@ -43,7 +36,7 @@ bool takes_pods(const Member& member) {
 }
 
 bool was_given_up(const api::Condition& disrupted) {
-    return disrupted.status == api::ConditionStatus::False &&
+    return disrupted.status == ConditionStatus::False &&
            (disrupted.reason == reasons::kDrainTimeout || disrupted.reason == kReplacementTimeout);
 }
 
@@ -121,7 +114,7 @@ void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
 }
 
 Member PoolObserver::look_at_member(const PoolView& view, const std::string& template_hash,
-                                    claim::ClaimPointer claim, claim::NodePointer node) const {
+                                    ClaimPointer claim, NodePointer node) const {
     Member member{claim, node, {}, {}, {*view.pool, *claim, *node}};
     auto& facts = member.facts;
     member.pods = informers_.pods.store().by_index(kPodsByNode, node->metadata.name);
@@ -147,7 +140,7 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
 void PoolObserver::note_spare(PoolView& view) {
     std::optional<api::Time> spare_since;
     const auto* spare = api::find_condition(view.pool->status.conditions, kConsolidatable);
-    if (spare && spare->status == api::ConditionStatus::True) spare_since = spare->lastTransitionTime;
+    if (spare && spare->status == ConditionStatus::True) spare_since = spare->lastTransitionTime;
     const auto headroom = view.pool->spec.scaleDown.headroomPercent;
     for (auto& member : view.members) {
         if (under_way(*member.claim) == Kind::Underutilized) {

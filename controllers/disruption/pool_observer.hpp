@@ -3,10 +3,11 @@
 
 #include <string>
 
+#include "controllers/cache/kinds.hpp"
 #include "controllers/disruption/methods/pool_view.hpp"
-#include "controllers/disruption/removal_rate.hpp"
 #include "controllers/disruption/stopped_machines.hpp"
 #include "controllers/services/disruption_reports.hpp"
+#include "controllers/services/hourly_rate.hpp"
 #include "controllers/state/node_search.hpp"
 #include "controllers/state/template_hash.hpp"
 
@@ -14,9 +15,8 @@ namespace controllers::disruption {
 
 class PoolObserver {
 public:
-    // All must outlive this.
     PoolObserver(const Informers& informers, const base::Clock& clock, const DisruptionReports& reports,
-                 const StoppedMachines& stopped, RemovalRate& removals)
+                 const StoppedMachines& stopped, HourlyRate& removals)
         : informers_(informers), clock_(clock), reports_(reports), stopped_(stopped), removals_(removals) {}
 
     // The pool as it is now, or as given if it is gone.
@@ -24,16 +24,16 @@ public:
 
 private:
     void look_at_manager(PoolView& view);
-    void count(PoolView& view, const api::v1alpha1::NodeSmithClaim& claim) const;
-    Member look_at_member(const PoolView& view, const std::string& template_hash, claim::ClaimPointer claim,
-                          claim::NodePointer node) const;
+    void count(PoolView& view, const NodeSmithClaim& claim) const;
+    Member look_at_member(const PoolView& view, const std::string& template_hash, ClaimPointer claim,
+                          NodePointer node) const;
     static void note_spare(PoolView& view);
 
     const Informers& informers_;
     const base::Clock& clock_;
     const DisruptionReports& reports_;
     const StoppedMachines& stopped_;
-    RemovalRate& removals_;
+    HourlyRate& removals_;
     claim::TemplateHashes hashes_;
 };
 

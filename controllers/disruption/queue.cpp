@@ -15,9 +15,6 @@
 namespace controllers::disruption {
 
 using api::Time;
-using api::v1alpha1::NodeSmithClaim;
-namespace conditions = api::conditions;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -41,7 +38,7 @@ bool waits_for_a_machine(const DepartureVerdict& verdict) {
 
 // There is no other place for its pods, or none comes.
 std::optional<Blocker> reason_to_stay(const DepartureVerdict& verdict, Time decided,
-                                      const api::v1alpha1::NodeSmithPool& pool, Time now) {
+                                      const NodeSmithPool& pool, Time now) {
     if (verdict.outlook == Outlook::impossible) return Blocker{"Needed", verdict.message, std::nullopt};
     const auto& failed = pool.status.lastScaleFailureTime;
     const bool is_late =
@@ -97,7 +94,7 @@ asio::awaitable<void> Queue::add(Pass& pass, Command command) {
     const auto kind = std::string(name_of(command.kind));
     auto message = command.why;
     if (!command.plan.empty() && command.kind != Kind::Empty) message += "; " + command.plan;
-    co_await set_disrupted(command.member.claim, api::ConditionStatus::True, kind, message);
+    co_await set_disrupted(command.member.claim, ConditionStatus::True, kind, message);
     with_.events.event(node, kube::EventType::normal, "Disrupting", kind + ": " + message);
     pass.look_again(base::Duration::zero());
 }
@@ -208,11 +205,7 @@ asio::awaitable<void> Queue::let_drain(Pass& pass, Member member, bool all_at_on
 
 asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member member, Kind kind,
                                                   bool all_at_once) {
-    kube::ListOptions options;
-    options.field_selector = "spec.nodeName=" + member.node->metadata.name;
-    const auto listed = co_await with_.client.list<api::Pod>(std::move(options));
-    PodPointers pods;
-    for (const auto& pod : listed) pods.push_back(std::make_shared<const api::Pod>(pod));
+    const auto pods = co_await live_pods(with_.client, member.node->metadata.name);
     LiveLook look;
     look.is_empty = std::ranges::none_of(pods, [](const auto& pod) { return is_drainable(*pod); });
     if (kind == Kind::Empty && !look.is_empty) {
@@ -248,11 +241,10 @@ asio::awaitable<void> Queue::follow_drain(Pass& pass, Member member) {
 asio::awaitable<void> Queue::undo(Pass& pass, Member member, Blocker why) {
     const auto& pool = member.claim->spec.poolRef;
     undone_.with({member.claim->metadata.namespace_, pool, why.reason}).add();
-    with_.events.event(kube::target_of(*member.node), kube::EventType::normal, "RemovalUndone",
-                       "the node stays: " + why.message);
+    with_.events.normal(*member.node, "RemovalUndone", "the node stays: " + why.message);
     if (const auto kind = under_way(*member.claim); kind && *kind != Kind::Empty)
         pass.refuse(member, *kind, why.message);
-    co_await set_disrupted(member.claim, api::ConditionStatus::False, why.reason,
+    co_await set_disrupted(member.claim, ConditionStatus::False, why.reason,
                            "the node stays: " + why.message);
     pass.look_again(base::Duration::zero());
 }
@@ -280,8 +272,8 @@ asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     with_.announcer.settle(member.node->metadata.uid);
 }
 
-asio::awaitable<void> Queue::set_disrupted(ClaimPointer claim, api::ConditionStatus status,
-                                           std::string reason, std::string message) {
+asio::awaitable<void> Queue::set_disrupted(ClaimPointer claim, ConditionStatus status, std::string reason,
+                                           std::string message) {
     auto after = *claim;
     const auto now = api::Time(with_.clock.wall_now());
     const api::ConditionUpdate update{std::string(conditions::kDisrupted), status, std::move(reason),

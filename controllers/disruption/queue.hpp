@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "controllers/cache/announcer.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/disruption/methods/method.hpp"
-#include "controllers/disruption/removal_rate.hpp"
 #include "controllers/services/disruption_reports.hpp"
+#include "controllers/services/hourly_rate.hpp"
 
 namespace controllers::disruption {
 
 class Queue {
 public:
-    // All must outlive this.
     struct Means {
         Informers& informers;
         kube::Client& client;
@@ -29,7 +29,7 @@ public:
         Announcer& announcer;
         DisruptionReports& reports;
         Refusals& refusals;
-        RemovalRate& removals;
+        HourlyRate& removals;
         std::function<bool()> may_mutate;  // this process surely leads
     };
     Queue(Means means, base::MetricsRegistry& metrics);
@@ -44,7 +44,6 @@ public:
     void forget(const std::string& claim_uid);
 
 private:
-    using ClaimPointer = kube::Store<api::v1alpha1::NodeSmithClaim>::Pointer;
     struct LiveLook {
         std::optional<Blocker> why_not;
         bool is_empty = false;  // no pod has to move
@@ -52,7 +51,7 @@ private:
 
     // The claims' reconciler is about to do it: what goes together is not judged apart because some are
     // ahead.
-    bool is_permitted(const api::v1alpha1::NodeSmithClaim& claim) const;
+    bool is_permitted(const NodeSmithClaim& claim) const;
     void permit_power_cycles(Pass& pass);
     asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
     asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy);
@@ -61,7 +60,7 @@ private:
     asio::awaitable<void> follow_drain(Pass& pass, Member member);
     asio::awaitable<void> undo(Pass& pass, Member member, Blocker why);
     asio::awaitable<void> remove(const PoolView& view, Member member);
-    asio::awaitable<void> set_disrupted(ClaimPointer claim, api::ConditionStatus status, std::string reason,
+    asio::awaitable<void> set_disrupted(ClaimPointer claim, ConditionStatus status, std::string reason,
                                         std::string message);
 
     Means with_;

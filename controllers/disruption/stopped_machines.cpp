@@ -18,7 +18,7 @@ constexpr base::Duration kAskAgain = std::chrono::minutes{1};
 
 }  // namespace
 
-asio::awaitable<void> StoppedMachines::look(kube::Store<api::v1alpha1::NodeSmithPool>::Pointer pool) {
+asio::awaitable<void> StoppedMachines::look(PoolPointer pool) {
     if (pool->spec.disruption.repair.action == api::v1alpha1::RepairAction::None) co_return;
     const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
     for (const auto& claim : claims) {
@@ -32,7 +32,7 @@ asio::awaitable<void> StoppedMachines::look(kube::Store<api::v1alpha1::NodeSmith
     }
 }
 
-bool StoppedMachines::concerns(const api::v1alpha1::NodeSmithClaim& claim) const {
+bool StoppedMachines::concerns(const NodeSmithClaim& claim) const {
     const auto node = claim::noted_node(informers_, claim);
     if (!node || claim.metadata.deletionTimestamp) return false;
     const auto since = not_ready_since(*node);

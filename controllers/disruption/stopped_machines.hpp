@@ -4,26 +4,24 @@
 #include <map>
 #include <string>
 
+#include "controllers/cache/kinds.hpp"
 #include "controllers/services/provider_instances.hpp"
 
 namespace controllers::disruption {
 
 class StoppedMachines {
 public:
-    // All must outlive this.
     StoppedMachines(const Informers& informers, base::Clock& clock, ProviderInstances& instances)
         : informers_(informers), clock_(clock), instances_(instances) {}
 
     // Asks about those of the pool that were not asked about for a while.
-    asio::awaitable<void> look(kube::Store<api::v1alpha1::NodeSmithPool>::Pointer pool);
+    asio::awaitable<void> look(PoolPointer pool);
     bool contains(const std::string& claim_uid) const;
     void forget(const std::string& claim_uid);
 
 private:
-    using ClaimPointer = kube::Store<api::v1alpha1::NodeSmithClaim>::Pointer;
-
     // Whether its Node is not Ready for so long that its machine is worth a look.
-    bool concerns(const api::v1alpha1::NodeSmithClaim& claim) const;
+    bool concerns(const NodeSmithClaim& claim) const;
     asio::awaitable<void> ask(ClaimPointer claim);
 
     const Informers& informers_;

@@ -7,12 +7,6 @@
 
 namespace controllers::disruption {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithHost;
-using api::v1alpha1::NodeSmithProvider;
-namespace conditions = api::conditions;
-
 namespace {
 
 // What of a Node alters whether it may leave; its heartbeats do not.

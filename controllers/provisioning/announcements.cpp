@@ -13,8 +13,7 @@ namespace {
 constexpr std::size_t kLongestMessage = 1000;
 
 std::string joined(const std::vector<std::string>& reasons) {
-    std::string text;
-    for (const auto& reason : reasons) text += (text.empty() ? "" : "; ") + reason;
+    auto text = base::joined(reasons, "; ");
     if (text.size() > kLongestMessage) text = std::string(base::beginning(text, kLongestMessage)) + " ...";
     return text;
 }

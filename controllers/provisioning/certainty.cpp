@@ -21,8 +21,8 @@ void keep_what_is_certain(Decision& decision) {
     for (auto& launch : decision.launches) {
         // Who gets the last that a limit leaves is decided when all are there.
         const auto& budgets = decision.world.snapshot.pools[launch.pool].budgets;
-        const bool is_scarce = std::any_of(budgets.begin(), budgets.end(),
-                                           [&](std::size_t budget) { return scarce.contains(budget); });
+        const bool is_scarce =
+            std::ranges::any_of(budgets, [&](std::size_t budget) { return scarce.contains(budget); });
         const bool may_launch = !is_scarce && launch.observed_by.empty() &&
                                 launches_at_any_time(decision.world.pools[launch.pool].pool->spec.scaleUp);
         std::erase_if(launch.claims, [&](std::size_t claim) {

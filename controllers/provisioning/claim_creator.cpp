@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/v1alpha1/machine_cost.hpp"
+#include "api/v1alpha1/common.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace controllers::provisioning {
-
-using api::v1alpha1::NodeSmithClaim;
 
 namespace {
 
@@ -20,13 +18,9 @@ std::string size_of(const PlannedClaim& planned_claim) {
 
 }  // namespace
 
-ClaimCreator::ClaimCreator(Informers& informers, kube::Client& client, base::Clock& clock,
-                           kube::EventRecorder& events, Reservations& reservations,
+ClaimCreator::ClaimCreator(const Context& context, Reservations& reservations,
                            std::function<bool()> may_mutate, Created created)
-    : informers_(informers),
-      client_(client),
-      clock_(clock),
-      events_(events),
+    : InContext(context),
       reservations_(reservations),
       may_mutate_(std::move(may_mutate)),
       created_(std::move(created)) {}

@@ -8,7 +8,9 @@
 #include <list>
 #include <vector>
 
+#include "controllers/cache/context.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/provisioning/world.hpp"
 #include "controllers/services/reservations.hpp"
 #include "controllers/state/claim_factory.hpp"
@@ -16,14 +18,14 @@
 
 namespace controllers::provisioning {
 
-class ClaimCreator {
+class ClaimCreator : InContext {
 public:
     // Called for each claim that was created.
-    using Created = std::function<void(const api::v1alpha1::NodeSmithClaim&, const PlannedClaim&)>;
+    using Created = std::function<void(const NodeSmithClaim&, const PlannedClaim&)>;
 
-    // All must outlive this. may_mutate: this process surely leads.
-    ClaimCreator(Informers& informers, kube::Client& client, base::Clock& clock, kube::EventRecorder& events,
-                 Reservations& reservations, std::function<bool()> may_mutate, Created created);
+    // may_mutate: this process surely leads.
+    ClaimCreator(const Context& context, Reservations& reservations, std::function<bool()> may_mutate,
+                 Created created);
 
     // Reserves as many as fit and creates their claims. Returns the limit that refused some, if any did.
     // Throws ApiError 409 if somebody else changed the limits' figures: decide anew.
@@ -45,10 +47,6 @@ private:
     asio::awaitable<void> work_off(Batch& batch);
     asio::awaitable<void> create(PoolPointer pool, Line line);
 
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
-    kube::EventRecorder& events_;
     Reservations& reservations_;
     std::function<bool()> may_mutate_;
     Created created_;

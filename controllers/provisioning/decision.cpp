@@ -15,16 +15,11 @@ namespace {
 
 using Launches = std::map<std::string, int>;
 
-PodPointers unschedulable_pods(const Informers& informers) {
-    return informers.pods.store().by_index(kPodsUnschedulable, "true");
-}
-
 // By what the API server knows, which a restart survives, and by memory, which survives that people take the
 // finalizers of claims.
 Launches recent_launches(const DecisionInputs& inputs, api::Time now) {
-    ClaimPointers claims;
-    for (const auto& [key, claim] : inputs.informers.claims.store().all()) claims.push_back(claim);
-    auto launches = launches_last_hour(claims, inputs.informers.pools.store().all(), now);
+    auto launches = launches_last_hour(inputs.informers.claims.store().values(),
+                                       inputs.informers.pools.store().all(), now);
     for (const auto& [uid, count] : inputs.remembered) {
         auto& known = launches[uid];
         known = std::max(known, count);

@@ -4,6 +4,7 @@
 
 #include "controllers/provisioning/freed_room.hpp"
 #include "controllers/state/pool_counts.hpp"
+#include "kube/controller.hpp"
 
 namespace controllers::provisioning {
 
@@ -22,11 +23,6 @@ std::optional<api::Time> last_end(const Informers& informers, const std::string&
     return last;
 }
 
-std::optional<api::Time> earlier(const std::optional<api::Time>& a, const std::optional<api::Time>& b) {
-    if (!a || !b) return a ? a : b;
-    return std::min(*a, *b);
-}
-
 // When the next of the young nodes should have reported what room its CSI drivers have.
 std::optional<api::Time> next_report(const Informers& informers, api::Time now) {
     const bool any_reports = std::ranges::any_of(informers.csi_drivers.store().all(), [](const auto& entry) {
@@ -35,17 +31,15 @@ std::optional<api::Time> next_report(const Informers& informers, api::Time now) 
     std::optional<api::Time> next;
     if (!any_reports) return next;
     for (const auto& [key, claim] : informers.claims.store().all())
-        if (const auto until = settles_until(*claim); until > now) next = earlier(next, until);
+        if (const auto until = settles_until(*claim); until > now) next = kube::sooner(next, until);
     return next;
 }
 
 }  // namespace
 
-std::optional<api::Time> settles_until(const api::v1alpha1::NodeSmithClaim& claim) {
-    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kInitialized);
-    if (!condition || condition->status != api::ConditionStatus::True || !condition->lastTransitionTime)
-        return std::nullopt;
-    return api::Time(condition->lastTransitionTime->at + kReportingPatience);
+std::optional<api::Time> settles_until(const NodeSmithClaim& claim) {
+    const auto since = api::true_since(claim.status.conditions, conditions::kInitialized);
+    return since ? std::optional(api::Time(since->at + kReportingPatience)) : std::nullopt;
 }
 
 std::int32_t expendable_below(const ControlPlanes& control_planes) {
@@ -81,7 +75,7 @@ DemandRules demand_rules(const Informers& informers, const PodPointers& unschedu
         if (!node || !takes_pods(*node) || (end && *end <= now))
             rules.void_nominations.insert(name);
         else if (end)
-            rules.look_again = earlier(rules.look_again, end);
+            rules.look_again = kube::sooner(rules.look_again, end);
     }
     return rules;
 }

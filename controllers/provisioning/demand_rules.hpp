@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/provisioning/world.hpp"
@@ -27,7 +28,7 @@ struct DemandRules {
 // How long CSI drivers may take to report the room of a new node: external-provisioner asks once a minute.
 inline constexpr std::chrono::minutes kReportingPatience{2};
 // Until when the room on the claim's Node may be reported yet; nullopt: it is not in service.
-std::optional<api::Time> settles_until(const api::v1alpha1::NodeSmithClaim& claim);
+std::optional<api::Time> settles_until(const NodeSmithClaim& claim);
 
 // The lowest figure of all ControlPlanes: all their pools serve the same pods.
 std::int32_t expendable_below(const ControlPlanes& control_planes);

@@ -7,24 +7,10 @@
 
 namespace controllers::provisioning {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
-namespace conditions = api::conditions;
-
 namespace {
 
 // A provider that was away for less is expected back before anything else is launched.
 constexpr std::chrono::minutes kProviderPatience{2};
-
-void add_taints(std::vector<api::Taint>& taints, const std::vector<api::Taint>& more) {
-    for (const auto& taint : more) {
-        const bool known = std::any_of(taints.begin(), taints.end(), [&](const api::Taint& other) {
-            return api::same_taint(other, taint);
-        });
-        if (!known) taints.push_back(taint);
-    }
-}
 
 // What the kubelet says of every machine of the pool.
 void add_kubelet_labels(api::StringMap& labels, const std::string& host_name, const NodeSmithPool* pool) {
@@ -50,9 +36,9 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     if (!origin.zone_label.empty() && claim.status.zone.empty() && !claim.spec.zone.empty())
         result.metadata.labels[origin.zone_label] = claim.spec.zone;
     add_kubelet_labels(*result.metadata.labels, result.metadata.name, pool);
-    if (pool) add_taints(result.spec.taints, pool->spec.machineTemplate.taints);
-    if (host) add_taints(result.spec.taints, host->taints);
-    add_taints(result.spec.taints, claim.spec.taints);
+    if (pool) claim::add_taints(result.spec.taints, pool->spec.machineTemplate.taints);
+    if (host) claim::add_taints(result.spec.taints, host->taints);
+    claim::add_taints(result.spec.taints, claim.spec.taints);
     // A young Node has no figures yet, or none for what a device plugin will add.
     for (const auto& [name, amount] : expected_allocatable(claim, pool, provider)) {
         const auto known = result.status.allocatable.find(name);
@@ -63,10 +49,7 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
 }
 
 bool is_held_up(const NodeSmithClaim& claim) {
-    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
-    const bool limited = launched && launched->status != api::ConditionStatus::True &&
-                         launched->reason == api::reasons::kLimitExceeded;
-    return limited || removal_hangs(claim) || lacks_room(claim);
+    return claim::waits_for(claim, reasons::kLimitExceeded) || removal_hangs(claim) || lacks_room(claim);
 }
 
 bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now) {
@@ -76,7 +59,7 @@ bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* pro
     if (!limits::is_admitted(claim) || is_held_up(claim)) return false;
     if (!provider) return false;
     const auto* ready = api::find_condition(provider->status.conditions, conditions::kReady);
-    const bool away = ready && ready->status != api::ConditionStatus::True;
+    const bool away = ready && ready->status != ConditionStatus::True;
     return !away || !ready->lastTransitionTime || now.at - ready->lastTransitionTime->at < kProviderPatience;
 }
 

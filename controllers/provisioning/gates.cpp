@@ -8,7 +8,6 @@
 namespace controllers::provisioning {
 
 using api::v1alpha1::Mode;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -47,8 +46,8 @@ std::optional<Gate> closed_by_state(const GateFacts& facts) {
     if (!facts.provider)
         return closed(reasons::kProviderNotFound,
                       "its provider " + facts.pool.spec.providerRef + " is missing");
-    const auto* ready = api::find_condition(facts.provider->status.conditions, api::conditions::kReady);
-    if (!ready || ready->status != api::ConditionStatus::True)
+    const auto* ready = api::find_condition(facts.provider->status.conditions, conditions::kReady);
+    if (!ready || ready->status != ConditionStatus::True)
         return closed(reasons::kProviderNotReady,
                       "its provider " + facts.pool.spec.providerRef + " is not Ready: " +
                           (ready ? ready->message : std::string("it was not examined yet")));
@@ -104,7 +103,7 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
     return gate;
 }
 
-bool observes_only(const api::v1alpha1::NodeSmithControlPlane& manager) {
+bool observes_only(const NodeSmithControlPlane& manager) {
     return manager.spec.mode == Mode::Observe;
 }
 

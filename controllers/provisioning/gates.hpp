@@ -6,18 +6,16 @@
 #include <optional>
 #include <string>
 
-#include "api/v1alpha1/control_plane.hpp"
-#include "api/v1alpha1/pool.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
 
 struct GateFacts {
-    const api::v1alpha1::NodeSmithPool& pool;
-    const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: the pool is not managed
-    const api::v1alpha1::NodeSmithProvider* provider = nullptr;     // null: not there
-    const api::v1alpha1::NodeSmithPool* label_conflict = nullptr;
+    const NodeSmithPool& pool;
+    const NodeSmithControlPlane* manager = nullptr;  // null: the pool is not managed
+    const NodeSmithProvider* provider = nullptr;     // null: not there
+    const NodeSmithPool* label_conflict = nullptr;
     PoolCounts counts;                       // of the pool
     PoolCounts manager_counts;               // of all pools of its manager
     std::int64_t creations_last_hour = 0;    // of its manager
@@ -38,6 +36,6 @@ struct Gate {
 Gate gate_of(const GateFacts& facts, api::Time now);
 
 // Decides and says, but does nothing.
-bool observes_only(const api::v1alpha1::NodeSmithControlPlane& manager);
+bool observes_only(const NodeSmithControlPlane& manager);
 
 }  // namespace controllers::provisioning

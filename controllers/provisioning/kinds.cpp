@@ -10,15 +10,11 @@
 
 namespace controllers::provisioning {
 
-using api::v1alpha1::NodeSmithClaim;
-
 namespace {
 
 // Since when the claim's Node is in service; nullopt: it is not, or not any more.
 std::optional<api::Time> in_service_since(const NodeSmithClaim& claim) {
-    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kInitialized);
-    if (!condition || condition->status != api::ConditionStatus::True) return std::nullopt;
-    return condition->lastTransitionTime;
+    return api::true_since(claim.status.conditions, conditions::kInitialized);
 }
 
 bool is_empty(const Informers& informers, const std::string& node) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "api/v1alpha1/claim.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::provisioning {
 
@@ -17,11 +17,11 @@ namespace controllers::provisioning {
 std::string kind_of(const Informers& informers, const api::Pod& pod);
 
 // What a claim was launched for, by the kinds of the pods; empty for one that was applied by a user.
-std::vector<std::string> kinds_bought_for(const api::v1alpha1::NodeSmithClaim& claim);
+std::vector<std::string> kinds_bought_for(const NodeSmithClaim& claim);
 
 // A Node that came into service and has had no pod but those of DaemonSets since. By the claim's status,
 // which the disruption reconciler keeps.
-bool was_never_used(const api::v1alpha1::NodeSmithClaim& claim);
+bool was_never_used(const NodeSmithClaim& claim);
 
 struct KindHistory {
     // How often within the last hour machines were launched that no pod used, although they had their time.

@@ -6,10 +6,6 @@
 
 namespace controllers::provisioning {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
-
 namespace {
 
 // Of the boot disk, until learned: the kubelet keeps 10 % (evictionHard nodefs.available,
@@ -43,10 +39,8 @@ void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool, const
     entry.flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
 }
 
-std::shared_ptr<const NodeSmithPool> as_its_nodes_show(const std::shared_ptr<const NodeSmithPool>& pool,
-                                                       const ClaimPointers& claims, const Nodes& nodes,
-                                                       const NodeSmithProvider* provider,
-                                                       const std::string& template_hash) {
+PoolPointer as_its_nodes_show(const PoolPointer& pool, const ClaimPointers& claims, const Nodes& nodes,
+                              const NodeSmithProvider* provider, const std::string& template_hash) {
     const PoolObservation facts{*pool, claims, nodes, nullptr, provider};
     const auto reserved = learn_reserved(facts);
     auto offer = learn_offer(facts, template_hash);

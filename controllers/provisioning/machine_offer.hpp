@@ -4,31 +4,26 @@
 // Pure.
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/pool.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/state/pool_counts.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {
 
 // Fills in sizes, taints and what a machine offers at each size. `provider` may be null.
-void describe_machines(scheduling::Pool& entry, const api::v1alpha1::NodeSmithPool& pool,
-                       const api::v1alpha1::NodeSmithProvider* provider, const std::string& template_hash);
+void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
+                       const std::string& template_hash);
 
 // The pool with what was learned of machines of its present template up to now. Its own status tells of Nodes
 // that have just joined a moment later, when another machine would have been launched by the old picture.
 // `provider` may be null.
-std::shared_ptr<const api::v1alpha1::NodeSmithPool> as_its_nodes_show(
-    const std::shared_ptr<const api::v1alpha1::NodeSmithPool>& pool, const ClaimPointers& claims,
-    const Nodes& nodes, const api::v1alpha1::NodeSmithProvider* provider, const std::string& template_hash);
+PoolPointer as_its_nodes_show(const PoolPointer& pool, const ClaimPointers& claims, const Nodes& nodes,
+                              const NodeSmithProvider* provider, const std::string& template_hash);
 
 // Of the claim's Node. The pool is as_its_nodes_show(); it and `provider` may be null.
-api::ResourceList expected_allocatable(const api::v1alpha1::NodeSmithClaim& claim,
-                                       const api::v1alpha1::NodeSmithPool* pool,
-                                       const api::v1alpha1::NodeSmithProvider* provider);
+api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSmithPool* pool,
+                                       const NodeSmithProvider* provider);
 
 }  // namespace controllers::provisioning

@@ -1,6 +1,5 @@
 #include "controllers/provisioning/past_launches.hpp"
 
-#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <set>
@@ -11,8 +10,6 @@
 namespace controllers::provisioning {
 
 namespace json = boost::json;
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
 
 namespace {
 
@@ -64,8 +61,7 @@ void drop_oldest(std::vector<PastLaunch>& launches) {
 // that did not help has pods of the kind still waiting.
 std::vector<std::string> kinds_that_wait(const Informers& informers, std::vector<std::string> kinds) {
     std::set<std::string> waiting;
-    for (const auto& pod : informers.pods.store().by_index(kPodsUnschedulable, "true"))
-        waiting.insert(kind_of(informers, *pod));
+    for (const auto& pod : unschedulable_pods(informers)) waiting.insert(kind_of(informers, *pod));
     std::erase_if(kinds, [&](const std::string& kind) { return !waiting.contains(kind); });
     return kinds;
 }

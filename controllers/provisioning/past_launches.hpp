@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/state/pool_counts.hpp"
 #include "kube/client.hpp"
@@ -29,7 +30,7 @@ struct PastLaunch {
 };
 
 // What is noted at the pool; what somebody else wrote there counts as nothing.
-std::vector<PastLaunch> past_launches(const api::v1alpha1::NodeSmithPool& pool);
+std::vector<PastLaunch> past_launches(const NodeSmithPool& pool);
 
 // How many machines were launched for each pod within the last hour, by UID of the pod.
 std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const Pools& pools, api::Time now);
@@ -37,7 +38,7 @@ std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const
 // Notes at the pool for which pods that still exist and for which kinds in vain the claim was launched, if
 // that is less than an hour ago. Made before the claim's finalizer goes; may be repeated. Throws ApiError,
 // 409 if the pool changed meanwhile.
-asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client,
-                                      api::v1alpha1::NodeSmithClaim claim, api::Time now);
+asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client, NodeSmithClaim claim,
+                                      api::Time now);
 
 }  // namespace controllers::provisioning

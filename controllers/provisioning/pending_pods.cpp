@@ -33,7 +33,7 @@ public:
     }
 
     // Why nothing is created for the pod; nullopt: it is demand.
-    std::optional<HeldBack> judge(const std::shared_ptr<const api::Pod>& pod) {
+    std::optional<HeldBack> judge(const PodPointer& pod) {
         const auto& uid = pod->metadata.uid;
         if (is_expendable(*pod, rules_))
             return HeldBack{pod,
@@ -59,7 +59,7 @@ private:
         return doubtful_.contains(kind) ? kind : std::string();
     }
 
-    HeldBack paused(const std::shared_ptr<const api::Pod>& pod, const PodHistory& pod_history) const {
+    HeldBack paused(const PodPointer& pod, const PodHistory& pod_history) const {
         const auto for_whom =
             pod_history.is_of_kind ? "pod " + pod_history.pod + ", which is like it," : "it";
         return {pod,
@@ -69,12 +69,12 @@ private:
                 pod_history.retry_at};
     }
 
-    HeldBack exhausted(const std::shared_ptr<const api::Pod>& pod, std::string message) const {
+    HeldBack exhausted(const PodPointer& pod, std::string message) const {
         return {pod, std::move(message), api::Time(now_.at + std::chrono::minutes{1})};
     }
 
     // After a launch in vain the first pod of the kind shows whether the next one helps.
-    std::optional<HeldBack> judge_kind(const std::shared_ptr<const api::Pod>& pod, const std::string& kind,
+    std::optional<HeldBack> judge_kind(const PodPointer& pod, const std::string& kind,
                                        const PodHistory& pod_history) {
         const auto history = rules_.kinds.find(kind);
         if (history != rules_.kinds.end() && history->second.in_vain >= kMostLaunchesPerHour)

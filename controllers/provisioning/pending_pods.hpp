@@ -15,7 +15,7 @@
 namespace controllers::provisioning {
 
 struct HeldBack {
-    std::shared_ptr<const api::Pod> pod;
+    PodPointer pod;
     std::string message;             // why nothing is launched for it
     std::optional<api::Time> until;  // nullopt: as long as things are as they are
 };

@@ -11,20 +11,12 @@ namespace controllers::provisioning {
 
 using api::Time;
 using api::v1alpha1::Misprediction;
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
 
 namespace {
 
-std::optional<Time> initialized_at(const NodeSmithClaim& claim) {
-    const auto* condition = api::find_condition(claim.status.conditions, api::conditions::kInitialized);
-    if (!condition || condition->status != api::ConditionStatus::True) return std::nullopt;
-    return condition->lastTransitionTime;
-}
-
 bool is_bought_for(const NodeSmithClaim& claim, const std::string& uid) {
     const auto uids = bought_for(claim);
-    return std::find(uids.begin(), uids.end(), uid) != uids.end();
+    return std::ranges::find(uids, uid) != uids.end();
 }
 
 // The newest launch for the pod that became a Node and was not judged yet. One that was judged is older
@@ -33,7 +25,7 @@ std::optional<Time> unjudged(const ClaimPointers& claims, const std::string& uid
                              std::optional<Time> paused_until) {
     std::optional<Time> newest;
     for (const auto& claim : claims) {
-        const auto since = initialized_at(*claim);
+        const auto since = api::true_since(claim->status.conditions, conditions::kInitialized);
         if (!since || !is_bought_for(*claim, uid)) continue;
         if (paused_until && claim->metadata.creationTimestamp < *paused_until) continue;
         newest = std::max(newest, since);
@@ -103,8 +95,8 @@ Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
             result.judge_at = result.judge_at ? std::min(*result.judge_at, judged) : judged;
             continue;
         }
-        auto entry = std::find_if(result.list.begin(), result.list.end(),
-                                  [&](const Misprediction& known) { return known.podUID == pod.uid; });
+        auto entry = std::ranges::find_if(
+            result.list, [&](const Misprediction& known) { return known.podUID == pod.uid; });
         if (entry == result.list.end()) {
             if (result.list.size() >= kMostMispredictions) result.list.erase(result.list.begin());
             Misprediction fresh;
@@ -124,8 +116,8 @@ Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
 std::set<std::string> pods_of_leaving_claims(const ClaimPointers& claims) {
     std::set<std::string> uids;
     for (const auto& claim : claims) {
-        const auto* disrupted = api::find_condition(claim->status.conditions, api::conditions::kDisrupted);
-        const bool leaves = disrupted && disrupted->status == api::ConditionStatus::True &&
+        const auto* disrupted = api::find_condition(claim->status.conditions, conditions::kDisrupted);
+        const bool leaves = disrupted && disrupted->status == ConditionStatus::True &&
                             disruption::kind_named(disrupted->reason);
         if (!leaves) continue;
         for (const auto& uid : bought_for(*claim)) uids.insert(uid);

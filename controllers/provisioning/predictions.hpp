@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/v1alpha1/pool.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/state/pool_counts.hpp"
 
@@ -41,7 +41,7 @@ struct Predictions {
 // Judges the pool's launches: a pod that is contradicted kSchedulerPatience after a Node launched for it was
 // Initialized was predicted wrongly. Each launch counts once. Entries of pods that wait no more are
 // dropped; if the pod is not `placed` but gone, only kRemembered after its pause, for others of its kind.
-Predictions judge(const api::v1alpha1::NodeSmithPool& pool, const ClaimPointers& claims,
+Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
                   const std::vector<ContradictedPod>& contradicted, const std::set<std::string>& waiting_uids,
                   const std::set<std::string>& placed, const Pools& pools, api::Time now);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <set>
 
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -12,9 +11,6 @@
 
 namespace controllers::provisioning {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithPool;
 using scheduling::Availability;
 
 namespace {
@@ -62,12 +58,6 @@ std::set<std::string> placed_of(const NodeSmithPool& pool, const Informers& info
     return uids;
 }
 
-ClaimPointers all_claims(const Informers& informers) {
-    ClaimPointers claims;
-    for (const auto& [key, claim] : informers.claims.store().all()) claims.push_back(claim);
-    return claims;
-}
-
 }  // namespace
 
 ProvisioningReconciler::Metrics::Metrics(base::MetricsRegistry& registry)
@@ -83,18 +73,14 @@ ProvisioningReconciler::Metrics::Metrics(base::MetricsRegistry& registry)
       unplaced(registry.gauge("kubenodesmith_pods_unplaced",
                               "Pods that fit no node and that no new machine can help now")) {}
 
-ProvisioningReconciler::ProvisioningReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                                               kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                                               Reservations& reservations, std::function<bool()> may_mutate)
-    : informers_(informers),
-      client_(client),
-      clock_(clock),
-      announcer_(events),
-      events_(events),
+ProvisioningReconciler::ProvisioningReconciler(const Context& context, Reservations& reservations,
+                                               std::function<bool()> may_mutate)
+    : InContext(context),
+      announcer_(context.events),
       reservations_(reservations),
-      metrics_(metrics),
-      creations_(clock),
-      claim_creator_(informers, client, clock, events, reservations, std::move(may_mutate),
+      metrics_(context.metrics),
+      creations_(context.clock),
+      claim_creator_(context, reservations, std::move(may_mutate),
                      [this](const NodeSmithClaim& claim, const PlannedClaim& planned_claim) {
                          note_created(claim, planned_claim);
                      }) {}
@@ -227,8 +213,8 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
         const auto* manager =
             manager_of({key.namespace_, claim->spec.poolRef}, informers_.control_planes.store().all());
         if (!manager || observes_only(*manager)) continue;
-        events_.event(kube::target_of(*claim), kube::EventType::normal, "Withdrawn",
-                      "no host had room for its machine, and the pods that it was made for need it no more");
+        events_.normal(*claim, "Withdrawn",
+                       "no host had room for its machine, and the pods that it was made for need it no more");
         kube::Preconditions same;
         same.uid = claim->metadata.uid;
         same.resource_version = claim->metadata.resourceVersion;
@@ -240,10 +226,10 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
                                                                 std::set<std::string> waiting) {
     const auto now = api::Time(clock_.wall_now());
     const auto pools = informers_.pools.store().all();
-    doubted.merge(pods_of_leaving_claims(all_claims(informers_)));
+    doubted.merge(pods_of_leaving_claims(informers_.claims.store().values()));
     const auto kinds = doubted.empty() ? KindHistories() : launches_by_kind(informers_, now);
     std::vector<ContradictedPod> contradicted;
-    for (const auto& pod : unschedulable_pods()) {
+    for (const auto& pod : unschedulable_pods(informers_)) {
         const auto& uid = pod->metadata.uid;
         if (doubted.contains(uid) && waiting.contains(uid))
             contradicted.push_back({uid, name_of(*pod), doubtful_kind_of(*pod, kinds, informers_)});
@@ -264,11 +250,10 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
             const auto pod =
                 informers_.pods.store().get({entry.pod.substr(0, slash), entry.pod.substr(slash + 1)});
             if (!pod) continue;
-            const auto* scheduled =
-                api::find_condition(pod->status.conditions, api::conditions::kPodScheduled);
-            events_.event(kube::target_of(*pod), kube::EventType::warning, "PredictionFailed",
-                          "a node that was created for the pod did not help it, the scheduler says: " +
-                              (scheduled ? scheduled->message : std::string("nothing")));
+            const auto* scheduled = api::find_condition(pod->status.conditions, conditions::kPodScheduled);
+            events_.warning(*pod, "PredictionFailed",
+                            "a node that was created for the pod did not help it, the scheduler says: " +
+                                (scheduled ? scheduled->message : std::string("nothing")));
         }
     }
 }
@@ -285,7 +270,7 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pla
     }
     const auto* manager =
         manager_of({namespace_, claim.spec.poolRef}, informers_.control_planes.store().all());
-    if (manager) creations_.add(api::key_of(*manager));
+    if (manager) creations_.count(api::key_of(*manager));
 }
 
 DecisionInputs ProvisioningReconciler::inputs() {
@@ -295,9 +280,9 @@ DecisionInputs ProvisioningReconciler::inputs() {
 std::map<std::string, int> ProvisioningReconciler::remembered_launches() const {
     std::map<std::string, int> launches;
     for (const auto& [uid, pod] : waiting_) {
-        const auto recent = std::count_if(
-            pod.launches.begin(), pod.launches.end(),
-            [this](base::TimePoint when) { return clock_.now() - when <= std::chrono::hours{1}; });
+        const auto recent = std::ranges::count_if(pod.launches, [this](base::TimePoint when) {
+            return clock_.now() - when <= std::chrono::hours{1};
+        });
         if (recent > 0) launches.emplace(uid, static_cast<int>(recent));
     }
     return launches;
@@ -307,17 +292,13 @@ World ProvisioningReconciler::world_for_removals() {
     return provisioning::world_for_removals(inputs(), api::Time(clock_.wall_now()));
 }
 
-PodPointers ProvisioningReconciler::unschedulable_pods() const {
-    return informers_.pods.store().by_index(kPodsUnschedulable, "true");
-}
-
 // The quickest of all ControlPlanes: a decision is one for all pools.
 BatchingDurations ProvisioningReconciler::durations() const {
     std::optional<BatchingDurations> shortest;
     for (const auto& [key, control_plane] : informers_.control_planes.store().all()) {
         const auto& wish = control_plane->spec.batching;
-        const auto idle = std::chrono::duration_cast<base::Duration>(wish.idleDuration.value);
-        const auto maximum = std::chrono::duration_cast<base::Duration>(wish.maxDuration.value);
+        const auto idle = wish.idleDuration.value;
+        const auto maximum = wish.maxDuration.value;
         if (!shortest) shortest = BatchingDurations{idle, maximum};
         shortest->idle = std::min(shortest->idle, idle);
         shortest->maximum = std::min(shortest->maximum, maximum);

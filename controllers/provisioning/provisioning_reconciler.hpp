@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "controllers/cache/announcer.hpp"
+#include "controllers/cache/context.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/provisioning/batching_window.hpp"
 #include "controllers/provisioning/claim_creator.hpp"
 #include "controllers/provisioning/decision.hpp"
@@ -20,12 +22,11 @@
 
 namespace controllers::provisioning {
 
-class ProvisioningReconciler final : public kube::Reconciler {
+class ProvisioningReconciler final : public kube::Reconciler, InContext {
 public:
-    // All must outlive this. may_mutate: this process surely leads.
-    ProvisioningReconciler(Informers& informers, kube::Client& client, base::Clock& clock,
-                           kube::EventRecorder& events, base::MetricsRegistry& metrics,
-                           Reservations& reservations, std::function<bool()> may_mutate);
+    // may_mutate: this process surely leads.
+    ProvisioningReconciler(const Context& context, Reservations& reservations,
+                           std::function<bool()> may_mutate);
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
@@ -62,25 +63,20 @@ private:
     void say_cuts(const World& world, const scheduling::Result& result);
     void plan_next_look(const Decision& decision);
     void look_at(std::optional<api::Time> when);
-    void note_created(const api::v1alpha1::NodeSmithClaim& claim, const PlannedClaim& planned_claim);
+    void note_created(const NodeSmithClaim& claim, const PlannedClaim& planned_claim);
     DecisionInputs inputs();
     std::map<std::string, int> remembered_launches() const;
     BatchingDurations durations() const;
     bool any_headroom() const;
-    PodPointers unschedulable_pods() const;
 
     // ---- triggers
     void subscribe_to_pods();
     void changed();
 
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
     Announcer announcer_;
-    kube::EventRecorder& events_;
     Reservations& reservations_;
     Metrics metrics_;
-    CreationLog creations_;
+    HourlyRate creations_;
     claim::TemplateHashes template_hashes_;
     ClaimCreator claim_creator_;
     scheduling::Solver solver_;  // one for all decisions: it remembers what nodes hold

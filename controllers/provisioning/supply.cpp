@@ -7,9 +7,6 @@
 
 namespace controllers::provisioning {
 
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithPool;
-
 namespace {
 
 struct ManagerView {
@@ -19,7 +16,7 @@ struct ManagerView {
 };
 
 std::int64_t created_last_hour(const ClaimPointers& claims, api::Time now) {
-    return std::count_if(claims.begin(), claims.end(), [&](const auto& claim) {
+    return std::ranges::count_if(claims, [&](const auto& claim) {
         const auto& created = claim->metadata.creationTimestamp;
         return limits::is_created_by_pool(*claim) && created && now.at - created->at < std::chrono::hours{1};
     });
@@ -39,7 +36,7 @@ NodeSmithPool with_latest_failures(const NodeSmithPool& pool, const ClaimPointer
 }
 
 ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& informers,
-                    const Reservations& reservations, CreationLog& creations, api::Time now) {
+                    const Reservations& reservations, HourlyRate& creations, api::Time now) {
     ManagerView view;
     const auto& pools = informers.pools.store().all();
     for (const auto* pool : pools_of(manager, pools, informers.control_planes.store().all())) {
@@ -56,14 +53,8 @@ ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& infor
 
 }  // namespace
 
-std::int64_t CreationLog::last_hour(const kube::ObjectKey& manager) {
-    auto& times = times_[manager];
-    while (!times.empty() && clock_.now() - times.front() >= std::chrono::hours{1}) times.pop_front();
-    return static_cast<std::int64_t>(times.size());
-}
-
 std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservations& reservations,
-                                      CreationLog& creations, api::Time now) {
+                                      HourlyRate& creations, api::Time now) {
     std::map<kube::ObjectKey, ManagerView> managers;
     std::vector<PoolSupply> supplies;
     const auto& pools = informers.pools.store().all();

@@ -10,13 +10,6 @@
 
 namespace controllers::provisioning {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithHost;
-using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
-namespace conditions = api::conditions;
-
 namespace {
 
 // What of an object alters a decision; a claim's progress from step to step, for one, does not.
@@ -55,7 +48,7 @@ constexpr auto kUsage = [](const auto& object) { return limits::usage_of(object.
 std::string why_not_ready(const NodeSmithProvider& provider) {
     const auto* ready = api::find_condition(provider.status.conditions, conditions::kReady);
     if (!ready) return "not examined";
-    return ready->status == api::ConditionStatus::True ? "" : "not ready: " + ready->message;
+    return ready->status == ConditionStatus::True ? "" : "not ready: " + ready->message;
 }
 
 kube::ObjectKey the_key() {

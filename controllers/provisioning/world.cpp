@@ -1,7 +1,6 @@
 #include "controllers/provisioning/world.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
@@ -13,20 +12,9 @@
 
 namespace controllers::provisioning {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
 using scheduling::Availability;
 
 namespace {
-
-template <class T>
-std::vector<std::shared_ptr<const T>> values_of(const kube::Store<T>& store) {
-    std::vector<std::shared_ptr<const T>> values;
-    values.reserve(store.size());
-    for (const auto& [key, object] : store.all()) values.push_back(object);
-    return values;
-}
 
 const NodeSmithProvider* provider_of(const Informers& informers, const NodeSmithPool& pool) {
     // The store keeps it alive until the next suspension, and nothing here suspends.
@@ -119,14 +107,14 @@ public:
     void add_rest(PodPointers pods) {
         auto& snapshot = world_.snapshot;
         snapshot.pods = std::move(pods);
-        snapshot.daemon_sets = values_of(informers_.daemon_sets.store());
-        snapshot.namespaces = values_of(informers_.namespaces.store());
-        snapshot.volumes.claims = values_of(informers_.persistent_volume_claims.store());
-        snapshot.volumes.volumes = values_of(informers_.persistent_volumes.store());
-        snapshot.volumes.classes = values_of(informers_.storage_classes.store());
-        snapshot.volumes.drivers = values_of(informers_.csi_drivers.store());
-        snapshot.volumes.capacities = values_of(informers_.csi_storage_capacities.store());
-        snapshot.limit_ranges = values_of(informers_.limit_ranges.store());
+        snapshot.daemon_sets = informers_.daemon_sets.store().values();
+        snapshot.namespaces = informers_.namespaces.store().values();
+        snapshot.volumes.claims = informers_.persistent_volume_claims.store().values();
+        snapshot.volumes.volumes = informers_.persistent_volumes.store().values();
+        snapshot.volumes.classes = informers_.storage_classes.store().values();
+        snapshot.volumes.drivers = informers_.csi_drivers.store().values();
+        snapshot.volumes.capacities = informers_.csi_storage_capacities.store().values();
+        snapshot.limit_ranges = informers_.limit_ranges.store().values();
         const auto control_planes = informers_.control_planes.store().all();
         snapshot.expendable_below = expendable_below(control_planes);
         snapshot.preferences = preferences_of(control_planes);
@@ -242,19 +230,19 @@ private:
         }
     }
 
-    bool is_offered(const api::v1alpha1::NodeSmithHost& host, const NodeSmithPool& pool,
+    bool is_offered(const NodeSmithHost& host, const NodeSmithPool& pool,
                     const NodeSmithProvider& provider) const {
         const auto& selector = provider.spec.redfish->hostSelector;
         if (selector && !api::matches(*selector, host.metadata.labels)) return false;
         const auto& status = host.status;
-        const bool is_free = api::is_true(status.conditions, api::conditions::kReady) && !status.claimRef &&
+        const bool is_free = api::is_true(status.conditions, conditions::kReady) && !status.claimRef &&
                              status.capacity && !candidates_.contains(api::key_of(host));
         if (!is_free) return false;
         // The pool's pods must be able to count on running there.
         const auto& tolerated = pool.spec.machineTemplate.taints;
-        return std::all_of(host.spec.taints.begin(), host.spec.taints.end(), [&](const api::Taint& taint) {
-            return std::any_of(tolerated.begin(), tolerated.end(),
-                               [&](const api::Taint& other) { return api::same_taint(other, taint); });
+        return std::ranges::all_of(host.spec.taints, [&](const api::Taint& taint) {
+            return std::ranges::any_of(
+                tolerated, [&](const api::Taint& other) { return api::same_taint(other, taint); });
         });
     }
 
@@ -284,29 +272,18 @@ private:
     // One budget for each limit, so that a cut names the limit in the way.
     void add_limits(scheduling::Pool& entry, const std::string& field, const std::string& whose,
                     const BudgetOwner& owner, const limits::LimitUse& limit_use) {
-        const auto left = [](std::int64_t limit, std::int64_t used) {
-            return std::max<std::int64_t>(0, limit - used);
-        };
-        const auto named = [&](const char* limit) {
+        const auto add = [&](const char* limit, auto scheduling::Budget::* amount, std::int64_t most,
+                             std::int64_t used) {
+            if (most <= 0) return;
             scheduling::Budget budget;
             budget.name = field + "." + limit + " " + whose;
-            return budget;
+            budget.*amount = std::max<std::int64_t>(0, most - used);
+            add_budget(entry, std::move(budget), owner);
         };
-        if (limit_use.limits.maxNodes > 0) {
-            auto budget = named("maxNodes");
-            budget.nodes = left(limit_use.limits.maxNodes, limit_use.used.nodes);
-            add_budget(entry, std::move(budget), owner);
-        }
-        if (limit_use.limits.cpuCores > 0) {
-            auto budget = named("cpuCores");
-            budget.cpu_cores = left(limit_use.limits.cpuCores, limit_use.used.cpuCores);
-            add_budget(entry, std::move(budget), owner);
-        }
-        if (limit_use.limits.memoryMiB > 0) {
-            auto budget = named("memoryMiB");
-            budget.memory_mib = left(limit_use.limits.memoryMiB, limit_use.used.memoryMiB);
-            add_budget(entry, std::move(budget), owner);
-        }
+        const auto& [limits, used] = std::tie(limit_use.limits, limit_use.used);
+        add("maxNodes", &scheduling::Budget::nodes, limits.maxNodes, used.nodes);
+        add("cpuCores", &scheduling::Budget::cpu_cores, limits.cpuCores, used.cpuCores);
+        add("memoryMiB", &scheduling::Budget::memory_mib, limits.memoryMiB, used.memoryMiB);
     }
 
     void add_budget(scheduling::Pool& entry, scheduling::Budget budget, const BudgetOwner& owner) {
@@ -315,10 +292,10 @@ private:
         world_.budget_owners.push_back(owner);
     }
 
-    void add_claim(const NodeSmithClaim& claim, std::shared_ptr<const api::Node> node) {
+    void add_claim(const NodeSmithClaim& claim, NodePointer node) {
         const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
-        const bool in_service = disruption::is_staying(claim) &&
-                                api::is_true(claim.status.conditions, api::conditions::kInitialized);
+        const bool in_service =
+            disruption::is_staying(claim) && api::is_true(claim.status.conditions, conditions::kInitialized);
         if (!in_service && removal_hangs(claim)) {
             // As it stands, with its taints: the kube-scheduler counts it in spreads as long as it is there.
             if (node) add_node(std::move(node), Availability::ready, std::nullopt);
@@ -360,8 +337,7 @@ private:
             expected.metadata.labels->try_emplace(key, value);
     }
 
-    void add_node(std::shared_ptr<const api::Node> node, Availability availability,
-                  std::optional<const NodeSmithClaim*> claim) {
+    void add_node(NodePointer node, Availability availability, std::optional<const NodeSmithClaim*> claim) {
         scheduling::Node entry;
         const auto& name = node->metadata.name;
         entry.pods = informers_.pods.store().by_index(kPodsByNode, name);

@@ -2,22 +2,19 @@
 // will be, and each pool with what it may still launch. Reads, never waits.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/state/limits.hpp"
 #include "controllers/state/template_hash.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {
-
-using PoolPointer = std::shared_ptr<const api::v1alpha1::NodeSmithPool>;
-using PodPointers = std::vector<std::shared_ptr<const api::Pod>>;
 
 // A pool, and what it may launch now.
 struct PoolSupply {
@@ -49,15 +46,14 @@ World build_world(const Informers& informers, claim::TemplateHashes& template_ha
 // The Node that the claim will become: as it is, if it is there already, with what it will still get.
 // `pool`, `provider` and `host` (of bare metal) may be null. Its name is the claim's, unless it has another
 // one already.
-api::Node expected_node(const api::v1alpha1::NodeSmithClaim& claim, const api::v1alpha1::NodeSmithPool* pool,
-                        const api::v1alpha1::NodeSmithProvider* provider, const api::Node* node,
+api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
+                        const NodeSmithProvider* provider, const api::Node* node,
                         const api::v1alpha1::HostSpec* host = nullptr);
 
 // A claim that will surely be refused or cannot be carried out now is no Node to wait for.
-bool can_be_waited_for(const api::v1alpha1::NodeSmithClaim& claim,
-                       const api::v1alpha1::NodeSmithProvider* provider, api::Time now);
+bool can_be_waited_for(const NodeSmithClaim& claim, const NodeSmithProvider* provider, api::Time now);
 // Its machine finds no room at the provider, the limits were lowered below it, or the machine of its last
 // attempt cannot be removed.
-bool is_held_up(const api::v1alpha1::NodeSmithClaim& claim);
+bool is_held_up(const NodeSmithClaim& claim);
 
 }  // namespace controllers::provisioning

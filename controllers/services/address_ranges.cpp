@@ -1,6 +1,5 @@
 #include "controllers/services/address_ranges.hpp"
 
-#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <stdexcept>
 

@@ -8,10 +8,6 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
-namespace conditions = api::conditions;
-
 namespace {
 
 bool share_addresses(const NodeSmithPool& a, const NodeSmithPool& b) {
@@ -36,7 +32,7 @@ std::string reserved_address(const NodeSmithPool& pool, const std::string& claim
 asio::awaitable<std::variant<std::string, Addresses::Refusal>> Addresses::reserve(
     kube::ObjectKey key, std::string claim, api::v1alpha1::MachineNetwork network) {
     const auto pool = informers_.pools.store().get(key);
-    if (!pool) co_return Refusal{api::reasons::kPoolMissing, "there is no pool " + key.name};
+    if (!pool) co_return Refusal{reasons::kPoolMissing, "there is no pool " + key.name};
     auto address = reserved_address(*pool, claim);
     if (address.empty()) {
         std::optional<std::string> chosen;

@@ -10,6 +10,7 @@
 
 #include "api/v1alpha1/proxmox.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "kube/client.hpp"
 
 namespace controllers {
@@ -18,11 +19,10 @@ inline constexpr std::string_view kAddressesExhausted = "AddressesExhausted";  /
 inline constexpr std::string_view kAddressesInvalid = "AddressesInvalid";      // reason of Launched
 
 // The address that the pool has reserved for the claim; empty: none.
-std::string reserved_address(const api::v1alpha1::NodeSmithPool& pool, const std::string& claim);
+std::string reserved_address(const NodeSmithPool& pool, const std::string& claim);
 
 class Addresses {
 public:
-    // All must outlive this.
     Addresses(Informers& informers, kube::Client& client) : informers_(informers), client_(client) {}
 
     // Why a claim has no address.
@@ -42,7 +42,7 @@ private:
     // True if no other pool of the provider holds the address, as the API server says.
     asio::awaitable<bool> holds_alone(kube::ObjectKey pool, std::string claim, std::string address);
     asio::awaitable<void> give_back(kube::ObjectKey pool, std::string claim);
-    std::set<std::string> taken(const api::v1alpha1::NodeSmithPool& pool,
+    std::set<std::string> taken(const NodeSmithPool& pool,
                                 const api::v1alpha1::MachineNetwork& network) const;
 
     Informers& informers_;

@@ -2,9 +2,6 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithClaim;
-namespace conditions = api::conditions;
-
 namespace {
 
 std::string stage_of(const NodeSmithClaim& claim) {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "api/v1alpha1/claim.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers {
 
@@ -32,12 +32,12 @@ public:
     };
 
     // Of the claim's present machine; nullopt: nothing was reported yet.
-    std::optional<Use> use_of(const api::v1alpha1::NodeSmithClaim& claim) const;
+    std::optional<Use> use_of(const NodeSmithClaim& claim) const;
     // Holds as long as the claim's disruption and power cycle have come no further.
-    Permission permission_of(const api::v1alpha1::NodeSmithClaim& claim) const;
+    Permission permission_of(const NodeSmithClaim& claim) const;
 
-    void report(const api::v1alpha1::NodeSmithClaim& claim, Use use);
-    void permit(const api::v1alpha1::NodeSmithClaim& claim, Permission permission);
+    void report(const NodeSmithClaim& claim, Use use);
+    void permit(const NodeSmithClaim& claim, Permission permission);
     void forget(const api::ObjectKey& claim) { by_claim_.erase(claim); }
     // `told` is called with the key of a claim when its use is news, and for each permission.
     void on_report(std::function<void(const api::ObjectKey& claim)> told) { told_ = std::move(told); }
@@ -50,8 +50,8 @@ private:
         Permission permission = Permission::none;
         std::string stage;  // for which it is
     };
-    const Entry* entry_of(const api::v1alpha1::NodeSmithClaim& claim) const;
-    Entry& make_entry(const api::v1alpha1::NodeSmithClaim& claim);
+    const Entry* entry_of(const NodeSmithClaim& claim) const;
+    Entry& make_entry(const NodeSmithClaim& claim);
 
     std::map<api::ObjectKey, Entry> by_claim_;
     std::function<void(const api::ObjectKey&)> told_;

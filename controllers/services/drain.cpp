@@ -8,8 +8,6 @@
 
 namespace controllers {
 
-using Pods = std::vector<std::shared_ptr<const api::Pod>>;
-
 namespace {
 
 constexpr base::Duration kBudgetRetry = std::chrono::seconds{5};
@@ -17,7 +15,7 @@ constexpr base::Duration kBudgetRetry = std::chrono::seconds{5};
 constexpr base::Duration kForgetAfter = std::chrono::minutes{10};
 // A kubelet that does not end a pod this long after its grace period is not going to (dead host).
 constexpr auto kStuckAfter = std::chrono::minutes{1};
-// Pods of system-cluster-critical and system-node-critical.
+// PodPointers of system-cluster-critical and system-node-critical.
 constexpr std::int32_t kCriticalPriority = 2'000'000'000;
 
 std::string name_of(const api::Pod& pod) {
@@ -54,11 +52,7 @@ bool lasts(const std::string& duration, const api::Pod& pod, api::Time now) {
 }
 
 std::string listed(const std::vector<std::string>& names) {
-    constexpr std::size_t kShown = 3;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) text += (i ? ", " : "") + names[i];
-    if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
-    return text;
+    return base::joined_first(names, 3);
 }
 
 }  // namespace
@@ -92,7 +86,16 @@ std::string protection_of(const api::Pod& pod, api::Time now) {
     return is_bare ? "has no controller that would bring it back" : "";
 }
 
-LongestEnd longest_end(const Pods& pods) {
+asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node) {
+    kube::ListOptions options;
+    options.field_selector = "spec.nodeName=" + node;
+    auto listed_pods = co_await client.list<api::Pod>(std::move(options));
+    PodPointers pods;
+    for (auto& pod : listed_pods) pods.push_back(std::make_shared<const api::Pod>(std::move(pod)));
+    co_return pods;
+}
+
+LongestEnd longest_end(const PodPointers& pods) {
     const api::Pod* ordinary = nullptr;
     const api::Pod* critical = nullptr;
     for (const auto& pod : pods) {
@@ -110,11 +113,11 @@ LongestEnd longest_end(const Pods& pods) {
     return end;
 }
 
-DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time now,
+DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::Time now,
                      const std::set<std::string>& stuck) {
     DrainPlan plan;
-    Pods ordinary;
-    Pods critical;
+    PodPointers ordinary;
+    PodPointers critical;
     bool ordinary_ending = false;
     for (const auto& pod : pods) {
         if (!is_drainable(*pod)) continue;
@@ -142,8 +145,7 @@ DrainPlan plan_drain(const Pods& pods, const DrainRequest& request, api::Time no
         return std::tuple(pod.spec.priority.value_or(0), -wants.base[scheduling::kCpu],
                           -wants.base[scheduling::kMemory], api::key_of(pod));
     };
-    std::sort(plan.evict.begin(), plan.evict.end(),
-              [&rank](const auto& a, const auto& b) { return rank(*a) < rank(*b); });
+    std::ranges::sort(plan.evict, [&rank](const auto& a, const auto& b) { return rank(*a) < rank(*b); });
     return plan;
 }
 
@@ -186,9 +188,9 @@ asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
     co_return progress;
 }
 
-Pods Drainer::protected_on(const std::string& node) const {
+PodPointers Drainer::protected_on(const std::string& node) const {
     const api::Time now(clock_.wall_now());
-    Pods found;
+    PodPointers found;
     for (const auto& pod : informers_.pods.store().by_index(kPodsByNode, node)) {
         const bool is_asked = is_drainable(*pod) && !pod->metadata.deletionTimestamp;
         if (is_asked && !protection_of(*pod, now).empty()) found.push_back(pod);
@@ -197,7 +199,7 @@ Pods Drainer::protected_on(const std::string& node) const {
 }
 
 // By our own watching: deletionTimestamp is by another calendar, and ours may be wrong.
-std::set<std::string> Drainer::stuck_among(const Pods& pods) {
+std::set<std::string> Drainer::stuck_among(const PodPointers& pods) {
     std::erase_if(endings_,
                   [this](const auto& entry) { return entry.second.last_seen + kForgetAfter < clock_.now(); });
     std::set<std::string> stuck;
@@ -212,11 +214,7 @@ std::set<std::string> Drainer::stuck_among(const Pods& pods) {
 
 // The scheduler may have bound a pod that the watch has not shown yet.
 asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& progress) {
-    kube::ListOptions options;
-    options.field_selector = "spec.nodeName=" + request.node;
-    const auto listed_pods = co_await client_.list<api::Pod>(options);
-    Pods pods;
-    for (const auto& pod : listed_pods) pods.push_back(std::make_shared<const api::Pod>(pod));
+    const auto pods = co_await live_pods(client_, request.node);
     const auto plan = plan_drain(pods, request, api::Time(clock_.wall_now()), stuck_among(pods));
     for (const auto* group : {&plan.evict, &plan.kill, &plan.ending, &plan.later, &plan.protected_}) {
         for (const auto& pod : *group) progress.waiting.push_back(name_of(*pod));
@@ -225,7 +223,7 @@ asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& prog
     progress.retry_after = std::chrono::seconds{1};
 }
 
-asio::awaitable<void> Drainer::evict(std::shared_ptr<const api::Pod> pod, DrainProgress& progress) {
+asio::awaitable<void> Drainer::evict(PodPointer pod, DrainProgress& progress) {
     const auto uid = pod->metadata.uid;
     auto refused = refusals_.find(uid);
     if (refused == refusals_.end() || refused->second.until <= clock_.now()) {
@@ -247,7 +245,7 @@ asio::awaitable<void> Drainer::evict(std::shared_ptr<const api::Pod> pod, DrainP
         progress.retry_after == base::Duration::zero() ? wait : std::min(progress.retry_after, wait);
 }
 
-asio::awaitable<void> Drainer::kill(std::shared_ptr<const api::Pod> pod, api::Time deadline) {
+asio::awaitable<void> Drainer::kill(PodPointer pod, api::Time deadline) {
     auto left = std::max<std::int64_t>((deadline.at - api::Time(clock_.wall_now()).at).count(), 1);
     api::DeleteOptions options;
     options.gracePeriodSeconds = std::min<std::int64_t>(left, grace_of(*pod).count());

@@ -38,18 +38,20 @@ struct DrainProgress {
 
 // What one step does; pure.
 struct DrainPlan {
-    std::vector<std::shared_ptr<const api::Pod>> evict;
-    std::vector<std::shared_ptr<const api::Pod>> kill;  // delete: the deadline leaves no time for budgets
-    std::vector<std::shared_ptr<const api::Pod>> ending;
-    std::vector<std::shared_ptr<const api::Pod>> later;  // when those that matter less have ended
-    std::vector<std::shared_ptr<const api::Pod>> protected_;
+    PodPointers evict;
+    PodPointers kill;  // delete: the deadline leaves no time for budgets
+    PodPointers ending;
+    PodPointers later;  // when those that matter less have ended
+    PodPointers protected_;
 };
 // `stuck`: UIDs of pods that have been ending for so long that they are not waited for.
-DrainPlan plan_drain(const std::vector<std::shared_ptr<const api::Pod>>& pods, const DrainRequest& request,
-                     api::Time now, const std::set<std::string>& stuck = {});
+DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::Time now,
+                     const std::set<std::string>& stuck = {});
 
 // A pod that a drain evicts: neither static nor of a DaemonSet nor ended.
 bool is_drainable(const api::Pod& pod);
+// The pods of the node as the API server knows them.
+asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node);
 // How long the pods of a node may take to end by their own grace periods; the critical ones are asked when
 // the others have ended. Pods that end already are not counted.
 struct LongestEnd {
@@ -57,7 +59,7 @@ struct LongestEnd {
     std::string
         pods;  // whose grace periods these are, for people: "default/db (1h)"; empty: nobody has to move
 };
-LongestEnd longest_end(const std::vector<std::shared_ptr<const api::Pod>>& pods);
+LongestEnd longest_end(const PodPointers& pods);
 // The annotations of do-not-disrupt, a duration counted from the pod's start.
 bool is_protected(const api::Pod& pod, api::Time now);
 // The user says that it may be evicted although it looks precious.
@@ -73,15 +75,15 @@ public:
     // Evicts what may be evicted now. Cancelling half-way is safe.
     asio::awaitable<DrainProgress> step(DrainRequest request);
     // Pods of the node that a drain forced by a user evicts although something protects them.
-    std::vector<std::shared_ptr<const api::Pod>> protected_on(const std::string& node) const;
+    PodPointers protected_on(const std::string& node) const;
     // When a pod was last asked to leave, by this process; nullopt: none was.
     std::optional<base::TimePoint> evicted_at() const { return evicted_at_; }
 
 private:
-    asio::awaitable<void> evict(std::shared_ptr<const api::Pod> pod, DrainProgress& progress);
+    asio::awaitable<void> evict(PodPointer pod, DrainProgress& progress);
     asio::awaitable<void> confirm(DrainRequest request, DrainProgress& progress);
-    std::set<std::string> stuck_among(const std::vector<std::shared_ptr<const api::Pod>>& pods);
-    asio::awaitable<void> kill(std::shared_ptr<const api::Pod> pod, api::Time deadline);
+    std::set<std::string> stuck_among(const PodPointers& pods);
+    asio::awaitable<void> kill(PodPointer pod, api::Time deadline);
 
     Informers& informers_;
     kube::Client& client_;

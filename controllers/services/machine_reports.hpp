@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "api/v1alpha1/claim.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers {
 
@@ -20,8 +20,8 @@ public:
     };
 
     // Of the claim's present machine; null: nothing. Valid until the next call that is not const.
-    const Report* of(const api::v1alpha1::NodeSmithClaim& claim) const;
-    void report(const api::v1alpha1::NodeSmithClaim& claim, Report report);
+    const Report* of(const NodeSmithClaim& claim) const;
+    void report(const NodeSmithClaim& claim, Report report);
     void forget(const api::ObjectKey& claim) { by_claim_.erase(claim); }
     // `told` is called with the key of a claim each time that something is reported of it.
     void on_report(std::function<void(const api::ObjectKey& claim)> told) { told_ = std::move(told); }

@@ -4,8 +4,6 @@
 
 namespace controllers {
 
-namespace reasons = api::reasons;
-
 namespace {
 
 ProviderUnavailable unavailable(std::string_view reason, std::string message) {

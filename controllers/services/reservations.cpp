@@ -10,21 +10,13 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::Reserved;
 using api::v1alpha1::Size;
 
 namespace {
 
 Reserved written(const limits::Usage& usage, std::optional<api::Time> time) {
-    Reserved reserved;
-    reserved.nodes = usage.nodes;
-    reserved.cpuCores = usage.cpuCores;
-    reserved.memoryMiB = usage.memoryMiB;
-    reserved.time = time;
-    return reserved;
+    return {usage.nodes, usage.cpuCores, usage.memoryMiB, time};
 }
 
 }  // namespace
@@ -226,7 +218,7 @@ asio::awaitable<limits::Usage> Reservations::live_usage(std::vector<kube::Object
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
     for (const auto& claim : claims) {
         const kube::ObjectKey pool(claim.metadata.namespace_, claim.spec.poolRef);
-        if (std::find(pools.begin(), pools.end(), pool) == pools.end() || !limits::counts(claim)) continue;
+        if (std::ranges::find(pools, pool) == pools.end() || !limits::counts(claim)) continue;
         const auto known = informers_.pools.store().get(pool);
         usage += limits::one_machine(limits::size_of(claim.spec, known.get()));
     }

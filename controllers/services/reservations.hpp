@@ -13,11 +13,11 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/state/limits.hpp"
 #include "kube/client.hpp"
 
@@ -51,7 +51,6 @@ private:
 
 class Reservations {
 public:
-    // All must outlive this.
     Reservations(Informers& informers, kube::Client& client, base::Clock& clock);
 
     // Reserves as much of `wanted` as fits the limits. Throws ApiError 409 if somebody else was quicker: look
@@ -67,11 +66,11 @@ public:
     asio::awaitable<std::optional<base::Duration>> settle_control_plane(kube::ObjectKey control_plane);
 
     // Limits and what is in use of them: what is reserved, and at least what is known to exist.
-    limits::LimitUse use_of_pool(const api::v1alpha1::NodeSmithPool& pool) const;
-    limits::LimitUse use_of_control_plane(const api::v1alpha1::NodeSmithControlPlane& control_plane) const;
+    limits::LimitUse use_of_pool(const NodeSmithPool& pool) const;
+    limits::LimitUse use_of_control_plane(const NodeSmithControlPlane& control_plane) const;
     // Until when more may be on its way than is known, because a reservation of ours was interrupted;
     // nullopt: everything is known, or will be launched under the same names.
-    std::optional<api::Time> unknown_until(const api::v1alpha1::NodeSmithPool& pool) const;
+    std::optional<api::Time> unknown_until(const NodeSmithPool& pool) const;
 
 private:
     friend class Reservation;
@@ -83,16 +82,14 @@ private:
         bool is_interrupted = false;   // before that, claims of ours may appear that are not known yet
     };
     using OwnBooks = std::map<kube::ObjectKey, Own>;
-    using PoolPointer = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
-    using ControlPlanePointer = kube::Store<api::v1alpha1::NodeSmithControlPlane>::Pointer;
 
     asio::awaitable<void> write_control_plane(ControlPlanePointer before, limits::Usage total);
     asio::awaitable<void> write_pool(PoolPointer before, limits::Usage total, std::int64_t next_sequence);
     // The first of the sequences that were given out, but whose claims are not there.
-    std::int64_t first_unseen(const api::v1alpha1::NodeSmithPool& pool) const;
+    std::int64_t first_unseen(const NodeSmithPool& pool) const;
     api::v1alpha1::Reserved note(OwnBooks& books, const kube::ObjectKey& key,
                                  const api::v1alpha1::Reserved& before, const limits::Usage& total);
-    limits::Usage known_usage(const api::v1alpha1::NodeSmithPool& pool) const;
+    limits::Usage known_usage(const NodeSmithPool& pool) const;
     asio::awaitable<limits::Usage> live_usage(std::vector<kube::ObjectKey> pools);
     base::Duration unsettled(const OwnBooks& books, const kube::ObjectKey& key,
                              const api::v1alpha1::Reserved& reserved) const;

@@ -2,11 +2,9 @@
 
 #include <array>
 
-#include "api/names.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::disruption {
-
-namespace reasons = api::reasons;
 
 namespace {
 

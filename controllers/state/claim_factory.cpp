@@ -1,13 +1,12 @@
 #include "controllers/state/claim_factory.hpp"
 
 #include <algorithm>
+#include <ranges>
 
+#include "base/text.hpp"
 #include "controllers/state/limits.hpp"
 
 namespace controllers::provisioning {
-
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
 
 namespace {
 
@@ -55,15 +54,6 @@ void add_plain_labels(api::StringMap& labels, const api::StringMap& templates) {
         if (value.find("{{") == std::string::npos) labels.emplace(key, value);
 }
 
-std::string joined(const std::vector<std::string>& parts, std::size_t most, const char* separator) {
-    std::string text;
-    for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) {
-        if (i > 0) text += separator;
-        text += parts[i];
-    }
-    return text;
-}
-
 }  // namespace
 
 std::string claim_name(const NodeSmithPool& pool, std::int64_t sequence) {
@@ -81,10 +71,10 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
     add_plain_labels(*claim.metadata.labels, pool.spec.machineTemplate.labels);
     if (!planned_claim.pod_uids.empty())
         claim.metadata.annotations[std::string(api::annotations::kBoughtFor)] =
-            joined(planned_claim.pod_uids, kMostPodsNoted, ",");
+            base::joined(planned_claim.pod_uids | std::views::take(kMostPodsNoted), ",");
     if (!planned_claim.pod_kinds.empty())
         claim.metadata.annotations[std::string(api::annotations::kBoughtForKinds)] =
-            joined(planned_claim.pod_kinds, kMostPodsNoted, ",");
+            base::joined(planned_claim.pod_kinds | std::views::take(kMostPodsNoted), ",");
     claim.metadata.finalizers->emplace_back(api::finalizers::kClaim);
     api::OwnerReference owner;
     owner.apiVersion = NodeSmithPool::kResource.api_version();
@@ -124,10 +114,8 @@ std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view an
 std::string explain(const PlannedClaim& planned_claim) {
     if (planned_claim.pod_names.empty()) return planned_claim.reason;
     const auto count = planned_claim.pod_names.size();
-    auto text = std::string(count == 1 ? "for pod " : "for pods ") +
-                joined(planned_claim.pod_names, kMostPodsNamed, ", ");
-    if (count > kMostPodsNamed) text += " and " + std::to_string(count - kMostPodsNamed) + " more";
-    return text;
+    return std::string(count == 1 ? "for pod " : "for pods ") +
+           base::joined_first(planned_claim.pod_names, kMostPodsNamed);
 }
 
 }  // namespace controllers::provisioning

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "api/pod.hpp"
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/pool.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::provisioning {
 
@@ -25,16 +24,16 @@ struct PlannedClaim {
 // "<kubeNodeNamePrefix or pool>-<5 characters of a-z and 0-9>". Different for each sequence below 60 million
 // of a pool, so that asking twice for the same launch finds the first one's claim. At most 63 characters,
 // fit for a host name.
-std::string claim_name(const api::v1alpha1::NodeSmithPool& pool, std::int64_t sequence);
+std::string claim_name(const NodeSmithPool& pool, std::int64_t sequence);
 
 // Complete with finalizer and owner, so that nothing has to be added after its creation.
-api::v1alpha1::NodeSmithClaim make_claim(const api::v1alpha1::NodeSmithPool& pool, std::int64_t sequence,
-                                         const PlannedClaim& planned_claim);
+NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
+                          const PlannedClaim& planned_claim);
 
 // UIDs of the pods that a claim was launched for; empty for one that was applied by a user.
-std::vector<std::string> bought_for(const api::v1alpha1::NodeSmithClaim& claim);
+std::vector<std::string> bought_for(const NodeSmithClaim& claim);
 // What an annotation of the claim lists, separated by commas.
-std::vector<std::string> listed(const api::v1alpha1::NodeSmithClaim& claim, std::string_view annotation);
+std::vector<std::string> listed(const NodeSmithClaim& claim, std::string_view annotation);
 
 // "for pods default/web-1, default/web-2 and 3 more", or the launch's own reason.
 std::string explain(const PlannedClaim& planned_claim);

@@ -4,8 +4,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 void set(ClaimStatus& status, std::string_view type, ConditionStatus value, std::string_view reason,
          std::string message, api::Time now) {
     api::ConditionUpdate update;
@@ -24,6 +22,11 @@ std::optional<api::Time> since(const ClaimStatus& status, std::string_view type)
 bool has_reason(const ClaimStatus& status, std::string_view type, std::string_view reason) {
     const auto* condition = api::find_condition(status.conditions, type);
     return condition && condition->reason == reason;
+}
+
+bool waits_for(const NodeSmithClaim& claim, std::string_view reason) {
+    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
+    return launched && launched->status != ConditionStatus::True && launched->reason == reason;
 }
 
 bool is_true(const NodeSmithClaim& claim, std::string_view type) {
@@ -65,28 +68,6 @@ ClaimPhase phase_of(const NodeSmithClaim& claim) {
     if (is_true(claim, conditions::kRegistered)) return ClaimPhase::Initializing;
     if (is_true(claim, conditions::kLaunched)) return ClaimPhase::Registering;
     return status.launchAttempts > 0 ? ClaimPhase::Launching : ClaimPhase::Pending;
-}
-
-std::string_view to_string(ClaimPhase phase) {
-    switch (phase) {
-        case ClaimPhase::Pending:
-            return "Pending";
-        case ClaimPhase::Launching:
-            return "Launching";
-        case ClaimPhase::Registering:
-            return "Registering";
-        case ClaimPhase::Initializing:
-            return "Initializing";
-        case ClaimPhase::Ready:
-            return "Ready";
-        case ClaimPhase::Draining:
-            return "Draining";
-        case ClaimPhase::Terminating:
-            return "Terminating";
-        case ClaimPhase::Failed:
-            return "Failed";
-    }
-    return "";
 }
 
 std::string size_text(const api::v1alpha1::Size& size) {
@@ -133,8 +114,7 @@ void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api:
     status.boot.reset();
     status.capacity.clear();
     status.allocatable.clear();
-    base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
-                          std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
+    base::Backoff backoff{retry.initialBackoff.value, retry.maxBackoff.value};
     status.nextRetryTime = later(now, backoff.after(status.launchAttempts));
 }
 

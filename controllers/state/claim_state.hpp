@@ -5,18 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/pool.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::claim {
 
-using api::ConditionStatus;
 using api::v1alpha1::ClaimPhase;
 using api::v1alpha1::ClaimStatus;
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
-
-namespace reasons = api::reasons;
 
 void set(ClaimStatus& status, std::string_view type, ConditionStatus value, std::string_view reason,
          std::string message, api::Time now);
@@ -24,6 +18,8 @@ void set(ClaimStatus& status, std::string_view type, ConditionStatus value, std:
 // When the condition got its present status; nullopt: there is no such condition.
 std::optional<api::Time> since(const ClaimStatus& status, std::string_view type);
 bool has_reason(const ClaimStatus& status, std::string_view type, std::string_view reason);
+// It is not launched for that reason.
+bool waits_for(const NodeSmithClaim& claim, std::string_view reason);
 bool is_true(const NodeSmithClaim& claim, std::string_view type);
 // It is of the Go project KubeNodeSmith: it names a machine that we know nothing else of.
 bool is_unadopted(const ClaimStatus& status);
@@ -44,7 +40,6 @@ api::Time later(api::Time time, api::Duration wait);
 
 // For the PHASE column.
 ClaimPhase phase_of(const NodeSmithClaim& claim);
-std::string_view to_string(ClaimPhase phase);
 // For the SIZE column: "4c/8Gi", "2c/1536Mi".
 std::string size_text(const api::v1alpha1::Size& size);
 

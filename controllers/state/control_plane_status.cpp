@@ -9,17 +9,13 @@
 
 namespace controllers {
 
-using api::ConditionStatus;
 using api::ConditionUpdate;
 using api::v1alpha1::ControlPlaneStatus;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithPool;
-namespace reasons = api::reasons;
 
 namespace {
 
 ConditionUpdate not_ready(std::string_view reason, std::string message) {
-    return update(api::conditions::kReady, ConditionStatus::False, reason, std::move(message));
+    return update(conditions::kReady, ConditionStatus::False, reason, std::move(message));
 }
 
 // nullopt: the pool has a provider that works.
@@ -33,9 +29,9 @@ std::optional<ConditionUpdate> problem_of(const NodeSmithPool& pool, const Provi
     if (found == providers.end())
         return not_ready(reasons::kProviderMissing,
                          "pool " + name + " names provider " + wanted + ", which is not in its namespace");
-    const auto* ready = api::find_condition(found->second->status.conditions, api::conditions::kReady);
+    const auto* ready = api::find_condition(found->second->status.conditions, conditions::kReady);
     if (!ready)
-        return update(api::conditions::kReady, ConditionStatus::Unknown, reasons::kNotReconciled,
+        return update(conditions::kReady, ConditionStatus::Unknown, reasons::kNotReconciled,
                       "provider " + wanted + " was not examined yet");
     if (ready->status == ConditionStatus::True) return std::nullopt;
     return not_ready(reasons::kProviderInitializationFailed, "provider " + wanted + ": " + ready->message);
@@ -89,7 +85,7 @@ ConditionUpdate resolve_pools(const ControlPlaneFacts& facts) {
     }
     const auto message = listed.empty() ? std::string("no pools are listed in spec.pools")
                                         : "managing " + base::counted(facts.managed_pools, "pool");
-    return update(api::conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
+    return update(conditions::kReady, ConditionStatus::True, reasons::kPoolsResolved, message);
 }
 
 ConditionUpdate judge_readiness(const ControlPlaneFacts& facts) {
@@ -106,9 +102,9 @@ ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const P
     const bool too_many = counts.unready > bounds.okUnreadyCount &&
                           counts.unready * 100 > counts.in_service * bounds.maxUnreadyPercent;
     if (!too_many)
-        return update(api::conditions::kClusterHealthy, ConditionStatus::True, reasons::kHealthy,
+        return update(conditions::kClusterHealthy, ConditionStatus::True, reasons::kHealthy,
                       "enough nodes are Ready");
-    return update(api::conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
+    return update(conditions::kClusterHealthy, ConditionStatus::False, reasons::kTooManyUnready,
                   std::to_string(counts.unready) + " of " + base::counted(counts.in_service, "node") + " " +
                       base::is_or_are(counts.unready) +
                       " not Ready: nothing is created or removed until it is no more than " +
@@ -118,7 +114,7 @@ ConditionUpdate judge_health(const api::v1alpha1::ClusterHealth& bounds, const P
 
 ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
     const auto tell = [](ConditionStatus status, std::string_view reason, std::string message) {
-        return update(api::conditions::kTokensBoundToNodes, status, reason, std::move(message));
+        return update(conditions::kTokensBoundToNodes, status, reason, std::move(message));
     };
     if (facts.token_rights.cluster_approves.value_or(false))
         return tell(
@@ -153,11 +149,11 @@ namespace {
 bool waits_for_provider(const ControlPlaneFacts& facts) {
     std::vector<std::string> missing;
     const auto listed = listed_pools(facts, missing);
-    return std::any_of(listed.begin(), listed.end(), [&](const NodeSmithPool* pool) {
+    return std::ranges::any_of(listed, [&](const NodeSmithPool* pool) {
         const auto found = facts.providers.find({pool->metadata.namespace_, pool->spec.providerRef});
         if (found == facts.providers.end()) return false;
         const auto& all = found->second->status.conditions;
-        return !api::is_true(all, api::conditions::kReady) && !is_stalled(all);
+        return !api::is_true(all, conditions::kReady) && !is_stalled(all);
     });
 }
 

@@ -2,20 +2,18 @@
 #pragma once
 
 #include <map>
-#include <memory>
 
-#include "api/v1alpha1/control_plane.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/state/pool_counts.hpp"
 #include "controllers/state/token_rights.hpp"
 
 namespace controllers {
 
-using Providers = std::map<api::ObjectKey, std::shared_ptr<const api::v1alpha1::NodeSmithProvider>>;
+using Providers = std::map<api::ObjectKey, ProviderPointer>;
 
 struct ControlPlaneFacts {
-    const api::v1alpha1::NodeSmithControlPlane& object;
+    const NodeSmithControlPlane& object;
     const Pools& pools;
     const ControlPlanes& control_planes;
     const Providers& providers;
@@ -23,9 +21,9 @@ struct ControlPlaneFacts {
     PoolCounts counts;  // of the pools that it manages
     TokenRights token_rights = {};
     // The first of its pools whose machines join with a token of ours; null: none.
-    const api::v1alpha1::NodeSmithPool* joins_by_token = nullptr;
+    const NodeSmithPool* joins_by_token = nullptr;
     // The first of its pools that leaves the approval to the cluster; null: none.
-    const api::v1alpha1::NodeSmithPool* left_to_cluster = nullptr;
+    const NodeSmithPool* left_to_cluster = nullptr;
 };
 
 // Whether each listed pool exists and has a provider that works: the first problem, in the order listed.
@@ -41,6 +39,6 @@ api::ConditionUpdate judge_tokens(const ControlPlaneFacts& facts);
 api::v1alpha1::ControlPlaneStatus next_status(const ControlPlaneFacts& facts, api::Time now);
 
 // True if launching and removing must pause because of the Nodes' health.
-bool is_unhealthy(const api::v1alpha1::NodeSmithControlPlane& control_plane, const PoolCounts& counts);
+bool is_unhealthy(const NodeSmithControlPlane& control_plane, const PoolCounts& counts);
 
 }  // namespace controllers

@@ -9,16 +9,8 @@ namespace controllers {
 
 using api::Condition;
 using api::Conditions;
-using api::ConditionStatus;
 using api::ConditionUpdate;
 using api::v1alpha1::HostPhase;
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithHost;
-using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
-namespace conditions = api::conditions;
-namespace reasons = api::reasons;
 
 namespace {
 

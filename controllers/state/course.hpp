@@ -5,11 +5,7 @@
 
 #include <optional>
 
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/control_plane.hpp"
-#include "api/v1alpha1/host.hpp"
-#include "api/v1alpha1/pool.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers {
 
@@ -20,15 +16,14 @@ bool is_stalled(const api::Conditions& conditions);
 
 // Also Ready: of a claim it is the first stage that is not reached, or why it ends. `node_ready`: of its
 // Node; nullopt: none is known. `node_refusal`: why one with the machine's identity is not its Node.
-void conclude(api::v1alpha1::NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now,
+void conclude(NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time now,
               const std::string& node_refusal = {});
-void conclude(api::v1alpha1::NodeSmithProvider& provider, api::Time now);
+void conclude(NodeSmithProvider& provider, api::Time now);
 // `provider`: the pool's; null: there is none.
-void conclude(api::v1alpha1::NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider,
-              api::Time now);
+void conclude(NodeSmithPool& pool, const NodeSmithProvider* provider, api::Time now);
 // `waits_for_provider`: what its pools lack may come by itself.
-void conclude(api::v1alpha1::NodeSmithControlPlane& control_plane, bool waits_for_provider, api::Time now);
-void conclude(api::v1alpha1::NodeSmithHost& host, api::Time now);
+void conclude(NodeSmithControlPlane& control_plane, bool waits_for_provider, api::Time now);
+void conclude(NodeSmithHost& host, api::Time now);
 // Of any kind, in a namespace that is not managed.
 void conclude_unmanaged(api::Conditions& conditions, std::optional<std::int64_t> generation,
                         const std::string& message, api::Time now);

@@ -7,9 +7,6 @@
 
 namespace controllers::disruption {
 
-using api::v1alpha1::NodeSmithClaim;
-namespace conditions = api::conditions;
-
 namespace {
 
 // Most budgets give way sooner, and a machine that is launched takes minutes.
@@ -19,7 +16,7 @@ constexpr std::chrono::minutes kDrainHangs{5};
 
 std::optional<Kind> under_way(const NodeSmithClaim& claim) {
     const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
-    const bool is_decided = disrupted && disrupted->status == api::ConditionStatus::True;
+    const bool is_decided = disrupted && disrupted->status == ConditionStatus::True;
     if (claim.metadata.deletionTimestamp || !is_decided) return std::nullopt;
     return kind_named(disrupted->reason);
 }
@@ -59,8 +56,8 @@ bool is_staying(const NodeSmithClaim& claim) {
 bool is_domain_until_gone(const NodeSmithClaim& claim, api::Time now) {
     if (under_way(claim) == Kind::Underutilized) return true;
     const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
-    return drained && drained->status == api::ConditionStatus::False &&
-           drained->reason == api::reasons::kBlockedByBudget && drained->lastTransitionTime &&
+    return drained && drained->status == ConditionStatus::False &&
+           drained->reason == reasons::kBlockedByBudget && drained->lastTransitionTime &&
            now.at - drained->lastTransitionTime->at >= kDrainHangs;
 }
 

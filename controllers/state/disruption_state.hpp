@@ -5,20 +5,19 @@
 #include <optional>
 
 #include "api/node.hpp"
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/pool.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/state/blocker.hpp"
 
 namespace controllers::disruption {
 
 // A disruption was decided (condition Disrupted=True with that reason) and not given up, and the claim lives.
-std::optional<Kind> under_way(const api::v1alpha1::NodeSmithClaim& claim);
+std::optional<Kind> under_way(const NodeSmithClaim& claim);
 // When it was decided.
-api::Time decided_at(const api::v1alpha1::NodeSmithClaim& claim);
+api::Time decided_at(const NodeSmithClaim& claim);
 // Of one under way: when its pods began to be evicted; nullopt: not yet.
-std::optional<api::Time> drain_began(const api::v1alpha1::NodeSmithClaim& claim);
+std::optional<api::Time> drain_began(const NodeSmithClaim& claim);
 // Of one that drains: from when on pods are not waited for; nullopt: it is given up at its timeout instead.
-std::optional<api::Time> drain_deadline(const api::v1alpha1::NodeSmithClaim& claim,
+std::optional<api::Time> drain_deadline(const NodeSmithClaim& claim,
                                         const api::v1alpha1::ScaleDown& scale_down);
 // Reason of Disrupted=False: machines for the pods of the node did not come in time.
 inline constexpr std::string_view kReplacementTimeout = "ReplacementTimeout";
@@ -27,12 +26,12 @@ inline constexpr std::string_view kReplacementTimeout = "ReplacementTimeout";
 inline constexpr std::string_view kConsolidatable = "Consolidatable";
 
 // The node comes or is in service, and nothing was decided against it.
-bool is_staying(const api::v1alpha1::NodeSmithClaim& claim);
+bool is_staying(const NodeSmithClaim& claim);
 // Its leaving node is reckoned as one of the domains of hard spreads, as the kube-scheduler has it until the
 // node is gone: its pods are to run elsewhere first, or a budget keeps them there for minutes.
-bool is_domain_until_gone(const api::v1alpha1::NodeSmithClaim& claim, api::Time now);
+bool is_domain_until_gone(const NodeSmithClaim& claim, api::Time now);
 // Its power is being switched off and on again.
-bool is_power_cycling(const api::v1alpha1::NodeSmithClaim& claim);
+bool is_power_cycling(const NodeSmithClaim& claim);
 
 bool has_leaving_taint(const api::Node& node);
 // The node without our taint and what goes with it.

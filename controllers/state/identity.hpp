@@ -5,14 +5,13 @@
 #include <string_view>
 
 #include "api/node.hpp"
-#include "api/v1alpha1/claim.hpp"
 #include "base/uuid.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "providers/machine.hpp"
 
 namespace controllers::claim {
 
 using api::v1alpha1::ClaimStatus;
-using api::v1alpha1::NodeSmithClaim;
 
 // SMBIOS UUID of the machine of this attempt: UUIDv5 with the claim's UID as namespace and the attempt's
 // number as name (RFC 4122 section 4.3), lower case. Throws std::invalid_argument if claim_uid is no UUID.

@@ -7,8 +7,6 @@
 
 namespace controllers::limits {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::Size;
 
 namespace {
@@ -63,7 +61,7 @@ Size smallest_size(const api::v1alpha1::MachineTemplate& machine) {
     const auto smaller = [](const auto& a, const auto& b) {
         return std::tie(a.cpuCores, a.memoryMiB) < std::tie(b.cpuCores, b.memoryMiB);
     };
-    const auto& first = *std::min_element(machine.sizes.begin(), machine.sizes.end(), smaller);
+    const auto& first = *std::ranges::min_element(machine.sizes, smaller);
     return {first.cpuCores, first.memoryMiB};
 }
 
@@ -111,17 +109,16 @@ bool is_admitted(const NodeSmithClaim& claim) {
 
 bool counts(const NodeSmithClaim& claim) {
     const bool ends =
-        claim.metadata.deletionTimestamp || api::is_true(claim.status.conditions, api::conditions::kFailed);
-    const bool ended = ends && (api::is_true(claim.status.conditions, api::conditions::kMachineDeleted) ||
+        claim.metadata.deletionTimestamp || api::is_true(claim.status.conditions, conditions::kFailed);
+    const bool ended = ends && (api::is_true(claim.status.conditions, conditions::kMachineDeleted) ||
                                 claim.status.keptSince);
     return is_admitted(claim) && !ended;
 }
 
 std::optional<LimitHit> admits(const Limits& limits, const Usage& used, const Usage& wanted) {
     if (!bearable(limits.maxNodes, used.nodes, wanted.nodes))
-        return LimitHit{std::string(api::reasons::kMaxNodesReached),
-                        in_use(used.nodes, limits.maxNodes, "nodes")};
-    const std::string reason(api::reasons::kResourceLimitReached);
+        return LimitHit{std::string(reasons::kMaxNodesReached), in_use(used.nodes, limits.maxNodes, "nodes")};
+    const std::string reason(reasons::kResourceLimitReached);
     if (!bearable(limits.cpuCores, used.cpuCores, wanted.cpuCores))
         return LimitHit{reason,
                         in_use(used.cpuCores, limits.cpuCores, "CPU cores") + and_wanted(wanted.cpuCores)};

@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/control_plane.hpp"
-#include "api/v1alpha1/pool.hpp"
 #include "base/clock.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::limits {
 
@@ -45,19 +43,19 @@ api::v1alpha1::Size smallest_size(const api::v1alpha1::MachineTemplate& machine)
 bool is_offered(const api::v1alpha1::MachineTemplate& machine, const api::v1alpha1::Size& size);
 // The size of the claim's machine: its requirements, for what they leave open the pool's smallest.
 // pool may be null (it is gone): then the requirements as they are.
-api::v1alpha1::Size size_of(const api::v1alpha1::ClaimSpec& claim, const api::v1alpha1::NodeSmithPool* pool);
+api::v1alpha1::Size size_of(const api::v1alpha1::ClaimSpec& claim, const NodeSmithPool* pool);
 
 // What makes a claim recognisable as the pool's own launch number `sequence` (spec.idempotencyKey).
 std::string idempotency_key(const std::string& pool_uid, std::int64_t sequence);
 // True for a claim that a pool launched, so that its place was reserved before it was created; false for one
 // that a user applied, which has to be admitted (reservations.hpp) before its machine may be made.
-bool is_created_by_pool(const api::v1alpha1::NodeSmithClaim& claim);
+bool is_created_by_pool(const NodeSmithClaim& claim);
 // True if the claim's place within the limits is taken: launched, or admitted, which its status.providerRef
 // shows.
-bool is_admitted(const api::v1alpha1::NodeSmithClaim& claim);
+bool is_admitted(const NodeSmithClaim& claim);
 // True for every claim that has or may still have a machine (decided by MachineDeleted, not by hope), but for
 // one that never joined and is kept, stopped.
-bool counts(const api::v1alpha1::NodeSmithClaim& claim);
+bool counts(const NodeSmithClaim& claim);
 
 struct LimitHit {
     std::string reason;   // MaxNodesReached or ResourceLimitReached

@@ -11,20 +11,7 @@ namespace taints = api::taints;
 
 namespace {
 
-using Taints = std::vector<api::Taint>;
-
-bool has_taint(const Taints& list, const api::Taint& taint) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const api::Taint& other) { return same_taint(other, taint); });
-}
-
-void add_taints(Taints& list, const Taints& wanted) {
-    for (const auto& taint : wanted) {
-        if (!has_taint(list, taint)) list.push_back(taint);
-    }
-}
-
-bool remove_taint(Taints& list, std::string_view key) {
+bool remove_taint(std::vector<api::Taint>& list, std::string_view key) {
     return std::erase_if(list, [key](const api::Taint& taint) { return taint.key == key; }) > 0;
 }
 
@@ -43,13 +30,18 @@ void merge(api::StringMap& into, const api::StringMap& wanted) {
 
 }  // namespace
 
-std::string zone_label(const api::v1alpha1::NodeSmithProvider* provider) {
+void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wanted) {
+    for (const auto& taint : wanted)
+        if (!api::find_taint(list, taint.key, taint.effect)) list.push_back(taint);
+}
+
+std::string zone_label(const NodeSmithProvider* provider) {
     if (provider && provider->spec.proxmox) return provider->spec.proxmox->placement.zoneLabel;
     if (provider && provider->spec.redfish) return {};
     return std::string(labels::kZone);
 }
 
-std::string note_on_zone_label(const NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider) {
+std::string note_on_zone_label(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     const auto key = provider ? zone_label(provider) : std::string();
     const auto* wanted = key.empty() ? nullptr : api::find(pool.spec.machineTemplate.labels, key);
     if (!wanted || wanted->find("{{") != std::string::npos) return {};

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/node.hpp"
-#include "api/v1alpha1/host.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/state/claim_state.hpp"
 
 namespace controllers::claim {
@@ -20,13 +20,16 @@ struct NodeOrigin {
 };
 
 // The key of the label that gets a machine's zone. Bare-metal hosts bring their own labels.
-std::string zone_label(const api::v1alpha1::NodeSmithProvider* provider);
+std::string zone_label(const NodeSmithProvider* provider);
 
 // A label of the pool's template that the zone's name overrides, said with what to do; empty: there is none.
-std::string note_on_zone_label(const NodeSmithPool& pool, const api::v1alpha1::NodeSmithProvider* provider);
+std::string note_on_zone_label(const NodeSmithPool& pool, const NodeSmithProvider* provider);
 
 // Replaces {{ .Host }} {{ .Pool }} {{ .Provider }} {{ .Claim }} {{ .Zone }}; anything else stays as it is.
 std::string render(const std::string& text, const NodeSmithClaim& claim);
+
+// Those that are not there yet, by key and effect.
+void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wanted);
 
 // Labels of the pool's template and of the claim, rendered, and those that say where the Node belongs, which
 // no template can override.

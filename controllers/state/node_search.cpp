@@ -36,7 +36,7 @@ bool is_older(const api::Node& node, const NodeSmithClaim& claim) {
 }
 
 bool is_adopted(const NodeSmithClaim& claim) {
-    return !claim.status.machineID.empty() && is_true(claim, api::conditions::kAdopted);
+    return !claim.status.machineID.empty() && is_true(claim, conditions::kAdopted);
 }
 
 // An adopted machine's UUID is noted, not derived: who has it by derivation, or had it first, keeps it.
@@ -61,14 +61,14 @@ std::string derived_uuid(const NodeSmithClaim& claim) {
     return is_of_server ? system_uuid(claim.metadata.uid, claim.status.launchAttempts) : std::string();
 }
 
-std::string own_uuid(const NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider* provider,
+std::string own_uuid(const NodeSmithClaim& claim, const NodeSmithProvider* provider,
                      const HostPointer& host) {
     const auto& noted = claim.status.systemUUID;
     if (!provider || is_adopted(claim)) return noted;
     auto derived = derived_uuid(claim);
     if (!provider->spec.redfish) return derived.empty() ? noted : derived;
     // Until hardware is taken the derived one marks the attempt.
-    const bool is_taken = is_true(claim, api::conditions::kLaunched) || noted != derived;
+    const bool is_taken = is_true(claim, conditions::kLaunched) || noted != derived;
     const bool is_known = is_taken && is_given_to(host, claim) && !host->status.systemUUID.empty();
     return is_known ? host->status.systemUUID : noted;
 }
@@ -94,7 +94,7 @@ std::string whose(const Informers& informers, const NodeSmithClaim& claim, const
 }
 
 // The host's user says that it is to be taken as it runs, or it served an earlier claim.
-bool is_of_host(const api::Node& node, const api::v1alpha1::NodeSmithHost& host) {
+bool is_of_host(const api::Node& node, const NodeSmithHost& host) {
     return is_adoptable(host) || label_of(node, labels::kHost) == host.metadata.name;
 }
 
@@ -147,8 +147,7 @@ bool is_proven_by_label(const Informers& informers, const NodeSmithClaim& claim,
 // What vouches for a UUID: our label on the Node, that it is derived, or the host that is the claim's. An
 // adopted machine's is no other claim's (see whose()), and its Node has the label.
 bool is_vouched_for(const Informers& informers, const NodeSmithClaim& claim,
-                    const api::v1alpha1::NodeSmithProvider* provider, const HostPointer& host,
-                    const api::Node& node) {
+                    const NodeSmithProvider* provider, const HostPointer& host, const api::Node& node) {
     if (is_proven_by_label(informers, claim, node)) return true;
     if (provider && !provider->spec.redfish) return !is_adopted(claim) || is_labelled(node, claim);
     return is_given_to(host, claim) && is_on_machine(node, host->status.systemUUID);
@@ -156,8 +155,7 @@ bool is_vouched_for(const Informers& informers, const NodeSmithClaim& claim,
 
 }  // namespace
 
-ClaimPointer with_own_uuid(ClaimPointer claim, const api::v1alpha1::NodeSmithProvider* provider,
-                           const HostPointer& host) {
+ClaimPointer with_own_uuid(ClaimPointer claim, const NodeSmithProvider* provider, const HostPointer& host) {
     if (claim->status.systemUUID.empty()) return claim;
     auto own = own_uuid(*claim, provider, host);
     if (own == claim->status.systemUUID) return claim;
@@ -167,7 +165,7 @@ ClaimPointer with_own_uuid(ClaimPointer claim, const api::v1alpha1::NodeSmithPro
 }
 
 FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,
-                    const api::v1alpha1::NodeSmithProvider* provider, const HostPointer& host) {
+                    const NodeSmithProvider* provider, const HostPointer& host) {
     FoundNode found;
     for (const auto& node : candidates(informers, claim.status)) {
         const auto why = is_vouched_for(informers, claim, provider, host, *node)

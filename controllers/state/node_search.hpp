@@ -4,25 +4,18 @@
 // Node's own kubelet can write, and the host that a claim was given.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "api/node.hpp"
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/host.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::claim {
-
-using ClaimPointer = std::shared_ptr<const api::v1alpha1::NodeSmithClaim>;
-using NodePointer = std::shared_ptr<const api::Node>;
-using HostPointer = std::shared_ptr<const api::v1alpha1::NodeSmithHost>;
 
 // The claim with the system UUID that its machine has: a VM's follows from the claim, hardware's stands on
 // the host that is the claim's, an adopted one's is noted. `provider` is the claim's, `host` the one that it
 // notes; null: there is none. Where nothing is known, what is noted stands.
-ClaimPointer with_own_uuid(ClaimPointer claim, const api::v1alpha1::NodeSmithProvider* provider,
-                           const HostPointer& host);
+ClaimPointer with_own_uuid(ClaimPointer claim, const NodeSmithProvider* provider, const HostPointer& host);
 
 struct FoundNode {
     NodePointer node;
@@ -30,17 +23,16 @@ struct FoundNode {
     std::string refusal;
 };
 // By its identity; as above.
-FoundNode find_node(const Informers& informers, const api::v1alpha1::NodeSmithClaim& claim,
-                    const api::v1alpha1::NodeSmithProvider* provider, const HostPointer& host);
+FoundNode find_node(const Informers& informers, const NodeSmithClaim& claim,
+                    const NodeSmithProvider* provider, const HostPointer& host);
 
 // The Node that the claim notes, as far as nothing shows that it is not its own; null: none is noted.
-NodePointer noted_node(const Informers& informers, const api::v1alpha1::NodeSmithClaim& claim);
+NodePointer noted_node(const Informers& informers, const NodeSmithClaim& claim);
 
 // That one, or before the machine has joined for good the one that is found by its identity.
-NodePointer node_of(const Informers& informers, const api::v1alpha1::NodeSmithClaim& claim);
+NodePointer node_of(const Informers& informers, const NodeSmithClaim& claim);
 
 // Why a Node of any identity cannot be adopted by the claim; empty: it can.
-std::string why_not_adoptable(const Informers& informers, const api::v1alpha1::NodeSmithClaim& claim,
-                              const api::Node& node);
+std::string why_not_adoptable(const Informers& informers, const NodeSmithClaim& claim, const api::Node& node);
 
 }  // namespace controllers::claim

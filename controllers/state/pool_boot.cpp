@@ -42,13 +42,13 @@ std::string why_nothing_boots(const PoolObservation& facts) {
 }  // namespace
 
 void judge_boot(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now) {
-    const auto type = api::conditions::kConfigurationValid;
+    const auto type = conditions::kConfigurationValid;
     auto problem = why_nothing_boots(facts);
     if (problem.empty()) {
         api::remove_condition(status.conditions, type);
         return;
     }
-    auto next = update(type, api::ConditionStatus::False, "NothingToBoot", std::move(problem));
+    auto next = update(type, ConditionStatus::False, "NothingToBoot", std::move(problem));
     next.observedGeneration = facts.object.metadata.generation;
     api::set_condition(status.conditions, next, now);
 }

@@ -2,16 +2,13 @@
 
 namespace controllers {
 
-using api::v1alpha1::NodeSmithClaim;
-namespace conditions = api::conditions;
-
 bool is_ready(const api::Node& node) {
     return api::is_true(node.status.conditions, conditions::kReady);
 }
 
 std::optional<api::Time> not_ready_since(const api::Node& node) {
-    const auto* ready = api::find_condition(node.status.conditions, api::conditions::kReady);
-    if (ready && ready->status == api::ConditionStatus::True) return std::nullopt;
+    const auto* ready = api::find_condition(node.status.conditions, conditions::kReady);
+    if (ready && ready->status == ConditionStatus::True) return std::nullopt;
     if (ready && ready->lastTransitionTime) return ready->lastTransitionTime;
     return node.metadata.creationTimestamp.value_or(api::Time{});
 }
@@ -31,9 +28,9 @@ ClaimState state_of(const NodeSmithClaim& claim) {
 
 bool removal_hangs(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
-    if (!deleted || deleted->status != api::ConditionStatus::False) return false;
-    return deleted->reason != api::reasons::kAttemptFailed && deleted->reason != api::reasons::kDeleting &&
-           deleted->reason != api::reasons::kProviderError;
+    if (!deleted || deleted->status != ConditionStatus::False) return false;
+    return deleted->reason != reasons::kAttemptFailed && deleted->reason != reasons::kDeleting &&
+           deleted->reason != reasons::kProviderError;
 }
 
 bool is_coming(const NodeSmithClaim& claim) {
@@ -56,8 +53,7 @@ PoolCounts& PoolCounts::operator+=(const PoolCounts& other) {
     return *this;
 }
 
-PoolCounts counts_of(const api::v1alpha1::NodeSmithPool& pool, const ClaimPointers& claims,
-                     const Nodes& nodes) {
+PoolCounts counts_of(const NodeSmithPool& pool, const ClaimPointers& claims, const Nodes& nodes) {
     PoolCounts counts;
     for (const auto& claim : claims) {
         const auto state = state_of(*claim);

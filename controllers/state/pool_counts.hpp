@@ -2,36 +2,31 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "api/node.hpp"
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/control_plane.hpp"
-#include "api/v1alpha1/pool.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/state/limits.hpp"
 
 namespace controllers {
 
-using ClaimPointers = std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithClaim>>;
-using Nodes = std::map<api::ObjectKey, std::shared_ptr<const api::Node>>;
+using Nodes = std::map<api::ObjectKey, NodePointer>;
 
 bool is_ready(const api::Node& node);
 // Since when the Node has not been Ready; nullopt: it is.
 std::optional<api::Time> not_ready_since(const api::Node& node);
 // The Node of the claim, as its status names it; null: none (yet, or any more).
-const api::Node* node_of(const api::v1alpha1::NodeSmithClaim& claim, const Nodes& nodes);
+const api::Node* node_of(const NodeSmithClaim& claim, const Nodes& nodes);
 
 // A claim is exactly one of these.
 enum class ClaimState { pending, ready, failed, deleting };
-ClaimState state_of(const api::v1alpha1::NodeSmithClaim& claim);
+ClaimState state_of(const NodeSmithClaim& claim);
 // Its last attempt failed, and its machine cannot be taken away: a lock, a mark that is not provably ours, a
 // dead host, a task that does not end, or no progress for minutes. No other attempt begins before it is gone.
-bool removal_hangs(const api::v1alpha1::NodeSmithClaim& claim);
+bool removal_hangs(const NodeSmithClaim& claim);
 // On its way to become a Node: not deleting, not Failed, not Registered, nor is its removal stuck.
-bool is_coming(const api::v1alpha1::NodeSmithClaim& claim);
+bool is_coming(const NodeSmithClaim& claim);
 
 struct PoolCounts {
     std::int64_t nodes = 0;          // that exist
@@ -50,7 +45,6 @@ struct PoolCounts {
 };
 
 // `pool` gives the claims' sizes what their requirements leave open.
-PoolCounts counts_of(const api::v1alpha1::NodeSmithPool& pool, const ClaimPointers& claims,
-                     const Nodes& nodes);
+PoolCounts counts_of(const NodeSmithPool& pool, const ClaimPointers& claims, const Nodes& nodes);
 
 }  // namespace controllers

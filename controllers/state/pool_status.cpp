@@ -14,16 +14,10 @@
 
 namespace controllers {
 
-using api::ConditionStatus;
 using api::v1alpha1::LearnedOffer;
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithControlPlane;
-using api::v1alpha1::NodeSmithHost;
 using api::v1alpha1::PoolStatus;
 using api::v1alpha1::Size;
 using api::v1alpha1::SystemReserved;
-namespace conditions = api::conditions;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -55,12 +49,6 @@ Update provider_ready(const PoolObservation& facts) {
                       "provider " + name + " is Ready");
     return update(conditions::kProviderReady, ConditionStatus::False, reasons::kProviderNotReady,
                   "provider " + name + ": " + ready->message);
-}
-
-std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
-    const auto* condition = api::find_condition(claim.status.conditions, type);
-    if (!condition || condition->status != ConditionStatus::True) return std::nullopt;
-    return condition->lastTransitionTime;
 }
 
 // Why no host can take a machine of the size, as the provider last saw them; empty: one can, or none is
@@ -96,11 +84,8 @@ std::string why_no_room(const PoolObservation& facts, const Size& size) {
 
 // A claim that the API server lets us do nothing for: the next one would fare no better.
 const NodeSmithClaim* refused_claim(const ClaimPointers& claims) {
-    const auto found = std::ranges::find_if(claims, [](const auto& claim) {
-        const auto* launched = api::find_condition(claim->status.conditions, conditions::kLaunched);
-        return launched && launched->status != ConditionStatus::True &&
-               launched->reason == reasons::kRequestRefused;
-    });
+    const auto found = std::ranges::find_if(
+        claims, [](const auto& claim) { return claim::waits_for(*claim, reasons::kRequestRefused); });
     return found == claims.end() ? nullptr : found->get();
 }
 
@@ -283,20 +268,20 @@ void count_failures(const PoolObservation& facts, PoolStatus& status) {
     for (const auto& claim : facts.claims) {
         // That one size finds no room says nothing about others.
         if (provisioning::failed_for_room(*claim)) continue;
-        if (const auto failed = became_true(*claim, conditions::kFailed);
+        if (const auto failed = api::true_since(claim->status.conditions, conditions::kFailed);
             failed && (!counted_until || *counted_until < *failed)) {
             ++status.consecutiveFailures;
             status.lastScaleFailureTime = std::max(status.lastScaleFailureTime, failed);
         }
-        last_success = std::max(last_success, became_true(*claim, conditions::kRegistered));
+        last_success =
+            std::max(last_success, api::true_since(claim->status.conditions, conditions::kRegistered));
     }
     if (last_success && status.lastScaleFailureTime && *status.lastScaleFailureTime <= *last_success)
         status.consecutiveFailures = 0;
     status.nextRetryTime.reset();
     if (status.consecutiveFailures == 0 || !status.lastScaleFailureTime) return;
     const auto& retry = facts.object.spec.scaleUp.retry;
-    const base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
-                                std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
+    const base::Backoff backoff{retry.initialBackoff.value, retry.maxBackoff.value};
     const auto wait = std::chrono::ceil<std::chrono::seconds>(backoff.after(status.consecutiveFailures));
     status.nextRetryTime = api::Time(status.lastScaleFailureTime->at + wait);
 }
@@ -304,8 +289,8 @@ void count_failures(const PoolObservation& facts, PoolStatus& status) {
 std::string last_failure(const ClaimPointers& claims) {
     const NodeSmithClaim* last = nullptr;
     for (const auto& claim : claims) {
-        const bool counts = became_true(*claim, conditions::kFailed) && claim->status.lastFailure &&
-                            !provisioning::failed_for_room(*claim);
+        const bool counts = api::true_since(claim->status.conditions, conditions::kFailed) &&
+                            claim->status.lastFailure && !provisioning::failed_for_room(*claim);
         if (counts && (!last || last->status.lastFailure->time < claim->status.lastFailure->time))
             last = claim.get();
     }

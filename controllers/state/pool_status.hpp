@@ -1,30 +1,28 @@
 // The status of a NodeSmithPool as it should be, from what is known of its claims and their Nodes. Pure.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "api/v1alpha1/host.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers {
 
 struct PoolObservation {
-    const api::v1alpha1::NodeSmithPool& object;
+    const NodeSmithPool& object;
     ClaimPointers claims;
     const Nodes& nodes;
-    const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: not managed
-    const api::v1alpha1::NodeSmithProvider* provider = nullptr;     // null: not there
-    const api::v1alpha1::NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
-    std::vector<std::shared_ptr<const api::v1alpha1::NodeSmithHost>> bare_metal;  // of its provider
+    const NodeSmithControlPlane* manager = nullptr;  // null: not managed
+    const NodeSmithProvider* provider = nullptr;     // null: not there
+    const NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
+    std::vector<HostPointer> bare_metal;             // of its provider
 };
 
 // No claim has the bare-metal host, and one can.
-bool is_free(const api::v1alpha1::NodeSmithHost& host);
+bool is_free(const NodeSmithHost& host);
 
 // The status as it should be now. Pure.
 api::v1alpha1::PoolStatus next_status(const PoolObservation& facts, api::Time now);

@@ -1,4 +1,5 @@
 #include "controllers/state/room.hpp"
+#include "controllers/state/claim_state.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,10 +12,6 @@
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
-
-using api::v1alpha1::NodeSmithClaim;
-namespace conditions = api::conditions;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -35,8 +32,7 @@ RoomRefusal refusal_of(const Informers& informers, const NodeSmithClaim& claim) 
 // The pods whose places depend on a launch: those that wait, and those on nodes that leave.
 std::set<std::string> pods_in_need(const Informers& informers) {
     std::set<std::string> uids;
-    for (const auto& pod : informers.pods.store().by_index(kPodsUnschedulable, "true"))
-        uids.insert(pod->metadata.uid);
+    for (const auto& pod : unschedulable_pods(informers)) uids.insert(pod->metadata.uid);
     for (const auto& [key, claim] : informers.claims.store().all()) {
         if (disruption::is_staying(*claim) || claim->status.nodeName.empty()) continue;
         for (const auto& pod : informers.pods.store().by_index(kPodsByNode, claim->status.nodeName))
@@ -48,19 +44,17 @@ std::set<std::string> pods_in_need(const Informers& informers) {
 }  // namespace
 
 bool lacks_room(const NodeSmithClaim& claim) {
-    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
-    return launched && launched->status != api::ConditionStatus::True &&
-           launched->reason == reasons::kInsufficientCapacity;
+    return claim::waits_for(claim, reasons::kInsufficientCapacity);
 }
 
 bool failed_for_room(const NodeSmithClaim& claim) {
     const auto* failed = api::find_condition(claim.status.conditions, conditions::kFailed);
-    return failed && failed->status == api::ConditionStatus::True &&
+    return failed && failed->status == ConditionStatus::True &&
            (failed->reason == reasons::kInsufficientCapacity ||
             failed->reason == reasons::kNoHostLargeEnough);
 }
 
-bool is_counted(const NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider& provider) {
+bool is_counted(const NodeSmithClaim& claim, const NodeSmithProvider& provider) {
     const auto& hosts = provider.status.hosts;
     const auto host = std::ranges::find(hosts, claim.status.host, &api::v1alpha1::ProviderHost::name);
     return host != hosts.end() &&
@@ -83,8 +77,7 @@ std::vector<RoomRefusal> room_refusals(const Informers& informers, api::Time now
     for (auto& [key, of_pool] : failed) {
         const auto pool = informers.pools.store().get(key);
         const auto retry = pool ? pool->spec.scaleUp.retry : api::v1alpha1::Retry{};
-        const base::Backoff backoff{std::chrono::duration_cast<base::Duration>(retry.initialBackoff.value),
-                                    std::chrono::duration_cast<base::Duration>(retry.maxBackoff.value)};
+        const base::Backoff backoff{retry.initialBackoff.value, retry.maxBackoff.value};
         const auto wait =
             std::chrono::ceil<std::chrono::seconds>(backoff.after(static_cast<std::int32_t>(of_pool.size())));
         for (auto& refusal : of_pool) {

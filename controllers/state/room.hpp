@@ -6,17 +6,18 @@
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {
 
 // No host can take its machine now: Launched=False/InsufficientCapacity.
-bool lacks_room(const api::v1alpha1::NodeSmithClaim& claim);
+bool lacks_room(const NodeSmithClaim& claim);
 // It waited for room in vain, or was larger than any host can take: Failed for that.
-bool failed_for_room(const api::v1alpha1::NodeSmithClaim& claim);
+bool failed_for_room(const NodeSmithClaim& claim);
 
 // Whether what the provider told of the claim's host leaves out what its machine takes.
-bool is_counted(const api::v1alpha1::NodeSmithClaim& claim, const api::v1alpha1::NodeSmithProvider& provider);
+bool is_counted(const NodeSmithClaim& claim, const NodeSmithProvider& provider);
 
 // A size for which a provider had no room: it will have none for larger machines either.
 struct RoomRefusal {

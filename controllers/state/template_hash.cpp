@@ -12,10 +12,10 @@ namespace controllers::claim {
 namespace {
 
 // The settings that make one machine differ from another.
-std::string machine_part(const api::v1alpha1::NodeSmithProvider& provider) {
+std::string machine_part(const NodeSmithProvider& provider) {
     if (!provider.spec.proxmox) return {};
     const auto& given = *provider.spec.proxmox;
-    api::v1alpha1::NodeSmithProvider shape;
+    NodeSmithProvider shape;
     auto& kept = shape.spec.proxmox.emplace();
     kept.vmMemOverheadMiB = given.vmMemOverheadMiB;
     kept.networkInterfaces = given.networkInterfaces;
@@ -30,9 +30,8 @@ std::string machine_part(const api::v1alpha1::NodeSmithProvider& provider) {
 
 }  // namespace
 
-std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
-                          const api::v1alpha1::NodeSmithProvider* provider) {
-    api::v1alpha1::NodeSmithPool shape;
+std::string template_hash(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
+    NodeSmithPool shape;
     shape.spec.providerRef = pool.spec.providerRef;
     shape.spec.machineTemplate = pool.spec.machineTemplate;
     if (auto& network = shape.spec.machineTemplate.network) network->addresses.clear();
@@ -51,8 +50,7 @@ std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
     return base::hex(std::span(digest).first(kHashBytes));
 }
 
-const std::string& TemplateHashes::of(const api::v1alpha1::NodeSmithPool& pool,
-                                      const api::v1alpha1::NodeSmithProvider* provider) {
+const std::string& TemplateHashes::of(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     static const api::v1alpha1::ProviderSpec kNone;
     const auto& provider_spec = provider ? provider->spec : kNone;
     auto& known = known_[api::key_of(pool)];

@@ -5,8 +5,7 @@
 #include <map>
 #include <string>
 
-#include "api/v1alpha1/pool.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::claim {
 
@@ -14,14 +13,12 @@ namespace controllers::claim {
 // bootstrap and providerRef of the pool, and equal template, options, network interfaces, cloud-init and
 // overhead of the provider (null: there is none). Where machines are placed and how the provider is reached
 // does not shape them.
-std::string template_hash(const api::v1alpha1::NodeSmithPool& pool,
-                          const api::v1alpha1::NodeSmithProvider* provider);
+std::string template_hash(const NodeSmithPool& pool, const NodeSmithProvider* provider);
 
 // Hashes anew only what has changed since it was asked last.
 class TemplateHashes {
 public:
-    const std::string& of(const api::v1alpha1::NodeSmithPool& pool,
-                          const api::v1alpha1::NodeSmithProvider* provider);
+    const std::string& of(const NodeSmithPool& pool, const NodeSmithProvider* provider);
 
 private:
     struct Known {

@@ -9,11 +9,10 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "kube/client.hpp"
 
 namespace controllers {
-
-namespace asio = boost::asio;
 
 struct TokenRights {
     // The cluster itself approves a certificate of any Node; nullopt: the API server refuses to tell.
@@ -29,7 +28,6 @@ public:
     // While machines cannot join: somebody is about to mend it.
     static constexpr base::Duration kAskedAgain = std::chrono::minutes{1};
 
-    // Both must outlive this.
     TokenRightsReview(kube::Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
 
     // What SubjectAccessReviews said of a requester with such a token, not longer ago than ask_after().

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "api/json.hpp"
 #include "base/text.hpp"
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/services/drain.hpp"
@@ -59,7 +60,7 @@ std::string size_of(const NodeSmithClaim& claim) {
 
 std::string describe_state(const ClaimFacts& facts) {
     const auto& claim = *facts.claim;
-    const auto phase = controllers::claim::to_string(facts.phase());
+    const auto phase = api::name_of(facts.phase());
     auto text = "claim " + facts.key().str() + size_of(claim) + " is " + std::string(phase);
     for (const auto& condition : claim.status.conditions) {
         const bool settled = condition.status == ConditionStatus::True;
@@ -86,7 +87,7 @@ std::string launches_for(const ClusterSnapshot& view, const api::Pod& pod) {
     std::string text;
     for (const auto& claim : view.report().claims) {
         const auto uids = controllers::provisioning::bought_for(*claim.claim);
-        if (std::find(uids.begin(), uids.end(), pod.metadata.uid) == uids.end()) continue;
+        if (std::ranges::find(uids, pod.metadata.uid) == uids.end()) continue;
         text += "Created for it: " + describe_state(claim) + ".\n";
     }
     return text;
@@ -123,7 +124,7 @@ std::string purpose_of(ClusterSnapshot& view, const NodeSmithClaim& claim) {
     if (uids.empty()) return "";
     std::string names;
     for (const auto& [key, pod] : view.informers().pods.store().all()) {
-        if (std::find(uids.begin(), uids.end(), pod->metadata.uid) == uids.end()) continue;
+        if (std::ranges::find(uids, pod->metadata.uid) == uids.end()) continue;
         names += (names.empty() ? "" : ", ") + key.str();
     }
     return "Created for " + base::counted(std::ssize(uids), "pod") +

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <memory>
 
-#include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "operator/explain/explain.hpp"
 #include "operator/options/options.hpp"
 

@@ -19,7 +19,7 @@ namespace {
 void add_duration(CLI::App& app, const std::string& name, base::Duration& target, const std::string& help) {
     auto set = [&target, name](const std::string& text) {
         try {
-            target = std::chrono::duration_cast<base::Duration>(api::Duration::parse(text).value);
+            target = api::Duration::parse(text).value;
         } catch (const std::invalid_argument& error) {
             throw CLI::ValidationError(name,
                                        std::string(error.what()) + "; give a duration such as 15s or 1m30s");

@@ -8,15 +8,13 @@
 #include <boost/system/error_code.hpp>
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <iterator>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "api/json.hpp"
 #include "api/yaml.hpp"
-#include "base/input.hpp"
+#include "base/file.hpp"
 #include "base/task_group.hpp"
 #include "operator/plan/written_objects.hpp"
 

@@ -1,7 +1,6 @@
 #include "operator/plan/plan.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "api/names.hpp"
 #include "controllers/disruption/rules/budgets.hpp"
@@ -86,8 +85,7 @@ private:
         }
         for (const auto& pod : decision.refused)
             plan_.pods.push_back({api::key_of(*pod.pod), WaitingPod::Outlook::nothing, "", pod.reasons, {}});
-        std::sort(plan_.pods.begin(), plan_.pods.end(),
-                  [](const auto& a, const auto& b) { return a.pod < b.pod; });
+        std::ranges::sort(plan_.pods, [](const auto& a, const auto& b) { return a.pod < b.pod; });
     }
 
     // Why the machine of the claim with that name is not on its way, although it is still tried.
@@ -116,8 +114,8 @@ private:
             PlannedRemoval removal;
             removal.node = node.node->metadata.name;
             removal.claim = facts->key();
-            removal.empty = std::none_of(node.pods.begin(), node.pods.end(),
-                                         [](const auto& pod) { return is_drainable(*pod); });
+            removal.empty =
+                std::ranges::none_of(node.pods, [](const auto& pod) { return is_drainable(*pod); });
             if (!pool || pool->spec.scaleDown.policy == api::v1alpha1::ScaleDownPolicy::Never) {
                 removal.reasons = {pool ? "scaleDown.policy of the pool is Never" : "its pool is not there"};
             } else {
@@ -163,7 +161,7 @@ private:
     const report::ClusterReport& report_;
     Informers& informers_;
     Reservations reservations_;
-    CreationLog creations_;
+    HourlyRate creations_;
     controllers::claim::TemplateHashes template_hashes_;
     Plan plan_;
 };
@@ -171,9 +169,8 @@ private:
 }  // namespace
 
 bool Plan::changes_something() const {
-    return !planned_machines.empty() || std::any_of(nodes.begin(), nodes.end(), [](const auto& node) {
-        return node.empty && node.possible;
-    });
+    return !planned_machines.empty() ||
+           std::ranges::any_of(nodes, [](const auto& node) { return node.empty && node.possible; });
 }
 
 Plan make_plan(ClusterSnapshot& view) {

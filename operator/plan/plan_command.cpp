@@ -5,7 +5,7 @@
 #include <iostream>
 #include <memory>
 
-#include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "operator/options/options.hpp"
 #include "operator/plan/plan.hpp"
 

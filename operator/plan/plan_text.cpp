@@ -11,19 +11,8 @@ using Outlook = WaitingPod::Outlook;
 
 constexpr std::size_t kMostPodsNamed = 5;
 
-std::string joined(const std::vector<std::string>& parts, const std::string& between) {
-    std::string text;
-    for (const auto& part : parts) text += (text.empty() ? "" : between) + part;
-    return text;
-}
-
 std::string names_of(const std::vector<api::ObjectKey>& pods) {
-    std::string text;
-    for (std::size_t i = 0; i < pods.size() && i < kMostPodsNamed; ++i)
-        text += (i ? ", " : "") + pods[i].str();
-    if (pods.size() > kMostPodsNamed)
-        text += " and " + std::to_string(pods.size() - kMostPodsNamed) + " more";
-    return text;
+    return base::joined_first(pods | std::views::transform(&api::ObjectKey::str), kMostPodsNamed);
 }
 
 const char* word_of(Outlook outlook) {
@@ -92,9 +81,9 @@ std::string sentence_of(const WaitingPod& pod) {
             return name + " waits for node " + pod.node + ", which is coming";
         case Outlook::held_node:
             return name + " waits for node " + pod.node +
-                   ", whose machine could not be created so far: " + joined(pod.reasons, "; ");
+                   ", whose machine could not be created so far: " + base::joined(pod.reasons, "; ");
         case Outlook::nothing:
-            return name + " waits, and nothing would be created: " + joined(pod.reasons, "; ");
+            return name + " waits, and nothing would be created: " + base::joined(pod.reasons, "; ");
     }
     return name;
 }
@@ -103,7 +92,7 @@ std::string sentence_of(const PlannedRemoval& node) {
     const auto name = "node " + node.node;
     if (node.empty && node.possible) return "remove " + name + ": empty, and nothing needs it";
     if (node.possible) return name + " is in use; its pods would fit elsewhere";
-    return "keep " + name + ": " + joined(node.reasons, ", and ");
+    return "keep " + name + ": " + base::joined(node.reasons, ", and ");
 }
 
 std::string table_of(const Plan& plan) {

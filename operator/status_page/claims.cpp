@@ -1,6 +1,7 @@
 // Claims as a timeline of phases, over the last hour: first those that are on their way, leave or failed.
 #include <algorithm>
 
+#include "api/json.hpp"
 #include "api/names.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "operator/status_page/sections.hpp"
@@ -25,8 +26,7 @@ struct Span {
 };
 
 std::optional<api::Time> became_true(const NodeSmithClaim& claim, std::string_view type) {
-    return controllers::claim::is_true(claim, type) ? controllers::claim::since(claim.status, type)
-                                                    : std::nullopt;
+    return api::true_since(claim.status.conditions, type);
 }
 
 // When it began to leave, or failed: the end of what went before.
@@ -108,14 +108,14 @@ Html row(const ClaimFacts& facts, api::Time now) {
     auto html = "<tr><td>"_html + text(facts.key().str()) + "<br><span class=\"soft\">"_html +
                 text(claim.status.size) + " "_html + text(claim.status.host) + "</span></td><td>"_html;
     html += (phase == ClaimPhase::Failed ? "<span class=\"bad\">"_html : "<span>"_html) +
-            text(controllers::claim::to_string(phase)) + "</span></td><td>"_html + timeline(spans, now) +
+            text(api::name_of(phase)) + "</span></td><td>"_html + timeline(spans, now) +
             "<span class=\"soft\">"_html + words(spans) + "</span></td><td class=\"free\">"_html;
     return html + (phase == ClaimPhase::Ready ? Html() : waits_for(claim)) + "</td></tr>\n"_html;
 }
 
 // Those in service last, and of equals the younger first.
 std::vector<ClaimFacts> in_order(std::vector<ClaimFacts> all) {
-    std::sort(all.begin(), all.end(), [](const ClaimFacts& a, const ClaimFacts& b) {
+    std::ranges::sort(all, [](const ClaimFacts& a, const ClaimFacts& b) {
         const bool a_serves = a.phase() == ClaimPhase::Ready, b_serves = b.phase() == ClaimPhase::Ready;
         if (a_serves != b_serves) return b_serves;
         if (a.claim->metadata.creationTimestamp != b.claim->metadata.creationTimestamp)

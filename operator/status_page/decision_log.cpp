@@ -21,7 +21,7 @@ void DecisionLog::event(const kube::EventTarget& about, kube::EventType type, st
                         std::string message) {
     LoggedDecision decision{api::Time(clock_.wall_now()), type, name_of(about), reason,
                             shortened(message, kLongestMessage)};
-    const auto same = std::find_if(decisions_.begin(), decisions_.end(), [&](const LoggedDecision& known) {
+    const auto same = std::ranges::find_if(decisions_, [&](const LoggedDecision& known) {
         return known.about == decision.about && known.reason == decision.reason &&
                known.message == decision.message;
     });

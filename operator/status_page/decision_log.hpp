@@ -21,7 +21,6 @@ struct LoggedDecision {
 
 class DecisionLog final : public kube::EventRecorder {
 public:
-    // Both must outlive this.
     DecisionLog(kube::EventRecorder& next, base::Clock& clock) : next_(next), clock_(clock) {}
     void event(const kube::EventTarget& about, kube::EventType type, std::string reason,
                std::string message) override;

@@ -86,9 +86,8 @@ Html row(const api::v1alpha1::NodeSmithHost& host) {
     auto html = "<tr><td>"_html + text(api::key_of(host).str()) + "<br><span class=\"soft\">"_html +
                 text(host.spec.providerRef) + "</span></td>"_html + readiness(status.conditions) +
                 "<td>"_html;
-    const auto encoded = api::encode(host);
-    const auto* phase = encoded.at("status").get_object().if_contains("phase");
-    html += text(phase ? phase->get_string() : "") + "</td><td>"_html + text(status.powerState);
+    html +=
+        text(status.phase ? api::name_of(*status.phase) : "") + "</td><td>"_html + text(status.powerState);
     html += "</td><td>"_html;
     if (status.capacity) {
         html += text(base::counted(status.capacity->cpuCores, "core")) + ", "_html +

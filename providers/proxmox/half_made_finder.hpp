@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "providers/leftover_finder.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/proxmox/cloner.hpp"
 #include "providers/proxmox/vm/vm_finder.hpp"
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "providers/machine_stopper.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/proxmox/remove_step.hpp"
 #include "providers/proxmox/vm/boot_images.hpp"
 #include "providers/proxmox/wire/stale_locks.hpp"

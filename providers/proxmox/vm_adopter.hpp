@@ -1,7 +1,7 @@
 // Takes over VMs that carry the tag of managed machines but no mark: name, tag and UUID must all be right.
 #pragma once
 
-#include "providers/adopter.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/machine.hpp"
 #include "providers/proxmox/cluster/cluster_view.hpp"
 #include "providers/proxmox/config/vm_config.hpp"

@@ -2,12 +2,11 @@
 
 #include "api/names.hpp"
 #include "base/uuid.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
-#include "providers/host_examiner.hpp"
 #include "providers/redfish/hosts/examiner.hpp"
 #include "providers/redfish/hosts/selection.hpp"
 #include "providers/redfish/power/sleeper.hpp"
-#include "providers/session_holder.hpp"
 
 namespace providers::redfish {
 

@@ -42,8 +42,8 @@ bool FreeCapacity::place_holds(std::size_t index, const Take& take) const {
 bool FreeCapacity::place_allows(std::size_t index, const MachineSize& size) const {
     const auto& place = places_[index];
     if (place.largest && !size.is_within(*place.largest)) return false;
-    return std::none_of(place.refused.begin(), place.refused.end(),
-                        [&](const MachineSize& refused) { return refused.is_within(size); });
+    return std::ranges::none_of(place.refused,
+                                [&](const MachineSize& refused) { return refused.is_within(size); });
 }
 
 void FreeCapacity::spend(const Pool& pool, const Take& take) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "api/v1alpha1/machine_cost.hpp"
+#include "api/v1alpha1/common.hpp"
 
 namespace scheduling {
 
@@ -49,7 +49,7 @@ MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
       other_(amounts_of(pool.extended_resources, names)) {
     const auto& storage = pool.ephemeral_storage_mib;
     other_.base[kStorage] = storage ? *storage * kMiB : kUnbounded;
-    std::sort(shapes_.begin(), shapes_.end(), [](const Shape& a, const Shape& b) {
+    std::ranges::sort(shapes_, [](const Shape& a, const Shape& b) {
         return std::tuple(cost(a), a.cpu_cores, a.pods, std::string_view(a.name)) <
                std::tuple(cost(b), b.cpu_cores, b.pods, std::string_view(b.name));
     });

@@ -25,8 +25,8 @@ NewMachines::NewMachines(const Snapshot& snapshot, std::vector<std::vector<Amoun
     : snapshot_(snapshot), overheads_(std::move(overheads)), free_capacity_(snapshot) {
     for (const auto& pool : snapshot.pools) machines_.emplace_back(pool, names);
     for (const auto& of_pool : overheads_)
-        is_overhead_uniform_.push_back(std::all_of(of_pool.begin(), of_pool.end(),
-                                                   [&](const Amounts& each) { return each == of_pool[0]; }));
+        is_overhead_uniform_.push_back(
+            std::ranges::all_of(of_pool, [&](const Amounts& each) { return each == of_pool[0]; }));
 }
 
 Amounts NewMachines::overhead(std::size_t pool, const BitSet& allowed) const {

@@ -65,7 +65,7 @@ Daemons::Daemons(const Snapshot& snapshot, Rows& rows, ResourceNames& names) {
 bool Daemons::is_missing(const Daemon& daemon, const Rows& rows, std::size_t row) {
     if (!daemon.rows.contains(row)) return false;
     const auto& there = rows.digest(row).daemon_sets;
-    return std::find(there.begin(), there.end(), daemon.uid) == there.end();
+    return std::ranges::find(there, daemon.uid) == there.end();
 }
 
 std::vector<Amounts> Daemons::free_on_nodes(const Rows& rows) const {

@@ -13,9 +13,8 @@ void append(std::vector<HostPort>& ports, const std::vector<HostPort>& more) {
 }
 
 bool conflict(const std::vector<HostPort>& taken, const std::vector<HostPort>& wanted) {
-    return std::any_of(wanted.begin(), wanted.end(), [&](const HostPort& port) {
-        return std::any_of(taken.begin(), taken.end(),
-                           [&](const HostPort& other) { return conflicts(port, other); });
+    return std::ranges::any_of(wanted, [&](const HostPort& port) {
+        return std::ranges::any_of(taken, [&](const HostPort& other) { return conflicts(port, other); });
     });
 }
 

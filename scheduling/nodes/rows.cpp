@@ -14,9 +14,8 @@ std::vector<api::Taint> effective_taints(const Node& node) {
     std::vector<api::Taint> taints;
     const bool is_coming = node.availability == Availability::coming;
     for (const auto& taint : node.node->spec.taints) {
-        const bool is_startup =
-            std::any_of(node.startup_taints.begin(), node.startup_taints.end(),
-                        [&](const api::Taint& startup) { return api::same_taint(startup, taint); });
+        const bool is_startup = std::ranges::any_of(
+            node.startup_taints, [&](const api::Taint& startup) { return api::same_taint(startup, taint); });
         if (is_coming && (is_startup || passes_by_itself(taint))) continue;
         taints.push_back(taint);
     }
@@ -50,7 +49,7 @@ std::vector<std::size_t> Rows::in_order() const {
                              : 0;
         return std::tuple(is_coming, age, std::string_view(metadata.name), i);
     };
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     return order;
 }
 
@@ -89,10 +88,9 @@ std::vector<RowTraits> Rows::traits(ResourceNames& names) {
 }
 
 bool Rows::has_soft_taints() const {
-    return std::any_of(taints_.begin(), taints_.end(), [](const auto* taints) {
-        return std::any_of(taints->begin(), taints->end(), [](const api::Taint& taint) {
-            return taint.effect == api::taints::kPreferNoSchedule;
-        });
+    return std::ranges::any_of(taints_, [](const auto* taints) {
+        return std::ranges::any_of(
+            *taints, [](const api::Taint& taint) { return taint.effect == api::taints::kPreferNoSchedule; });
     });
 }
 
@@ -103,9 +101,8 @@ Rows::Rows(const Snapshot& snapshot, NodeDigests& digests)
       labels_(label_rows()),
       evaluator_(labels_, traits(digests.resource_names())) {
     for (const auto i : nodes_) digest_of_.push_back(&digests.of(snapshot.nodes[i]));
-    ready_ = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](std::size_t i) {
-        return snapshot.nodes[i].availability == Availability::ready;
-    }));
+    ready_ = static_cast<std::size_t>(std::ranges::count_if(
+        nodes_, [&](std::size_t i) { return snapshot.nodes[i].availability == Availability::ready; }));
 }
 
 }  // namespace scheduling

@@ -1,7 +1,5 @@
 #include "scheduling/pods/node_filter.hpp"
 
-#include <algorithm>
-
 #include "scheduling/pods/tolerations.hpp"
 
 namespace scheduling {

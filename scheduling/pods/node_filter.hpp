@@ -2,7 +2,6 @@
 // once.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "api/node.hpp"

@@ -25,8 +25,8 @@ bool tolerates(const api::Toleration& toleration, const api::Taint& taint) {
 namespace {
 
 bool is_tolerated(const api::Taint& taint, const std::vector<api::Toleration>& tolerations) {
-    return std::any_of(tolerations.begin(), tolerations.end(),
-                       [&](const api::Toleration& toleration) { return tolerates(toleration, taint); });
+    return std::ranges::any_of(
+        tolerations, [&](const api::Toleration& toleration) { return tolerates(toleration, taint); });
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ const api::Taint* untolerated(const std::vector<api::Taint>& taints,
 }
 
 bool is_asked_away(const std::vector<api::Taint>& taints, const std::vector<api::Toleration>& tolerations) {
-    return std::any_of(taints.begin(), taints.end(), [&](const api::Taint& taint) {
+    return std::ranges::any_of(taints, [&](const api::Taint& taint) {
         return taint.effect == api::taints::kPreferNoSchedule && !is_tolerated(taint, tolerations);
     });
 }
@@ -53,8 +53,7 @@ bool passes_by_itself(const api::Taint& taint) {
     constexpr std::array kKeys = {api::taints::kNotReady, api::taints::kUnreachable,
                                   api::taints::kUninitialized, api::taints::kUnregistered,
                                   std::string_view("node.kubernetes.io/network-unavailable")};
-    return std::find(kKeys.begin(), kKeys.end(), taint.key) != kKeys.end() ||
-           taint.key.starts_with("readiness.k8s.io/");
+    return std::ranges::find(kKeys, taint.key) != kKeys.end() || taint.key.starts_with("readiness.k8s.io/");
 }
 
 }  // namespace scheduling

@@ -15,9 +15,7 @@ std::int64_t Amounts::extra_amount(std::uint32_t resource) const {
 void Amounts::add(const Amounts& other, std::int64_t sign) {
     for (std::size_t i = 0; i < kBaseResources; ++i) base[i] += sign * other.base[i];
     for (const auto& entry : other.extra) {
-        auto place =
-            std::lower_bound(extra.begin(), extra.end(), entry.resource,
-                             [](const Extra& a, std::uint32_t number) { return a.resource < number; });
+        auto place = std::ranges::lower_bound(extra, entry.resource, {}, &Extra::resource);
         if (place == extra.end() || place->resource != entry.resource)
             place = extra.insert(place, {entry.resource, 0});
         place->amount += sign * entry.amount;
@@ -51,7 +49,7 @@ bool fits(const Amounts& wanted, const Amounts& free) {
     if (free.base[kPods] < wanted.base[kPods]) return false;
     for (const auto i : {kCpu, kMemory, kStorage})
         if (wanted.base[i] > 0 && wanted.base[i] > free.base[i]) return false;
-    return std::all_of(wanted.extra.begin(), wanted.extra.end(), [&](const Extra& entry) {
+    return std::ranges::all_of(wanted.extra, [&](const Extra& entry) {
         return entry.amount <= 0 || entry.amount <= free.extra_amount(entry.resource);
     });
 }
@@ -164,8 +162,8 @@ public:
 private:
     static const api::ContainerStatus* find(const std::vector<api::ContainerStatus>& statuses,
                                             const std::string& name) {
-        const auto found = std::find_if(statuses.begin(), statuses.end(),
-                                        [&name](const auto& status) { return status.name == name; });
+        const auto found =
+            std::ranges::find_if(statuses, [&name](const auto& status) { return status.name == name; });
         return found == statuses.end() ? nullptr : &*found;
     }
     api::ResourceList largest(const api::ResourceList& wanted, const api::ResourceRequirements& actual,

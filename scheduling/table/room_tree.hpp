@@ -3,7 +3,6 @@
 // slots, so what it finds has to be checked.
 #pragma once
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

@@ -57,7 +57,7 @@ std::vector<CounterId> CounterSet::matching(const api::Pod& pod) const {
         if (const auto candidates = by_label_.find(label_key(name, value)); candidates != by_label_.end())
             add_matching(candidates->second);
     add_matching(without_label_);
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     return found;
 }
 

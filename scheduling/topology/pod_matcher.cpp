@@ -24,8 +24,8 @@ bool PodSelection::matches(const api::Pod& pod) const {
 }
 
 bool PodMatcher::matches(const api::Pod& pod) const {
-    return std::all_of(selections.begin(), selections.end(),
-                       [&](const PodSelection& selection) { return selection.matches(pod); });
+    return std::ranges::all_of(selections,
+                               [&](const PodSelection& selection) { return selection.matches(pod); });
 }
 
 PodSelection SelectionReader::read(const api::PodAffinityTerm& term, const api::Pod& owner) const {

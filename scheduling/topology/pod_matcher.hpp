@@ -1,6 +1,5 @@
 // Which pods a term of pod affinity or a spread constraint speaks of.
 #pragma once
-#include <map>
 #include <memory>
 #include <set>
 #include <string>

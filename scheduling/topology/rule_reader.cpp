@@ -27,7 +27,7 @@ std::vector<const Term*> by_weight(const std::vector<Term>& terms) {
     std::vector<const Term*> sorted;
     sorted.reserve(terms.size());
     for (const auto& term : terms) sorted.push_back(&term);
-    std::sort(sorted.begin(), sorted.end(), [](const Term* a, const Term* b) {
+    std::ranges::sort(sorted, [](const Term* a, const Term* b) {
         return a->weight != b->weight ? a->weight > b->weight : a < b;
     });
     return sorted;
@@ -82,7 +82,7 @@ const BitSet& RuleReader::spread_rows(const api::Pod& pod, const api::TopologySp
     for (const auto& other : pod.spec.topologySpreadConstraints)
         if (other.whenUnsatisfiable == constraint.whenUnsatisfiable)
             keys.push_back(rows_.labels().key(other.topologyKey));
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     for (const auto key : keys) text.put(std::int64_t{key});
 
     const auto [entry, added] = spread_rows_.try_emplace(text.text());
@@ -141,8 +141,7 @@ AffinityRule RuleReader::affinity(const api::Pod& pod,
         const auto key = rows_.labels().key(term->topologyKey);
         const auto id = counters_.number_of(Counts::affinity, key, differs_by_node(term->topologyKey),
                                             rows_with(key), matcher);
-        if (std::find(rule.counters.begin(), rule.counters.end(), id) == rule.counters.end())
-            rule.counters.push_back(id);
+        if (std::ranges::find(rule.counters, id) == rule.counters.end()) rule.counters.push_back(id);
     }
     return rule;
 }

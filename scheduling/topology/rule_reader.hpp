@@ -1,6 +1,5 @@
 // Reads what pods say of topology into rules.
 #pragma once
-#include <deque>
 #include <map>
 #include <string>
 #include <vector>

@@ -82,7 +82,7 @@ void Topology::find_potential() {
                 if (counter.rows->contains(row)) values.push_back(rows_.labels().column(counter.key)[row]);
             }
         }
-        std::sort(values.begin(), values.end());
+        std::ranges::sort(values);
         values.erase(std::unique(values.begin(), values.end()), values.end());
     }
 }
@@ -137,8 +137,8 @@ void Topology::count_daemons() {
             if (Daemons::is_missing(daemon, rows_, row)) add(counted, row, row);
         for (const auto id : counted) {
             daemon_counts_[id].push_back(i);
-            const bool is_known = std::any_of(settled_.begin(), settled_.end(),
-                                              [&](const Settled& each) { return each.counter == id; });
+            const bool is_known =
+                std::ranges::any_of(settled_, [&](const Settled& each) { return each.counter == id; });
             if (!is_known) settled_.push_back({id, {}, 0});
         }
     }
@@ -159,24 +159,23 @@ void Topology::expect_machines(const std::vector<std::size_t>& rows) {
 }
 
 bool Topology::has_shared_daemons() const {
-    return std::any_of(daemon_counts_.begin(), daemon_counts_.end(),
-                       [&](const auto& entry) { return !counters_.at(entry.first).by_slot; });
+    return std::ranges::any_of(daemon_counts_,
+                               [&](const auto& entry) { return !counters_.at(entry.first).by_slot; });
 }
 
 std::vector<CounterId> Topology::daemon_counters() const {
     std::vector<CounterId> counters;
     counters.reserve(daemon_counts_.size());
     for (const auto& [id, daemons] : daemon_counts_) counters.push_back(id);
-    std::sort(counters.begin(), counters.end());
+    std::ranges::sort(counters);
     return counters;
 }
 
 std::int32_t Topology::daemons_at(CounterId id, std::size_t row) const {
     const auto found = daemon_counts_.find(id);
     if (found == daemon_counts_.end()) return 0;
-    return static_cast<std::int32_t>(
-        std::count_if(found->second.begin(), found->second.end(),
-                      [&](std::size_t daemon) { return daemons_.all()[daemon].rows.contains(row); }));
+    return static_cast<std::int32_t>(std::ranges::count_if(
+        found->second, [&](std::size_t daemon) { return daemons_.all()[daemon].rows.contains(row); }));
 }
 
 std::int32_t Topology::unexpected_daemons_at(CounterId id, std::size_t row) const {
@@ -188,8 +187,8 @@ std::int32_t Topology::unexpected_daemons_at(CounterId id, std::size_t row) cons
 }
 
 std::size_t Topology::settled(CounterId spread) const {
-    const auto found = std::find_if(settled_.begin(), settled_.end(),
-                                    [&](const Settled& each) { return each.counter == spread; });
+    const auto found =
+        std::ranges::find_if(settled_, [&](const Settled& each) { return each.counter == spread; });
     return found == settled_.end() ? 0 : found->count;
 }
 
@@ -217,7 +216,7 @@ void Topology::settle(std::size_t slot, std::size_t first_row, const BitSet& pla
 bool Topology::is_same_domain(const std::vector<CounterId>& counters, std::size_t row,
                               std::size_t other) const {
     if (row == other) return true;
-    return std::all_of(counters.begin(), counters.end(), [&](CounterId id) {
+    return std::ranges::all_of(counters, [&](CounterId id) {
         const auto& counter = counters_.at(id);
         if (counter.rows->contains(row) != counter.rows->contains(other)) return false;
         const auto& values = rows_.labels().column(counter.key);

@@ -13,11 +13,10 @@ void Topology::limits(const Rules& rules, Basis basis, std::vector<std::int32_t>
         if (rule.has_vacated_domain || counter.counter.domains() < rule.min_domains) least = 0;
         if (basis == Basis::potential && least > 0) {
             const auto& potential = potential_[rule.counter];
-            const bool has_fresh = counter.by_slot
-                                       ? !potential.empty()
-                                       : std::any_of(potential.begin(), potential.end(), [&](ValueId value) {
-                                             return !counter.counter.has_members(value);
-                                         });
+            const bool has_fresh =
+                counter.by_slot ? !potential.empty() : std::ranges::any_of(potential, [&](ValueId value) {
+                    return !counter.counter.has_members(value);
+                });
             if (has_fresh) least = 0;
         }
         limits.push_back(least + rule.max_skew - (rule.counts_itself ? 1 : 0));
@@ -31,19 +30,18 @@ void Topology::close(const Rules& rules, std::size_t slot, std::size_t row) {
         const auto id = rules.spreads[i].counter;
         const auto& counter = counters_.at(id);
         if (counter.counter.at(domain(counter, slot, row)) <= limits[i]) continue;
-        if (std::find(closed_.begin(), closed_.end(), id) == closed_.end()) closed_.push_back(id);
+        if (std::ranges::find(closed_, id) == closed_.end()) closed_.push_back(id);
     }
 }
 
 bool Topology::is_closed(std::size_t row) const {
     const bool upsets_placed =
-        !protected_.empty() &&
-        std::any_of(daemon_counts_.begin(), daemon_counts_.end(), [&](const auto& entry) {
+        !protected_.empty() && std::ranges::any_of(daemon_counts_, [&](const auto& entry) {
             const auto& counter = counters_.at(entry.first);
             return !counter.by_slot && counter.rows->contains(row) && daemons_at(entry.first, row) > 0 &&
                    protected_.contains({entry.first, domain(counter, kNone, row)});
         });
-    return upsets_placed || std::any_of(closed_.begin(), closed_.end(), [&](CounterId id) {
+    return upsets_placed || std::ranges::any_of(closed_, [&](CounterId id) {
                const auto& counter = counters_.at(id);
                if (!counter.rows->contains(row)) return false;
                return counter.by_slot ||
@@ -52,7 +50,7 @@ bool Topology::is_closed(std::size_t row) const {
 }
 
 bool Topology::can_be_first(const AffinityRule& rule) const {
-    return rule.matches_itself && std::all_of(rule.counters.begin(), rule.counters.end(), [&](CounterId id) {
+    return rule.matches_itself && std::ranges::all_of(rule.counters, [&](CounterId id) {
                return counters_.at(id).counter.total() == 0;
            });
 }
@@ -75,7 +73,7 @@ bool Topology::holds(const Rules& rules, const std::vector<std::int32_t>& limits
             if (!*is_first) return false;
         }
     }
-    return std::all_of(rules.empty.begin(), rules.empty.end(), [&](CounterId id) {
+    return std::ranges::all_of(rules.empty, [&](CounterId id) {
         return !counters_.at(id).rows->contains(row) || count_of(id).value_or(0) == 0;
     });
 }

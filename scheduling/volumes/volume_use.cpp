@@ -22,10 +22,9 @@ bool VolumeUse::can_attach(std::size_t row, const std::vector<Attachment>& wante
     for (const auto& driver : rows_.node(row).csi->spec.drivers) {
         if (!driver.allocatable || !driver.allocatable->count) continue;
         const auto is_of_driver = [&](const Attachment& each) { return each.driver == driver.name; };
-        const auto more = std::count_if(wanted.begin(), wanted.end(), [&](const Attachment& each) {
-            return is_of_driver(each) && !before.contains(each);
-        });
-        const auto count = std::count_if(before.begin(), before.end(), is_of_driver) + more;
+        const auto more = std::ranges::count_if(
+            wanted, [&](const Attachment& each) { return is_of_driver(each) && !before.contains(each); });
+        const auto count = std::ranges::count_if(before, is_of_driver) + more;
         if (more > 0 && count > *driver.allocatable->count) return false;
     }
     return true;
@@ -42,11 +41,10 @@ bool VolumeUse::is_reached(std::size_t row, const api::PersistentVolume& volume)
 std::optional<VolumeUse::Volumes> VolumeUse::chosen(std::size_t row, const VolumeDemand& demand) {
     Volumes chosen;
     for (const auto& choice : demand.choices) {
-        const auto found =
-            std::find_if(choice.volumes.begin(), choice.volumes.end(), [&](const auto* volume) {
-                return !taken_.contains(volume) && is_reached(row, *volume) &&
-                       std::find(chosen.begin(), chosen.end(), volume) == chosen.end();
-            });
+        const auto found = std::ranges::find_if(choice.volumes, [&](const auto* volume) {
+            return !taken_.contains(volume) && is_reached(row, *volume) &&
+                   std::ranges::find(chosen, volume) == chosen.end();
+        });
         if (found == choice.volumes.end()) return std::nullopt;
         chosen.push_back(*found);
     }
@@ -54,8 +52,8 @@ std::optional<VolumeUse::Volumes> VolumeUse::chosen(std::size_t row, const Volum
 }
 
 const api::PersistentVolumeClaim* VolumeUse::used_claim(const VolumeDemand& demand) const {
-    const auto found = std::find_if(demand.exclusives.begin(), demand.exclusives.end(),
-                                    [this](const auto* claim) { return used_.contains(claim); });
+    const auto found =
+        std::ranges::find_if(demand.exclusives, [this](const auto* claim) { return used_.contains(claim); });
     return found == demand.exclusives.end() ? nullptr : *found;
 }
 
@@ -77,6 +75,72 @@ std::string VolumeUse::conflict(const VolumeDemand& demand) const {
     if (!claim) return {};
     return "its volume claim " + claim->metadata.name +
            " goes to another pod that waits, and only one pod may use it (ReadWriteOncePod)";
+}
+
+namespace {
+
+bool is_enough(const api::CSIStorageCapacity& capacity, const api::Quantity& size) {
+    const auto& limit = capacity.maximumVolumeSize ? capacity.maximumVolumeSize : capacity.capacity;
+    return limit && *limit >= size;
+}
+
+void add_keys(std::set<std::string>& keys, const api::LabelSelector& topology) {
+    for (const auto& [key, value] : topology.matchLabels) keys.insert(key);
+    for (const auto& requirement : topology.matchExpressions) keys.insert(requirement.key);
+}
+
+bool may_still_report(const Node& node) {
+    return node.availability == Availability::coming || node.is_settling;
+}
+
+}  // namespace
+
+const BitSet& StorageRoom::rows(const Provision& provision) {
+    const std::pair key(provision.storage_class->metadata.name, provision.size);
+    const auto [entry, added] = known_.try_emplace(key);
+    if (added) entry->second = made(provision);
+    return entry->second;
+}
+
+// An empty selector means everywhere, which a term of a node selector cannot say.
+BitSet StorageRoom::rows_of(const api::LabelSelector& topology) {
+    api::NodeSelectorTerm term;
+    term.matchExpressions = topology.matchExpressions;
+    for (const auto& [key, value] : topology.matchLabels)
+        term.matchExpressions.push_back({key, api::SelectorOperator::In, {value}});
+    return term.matchExpressions.empty() ? BitSet::all(rows_.all()) : rows_.evaluator().rows(term);
+}
+
+StorageRoom::Reported StorageRoom::reported(const Provision& provision) {
+    Reported reported;
+    for (const auto& capacity : snapshot_.volumes.capacities) {
+        if (capacity->storageClassName != provision.storage_class->metadata.name || !capacity->nodeTopology)
+            continue;
+        const auto there = rows_of(*capacity->nodeTopology);
+        reported.any |= there;
+        if (is_enough(*capacity, provision.size)) reported.enough |= there;
+        add_keys(reported.keys, *capacity->nodeTopology);
+    }
+    for (const auto& node : snapshot_.nodes) {
+        if (!node.csi) continue;
+        for (const auto& driver : node.csi->spec.drivers)
+            if (driver.name == provision.storage_class->provisioner)
+                reported.keys.insert(driver.topologyKeys.begin(), driver.topologyKeys.end());
+    }
+    return reported;
+}
+
+BitSet StorageRoom::made(const Provision& provision) {
+    const auto reported = this->reported(provision);
+    auto rows = reported.enough;
+    for (std::size_t row = 0; row < rows_.nodes(); ++row)
+        if (may_still_report(rows_.node(row)) && !reported.any.contains(row)) rows.insert(row);
+    for (const auto& key : reported.keys) {
+        const auto labelled = rows_.evaluator().rows_with(rows_.labels().key(key));
+        for (auto row = rows_.nodes(); row < rows_.all(); ++row)
+            if (!labelled.contains(row)) rows.insert(row);
+    }
+    return rows;
 }
 
 }  // namespace scheduling

@@ -32,9 +32,8 @@ api::NodeSelectorTerm term_of(api::SelectorRequirement requirement) {
 }
 
 bool is_superset(const std::vector<std::string>& offered, const std::vector<std::string>& wanted) {
-    return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
-        return std::find(offered.begin(), offered.end(), mode) != offered.end();
-    });
+    return std::ranges::all_of(
+        wanted, [&](const std::string& mode) { return std::ranges::find(offered, mode) != offered.end(); });
 }
 
 api::Quantity storage_of(const api::ResourceList& list) {
@@ -68,7 +67,7 @@ bool is_free_for(const api::PersistentVolume& volume, const api::PersistentVolum
 
 bool is_exclusive(const api::PersistentVolumeClaim& claim) {
     const auto& modes = claim.spec.accessModes;
-    return std::find(modes.begin(), modes.end(), "ReadWriteOncePod") != modes.end();
+    return std::ranges::find(modes, "ReadWriteOncePod") != modes.end();
 }
 
 }  // namespace
@@ -113,10 +112,10 @@ VolumeDemand VolumeIndex::demand_of(const api::Pod& pod) {
             demand.problem = "its volume claim " + claim->metadata.name + " is in use by pod " +
                              user->metadata.name + ", and only one pod may use it (ReadWriteOncePod)";
     }
-    std::sort(demand.choices.begin(), demand.choices.end(), [](const Choice& a, const Choice& b) {
+    std::ranges::sort(demand.choices, [](const Choice& a, const Choice& b) {
         return storage_of(a.claim->spec.resources.requests) < storage_of(b.claim->spec.resources.requests);
     });
-    std::sort(demand.attachments.begin(), demand.attachments.end());
+    std::ranges::sort(demand.attachments);
     demand.attachments.erase(std::unique(demand.attachments.begin(), demand.attachments.end()),
                              demand.attachments.end());
     return demand;
@@ -232,7 +231,7 @@ void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeCl
                          ", whose storage class " + class_name + " makes none";
         return;
     }
-    std::sort(choice.volumes.begin(), choice.volumes.end(), [](const auto* a, const auto* b) {
+    std::ranges::sort(choice.volumes, [](const auto* a, const auto* b) {
         const auto left = storage_of(a->spec.capacity);
         const auto right = storage_of(b->spec.capacity);
         return left == right ? a->metadata.name < b->metadata.name : left < right;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "test/support/seeded_random.hpp"
+
 namespace simulation {
 namespace {
 
@@ -60,7 +62,7 @@ std::string_view name_of(Fault fault) {
 }
 
 FaultPlan::FaultPlan(std::uint64_t seed, const base::Clock& clock, Trace& trace)
-    : clock_(clock), trace_(trace), random_(base::make_seeded_random(seed)) {
+    : clock_(clock), trace_(trace), random_(fake::make_seeded_random(seed)) {
     // One seed in eight is calm, so that what needs peace is seen as well.
     double share = random_->below(8) == 0 ? 0 : random_->unit();
     for (std::size_t i = 0; i < kFaults; ++i) {

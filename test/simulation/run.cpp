@@ -3,6 +3,7 @@
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/stillness.hpp"
 #include "test/simulation/tenants.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace simulation {
 namespace {
@@ -110,7 +111,7 @@ private:
 }  // namespace
 
 Outcome run_seed(const RunOptions& options) {
-    auto random = base::make_seeded_random(options.seed);
+    auto random = fake::make_seeded_random(options.seed);
     auto world =
         std::make_unique<World>(options.seed, draw_scenario(*random, options.variety), options.recording);
     world->clock.allow(kMostSteps);
@@ -123,7 +124,7 @@ Outcome run_seed(const RunOptions& options) {
     bool ends = true;
     try {
         Play{*world, invariants, stage}.from_start_to_end(*operators, adversary, options.trouble);
-    } catch (const base::VirtualClock::Exhausted& exhausted) {
+    } catch (const fake::VirtualClock::Exhausted& exhausted) {
         ends = false;
         stage.violate("the run ends", exhausted.what());
     }

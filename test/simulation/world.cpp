@@ -6,6 +6,7 @@
 #include "api/v1alpha1/host.hpp"
 #include "test/simulation/cluster/certificate.hpp"
 #include "test/support/cluster_info.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace simulation {
 namespace {
@@ -76,7 +77,7 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
 World::~World() = default;
 
 std::unique_ptr<base::Random> World::random_for(const std::string& purpose) const {
-    return base::make_seeded_random(seed ^ hash(purpose));
+    return fake::make_seeded_random(seed ^ hash(purpose));
 }
 
 void World::populate() {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "base/virtual_clock.hpp"
 #include "test/simulation/bmcs.hpp"
 #include "test/simulation/cluster/kubelets.hpp"
 #include "test/simulation/cluster/scheduler.hpp"
@@ -19,6 +18,7 @@
 #include "test/simulation/network/network.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/simulation/trace.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace simulation {
 
@@ -53,7 +53,7 @@ public:
     boost::asio::io_context context{1};  // first: everything else refers to it
     std::uint64_t seed;
     Scenario scenario;
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     Trace trace;
     FaultPlan faults;
     fake::ApiServer server;

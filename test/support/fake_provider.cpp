@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
-#include "providers/machine_stopper.hpp"
 
 namespace fake {
 

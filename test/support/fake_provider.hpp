@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "providers/guest_observer.hpp"
-#include "providers/leftover_finder.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/provider.hpp"
 
 namespace fake {

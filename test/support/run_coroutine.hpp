@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "base/virtual_clock.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace test {
 
@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 
 // Returns its result or rethrows its failure; throws std::runtime_error if it takes longer than `limit`.
 template <class T>
-T run(asio::io_context& context, base::VirtualClock& clock, asio::awaitable<T> work,
+T run(asio::io_context& context, fake::VirtualClock& clock, asio::awaitable<T> work,
       base::Duration limit = std::chrono::hours{1}) {
     std::optional<T> result;
     std::exception_ptr failure;
@@ -32,7 +32,7 @@ T run(asio::io_context& context, base::VirtualClock& clock, asio::awaitable<T> w
     return std::move(*result);
 }
 
-inline void run(asio::io_context& context, base::VirtualClock& clock, asio::awaitable<void> work,
+inline void run(asio::io_context& context, fake::VirtualClock& clock, asio::awaitable<void> work,
                 base::Duration limit = std::chrono::hours{1}) {
     auto wrapped = [](asio::awaitable<void> inner) -> asio::awaitable<bool> {
         co_await std::move(inner);

@@ -6,8 +6,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 constexpr base::Duration kRetry = std::chrono::minutes{1};

@@ -4,12 +4,11 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include "controllers/claim/act/actor.hpp"
 #include "controllers/claim/act/node_keeper.hpp"
-#include "controllers/claim/act/writer.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
-#include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
-#include "providers/adopter.hpp"
+#include "providers/capabilities.hpp"
 
 namespace controllers::claim {
 
@@ -17,12 +16,9 @@ namespace controllers::claim {
 ClaimStatus after_adoption(const Situation& situation, const providers::AdoptResult& result,
                            const std::string& system_uuid);
 
-class Adoption {
+class Adoption : Actor {
 public:
-    // All must outlive this.
-    Adoption(const Informers& informers, base::Clock& clock, Writer& writer, ProviderInstances& instances,
-             NodeKeeper& nodes)
-        : informers_(informers), clock_(clock), writer_(writer), instances_(instances), nodes_(nodes) {}
+    Adoption(const Means& means, NodeKeeper& nodes) : Actor(means), nodes_(nodes) {}
 
     // The mark is written into the machine, and our label on its Node, before the status says that it is
     // ours.
@@ -32,10 +28,6 @@ private:
     asio::awaitable<providers::AdoptResult> prove(Observation observation, NodePointer node);
     asio::awaitable<providers::AdoptResult> ask_provider(Observation observation, NodePointer node);
 
-    const Informers& informers_;
-    base::Clock& clock_;
-    Writer& writer_;
-    ProviderInstances& instances_;
     NodeKeeper& nodes_;
 };
 

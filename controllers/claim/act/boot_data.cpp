@@ -1,10 +1,7 @@
 #include "controllers/claim/act/boot_data.hpp"
 
 #include "bootstrap/approval.hpp"
-#include "bootstrap/cloud_init.hpp"
 #include "bootstrap/cluster_info.hpp"
-#include "bootstrap/join.hpp"
-#include "bootstrap/root_ca.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/guest_wish.hpp"

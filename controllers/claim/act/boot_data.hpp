@@ -66,6 +66,7 @@ public:
     asio::awaitable<void> revoke(std::string token_id);
 
 private:
+    struct Purpose;
     class ImageSource;
     class ServedSource;
     class GuestSource;

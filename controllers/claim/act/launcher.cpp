@@ -5,8 +5,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 // Nobody tells when room or a limit has become free elsewhere.
@@ -25,17 +23,6 @@ base::Duration wait_after(const providers::EnsureResult& result) {
 }
 
 }  // namespace
-
-Launcher::Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances,
-                   Reservations& reservations, Addresses& addresses, PlacementTurns& placements,
-                   BootData& boot_data)
-    : clock_(clock),
-      writer_(writer),
-      instances_(instances),
-      reservations_(reservations),
-      addresses_(addresses),
-      placements_(placements),
-      boot_data_(boot_data) {}
 
 asio::awaitable<kube::Result> Launcher::admit(Observation observation) {
     const auto claim = observation.claim;

@@ -4,21 +4,18 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "controllers/claim/act/boot_data.hpp"
+#include "controllers/claim/act/actor.hpp"
 #include "controllers/claim/act/placement_turns.hpp"
-#include "controllers/claim/act/writer.hpp"
 #include "controllers/services/addresses.hpp"
-#include "controllers/services/provider_instances.hpp"
 #include "controllers/services/reservations.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::claim {
 
-class Launcher {
+class Launcher : Actor {
 public:
-    // All must outlive this.
-    Launcher(base::Clock& clock, Writer& writer, ProviderInstances& instances, Reservations& reservations,
-             Addresses& addresses, PlacementTurns& placements, BootData& boot_data);
+    Launcher(const Means& means, Reservations& reservations, Addresses& addresses, PlacementTurns& placements)
+        : Actor(means), reservations_(reservations), addresses_(addresses), placements_(placements) {}
 
     // Reserves a place within the limits for a claim that a user made; status.providerRef shows that it has
     // one.
@@ -37,13 +34,9 @@ private:
                                                    std::shared_ptr<providers::Provider> provider);
     providers::MachineSpec spec_of(const Observation& observation) const;
 
-    base::Clock& clock_;
-    Writer& writer_;
-    ProviderInstances& instances_;
     Reservations& reservations_;
     Addresses& addresses_;
     PlacementTurns& placements_;
-    BootData& boot_data_;
 };
 
 }  // namespace controllers::claim

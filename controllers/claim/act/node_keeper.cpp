@@ -5,17 +5,11 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 constexpr base::Duration kSoon = std::chrono::seconds{2};
 
 }  // namespace
-
-NodeKeeper::NodeKeeper(Informers& informers, kube::Client& client, Writer& writer,
-                       ProviderInstances& instances, BootData& boot_data)
-    : informers_(informers), client_(client), writer_(writer), instances_(instances), boot_data_(boot_data) {}
 
 asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
     auto difference = kube::difference(*before, after, kube::Lock::resource_version);

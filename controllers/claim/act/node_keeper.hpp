@@ -3,18 +3,14 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "controllers/claim/act/boot_data.hpp"
-#include "controllers/claim/act/writer.hpp"
-#include "controllers/services/provider_instances.hpp"
+#include "controllers/claim/act/actor.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::claim {
 
-class NodeKeeper {
+class NodeKeeper : Actor {
 public:
-    // All must outlive this.
-    NodeKeeper(Informers& informers, kube::Client& client, Writer& writer, ProviderInstances& instances,
-               BootData& boot_data);
+    explicit NodeKeeper(const Means& means) : Actor(means) {}
 
     // Labels, annotations, taints, providerID; then Registered. A Node that lost them gets them back.
     asio::awaitable<kube::Result> register_node(Observation observation);
@@ -40,12 +36,6 @@ public:
 
 private:
     asio::awaitable<void> patch(NodePointer before, api::Node after);
-
-    Informers& informers_;
-    kube::Client& client_;
-    Writer& writer_;
-    ProviderInstances& instances_;
-    BootData& boot_data_;
 };
 
 }  // namespace controllers::claim

@@ -14,8 +14,7 @@ PlacementTurns::PlacementTurns(asio::any_io_executor executor, const Informers& 
 bool PlacementTurns::is_at_rest(const NodeSmithClaim& claim) const {
     const bool has_node =
         !claim.status.nodeName.empty() && informers_.nodes.store().get({"", claim.status.nodeName});
-    return is_true(claim, api::conditions::kFailed) && is_true(claim, api::conditions::kMachineDeleted) &&
-           !has_node;
+    return is_true(claim, conditions::kFailed) && is_true(claim, conditions::kMachineDeleted) && !has_node;
 }
 
 PlacementTurns::Turn::~Turn() {

@@ -1,13 +1,11 @@
 #include "controllers/claim/act/power_cycler.hpp"
 
-#include "controllers/claim/decide/power_cycle.hpp"
+#include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/pool_counts.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers::claim {
-
-namespace conditions = api::conditions;
 
 using Permission = DisruptionReports::Permission;
 

@@ -3,18 +3,14 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "controllers/claim/act/writer.hpp"
-#include "controllers/services/provider_instances.hpp"
+#include "controllers/claim/act/actor.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::claim {
 
-class PowerCycler {
+class PowerCycler : Actor {
 public:
-    // All must outlive this.
-    PowerCycler(Informers& informers, kube::Client& client, base::Clock& clock, Writer& writer,
-                ProviderInstances& instances)
-        : informers_(informers), client_(client), clock_(clock), writer_(writer), instances_(instances) {}
+    explicit PowerCycler(const Means& means) : Actor(means) {}
 
     // One step further, as far as it is permitted; what the provider refuses ends it.
     asio::awaitable<kube::Result> step(Observation observation);
@@ -22,12 +18,6 @@ public:
 private:
     asio::awaitable<ClaimStatus> switch_power(Observation observation);
     asio::awaitable<bool> is_ready_now(kube::ObjectKey node);
-
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
-    Writer& writer_;
-    ProviderInstances& instances_;
 };
 
 }  // namespace controllers::claim

@@ -29,15 +29,6 @@ providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const k
 
 }  // namespace
 
-Remover::Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderInstances& instances,
-                 BootData& boot_data, NodeKeeper& nodes)
-    : clock_(clock),
-      writer_(writer),
-      drainer_(drainer),
-      instances_(instances),
-      boot_data_(boot_data),
-      nodes_(nodes) {}
-
 asio::awaitable<kube::Result> Remover::drain(Observation observation) {
     const auto request = drain_request(observation.situation());
     if (!disruption::under_way(*observation.claim))
@@ -46,7 +37,7 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
     observation.now = api::Time(clock_.wall_now());
     const auto written =
         co_await writer_.record_outcome(observation, after_drain(observation.situation(), progress));
-    if (is_true(*written, api::conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
+    if (is_true(*written, conditions::kDrained)) co_return kube::Result{base::Duration::zero()};
     if (progress.retry_after > base::Duration::zero()) co_return kube::Result{progress.retry_after};
     // Pods wake the claim only once its status names the Node.
     co_return kube::Result{kDrainRetry};
@@ -54,7 +45,7 @@ asio::awaitable<kube::Result> Remover::drain(Observation observation) {
 
 providers::InUseCheck Remover::in_use_check(const Observation& observation) {
     const auto& claim = observation.claim;
-    if (observation.node || is_true(*claim, api::conditions::kDrained)) return {};
+    if (observation.node || is_true(*claim, conditions::kDrained)) return {};
     return [this, claim] { return nodes_.has_joined(claim); };
 }
 
@@ -75,7 +66,7 @@ asio::awaitable<kube::Result> Remover::remove_machine(Observation observation) {
     observation.now = api::Time(clock_.wall_now());
     const auto written =
         co_await writer_.record_outcome(observation, after_removal(observation.situation(), result));
-    const bool gone = is_true(*written, api::conditions::kMachineDeleted);
+    const bool gone = is_true(*written, conditions::kMachineDeleted);
     co_return kube::Result{gone ? base::Duration::zero() : wait_after(result)};
 }
 
@@ -94,7 +85,7 @@ asio::awaitable<kube::Result> Remover::stop_machine(Observation observation) {
     observation.now = api::Time(clock_.wall_now());
     const auto written =
         co_await writer_.record_outcome(observation, after_stop(observation.situation(), result));
-    const bool is_done = is_kept(*written) || is_true(*written, api::conditions::kMachineDeleted);
+    const bool is_done = is_kept(*written) || is_true(*written, conditions::kMachineDeleted);
     co_return kube::Result{is_done ? base::Duration::zero() : wait_after(result)};
 }
 
@@ -108,7 +99,7 @@ asio::awaitable<kube::Result> Remover::release_machine(Observation observation) 
     const bool released = co_await (*provider)->release(std::move(identity), record_of(claim->status));
     if (!released) co_return kube::Result{kReleaseRetry};
     auto status = claim->status;
-    set(status, api::conditions::kMachineDeleted, ConditionStatus::True, reasons::kRetained,
+    set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kRetained,
         "the machine stays and is none of ours any more", api::Time(clock_.wall_now()));
     co_await writer_.record_outcome(observation, std::move(status));
     co_return kube::Result{base::Duration::zero()};

@@ -3,20 +3,17 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "controllers/claim/act/boot_data.hpp"
+#include "controllers/claim/act/actor.hpp"
 #include "controllers/claim/act/node_keeper.hpp"
-#include "controllers/claim/act/writer.hpp"
 #include "controllers/services/drain.hpp"
-#include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::claim {
 
-class Remover {
+class Remover : Actor {
 public:
-    // All must outlive this.
-    Remover(base::Clock& clock, Writer& writer, Drainer& drainer, ProviderInstances& instances,
-            BootData& boot_data, NodeKeeper& nodes);
+    Remover(const Means& means, Drainer& drainer, NodeKeeper& nodes)
+        : Actor(means), drainer_(drainer), nodes_(nodes) {}
 
     asio::awaitable<kube::Result> drain(Observation observation);
     // Whatever goes wrong, the claim keeps its finalizer until the machine is verified gone or the user says
@@ -32,11 +29,7 @@ private:
     // Of a machine that nobody has heard join; empty if its Node is known, and drained.
     providers::InUseCheck in_use_check(const Observation& observation);
 
-    base::Clock& clock_;
-    Writer& writer_;
     Drainer& drainer_;
-    ProviderInstances& instances_;
-    BootData& boot_data_;
     NodeKeeper& nodes_;
 };
 

@@ -22,7 +22,7 @@ ClaimPointer SeedAnswers::claim_with(std::string_view token_id) const {
     for (const auto& [key, claim] : informers_.claims.store().all()) {
         const bool is_joining =
             claim->status.bootstrapTokenID == token_id && !claim->metadata.deletionTimestamp &&
-            !is_true(*claim, api::conditions::kRegistered) && !is_true(*claim, api::conditions::kFailed);
+            !is_true(*claim, conditions::kRegistered) && !is_true(*claim, conditions::kFailed);
         if (is_joining) return claim;
     }
     return nullptr;

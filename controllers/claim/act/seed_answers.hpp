@@ -9,7 +9,6 @@ namespace controllers::claim {
 
 class SeedAnswers final : public bootstrap::SeedSource {
 public:
-    // All must outlive this.
     SeedAnswers(const Informers& informers, BootData& boot_data, base::Clock& clock)
         : informers_(informers), boot_data_(boot_data), clock_(clock) {}
 

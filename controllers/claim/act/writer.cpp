@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/json.hpp"
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/claim/decide/keeping.hpp"
@@ -11,8 +12,6 @@
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers::claim {
-
-namespace conditions = api::conditions;
 
 namespace {
 
@@ -56,19 +55,16 @@ std::optional<kube::EventType> event_type(const api::Condition& condition) {
     return kube::EventType::warning;
 }
 
-Writer::Writer(Informers& informers, kube::Client& client, base::Clock& clock, kube::EventRecorder& events,
-               base::MetricsRegistry& metrics)
-    : informers_(informers),
-      client_(client),
-      clock_(clock),
-      events_(events),
-      claims_(metrics.gauge("kubenodesmith_claims", "Claims by phase.", {"namespace", "pool", "phase"})),
-      stages_(metrics.histogram(
+Writer::Writer(const Context& context)
+    : InContext(context),
+      claims_(
+          context.metrics.gauge("kubenodesmith_claims", "Claims by phase.", {"namespace", "pool", "phase"})),
+      stages_(context.metrics.histogram(
           "kubenodesmith_claim_stage_duration_seconds",
           "Time that claims spent in a stage: launch, registration, initialization, removal.", stage_bounds(),
           {"stage"})),
-      failures_(metrics.counter("kubenodesmith_claim_launch_failures_total",
-                                "Attempts to make a machine that failed, by reason.", {"reason"})) {}
+      failures_(context.metrics.counter("kubenodesmith_claim_launch_failures_total",
+                                        "Attempts to make a machine that failed, by reason.", {"reason"})) {}
 
 asio::awaitable<ClaimPointer> Writer::record(Observation observation, ClaimStatus status) {
     const auto claim = observation.stored;
@@ -123,7 +119,7 @@ asio::awaitable<void> Writer::remove(ClaimPointer claim) {
 void Writer::count(const NodeSmithClaim* before, const NodeSmithClaim* after) {
     auto gauge = [this](const NodeSmithClaim& claim) -> base::Gauge& {
         return claims_.with(
-            {claim.metadata.namespace_, claim.spec.poolRef, std::string(to_string(phase_of(claim)))});
+            {claim.metadata.namespace_, claim.spec.poolRef, std::string(api::name_of(phase_of(claim)))});
     };
     if (before) gauge(*before).add(-1);
     if (after) gauge(*after).add(1);
@@ -143,12 +139,11 @@ void Writer::announce(const NodeSmithClaim& before, const NodeSmithClaim& after)
                            is_true(before, conditions::kLaunched) && was.machineID == is.machineID &&
                            was.systemUUID == is.systemUUID;
     if (has_moved)
-        events_.event(kube::target_of(after), kube::EventType::normal, "MachineMoved",
-                      "machine " + is.machineID + " was moved from host " + was.host + " to " + is.host);
+        events_.normal(after, "MachineMoved",
+                       "machine " + is.machineID + " was moved from host " + was.host + " to " + is.host);
 }
 
-void Writer::warn_of_evictions(const Observation& observation,
-                               const std::vector<std::shared_ptr<const api::Pod>>& pods) {
+void Writer::warn_of_evictions(const Observation& observation, const PodPointers& pods) {
     constexpr std::size_t kMostWarned = 10'000;  // forgetting all costs at most a repeated Event for each
     if (warned_.size() > kMostWarned) warned_.clear();
     const auto& claim = *observation.claim;
@@ -160,8 +155,8 @@ void Writer::warn_of_evictions(const Observation& observation,
     for (const auto& pod : pods) {
         if (!warned_.insert(pod->metadata.uid).second) continue;
         const auto protection = protection_of(*pod, observation.now);
-        events_.event(kube::target_of(*pod), kube::EventType::warning, kEvictingProtectedPod,
-                      "it is evicted although it " + protection + ", as " + why);
+        events_.warning(*pod, kEvictingProtectedPod,
+                        "it is evicted although it " + protection + ", as " + why);
         protected_pods += (protected_pods.empty() ? "" : "; ") + api::key_of(*pod).str() + " " + protection;
     }
     if (protected_pods.empty()) return;

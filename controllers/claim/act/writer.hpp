@@ -7,17 +7,16 @@
 #include <vector>
 
 #include "base/metrics.hpp"
+#include "controllers/cache/context.hpp"
 #include "controllers/claim/decide/observation.hpp"
 #include "kube/client.hpp"
 #include "kube/event_recorder.hpp"
 
 namespace controllers::claim {
 
-class Writer {
+class Writer : InContext {
 public:
-    // All must outlive this.
-    Writer(Informers& informers, kube::Client& client, base::Clock& clock, kube::EventRecorder& events,
-           base::MetricsRegistry& metrics);
+    Writer(const Context& context);
 
     // Writes the status if it differs, with an Event for each condition that is news. Returns the claim as it
     // is then. Throws ApiError 409 if the claim changed meanwhile.
@@ -33,8 +32,7 @@ public:
 
     // Says, on the claim and on each pod, that pods which something protects are about to be evicted, as
     // their node goes by a user's wish. Each is told of once.
-    void warn_of_evictions(const Observation& observation,
-                           const std::vector<std::shared_ptr<const api::Pod>>& pods);
+    void warn_of_evictions(const Observation& observation, const PodPointers& pods);
 
     // Keeps the gauge of claims by phase.
     void count(const NodeSmithClaim* before, const NodeSmithClaim* after);
@@ -43,10 +41,6 @@ private:
     void announce(const NodeSmithClaim& before, const NodeSmithClaim& after);
     void measure(const NodeSmithClaim& before, const NodeSmithClaim& after);
 
-    Informers& informers_;
-    kube::Client& client_;
-    base::Clock& clock_;
-    kube::EventRecorder& events_;
     base::Family<base::Gauge>& claims_;
     base::Family<base::Histogram>& stages_;
     base::Family<base::Counter>& failures_;

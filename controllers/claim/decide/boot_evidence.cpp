@@ -1,6 +1,7 @@
 #include "controllers/claim/decide/boot_evidence.hpp"
 
 #include "api/v1alpha1/redfish.hpp"
+#include "base/text.hpp"
 
 namespace controllers::claim {
 
@@ -14,7 +15,7 @@ constexpr std::string_view kByIso = "an ISO image with cloud-init's data";
 constexpr std::string_view kByHttp = "cloud-init's data over HTTP";
 constexpr std::string_view kByAgent = "a script that its guest agent runs";
 
-std::string by_itself(const api::v1alpha1::NodeSmithProvider* provider) {
+std::string by_itself(const NodeSmithProvider* provider) {
     using api::v1alpha1::BootMethod;
     const auto* redfish = provider && provider->spec.redfish ? &*provider->spec.redfish : nullptr;
     const auto* proxmox = provider && provider->spec.proxmox ? &*provider->spec.proxmox : nullptr;
@@ -31,12 +32,6 @@ bool is_by_cloud_init(const api::v1alpha1::ClaimBoot& boot) {
     return boot.delivery == kByIso || boot.delivery == kByHttp;
 }
 
-std::string joined(const std::vector<std::string>& parts, const char* separator) {
-    std::string text;
-    for (const auto& part : parts) text += (text.empty() ? "" : separator) + part;
-    return text;
-}
-
 std::vector<std::string> sights(const api::v1alpha1::ClaimBoot& boot, const std::string& silence) {
     std::vector<std::string> seen;
     if (boot.startedTime) seen.push_back("it runs since " + boot.startedTime->str());
@@ -45,8 +40,9 @@ std::vector<std::string> sights(const api::v1alpha1::ClaimBoot& boot, const std:
         seen.emplace_back("no request for its boot data was seen");
     if (boot.agentTime)
         seen.push_back("its guest agent answered at " + boot.agentTime->str() +
-                       (boot.addresses.empty() ? ", without an address"
-                                               : ", with the addresses " + joined(boot.addresses, " ")));
+                       (boot.addresses.empty()
+                            ? ", without an address"
+                            : ", with the addresses " + base::joined(boot.addresses, " ")));
     else if (!silence.empty())
         seen.push_back(silence);
     return seen;
@@ -60,7 +56,7 @@ std::string story(const ClaimStatus& status, const std::string& silence) {
         parts.push_back("it was to join " + (boot.apiServer.empty() ? "the cluster" : boot.apiServer) +
                         " by " + boot.delivery);
     for (auto& sight : sights(boot, silence)) parts.push_back(std::move(sight));
-    auto text = joined(parts, "; ");
+    auto text = base::joined(parts, "; ");
     if (!text.empty()) text.front() = 'I';
     return text;
 }
@@ -77,7 +73,7 @@ std::string endpoint_advice(const ClaimStatus& status) {
 
 }  // namespace
 
-std::string delivery_of(const Bootstrap& bootstrap, const api::v1alpha1::NodeSmithProvider* provider) {
+std::string delivery_of(const Bootstrap& bootstrap, const NodeSmithProvider* provider) {
     if (bootstrap.method == BootstrapMethod::GuestAgent) return std::string(kByAgent);
     if (bootstrap.method == BootstrapMethod::None) return by_itself(provider);
     return std::string(bootstrap.delivery == BootstrapDelivery::HTTP ? kByHttp : kByIso);

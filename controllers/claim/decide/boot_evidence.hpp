@@ -5,13 +5,13 @@
 #include <string_view>
 
 #include "api/v1alpha1/bootstrap.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
 
 namespace controllers::claim {
 
 // How a machine gets its boot data: it is to join the cluster by this. provider may be null.
-std::string delivery_of(const api::v1alpha1::Bootstrap& bootstrap,
-                        const api::v1alpha1::NodeSmithProvider* provider);
+std::string delivery_of(const api::v1alpha1::Bootstrap& bootstrap, const NodeSmithProvider* provider);
 
 // "host:port" that every machine takes for itself: 127.0.0.0/8, ::1, localhost.
 bool is_loopback(std::string_view endpoint);

@@ -7,8 +7,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 constexpr auto kTaintSettles = std::chrono::seconds{2};

@@ -1,11 +1,8 @@
 // What becomes of a node in service for which the disruption controller has decided something.
 #include "controllers/claim/decide/lifecycle.hpp"
-#include "controllers/claim/decide/power_cycle.hpp"
 #include "controllers/state/disruption_state.hpp"
 
 namespace controllers::claim {
-
-namespace conditions = api::conditions;
 
 using Permission = DisruptionReports::Permission;
 

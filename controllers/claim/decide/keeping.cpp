@@ -7,8 +7,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 // Of RegistrationTimeout, and of a join by way of the guest agent.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "controllers/claim/decide/lifecycle.hpp"
-#include "providers/machine_stopper.hpp"
+#include "providers/capabilities.hpp"
 
 namespace controllers::claim {
 

@@ -6,8 +6,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 // Nobody tells a claim that another one has left a place within the limits.

@@ -4,8 +4,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 constexpr std::string_view kUpToDate = "UpToDate";

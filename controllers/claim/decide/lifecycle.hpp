@@ -6,10 +6,10 @@
 
 #include <optional>
 #include <string>
-#include <variant>
+#include <string_view>
 
 #include "api/node.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/services/disruption_reports.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/services/machine_reports.hpp"
@@ -27,9 +27,9 @@ struct Hold {
 
 struct Situation {
     const NodeSmithClaim& claim;
-    const NodeSmithPool* pool = nullptr;                         // null: there is no such pool
-    const api::v1alpha1::NodeSmithProvider* provider = nullptr;  // null: there is none of that name
-    const api::Node* node = nullptr;                             // runs on the claim's machine
+    const NodeSmithPool* pool = nullptr;          // null: there is no such pool
+    const NodeSmithProvider* provider = nullptr;  // null: there is none of that name
+    const api::Node* node = nullptr;              // runs on the claim's machine
     std::string node_refusal;  // why a Node with the machine's identity is not its Node; empty: none has it
     const api::Node* namesake = nullptr;        // bears the claim's name but runs on another machine
     bool is_superseded = false;                 // its machine is kept, and so is a younger one of its pool
@@ -111,5 +111,11 @@ DrainRequest drain_request(const Situation& situation);
 // The API server knows no Node of the machine: it is removed, and from here there is no way back.
 ClaimStatus after_vain_search(const Situation& situation);
 ClaimStatus after_removal(const Situation& situation, const providers::RemoveResult& result);
+
+// Reasons of the condition PowerCycled: False while it is under way, True when it has ended.
+inline constexpr std::string_view kSwitchingOff = "SwitchingOff";
+inline constexpr std::string_view kSwitchingOn = "SwitchingOn";
+inline constexpr std::string_view kSwitchedOn = "SwitchedOn";
+inline constexpr std::string_view kPowerFailed = "PowerFailed";
 
 }  // namespace controllers::claim

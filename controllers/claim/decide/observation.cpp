@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "controllers/cache/membership.hpp"
-#include "controllers/claim/decide/limit_hold.hpp"
 #include "controllers/state/identity.hpp"
+#include "controllers/state/limits.hpp"
 
 namespace controllers::claim {
 
@@ -43,7 +43,7 @@ bool has_attached_volumes(const Informers& informers, const std::string& node) {
     const auto attachments = informers.volume_attachments.store().by_index(kVolumeAttachmentsByNode, node);
     if (attachments.empty()) return false;
     const auto staying = volumes_that_stay(informers, node);
-    return std::any_of(attachments.begin(), attachments.end(), [&staying](const auto& attachment) {
+    return std::ranges::any_of(attachments, [&staying](const auto& attachment) {
         return attachment->status.attached && !staying.contains(attachment->spec.source.persistentVolumeName);
     });
 }
@@ -95,7 +95,7 @@ Observation Observation::ahead(ClaimStatus status) const {
 namespace {
 
 // The same host, and so the same UUID, serves one claim after the other.
-bool has_been_given_on(const api::v1alpha1::NodeSmithHost& host, const NodeSmithClaim& claim) {
+bool has_been_given_on(const NodeSmithHost& host, const NodeSmithClaim& claim) {
     return host.status.claimRef && host.status.claimRef->uid != claim.metadata.uid;
 }
 
@@ -159,6 +159,50 @@ std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool&
     if (const auto* other = label_conflict(pool, informers.pools.store().all())) {
         return hold(reasons::kLabelConflict, "pool " + api::key_of(*other).str() + " has the same label");
     }
+    return std::nullopt;
+}
+
+namespace {
+
+auto rank_of(const NodeSmithClaim& claim) {
+    return std::tuple(claim.status.machineID.empty(), claim.metadata.creationTimestamp, api::key_of(claim));
+}
+
+// What the claims of the pool that go before this one use.
+limits::Usage usage_before(const Informers& informers, const NodeSmithClaim& claim,
+                           const NodeSmithPool& pool) {
+    limits::Usage usage;
+    for (const auto& other : informers.claims.store().by_index(kClaimsByPool, api::key_of(pool).str())) {
+        if (limits::counts(*other) && rank_of(*other) < rank_of(claim))
+            usage += limits::one_machine(limits::size_of(other->spec, &pool));
+    }
+    return usage;
+}
+
+Hold over_limit(const std::string& of, const limits::LimitHit& hit) {
+    return {std::string(reasons::kLimitExceeded),
+            "the limits of " + of + " leave no room any more: " + hit.message};
+}
+
+}  // namespace
+
+std::optional<Hold> limit_hold(const Informers& informers, const NodeSmithClaim& claim,
+                               const NodeSmithPool& pool) {
+    if (!claim.status.machineID.empty() || !limits::is_admitted(claim)) return std::nullopt;
+    const auto machine = limits::one_machine(limits::size_of(claim.spec, &pool));
+    const auto limits = limits::limits_of(pool.spec);
+    if (limits.any()) {
+        if (const auto hit = limits::admits(limits, usage_before(informers, claim, pool), machine))
+            return over_limit("pool " + pool.metadata.name, *hit);
+    }
+    const auto& control_planes = informers.control_planes.store().all();
+    const auto* manager = manager_of(api::key_of(pool), control_planes);
+    if (!manager || !limits::limits_of(manager->spec).any()) return std::nullopt;
+    limits::Usage usage;
+    for (const auto* other : pools_of(*manager, informers.pools.store().all(), control_planes))
+        usage += usage_before(informers, claim, *other);
+    if (const auto hit = limits::admits(limits::limits_of(manager->spec), usage, machine))
+        return over_limit("control plane " + manager->metadata.name, *hit);
     return std::nullopt;
 }
 

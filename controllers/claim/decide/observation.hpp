@@ -1,9 +1,10 @@
 // What the stores know about one claim, held together while a pass works with it.
 #pragma once
 
-#include <memory>
+#include <optional>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/node_search.hpp"
@@ -14,12 +15,12 @@ struct Observation {
     ClaimPointer claim;
     ClaimPointer stored;  // as the API server has it: `claim` may be ahead by what a step's outcome will be
                           // written with
-    std::shared_ptr<const NodeSmithPool> pool;
-    std::shared_ptr<const api::v1alpha1::NodeSmithProvider> provider;
-    std::shared_ptr<const api::v1alpha1::NodeSmithHost> host;  // of bare metal, once it is chosen
-    NodePointer node;                                          // runs on the claim's machine
-    std::string node_refusal;                                  // see Situation
-    NodePointer namesake;  // has the claim's name, but runs on another machine
+    PoolPointer pool;
+    ProviderPointer provider;
+    HostPointer host;          // of bare metal, once it is chosen
+    NodePointer node;          // runs on the claim's machine
+    std::string node_refusal;  // see Situation
+    NodePointer namesake;      // has the claim's name, but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;
     bool is_superseded = false;  // see Situation
@@ -47,5 +48,12 @@ inline constexpr base::Duration kProviderRetry = std::chrono::minutes{1};
 // Why nothing may be launched for the pool's claims now: it is not selected by any ControlPlane, shares its
 // label with an older pool, or its ControlPlane only observes or is paused.
 std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool& pool);
+
+// Why no machine may be made for the admitted claim now; nullopt: none is missing, or it has its place still.
+// A claim keeps its place within the limits from its reservation to its end, and its machine may come long
+// after. If a user lowers the limits meanwhile, the claims that go over them wait: machines that are placed
+// go first, then the older claims.
+std::optional<Hold> limit_hold(const Informers& informers, const NodeSmithClaim& claim,
+                               const NodeSmithPool& pool);
 
 }  // namespace controllers::claim

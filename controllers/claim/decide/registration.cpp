@@ -8,8 +8,6 @@
 
 namespace controllers::claim {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 const api::v1alpha1::ScaleUp& scale_up(const Situation& s) {

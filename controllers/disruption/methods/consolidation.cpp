@@ -84,7 +84,7 @@ void look_at_world(Pass& pass, Search& search) {
             search.generous_pools.insert(i);
     // Pods for which nothing is launched now, as it did not help, would take a new machine from those it is
     // for.
-    const auto waiting = pass.informers().pods.store().by_index(kPodsUnschedulable, "true").size();
+    const auto waiting = unschedulable_pods(pass.informers()).size();
     if (waiting > world.snapshot.pods.size())
         search.busy.insert(search.candidates.begin(), search.candidates.end());
     search.exhausted = world.exhausted;
@@ -99,7 +99,7 @@ void refuse(Pass& pass, const Candidate& candidate, const std::string& why) {
 
 }  // namespace
 
-Candidacy Consolidation::find(const NodeFacts& facts, api::Time now) const {
+Candidacy find_underutilized(const NodeFacts& facts, api::Time now) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     const bool is_wanted = scale_down.policy == api::v1alpha1::ScaleDownPolicy::WhenEmptyOrUnderutilized;
     if (!is_wanted || facts.evictable_pods == 0) return {};
@@ -114,7 +114,7 @@ Candidacy Consolidation::find(const NodeFacts& facts, api::Time now) const {
     return {"", std::min(spare_at, unneeded_at)};
 }
 
-std::vector<Command> Consolidation::judge(Pass& pass, const std::vector<Candidate>& candidates) const {
+std::vector<Command> judge_underutilized(Pass& pass, Kind kind, const std::vector<Candidate>& candidates) {
     auto [search, asked] = question(pass, candidates);
     // What is coming may be what is missing; it changes the view when it is there.
     if (search.candidates.empty() || pass.view().is_growing) return {};
@@ -133,7 +133,7 @@ std::vector<Command> Consolidation::judge(Pass& pass, const std::vector<Candidat
     std::vector<Command> commands;
     for (const auto node : found.nodes) {
         const auto& candidate = *asked.at(node);
-        commands.push_back({*candidate.member, kind(), candidate.why, plan});
+        commands.push_back({*candidate.member, kind, candidate.why, plan});
     }
     return commands;
 }

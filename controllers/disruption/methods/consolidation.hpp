@@ -5,13 +5,7 @@
 
 namespace controllers::disruption {
 
-class Consolidation final : public Method {
-public:
-    Kind kind() const override { return Kind::Underutilized; }
-    std::vector<Command> judge(Pass& pass, const std::vector<Candidate>& candidates) const override;
-
-private:
-    Candidacy find(const NodeFacts& facts, api::Time now) const override;
-};
+Candidacy find_underutilized(const NodeFacts& facts, api::Time now);
+std::vector<Command> judge_underutilized(Pass& pass, Kind kind, const std::vector<Candidate>& candidates);
 
 }  // namespace controllers::disruption

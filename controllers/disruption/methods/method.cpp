@@ -4,12 +4,9 @@
 #include <array>
 
 #include "controllers/disruption/methods/consolidation.hpp"
-#include "controllers/disruption/methods/drift.hpp"
-#include "controllers/disruption/methods/emptiness.hpp"
-#include "controllers/disruption/methods/evacuation.hpp"
-#include "controllers/disruption/methods/expiration.hpp"
 #include "controllers/disruption/methods/repair.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
+#include "controllers/state/claim_state.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers::disruption {
@@ -17,10 +14,10 @@ namespace controllers::disruption {
 namespace {
 
 // Ready, or not Ready for a while.
-bool was_in_service(const api::v1alpha1::NodeSmithClaim& claim) {
+bool was_in_service(const NodeSmithClaim& claim) {
     const auto state = state_of(claim);
     return (state == ClaimState::ready || state == ClaimState::pending) &&
-           api::is_true(claim.status.conditions, api::conditions::kInitialized);
+           api::is_true(claim.status.conditions, conditions::kInitialized);
 }
 
 // What keeps the node because its pods would have no place; otherwise the plan says where they go.
@@ -39,34 +36,7 @@ std::optional<Blocker> need_for(Pass& pass, const Member& member, Kind kind, std
     return Blocker{"Needed", verdict.message, std::nullopt};
 }
 
-}  // namespace
-
-Candidacy Method::candidacy(const NodeFacts& facts, api::Time now) const {
-    return was_in_service(facts.claim) ? find(facts, now) : Candidacy{};
-}
-
-std::span<const Method* const> methods() {
-    static const Repair repair;
-    static const Evacuation evacuation;
-    static const Emptiness emptiness;
-    static const Drift drift;
-    static const Expiration expiration;
-    static const Consolidation consolidation;
-    static const std::array<const Method*, 6> all{&repair, &evacuation, &emptiness,
-                                                  &drift,  &expiration, &consolidation};
-    return all;
-}
-
-std::size_t rank(Kind kind) {
-    const auto found =
-        std::ranges::find_if(methods(), [kind](const Method* method) { return method->kind() == kind; });
-    return static_cast<std::size_t>(found - methods().begin());
-}
-
-const Method& method_for(Kind kind) {
-    return *methods()[rank(kind)];
-}
-
+// The first whose pods have a place elsewhere, now or on machines that are launched for them.
 std::vector<Command> first_with_a_place(Pass& pass, Kind kind, const std::vector<Candidate>& candidates) {
     std::vector<Command> commands;
     for (const auto& candidate : candidates) {
@@ -79,6 +49,59 @@ std::vector<Command> first_with_a_place(Pass& pass, Kind kind, const std::vector
         if (!pass.view().observes()) break;
     }
     return commands;
+}
+
+// Nodes on hosts that are being evacuated: for maintenance, or because they fail.
+Candidacy find_evacuated(const NodeFacts& facts, api::Time) {
+    return {facts.evacuated, std::nullopt};
+}
+
+// Nodes that no pod needs.
+Candidacy find_empty(const NodeFacts& facts, api::Time) {
+    const bool may_go = facts.pool.spec.scaleDown.policy != api::v1alpha1::ScaleDownPolicy::Never;
+    return {facts.empty_since && may_go ? "the node is empty" : "", std::nullopt};
+}
+
+// Nodes that are not as they would be made now.
+Candidacy find_drifted(const NodeFacts& facts, api::Time) {
+    const bool counts = facts.pool.spec.disruption.drift == api::v1alpha1::DriftPolicy::Replace;
+    return {counts ? facts.drift : "", std::nullopt};
+}
+
+// Nodes that are older than their pool wants them.
+Candidacy find_expired(const NodeFacts& facts, api::Time now) {
+    const auto& own = facts.claim.spec.expireAfter;
+    const bool is_pools = claim::is_owned_by_pool(facts.claim) || !own;
+    const auto& wish = is_pools ? facts.pool.spec.disruption.expireAfter : *own;
+    if (!wish.duration || wish.duration->value <= std::chrono::nanoseconds{0}) return {};
+    if (const auto end = end_of(facts.claim.metadata.creationTimestamp, *wish.duration, now))
+        return {"", end};
+    return {"the node is older than " + wish.duration->str() + " (disruption.expireAfter)", std::nullopt};
+}
+
+constexpr std::array kMethods{Method{Kind::Unhealthy, find_unhealthy, judge_unhealthy},
+                              Method{Kind::Evacuation, find_evacuated, first_with_a_place},
+                              Method{Kind::Empty, find_empty, first_with_a_place},
+                              Method{Kind::Drifted, find_drifted, first_with_a_place},
+                              Method{Kind::Expired, find_expired, first_with_a_place},
+                              Method{Kind::Underutilized, find_underutilized, judge_underutilized}};
+
+}  // namespace
+
+Candidacy Method::candidacy(const NodeFacts& facts, api::Time now) const {
+    return was_in_service(facts.claim) ? find(facts, now) : Candidacy{};
+}
+
+std::span<const Method> methods() {
+    return kMethods;
+}
+
+std::size_t rank(Kind kind) {
+    return static_cast<std::size_t>(std::ranges::find(kMethods, kind, &Method::kind) - kMethods.begin());
+}
+
+const Method& method_for(Kind kind) {
+    return kMethods[rank(kind)];
 }
 
 }  // namespace controllers::disruption

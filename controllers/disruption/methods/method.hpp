@@ -29,28 +29,21 @@ struct Command {
     bool switches_power = false;  // first its machine is switched off and on again: that may be enough
 };
 
-class Method {
-public:
-    virtual ~Method() = default;
-    virtual Kind kind() const = 0;
+struct Method {
+    Kind kind;
     // Only nodes that were in service are candidates.
     Candidacy candidacy(const NodeFacts& facts, api::Time now) const;
+    Candidacy (*find)(const NodeFacts& facts, api::Time now);
     // Of candidates that no wish, delay or count keeps, in the order in which they should go: one that can
     // go, or several that can go together; all that could go if the pool is only observed. Says to the pass
     // why the others stay.
-    virtual std::vector<Command> judge(Pass& pass, const std::vector<Candidate>& candidates) const = 0;
-
-private:
-    virtual Candidacy find(const NodeFacts& facts, api::Time now) const = 0;
+    std::vector<Command> (*judge)(Pass& pass, Kind kind, const std::vector<Candidate>& candidates);
 };
 
 // The most urgent first.
-std::span<const Method* const> methods();
+std::span<const Method> methods();
 const Method& method_for(Kind kind);
 // Its place among the methods.
 std::size_t rank(Kind kind);
-
-// The first whose pods have a place elsewhere, now or on machines that are launched for them.
-std::vector<Command> first_with_a_place(Pass& pass, Kind kind, const std::vector<Candidate>& candidates);
 
 }  // namespace controllers::disruption

@@ -1,6 +1,8 @@
 #include "controllers/disruption/methods/pass.hpp"
 
-#include "controllers/disruption/rules/waits.hpp"
+#include <algorithm>
+
+#include "kube/controller.hpp"
 
 namespace controllers::disruption {
 
@@ -37,11 +39,11 @@ std::optional<std::size_t> Pass::place_of(const Member& member) {
 }
 
 void Pass::look_again(std::optional<base::Duration> wait) {
-    again_ = sooner(again_, wait);
+    again_ = kube::sooner(again_, wait);
 }
 
 void Pass::look_again_at(std::optional<api::Time> when) {
-    look_again(until(when, view_->now));
+    if (when) look_again(std::max<base::Duration>(when->at - view_->now.at, std::chrono::seconds{1}));
 }
 
 const Refusals::Refusal* Pass::refusal_of(const Member& member, Kind kind) {

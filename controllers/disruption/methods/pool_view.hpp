@@ -1,9 +1,9 @@
 // What the stores say of a pool's nodes, held together while a pass works with it.
 #pragma once
 
-#include <memory>
 #include <vector>
 
+#include "controllers/cache/kinds.hpp"
 #include "controllers/disruption/rules/facts.hpp"
 #include "controllers/disruption/rules/pods.hpp"
 #include "controllers/disruption/rules/use.hpp"
@@ -13,7 +13,7 @@ namespace controllers::disruption {
 
 // A claim whose Node is there.
 struct Member {
-    kube::Store<api::v1alpha1::NodeSmithClaim>::Pointer claim;
+    ClaimPointer claim;
     kube::Store<api::Node>::Pointer node;
     PodPointers pods;
     NodeUse use;
@@ -21,8 +21,8 @@ struct Member {
 };
 
 struct PoolView {
-    using Pool = kube::Store<api::v1alpha1::NodeSmithPool>::Pointer;
-    using ControlPlane = kube::Store<api::v1alpha1::NodeSmithControlPlane>::Pointer;
+    using Pool = PoolPointer;
+    using ControlPlane = ControlPlanePointer;
 
     explicit PoolView(Pool seen) : pool(std::move(seen)) {}
     // Says what it would do, and does nothing.

@@ -5,7 +5,6 @@
 namespace controllers::disruption {
 
 using api::v1alpha1::RepairAction;
-namespace conditions = api::conditions;
 
 namespace {
 
@@ -21,13 +20,13 @@ bool has_a_second_chance(const NodeFacts& facts, api::Time now) {
 
 }  // namespace
 
-Candidacy Repair::find(const NodeFacts& facts, api::Time now) const {
+Candidacy find_unhealthy(const NodeFacts& facts, api::Time now) {
     const auto& repair = facts.pool.spec.disruption.repair;
     auto since = not_ready_since(facts.node);
     if (repair.action == RepairAction::None || !since) return {};
     // After it was switched off and on it has as long again.
     const auto* cycled = api::find_condition(facts.claim.status.conditions, conditions::kPowerCycled);
-    const bool waits = cycled && cycled->status == api::ConditionStatus::True &&
+    const bool waits = cycled && cycled->status == ConditionStatus::True &&
                        end_of(cycled->lastTransitionTime, repair.notReadyFor, now);
     if (waits) since = std::max(since, cycled->lastTransitionTime);
     if (facts.machine_stopped && !waits) return {"the node's machine is switched off", std::nullopt};
@@ -36,10 +35,10 @@ Candidacy Repair::find(const NodeFacts& facts, api::Time now) const {
 }
 
 // Its pods run nowhere as it is: where they would go is not asked.
-std::vector<Command> Repair::judge(Pass& pass, const std::vector<Candidate>& candidates) const {
+std::vector<Command> judge_unhealthy(Pass& pass, Kind kind, const std::vector<Candidate>& candidates) {
     std::vector<Command> commands;
     for (const auto& candidate : candidates) {
-        Command command{*candidate.member, kind(), candidate.why, ""};
+        Command command{*candidate.member, kind, candidate.why, ""};
         command.switches_power = has_a_second_chance(candidate.member->facts, pass.view().now);
         commands.push_back(std::move(command));
         if (!pass.view().observes()) break;

@@ -9,7 +9,6 @@ namespace controllers::disruption {
 
 using api::Time;
 using api::v1alpha1::Mode;
-namespace reasons = api::reasons;
 
 namespace {
 
@@ -64,7 +63,7 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
 
 // A pool that launched again what it had just removed has a workload that comes and goes: it keeps its nodes
 // for some more windows.
-std::optional<Time> end_of_flapping(const api::v1alpha1::NodeSmithPool& pool, Time now) {
+std::optional<Time> end_of_flapping(const NodeSmithPool& pool, Time now) {
     constexpr int kWindows = 6;
     const auto& status = pool.status;
     if (!status.lastScaleUpTime || !status.lastScaleDownTime) return std::nullopt;

@@ -6,10 +6,6 @@
 
 namespace controllers::disruption {
 
-using api::v1alpha1::NodeSmithClaim;
-using api::v1alpha1::NodeSmithPool;
-using api::v1alpha1::NodeSmithProvider;
-
 std::string drift_of(const NodeSmithPool& pool, const std::string& template_hash, const NodeSmithClaim& claim,
                      const api::Node& node) {
     const auto& made_from = claim.status.templateHash;

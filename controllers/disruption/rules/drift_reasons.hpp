@@ -4,20 +4,17 @@
 #include <string>
 
 #include "api/node.hpp"
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/pool.hpp"
-#include "api/v1alpha1/provider.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::disruption {
 
 // How the Node or its machine differs from what the pool would make now; empty: not. `template_hash` is the
 // pool's present one, empty while its provider is not there.
-std::string drift_of(const api::v1alpha1::NodeSmithPool& pool, const std::string& template_hash,
-                     const api::v1alpha1::NodeSmithClaim& claim, const api::Node& node);
+std::string drift_of(const NodeSmithPool& pool, const std::string& template_hash, const NodeSmithClaim& claim,
+                     const api::Node& node);
 
 // Whether the template that the machine was made from is another one now, in words; empty: not, or nobody
 // knows. While a template cannot be seen, what it was is still on record.
-std::string template_drift(const api::v1alpha1::NodeSmithProvider& provider,
-                           const api::v1alpha1::NodeSmithClaim& claim);
+std::string template_drift(const NodeSmithProvider& provider, const NodeSmithClaim& claim);
 
 }  // namespace controllers::disruption

@@ -6,16 +6,14 @@
 #include <string>
 
 #include "api/node.hpp"
-#include "api/v1alpha1/claim.hpp"
-#include "api/v1alpha1/control_plane.hpp"
-#include "api/v1alpha1/pool.hpp"
+#include "controllers/cache/kinds.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers::disruption {
 
 struct NodeFacts {
-    const api::v1alpha1::NodeSmithPool& pool;
-    const api::v1alpha1::NodeSmithClaim& claim;
+    const NodeSmithPool& pool;
+    const NodeSmithClaim& claim;
     const api::Node& node;
     std::int64_t evictable_pods = 0;  // on it, ending ones included
     double utilization_percent = 0;
@@ -29,9 +27,9 @@ struct NodeFacts {
 
 // What holds for all nodes of a pool.
 struct PoolFacts {
-    const api::v1alpha1::NodeSmithPool& pool;
-    const api::v1alpha1::NodeSmithControlPlane* manager = nullptr;  // null: not managed
-    PoolCounts manager_counts;                                      // of all pools of the manager
+    const NodeSmithPool& pool;
+    const NodeSmithControlPlane* manager = nullptr;  // null: not managed
+    PoolCounts manager_counts;                       // of all pools of the manager
     std::int64_t in_service = 0;            // nodes of the pool that were in service, leaving ones included
     std::int64_t staying = 0;               // of these, Ready and not leaving
     std::int64_t leaving = 0;               // being removed, for whatever reason

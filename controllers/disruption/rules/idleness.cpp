@@ -5,8 +5,6 @@
 
 namespace controllers::disruption {
 
-namespace conditions = api::conditions;
-
 namespace {
 
 constexpr std::chrono::seconds kSettlingIn{5};

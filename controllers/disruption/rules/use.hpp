@@ -9,10 +9,9 @@
 #include "api/core.hpp"
 #include "api/node.hpp"
 #include "api/v1alpha1/common.hpp"
+#include "controllers/cache/kinds.hpp"
 
 namespace controllers::disruption {
-
-using PodPointers = std::vector<std::shared_ptr<const api::Pod>>;
 
 struct Amount {
     std::int64_t cpu = 0;     // millicores

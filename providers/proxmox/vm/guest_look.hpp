@@ -1,7 +1,7 @@
 // What the guest agent of a machine tells about it.
 #pragma once
 
-#include "providers/guest_observer.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/machine.hpp"
 #include "providers/proxmox/wire/client.hpp"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "api/v1alpha1/machine_cost.hpp"
+#include "api/v1alpha1/common.hpp"
 #include "base/text.hpp"
 
 namespace providers::redfish {

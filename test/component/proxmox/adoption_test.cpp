@@ -1,5 +1,5 @@
 // VMs that the Go project's operator made, taken over or left alone.
-#include "providers/adopter.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/launch.hpp"
 
 #include "test/component/proxmox/lab.hpp"

@@ -1,6 +1,6 @@
 // Machines that join by way of their guest agent.
 #include "providers/boot_sources.hpp"
-#include "providers/guest_observer.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/launch.hpp"
 #include "providers/removal.hpp"
 #include "test/component/proxmox/template_world.hpp"

@@ -8,6 +8,7 @@
 #include "test/component/base/loop.hpp"
 #include "test/simulators/proxmox/core/simulator.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
+#include "test/support/seeded_random.hpp"
 
 using namespace providers;
 using Catch::Contains;
@@ -23,7 +24,7 @@ public:
 
 struct Fixture {
     test::Loop loop;
-    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     proxmox_simulator::Simulator simulator{loop.context.get_executor(), *loop.clock, *random,
                                            proxmox_simulator::default_world()};
     test::Authority authority{"Proxmox Virtual Environment"};

@@ -1,7 +1,7 @@
 // Tasks that do not end, and what is left of those that were ended half-way.
 #include <set>
 
-#include "providers/leftover_finder.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/provider.hpp"
 #include "test/component/proxmox/template_world.hpp"
 

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "base/virtual_clock.hpp"
 #include "providers/boot_sources.hpp"
 #include "providers/environment.hpp"
 #include "providers/provider.hpp"
 #include "test/simulators/proxmox/core/simulator.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/seeded_random.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace test {
 
@@ -104,8 +105,8 @@ public:
     std::size_t count(const std::string& method, const std::string& path_pattern) const;
 
     asio::io_context context{1};
-    base::VirtualClock clock;
-    std::unique_ptr<base::Random> random = base::make_seeded_random(7);
+    fake::VirtualClock clock;
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(7);
     proxmox_simulator::Simulator simulator;
     base::MetricsRegistry metrics;
     bool leads = true;

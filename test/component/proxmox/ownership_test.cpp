@@ -1,7 +1,7 @@
 // Nothing is touched that is not provably ours, and nothing of ours is given up while it may exist.
+#include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
 #include "providers/launch.hpp"
-#include "providers/machine_stopper.hpp"
 #include "test/component/proxmox/lab.hpp"
 
 using namespace providers;

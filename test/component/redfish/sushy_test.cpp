@@ -6,10 +6,11 @@
 #include "bootstrap/iso_image.hpp"
 #include "bootstrap/seed_server.hpp"
 #include "providers/boot_sources.hpp"
+#include "providers/capabilities.hpp"
 #include "providers/environment.hpp"
-#include "providers/host_examiner.hpp"
 #include "providers/provider.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/seeded_random.hpp"
 #include "test/unit/redfish/world.hpp"
 
 using providers::HostStage;
@@ -115,7 +116,7 @@ struct Lab {
 
     asio::io_context context;
     std::unique_ptr<base::Clock> clock = base::make_steady_clock(context.get_executor());
-    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     base::MetricsRegistry metrics;
     Inventory inventory;
     providers::ProviderEnvironment environment;

@@ -110,8 +110,6 @@ api::Node Kubelets::fresh_node(const Registration& registration) const {
     node.status.capacity = habits_.capacity(registration);
     node.status.allocatable = habits_.allocatable(registration);
     node.status.nodeInfo.systemUUID = registration.system_uuid;
-    node.status.nodeInfo.kubeletVersion = "v1.36.3";
-    node.status.nodeInfo.operatingSystem = "linux";
     node.status.nodeInfo.architecture = "amd64";
     return node;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/certificates.hpp"
+#include "api/core.hpp"
 #include "api/node.hpp"
 #include "bootstrap/approval.hpp"
 

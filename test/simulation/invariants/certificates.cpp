@@ -1,5 +1,5 @@
 // Invariant 17: a bootstrap token is good for the certificate of its claim's Node, and for no other.
-#include "api/certificates.hpp"
+#include "api/core.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {

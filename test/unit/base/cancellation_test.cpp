@@ -3,15 +3,15 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/task_group.hpp"
-#include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/virtual_clock.hpp"
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
 TEST_CASE("whoever is cancelled while bounded work runs stays cancelled, whatever he catches") {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     base::TaskGroup group(context.get_executor());
     int rounds = 0;
     auto bounded_work = [&]() -> asio::awaitable<void> { co_await clock.sleep_for(1h); };
@@ -35,7 +35,7 @@ TEST_CASE("whoever is cancelled while bounded work runs stays cancelled, whateve
 
 TEST_CASE("bounded work is over before its caller's cancellation goes on") {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     base::TaskGroup group(context.get_executor());
     bool ended = false, aborted_after_end = false;
     auto slow_to_end = [&]() -> asio::awaitable<void> {

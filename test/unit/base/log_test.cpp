@@ -1,4 +1,4 @@
-#include "base/log_format.hpp"
+#include "base/log.hpp"
 #include "test/support/catch.hpp"
 
 using base::log::format_json;

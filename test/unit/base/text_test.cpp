@@ -1,6 +1,5 @@
 #include "base/text.hpp"
 
-#include "base/terminal.hpp"
 #include "test/support/catch.hpp"
 
 TEST_CASE("a number and its noun agree") {

@@ -7,8 +7,8 @@
 
 #include "base/event.hpp"
 #include "base/task_group.hpp"
-#include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -17,7 +17,7 @@ namespace {
 
 struct Fixture {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     base::TaskGroup group{context.get_executor()};
     std::vector<std::string> trace;
 
@@ -109,5 +109,5 @@ TEST_CASE_METHOD(Fixture, "what keeps itself busy for ever uses up its allowance
     std::function<void()> again = [this, &again] { asio::post(context, again); };
     again();
     clock.allow(100);
-    CHECK_THROWS_AS(clock.run_for(context, 1s), base::VirtualClock::Exhausted);
+    CHECK_THROWS_AS(clock.run_for(context, 1s), fake::VirtualClock::Exhausted);
 }

@@ -7,6 +7,7 @@
 #include "base/http.hpp"
 #include "base/random.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/seeded_random.hpp"
 
 using namespace std::chrono_literals;
 
@@ -22,8 +23,8 @@ TEST_CASE("headers are found whatever their case, and set replaces all of a name
 }
 
 TEST_CASE("a seeded source repeats, and stays within its bound") {
-    auto first = base::make_seeded_random(7);
-    auto second = base::make_seeded_random(7);
+    auto first = fake::make_seeded_random(7);
+    auto second = fake::make_seeded_random(7);
     std::set<std::uint64_t> seen;
     for (int i = 0; i < 1000; ++i) {
         auto value = first->below(10);
@@ -53,7 +54,7 @@ TEST_CASE("backoff doubles up to its maximum and starts at nothing") {
     CHECK(backoff.after(3) == 400ms);
     CHECK(backoff.after(5) == 1s);
     CHECK(backoff.after(5000) == 1s);
-    auto random = base::make_seeded_random(1);
+    auto random = fake::make_seeded_random(1);
     for (int i = 0; i < 100; ++i) {
         auto spread = backoff.after(3, *random);
         CHECK((spread >= 300ms && spread <= 500ms));

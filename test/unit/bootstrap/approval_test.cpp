@@ -6,6 +6,7 @@
 #include "base/random.hpp"
 #include "bootstrap/signing_request.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/seeded_random.hpp"
 #include "test/unit/bootstrap/signing_requests.hpp"
 
 namespace {
@@ -203,7 +204,7 @@ const std::vector<Forgery> kForgeries{
 }  // namespace
 
 TEST_CASE("A claim's machine gets its client certificate, again with the same key") {
-    auto random = base::make_seeded_random(35);
+    auto random = fake::make_seeded_random(35);
     for (int i = 0; i < 500; ++i) {
         auto ask = good_ask(*random);
         const auto approval = ask.judge();
@@ -214,7 +215,7 @@ TEST_CASE("A claim's machine gets its client certificate, again with the same ke
 }
 
 TEST_CASE("Each forgery of a client certificate's request is denied with its reason") {
-    auto random = base::make_seeded_random(36);
+    auto random = fake::make_seeded_random(36);
     for (const auto& forgery : kForgeries) {
         for (int i = 0; i < 30; ++i) {
             auto ask = good_ask(*random);
@@ -230,7 +231,7 @@ TEST_CASE("Each forgery of a client certificate's request is denied with its rea
 }
 
 TEST_CASE("None of 10,000 forged requests is approved") {
-    auto random = base::make_seeded_random(37);
+    auto random = fake::make_seeded_random(37);
     for (int i = 0; i < 10'000; ++i) {
         auto ask = good_ask(*random);
         std::string names;

@@ -2,7 +2,6 @@
 
 #include <boost/json/parse.hpp>
 
-#include "bootstrap/root_ca.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 

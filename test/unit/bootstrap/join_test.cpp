@@ -3,7 +3,6 @@
 #include <boost/json/parse.hpp>
 
 #include "api/yaml.hpp"
-#include "bootstrap/k3s.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 

@@ -1,4 +1,4 @@
-#include "bootstrap/placeholders.hpp"
+#include "bootstrap/join.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/log.hpp"
-#include "bootstrap/byte_range.hpp"
 #include "bootstrap/iso_image.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"
@@ -34,7 +33,7 @@ base::HttpResponse get(SeedSource& source, const std::string& target, const std:
     request.headers = headers;
     const auto handler = make_seed_handler(source);
     boost::asio::io_context context;
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     return test::run(context, clock, handler(std::move(request)));
 }
 

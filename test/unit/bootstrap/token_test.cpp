@@ -1,6 +1,7 @@
 #include "bootstrap/token.hpp"
 
 #include "test/support/catch.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace {
 
@@ -23,7 +24,7 @@ TEST_CASE("A token's ID is the same for the same attempt and differs between att
 }
 
 TEST_CASE("A token has kubeadm's form and a new secret each time") {
-    auto random = base::make_seeded_random(1);
+    auto random = fake::make_seeded_random(1);
     const auto first = bootstrap::make_token(kClaimUID, 1, *random);
     const auto second = bootstrap::make_token(kClaimUID, 1, *random);
     CHECK_THAT(first.text(), Catch::Matches("[a-z0-9]{6}\\.[a-z0-9]{16}"));

@@ -2,6 +2,7 @@
 #include "providers/errors.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/pods.hpp"
+#include "test/support/seeded_random.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
 namespace {
@@ -13,7 +14,7 @@ namespace conditions = api::conditions;
 // Fails a share of all outside calls, drawn from a seed, until told to stop.
 class Faults final : public fake::Interference, public fake::ProviderCalls {
 public:
-    explicit Faults(std::uint64_t seed) : random_(base::make_seeded_random(seed)) {}
+    explicit Faults(std::uint64_t seed) : random_(fake::make_seeded_random(seed)) {}
 
     base::Duration delay(const base::HttpRequest&) override {
         return std::chrono::milliseconds{on ? random_->below(200) : 0};

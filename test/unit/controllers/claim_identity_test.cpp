@@ -7,6 +7,7 @@
 
 namespace {
 
+using namespace controllers;
 using namespace controllers::claim;
 
 const std::string kUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";

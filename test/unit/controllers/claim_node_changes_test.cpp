@@ -5,6 +5,7 @@
 
 namespace {
 
+using namespace controllers;
 using namespace controllers::claim;
 
 const std::string kClaimLabel(api::labels::kClaim);

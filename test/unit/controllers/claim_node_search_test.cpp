@@ -49,7 +49,7 @@ struct Scene {
     void make_claim_later() {
         mine.metadata.creationTimestamp = api::Time(cluster.clock.wall_now() + std::chrono::hours{1});
     }
-    claim::FoundNode find(const claim::HostPointer& host = nullptr) {
+    claim::FoundNode find(const controllers::HostPointer& host = nullptr) {
         cluster.server.put(mine);
         cluster.run_for(std::chrono::seconds{1});
         return claim::find_node(cluster.informers, mine, &provider, host);

@@ -9,6 +9,7 @@
 // A claim's decisions in tests: a claim at some stage of its life, and what is decided then.
 namespace test {
 
+using namespace controllers;
 using namespace controllers::claim;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;

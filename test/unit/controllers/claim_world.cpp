@@ -103,9 +103,9 @@ Process::Process(World& world, fake::Interference* requests, fake::ProviderCalls
       reservations_(informers_, *client_, world.clock),
       drainer_(informers_, *client_, world.clock),
       boot_data_(informers_, *client_, world.clock, *random_),
-      claims_(informers_, *client_, world.clock, events_, metrics_, instances_, reservations_, drainer_,
+      claims_({informers_, *client_, world.clock, events_, metrics_}, instances_, reservations_, drainer_,
               boot_data_, machine_reports_, disruption_reports_, world.context.get_executor()),
-      garbage_(informers_, *client_, world.clock, events_, metrics_, instances_, machine_reports_),
+      garbage_({informers_, *client_, world.clock, events_, metrics_}, instances_, machine_reports_),
       claim_controller_({"claim", 4}, claims_, world.context.get_executor(), world.clock, metrics_),
       garbage_controller_({"garbage", 1}, garbage_, world.context.get_executor(), world.clock, metrics_),
       tasks_(world.context.get_executor()) {

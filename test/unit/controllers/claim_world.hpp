@@ -9,12 +9,13 @@
 
 #include "base/log.hpp"
 #include "base/task_group.hpp"
-#include "base/virtual_clock.hpp"
 #include "controllers/claim/claim_reconciler.hpp"
 #include "controllers/garbage_collection.hpp"
 #include "kube/controller.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/fake_provider.hpp"
+#include "test/support/seeded_random.hpp"
+#include "test/support/virtual_clock.hpp"
 #include "test/unit/controllers/objects.hpp"
 
 namespace claims {
@@ -69,7 +70,7 @@ struct World {
     World();
 
     asio::io_context context;
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     fake::Cloud cloud{clock};
     base::Duration join_delay = std::chrono::seconds{5};
@@ -122,7 +123,7 @@ private:
 
     World& world_;
     base::MetricsRegistry metrics_;
-    std::unique_ptr<base::Random> random_ = base::make_seeded_random(7);
+    std::unique_ptr<base::Random> random_ = fake::make_seeded_random(7);
     std::unique_ptr<kube::Client> client_;
     Events events_;
     controllers::Informers informers_;

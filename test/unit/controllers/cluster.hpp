@@ -10,13 +10,14 @@
 
 #include "base/random.hpp"
 #include "base/task_group.hpp"
-#include "base/virtual_clock.hpp"
 #include "controllers/cache/informers.hpp"
 #include "controllers/services/reservations.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/pods.hpp"
+#include "test/support/seeded_random.hpp"
+#include "test/support/virtual_clock.hpp"
 #include "test/unit/controllers/objects.hpp"
 
 namespace test {
@@ -90,11 +91,11 @@ public:
     void finish_deletions();
 
     asio::io_context context;
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server;
     Requests requests;
     base::MetricsRegistry metrics;
-    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     kube::Client client;
     controllers::Informers informers;
     controllers::Reservations reservations;

@@ -10,7 +10,8 @@ using objects::NodeSmithControlPlane;
 namespace {
 
 struct World : test::Cluster {
-    controllers::ControlPlaneReconciler control_planes{informers, client, clock, events, reservations};
+    controllers::ControlPlaneReconciler control_planes{{informers, client, clock, events, metrics},
+                                                       reservations};
 
     World() {
         put_basics();

@@ -4,6 +4,7 @@
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
+using namespace controllers;
 using namespace controllers::disruption;
 using namespace std::chrono_literals;
 

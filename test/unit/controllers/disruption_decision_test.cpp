@@ -42,8 +42,8 @@ struct NodeWorld {
     }
     std::vector<Kind> kinds(std::chrono::seconds now = 1h) const {
         std::vector<Kind> found;
-        for (const auto* method : methods())
-            if (!method->candidacy(facts, objects::at(now)).why.empty()) found.push_back(method->kind());
+        for (const auto& method : methods())
+            if (!method.candidacy(facts, objects::at(now)).why.empty()) found.push_back(method.kind);
         return found;
     }
 };

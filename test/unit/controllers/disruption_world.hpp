@@ -30,11 +30,7 @@ struct DisruptionWorld : Cluster {
     controllers::claim::BootData boot_data{informers, client, clock, *random};
     controllers::MachineReports machine_reports;
     controllers::DisruptionReports disruption_reports;
-    controllers::ClaimReconciler claim_reconciler{informers,
-                                                  client,
-                                                  clock,
-                                                  claim_events,
-                                                  metrics,
+    controllers::ClaimReconciler claim_reconciler{{informers, client, clock, claim_events, metrics},
                                                   instances,
                                                   reservations,
                                                   drainer,
@@ -42,14 +38,10 @@ struct DisruptionWorld : Cluster {
                                                   machine_reports,
                                                   disruption_reports,
                                                   context.get_executor()};
-    controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
+    controllers::PoolReconciler pools{{informers, client, clock, events, metrics}, reservations};
     controllers::ProvisioningReconciler provisioning{
-        informers, client, clock, events, metrics, reservations, [this] { return may_mutate; }};
-    controllers::DisruptionReconciler disruption{informers,
-                                                 client,
-                                                 clock,
-                                                 events,
-                                                 metrics,
+        {informers, client, clock, events, metrics}, reservations, [this] { return may_mutate; }};
+    controllers::DisruptionReconciler disruption{{informers, client, clock, events, metrics},
                                                  drainer,
                                                  instances,
                                                  disruption_reports,

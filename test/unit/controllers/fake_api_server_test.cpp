@@ -7,10 +7,10 @@
 
 #include "api/core.hpp"
 #include "api/v1alpha1/claim.hpp"
-#include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/pods.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace {
 
@@ -22,7 +22,7 @@ const std::string kClaims = "/apis/kubenodesmith.parawell.cloud/v1alpha1/namespa
 
 struct Cluster {
     asio::io_context context;
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     std::unique_ptr<base::HttpTransport> transport = server.connect();
 

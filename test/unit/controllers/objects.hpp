@@ -22,7 +22,7 @@ using api::v1alpha1::NodeSmithControlPlane;
 using api::v1alpha1::NodeSmithPool;
 using api::v1alpha1::NodeSmithProvider;
 
-// The start of base::VirtualClock.
+// The start of fake::VirtualClock.
 inline const api::Time kStart{std::chrono::system_clock::time_point{std::chrono::seconds{1'800'000'000}}};
 inline api::Time at(std::chrono::seconds after_start) {
     return api::Time(kStart.at + after_start);

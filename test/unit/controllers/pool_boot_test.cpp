@@ -12,7 +12,7 @@ using objects::NodeSmithProvider;
 namespace {
 
 struct World : test::Cluster {
-    controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
+    controllers::PoolReconciler pools{{informers, client, clock, events, metrics}, reservations};
 
     explicit World(BootstrapMethod method) {
         put_basics();

@@ -11,7 +11,7 @@ using objects::NodeSmithPool;
 namespace {
 
 struct World : test::Cluster {
-    controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
+    controllers::PoolReconciler pools{{informers, client, clock, events, metrics}, reservations};
 
     World() {
         put_basics();

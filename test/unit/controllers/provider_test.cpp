@@ -74,7 +74,7 @@ struct World : test::Cluster {
             script.token = config.credentials.at("PROXMOX_TOKEN_ID");
             return std::make_unique<Backend>(script);
         }};
-    controllers::ProviderReconciler providers{informers, client, clock, events, metrics, instances};
+    controllers::ProviderReconciler providers{{informers, client, clock, events, metrics}, instances};
 
     World() {
         providers::HostOffering host;

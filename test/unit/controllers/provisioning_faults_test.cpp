@@ -18,8 +18,8 @@ bool creates_claim(const base::HttpRequest& request) {
 
 // The pools' own reconciler is late, so their statuses are as they were.
 struct LatePools : test::Cluster {
-    ProvisioningReconciler provisioning{informers,          client, clock, events, metrics, reservations,
-                                        [] { return true; }};
+    ProvisioningReconciler provisioning{
+        {informers, client, clock, events, metrics}, reservations, [] { return true; }};
 
     LatePools() {
         put_basics();
@@ -117,7 +117,7 @@ TEST_CASE("two operators at once, each with an old picture, buy no more than the
     kube::Client client(world.server.connect(), world.clock, world.metrics);
     controllers::Informers informers(client, world.clock, *world.random, world.context.get_executor());
     controllers::Reservations reservations(informers, client, world.clock);
-    ProvisioningReconciler second(informers, client, world.clock, world.events, world.metrics, reservations,
+    ProvisioningReconciler second({informers, client, world.clock, world.events, world.metrics}, reservations,
                                   [] { return true; });
     kube::ControllerOptions options;
     options.name = "second";

@@ -9,6 +9,7 @@
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
+using namespace controllers;
 using namespace controllers::provisioning;
 using namespace std::chrono_literals;
 using controllers::PoolCounts;

@@ -7,6 +7,7 @@
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/objects.hpp"
 
+using namespace controllers;
 using namespace controllers::provisioning;
 using namespace std::chrono_literals;
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "api/v1alpha1/machine_cost.hpp"
+#include "api/v1alpha1/common.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/provisioning_world.hpp"
 

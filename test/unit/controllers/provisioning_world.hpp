@@ -8,9 +8,9 @@
 namespace test {
 
 struct ProvisioningWorld : Cluster {
-    controllers::PoolReconciler pools{informers, client, clock, events, metrics, reservations};
+    controllers::PoolReconciler pools{{informers, client, clock, events, metrics}, reservations};
     controllers::ProvisioningReconciler provisioning{
-        informers, client, clock, events, metrics, reservations, [this] { return may_mutate; }};
+        {informers, client, clock, events, metrics}, reservations, [this] { return may_mutate; }};
 
     explicit ProvisioningWorld(objects::NodeSmithPool pool = objects::pool("small")) {
         put_basics();

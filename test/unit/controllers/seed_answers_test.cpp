@@ -4,6 +4,7 @@
 #include "test/support/catch.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/seeded_random.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 #include "test/unit/controllers/claim_world.hpp"
 
@@ -32,7 +33,7 @@ struct Serving {
     World world;
     CountSecrets secrets;
     base::MetricsRegistry metrics;
-    std::unique_ptr<base::Random> random = base::make_seeded_random(7);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(7);
     kube::Client client{world.server.connect(&secrets), world.clock, metrics};
     controllers::Informers informers{client, world.clock, *random, world.context.get_executor()};
     controllers::claim::BootData boot_data{informers, client, world.clock, *random, "http://10.0.0.9:8082"};

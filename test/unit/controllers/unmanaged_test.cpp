@@ -5,10 +5,11 @@
 #include <memory>
 
 #include "base/random.hpp"
-#include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/seeded_random.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace {
 
@@ -75,12 +76,12 @@ public:
     }
 
     boost::asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     base::MetricsRegistry metrics;
     Refusals refusals;
     kube::Client client{server.connect(&refusals), clock, metrics};
-    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     controllers::Informers informers{client, clock, *random, context.get_executor(),
                                      ManagedNamespaces({"kubenodesmith", "lab"})};
 

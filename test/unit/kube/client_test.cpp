@@ -51,7 +51,7 @@ const std::string kPod = R"({"kind":"Pod","metadata":{"name":"p","namespace":"n"
 
 struct Fixture {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     base::MetricsRegistry metrics;
     Scripted* wire = nullptr;
     std::unique_ptr<kube::Client> client;

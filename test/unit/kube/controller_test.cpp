@@ -41,7 +41,7 @@ private:
 
 struct Fixture {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     base::MetricsRegistry metrics;
     Script script{clock};
     kube::Controller controller{{"test", 2}, script, context.get_executor(), clock, metrics};

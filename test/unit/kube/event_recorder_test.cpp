@@ -5,6 +5,7 @@
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace {
 
@@ -25,12 +26,12 @@ public:
 
 struct Fixture {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     Trouble trouble;
     base::MetricsRegistry metrics;
     kube::Client client{server.connect(&trouble), clock, metrics};
-    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     std::unique_ptr<kube::EventWriter> writer =
         kube::make_event_writer(client, clock, *random, context.get_executor(), "operator");
     base::TaskGroup group{context.get_executor()};

@@ -5,6 +5,7 @@
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace {
 
@@ -45,12 +46,12 @@ public:
 
 struct Fixture {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     Trouble trouble;
     base::MetricsRegistry metrics;
     kube::Client client{server.connect(&trouble), clock, metrics};
-    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     kube::Informer<api::Pod> pods{client, clock, *random, context.get_executor()};
     base::TaskGroup group{context.get_executor()};
     std::vector<std::string> changes;

@@ -5,6 +5,7 @@
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace {
 
@@ -28,7 +29,7 @@ public:
 };
 
 struct Candidate {
-    Candidate(asio::io_context& context, base::VirtualClock& clock, fake::ApiServer& server,
+    Candidate(asio::io_context& context, fake::VirtualClock& clock, fake::ApiServer& server,
               const std::string& name)
         : client(server.connect(&network), clock, metrics), group(context.get_executor()) {
         kube::LeaderElectionOptions options;
@@ -45,7 +46,7 @@ struct Candidate {
     }
     Network network;
     base::MetricsRegistry metrics;
-    std::unique_ptr<base::Random> random = base::make_seeded_random(3);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(3);
     kube::Client client;
     std::unique_ptr<kube::LeaderElector> elector;
     bool led = false;
@@ -55,7 +56,7 @@ struct Candidate {
 
 struct Fixture {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     Candidate a{context, clock, server, "a"};
     Candidate b{context, clock, server, "b"};

@@ -1,4 +1,4 @@
-#include "kube/reflector_state.hpp"
+#include "kube/reflector.hpp"
 
 #include "test/support/catch.hpp"
 

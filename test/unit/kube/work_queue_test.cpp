@@ -15,7 +15,7 @@ kube::ObjectKey key(const std::string& name) {
 
 struct Fixture {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     base::MetricsRegistry metrics;
     kube::WorkQueue queue{"test", context.get_executor(), clock, metrics};
     base::TaskGroup group{context.get_executor()};

@@ -7,6 +7,7 @@
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace {
 
@@ -15,7 +16,7 @@ using namespace std::chrono_literals;
 
 struct Fixture {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     base::MetricsRegistry metrics;
     fake::ApiServer server{context.get_executor(), clock};
     bool may_write = true;
@@ -72,7 +73,7 @@ TEST_CASE_METHOD(Fixture, "what was held back was certainly not sent, and says w
 TEST_CASE_METHOD(Fixture,
                  "a process that does not lead can still win the lease, read, and ask who somebody is") {
     may_write = false;
-    auto random = base::make_seeded_random(1);
+    auto random = fake::make_seeded_random(1);
     kube::LeaderElectionOptions options;
     options.lease = {"n", "lease"};
     options.identity = "me";
@@ -87,7 +88,7 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "an Event that may not be written now is written once the lease is sure again") {
-    auto random = base::make_seeded_random(1);
+    auto random = fake::make_seeded_random(1);
     auto events = kube::make_event_writer(client, clock, *random, context.get_executor(), "test");
     may_write = false;
     base::TaskGroup group(context.get_executor());

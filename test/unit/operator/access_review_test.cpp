@@ -45,7 +45,7 @@ public:
 
 struct World {
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     base::MetricsRegistry metrics;
     Reviews reviews;

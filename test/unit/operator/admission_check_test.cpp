@@ -2,9 +2,9 @@
 
 #include "api/core.hpp"
 #include "base/task_group.hpp"
-#include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace {
 
@@ -24,7 +24,7 @@ public:
 
 struct World {
     boost::asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     base::MetricsRegistry metrics;
     Policies policies;

@@ -22,7 +22,7 @@ public:
 
 struct World {
     boost::asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     fake::ApiServer server{context.get_executor(), clock};
     base::MetricsRegistry metrics;
     Refusal refusal;

@@ -1,10 +1,10 @@
-#include "operator/loop_watch.hpp"
+#include "operator/process_metrics.hpp"
 
 #include <boost/asio/post.hpp>
 #include <ctime>
 
-#include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace {
 
@@ -18,7 +18,7 @@ void spend(std::clock_t ticks) {
 
 struct World {
     boost::asio::io_context loop{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     base::MetricsRegistry metrics;
     kubenodesmith::LoopWatch watch{metrics, clock};
 

@@ -7,10 +7,11 @@
 #include "api/v1alpha1/host.hpp"
 #include "api/v1alpha1/pool.hpp"
 #include "api/v1alpha1/provider.hpp"
-#include "base/virtual_clock.hpp"
 #include "operator/operator.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/fake_api_server.hpp"
+#include "test/support/seeded_random.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace {
 
@@ -62,8 +63,8 @@ struct World {
     }
 
     boost::asio::io_context context{1};
-    base::VirtualClock clock;
-    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    fake::VirtualClock clock;
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     fake::ApiServer server{context.get_executor(), clock, with_our_kinds()};
     std::unique_ptr<kubenodesmith::Operator> program;
     bool has_ended = false;

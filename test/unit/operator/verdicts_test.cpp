@@ -1,4 +1,4 @@
-#include "operator/verdicts.hpp"
+#include "operator/access_review.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -73,8 +73,9 @@ Outcome planned(const std::string& picture, api::Time now) {
 // What the operator does once it has looked at the cluster for the first time, one second after its start.
 Outcome done(test::Cluster& cluster) {
     controllers::ProvisioningReconciler provisioning{
-        cluster.informers, cluster.client,       cluster.clock,      cluster.events,
-        cluster.metrics,   cluster.reservations, [] { return true; }};
+        {cluster.informers, cluster.client, cluster.clock, cluster.events, cluster.metrics},
+        cluster.reservations,
+        [] { return true; }};
     std::set<std::string> before;
     for (const auto& claim : cluster.server.list<objects::NodeSmithClaim>())
         before.insert(claim.metadata.name);

@@ -6,6 +6,7 @@
 
 #include "test/simulators/proxmox/core/transport.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace proxmox_simulator::test {
 namespace {
@@ -55,7 +56,7 @@ std::vector<std::string> Answer::errors() const {
 }
 
 Driver::Driver(World initial, std::uint64_t seed)
-    : random(base::make_seeded_random(seed)),
+    : random(fake::make_seeded_random(seed)),
       simulator(context.get_executor(), clock, *random, std::move(initial)) {}
 
 Driver::~Driver() {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/virtual_clock.hpp"
 #include "test/simulators/proxmox/core/simulator.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
+#include "test/support/virtual_clock.hpp"
 
 namespace proxmox_simulator::test {
 
@@ -51,7 +51,7 @@ public:
     World& world() { return simulator.cluster().world; }
 
     asio::io_context context{1};
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     std::unique_ptr<base::Random> random;
     Simulator simulator;
     std::string token = std::string("PVEAPIToken=automation@pve!kubenodesmith=") + kDefaultTokenSecret;

@@ -8,6 +8,7 @@
 #include "base/task_group.hpp"
 #include "providers/errors.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/seeded_random.hpp"
 #include "test/unit/redfish/world.hpp"
 
 using namespace redfish_tests;
@@ -27,7 +28,7 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
 
 class Chaos {
 public:
-    explicit Chaos(std::uint64_t seed) : random_(base::make_seeded_random(seed)), world_(some_spec()) {
+    explicit Chaos(std::uint64_t seed) : random_(fake::make_seeded_random(seed)), world_(some_spec()) {
         for (int i = 0; i < kHosts; ++i) world_.add(name_of(i), some_profile(i));
         // One more that is somebody else's.
         auto& foreign = world_.add("foreign", {.uuid = "4c4c4544-0042-3510-8054-b4c04f4d3fff"});

@@ -1,6 +1,6 @@
 // Each habit of a vendor (docs/redfish.md) against a simulated BMC that has it: without its handling the test
 // fails.
-#include "providers/session_holder.hpp"
+#include "providers/capabilities.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/redfish/world.hpp"
 

@@ -1,7 +1,7 @@
 #include "test/unit/redfish/world.hpp"
 
+#include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
-#include "providers/host_examiner.hpp"
 
 // Every version of a host has one of its own.
 struct providers::HostSource {};

@@ -18,6 +18,7 @@
 #include "providers/redfish/redfish_provider.hpp"
 #include "test/simulators/redfish/transport.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace redfish_tests {
 
@@ -76,10 +77,10 @@ struct World {
     }
 
     asio::io_context context;
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     redfish_simulator::Network network{clock};
     Inventory inventory;
-    std::unique_ptr<base::Random> random = base::make_seeded_random(1);
+    std::unique_ptr<base::Random> random = fake::make_seeded_random(1);
     base::MetricsRegistry metrics;
     bool may_mutate = true;
     providers::ProviderEnvironment environment;

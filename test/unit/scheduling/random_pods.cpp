@@ -55,7 +55,7 @@ void PodMaker::bind(api::PersistentVolumeClaim& claim) {
     volume->spec.accessModes = claim.spec.accessModes;
     volume->spec.capacity = claim.spec.resources.requests;
     volume->spec.storageClassName = *claim.spec.storageClassName;
-    volume->spec.csi = {kVolumeDriver, volume->metadata.name};
+    volume->spec.csi.emplace().driver = kVolumeDriver;
     auto& owner = volume->spec.claimRef.emplace();
     owner.namespace_ = claim.metadata.namespace_;
     owner.name = claim.metadata.name;

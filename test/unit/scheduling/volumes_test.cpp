@@ -30,7 +30,7 @@ std::shared_ptr<api::StorageClass> storage_class() {
 std::shared_ptr<api::PersistentVolume> volume_in(const std::string& name, const std::string& zone) {
     auto made = std::make_shared<api::PersistentVolume>();
     made->metadata.name = name;
-    made->spec.csi = {"csi.test", name};
+    made->spec.csi.emplace().driver = "csi.test";
     auto& required = made->spec.nodeAffinity.emplace().required.emplace();
     required.nodeSelectorTerms.emplace_back().matchExpressions = {in(kZone, {zone})};
     return made;
@@ -46,7 +46,7 @@ PodBuilder with_volume(const std::string& name, const std::string& claim_name) {
 
 std::shared_ptr<const api::CSINode> holds(int volumes) {
     auto csi = std::make_shared<api::CSINode>();
-    csi->spec.drivers.push_back({"csi.test", "id", {}, api::VolumeNodeResources{volumes}});
+    csi->spec.drivers.push_back({"csi.test", {}, api::VolumeNodeResources{volumes}});
     return csi;
 }
 

@@ -1,8 +1,8 @@
 #include "operator/status_page/page.hpp"
 
-#include "base/virtual_clock.hpp"
 #include "operator/status_page/html.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/virtual_clock.hpp"
 #include "test/unit/plan/picture.hpp"
 
 using namespace kubenodesmith;

@@ -104,7 +104,7 @@ private:
     }
 
     asio::io_context context_{1};
-    base::VirtualClock clock_;
+    fake::VirtualClock clock_;
     fake::ApiServer server_{context_.get_executor(), clock_, options()};
 };
 

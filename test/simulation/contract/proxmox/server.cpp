@@ -13,6 +13,7 @@
 #include "test/simulators/proxmox/core/world_file.hpp"
 #include "test/simulators/proxmox/server/control.hpp"
 #include "test/support/run_coroutine.hpp"
+#include "test/support/seeded_random.hpp"
 
 namespace contract::proxmox {
 namespace {
@@ -76,8 +77,8 @@ public:
 
 private:
     asio::io_context context_{1};
-    base::VirtualClock clock_;
-    std::unique_ptr<base::Random> random_ = base::make_seeded_random(1);
+    fake::VirtualClock clock_;
+    std::unique_ptr<base::Random> random_ = fake::make_seeded_random(1);
     Simulator simulator_{context_.get_executor(), clock_, *random_, proxmox_simulator::default_world()};
     proxmox_simulator::SimulatorTransport transport_{simulator_};
     proxmox_simulator::RequestLog log_{""};

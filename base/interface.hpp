@@ -1,0 +1,13 @@
+// What all interfaces have in common.
+#pragma once
+
+namespace base {
+
+struct Interface {
+    Interface() = default;
+    Interface(const Interface&) = delete;
+    Interface& operator=(const Interface&) = delete;
+    virtual ~Interface() = default;
+};
+
+}  // namespace base

@@ -1,0 +1,109 @@
+// What only some backends can do.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/interface.hpp"
+#include "providers/host_report.hpp"
+#include "providers/machine.hpp"
+#include "providers/removal.hpp"
+
+namespace providers {
+
+namespace asio = boost::asio;
+
+struct Adopted {
+    MachineRecord record;
+    std::string provider_id;
+    std::string zone;  // empty: it has none
+};
+// It is not proven to be that machine, and nothing was changed.
+struct NotAdopted {
+    std::string message;  // what is missing
+};
+using AdoptResult = std::variant<Adopted, NotAdopted>;
+
+// Taking over machines that the Go project KubeNodeSmith made: they carry its tag, but no mark of ours.
+// Implemented by backends that can.
+class Adopter : public base::Interface {
+public:
+    // Writes the mark of `identity` into the machine called `identity.claim_name`, if it is the only one of
+    // that name, has the provider's tag, and has the UUID of `identity`, which its Node reports. Repeatable.
+    // Throws ProviderError.
+    virtual asio::awaitable<AdoptResult> adopt(MachineIdentity identity) = 0;
+};
+
+struct GuestSight {
+    bool answers = false;                // its agent did
+    std::vector<std::string> addresses;  // none that only the guest itself or its link knows; at most 16
+    std::string obstacle;                // why the agent could not be asked; empty: it was
+};
+
+// Looking into the guest of a machine that runs, for whoever wants to know how far it came.
+// Implemented by backends whose guests may have an agent.
+class GuestObserver : public base::Interface {
+public:
+    // One request. Never throws ProviderError: what is wrong is in the sight.
+    virtual asio::awaitable<GuestSight> look_at_guest(MachineRecord record) = 0;
+};
+
+// Looking at the hosts of a backend of bare metal, one by one.
+class HostExaminer : public base::Interface {
+public:
+    // Looks at one NodeSmithHost through its BMC. Never throws ProviderError: what is wrong is in the report.
+    virtual asio::awaitable<HostReport> examine_host(std::string host) = 0;
+};
+
+struct Leftover {
+    MachineRecord record;     // where it is; the claim that recorded the same may know of it
+    std::string message;      // what it is and what a person has to do
+    bool is_certain = false;  // else it may be that somebody is at work on it, unseen
+};
+
+// Finding what died half-way on its way to become a machine of ours: too young for a mark, so list() does not
+// show it and nobody may touch it, but it takes room, and a person should know.
+// Implemented by backends where that can be.
+class LeftoverFinder : public base::Interface {
+public:
+    // Only what is not being worked on any more. Throws ProviderError.
+    virtual asio::awaitable<std::vector<Leftover>> leftovers() = 0;
+};
+
+// It is off, stays so when its host is restarted, and takes no room there but that of its disks.
+struct Stopped {};
+using StopResult = std::variant<Stopped, Gone, RemovalInProgress, RemovalBlocked>;
+
+// Stopping a machine that stays, for a person to look into it.
+// Implemented by backends whose machines cost little while they are off.
+class MachineStopper : public base::Interface {
+public:
+    // Takes it one step nearer to being off: it is asked to shut down first. Never touches what does not
+    // prove to be this machine, nor one that runs and is in use. remove() ends it later. Throws
+    // ProviderError.
+    virtual asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record,
+                                             InUseCheck in_use) = 0;
+};
+
+// A backend that is logged in at servers which have few sessions to give: they are ended before the process
+// is.
+class SessionHolder : public base::Interface {
+public:
+    // For the end, when nothing else calls the backend any more. Cancelling half-way leaves sessions that end
+    // by themselves after a while.
+    virtual asio::awaitable<void> end_sessions() = 0;
+};
+
+// Null: this backend cannot; else it lives as long as the backend.
+struct Capabilities {
+    Adopter* adopter = nullptr;
+    GuestObserver* guest_observer = nullptr;
+    HostExaminer* host_examiner = nullptr;
+    LeftoverFinder* leftover_finder = nullptr;
+    MachineStopper* machine_stopper = nullptr;
+    SessionHolder* session_holder = nullptr;
+};
+
+}  // namespace providers
