@@ -5,8 +5,8 @@
 #include <boost/json/parse.hpp>
 
 #include "api/bytes.hpp"
-#include "base/virtual_clock.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/virtual_clock.hpp"
 
 using namespace redfish_player;
 
@@ -64,7 +64,7 @@ struct Lab {
     json::object read(const std::string& target) { return json::parse(ask("GET", target).body).as_object(); }
 
     asio::io_context context;
-    base::VirtualClock clock;
+    fake::VirtualClock clock;
     std::string password = "secret";
     Player player{Tree(json::parse(kTree).as_object()), options(), clock};
 };
