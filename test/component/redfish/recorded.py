@@ -111,9 +111,8 @@ class Recording:
         listed = next((place[name + ALLOWABLE] for place in places if name + ALLOWABLE in place), None)
         return listed if any(name in place for place in places) else None
 
-    @property
-    def takes_boot_uri(self):
-        return any("HttpBootUri" in (place.get("Boot") or {}) for place in (self.system, self.settings))
+    def has_in_boot(self, name):
+        return any(name in (place.get("Boot") or {}) for place in (self.system, self.settings))
 
     @property
     def cd_slots(self):
@@ -150,7 +149,7 @@ def is_old_idrac(recording, told):
 
 TRUTHS = (
     (r"does not take boot target (\w+)(?:; it offers (.+))?$", lambda r, match: offers(r, match[1], match[2])),
-    (r"HttpBootUri", lambda r, _: "UefiHttp" in (r.boot_targets or []) and not r.takes_boot_uri),
+    (r"does not take boot target \w+: The property (\w+) is not known\.", lambda r, match: not r.has_in_boot(match[1])),
     (r"the BMC has no slot for a CD image$", lambda r, _: not r.cd_slots),
     (r"iDRAC (?:with firmware (\S+) )?would boot its physical drive", lambda r, match: is_old_idrac(r, match[1])),
     (r"set spec\.bmc\.systemID to one of (.+)$",
