@@ -101,6 +101,7 @@ inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
 // Host
 inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
+inline constexpr std::string_view kInventoryComplete = "InventoryComplete";
 inline constexpr std::string_view kHealthy = "Healthy";
 // ControlPlane
 inline constexpr std::string_view kClusterHealthy = "ClusterHealthy";

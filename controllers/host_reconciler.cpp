@@ -6,6 +6,8 @@
 #include "base/backoff.hpp"
 #include "base/uuid.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/state/node_search.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "kube/watches.hpp"
 #include "providers/capabilities.hpp"
 #include "providers/provider.hpp"
@@ -106,8 +108,18 @@ asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
     const bool due = is_due(looks_[key], *host);
     if (due) co_await ask(key, host);
     co_await write(key);
-    const auto wait = looks_[key].next - clock_.now();
-    co_return kube::Result{std::max(wait, base::Duration::zero())};
+    co_return kube::Result{until_news(key)};
+}
+
+// Until it is to be asked, or a pause that its status tells of is over.
+base::Duration HostReconciler::until_news(const kube::ObjectKey& key) {
+    auto wait = looks_[key].next - clock_.now();
+    const auto host = informers_.hosts.store().get(key);
+    const auto& retry = host ? host->status.nextRetryTime : std::nullopt;
+    const auto now = clock_.wall_now();
+    if (retry && now < retry->at)
+        wait = std::min(wait, std::chrono::duration_cast<base::Duration>(retry->at - now));
+    return std::max(wait, base::Duration::zero());
 }
 
 // A host that is known is not asked just because this process is new: after a restart a thousand of them
@@ -159,6 +171,7 @@ asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host)
         looks_[key].report = std::move(report);
     }
     auto& looked = looks_[key];
+    looked.at = api::Time(clock_.wall_now());
     looked.failures = looked.report->reason.empty() ? 0 : looked.failures + 1;
     looked.next = clock_.now() + pause_after(looked, *host);
 }
@@ -180,6 +193,11 @@ HostFacts HostReconciler::facts_of(const HostPointer& host,
     if (look.report) facts.report = &*look.report;
     const bool is_its = claim && host->status.claimRef && claim->metadata.uid == host->status.claimRef->uid;
     if (is_its) facts.claim = claim.get();
+    if (look.report) facts.looked = look.at;
+    if (is_its) {
+        const auto node = claim::noted_node(informers_, *claim);
+        facts.has_ready_node = node && is_ready(*node);
+    }
     auto uuid = host->status.systemUUID;
     if (facts.report && !facts.report->system_uuid.empty()) uuid = facts.report->system_uuid;
     if (!uuid.empty()) {

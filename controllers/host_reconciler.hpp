@@ -24,7 +24,10 @@ struct HostFacts {
     const providers::HostReport* report = nullptr;         // null: its BMC was not asked yet
     const api::v1alpha1::NodeSmithClaim* claim = nullptr;  // the one that has it; null: none, or it is gone
     std::string twin;  // an older host with the same system UUID; empty: there is none
-    std::string node;  // of the cluster, with the host's UUID, though no claim has the host
+    // When the BMC said what the report says; nullopt: it was not asked by this process.
+    std::optional<api::Time> looked;
+    bool has_ready_node = false;  // the claim's Node runs there and is Ready
+    std::string node;             // of the cluster, with the host's UUID, though no claim has the host
     api::Time now;
 };
 
@@ -47,12 +50,14 @@ private:
         std::int64_t generation = 0;
         std::string claim_uid;
         std::optional<providers::HostReport> report;
+        std::optional<api::Time> at;  // of the report
         base::TimePoint next{};
         int failures = 0;
     };
 
     void begin(const kube::ObjectKey& key, const api::v1alpha1::NodeSmithHost& host);
     bool is_due(const Look& look, const api::v1alpha1::NodeSmithHost& host) const;
+    base::Duration until_news(const kube::ObjectKey& key);
     asio::awaitable<void> ask(kube::ObjectKey key, HostPointer host);
     base::Duration pause_after(const Look& look, const api::v1alpha1::NodeSmithHost& host);
     base::Duration interval(const api::v1alpha1::NodeSmithHost& host) const;

@@ -22,6 +22,7 @@ namespace {
 // off; anything else means that the machine was changed.
 constexpr double kLeastOfMemory = 0.85;
 constexpr double kLeastOfCores = 0.5;
+constexpr std::chrono::minutes kPowerSettles{2};
 
 struct HostVerdict {
     HostPhase phase;
@@ -92,6 +93,44 @@ std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     return capacity;
 }
 
+std::string all_of(const std::vector<std::string>& flaws) {
+    std::string text;
+    for (const auto& flaw : flaws) text += (text.empty() ? "" : "; ") + flaw;
+    return text;
+}
+
+std::string speed_text(std::int64_t mbps) {
+    return mbps >= 1000 && mbps % 1000 == 0 ? std::to_string(mbps / 1000) + "G" : std::to_string(mbps) + "M";
+}
+
+void describe_parts(HostStatus& status, const providers::HostReport& report) {
+    constexpr std::size_t kLongest = 256;
+    status.disks.clear();
+    status.ports.clear();
+    std::string disks, ports;
+    for (const auto& [kind, size, count] : report.disks) {
+        status.disks.push_back({kind, size, count});
+        disks += (disks.empty() ? "" : ", ") + std::to_string(count) + "x" +
+                 (size > 0 ? std::to_string(size) + "GB" : "?") + (kind.empty() ? "" : " " + kind);
+    }
+    for (const auto& [speed, count] : report.ports) {
+        status.ports.push_back({speed, count});
+        ports += (ports.empty() ? "" : ", ") + std::to_string(count) + "x" + speed_text(speed);
+    }
+    status.diskSummary = disks.substr(0, kLongest);
+    status.portSummary = ports.substr(0, kLongest);
+}
+
+// It outlives the process: each new one would send them once more.
+void note_refusal(HostStatus& status, const HostFacts& facts) {
+    const auto& report = *facts.report;
+    const bool is_known =
+        status.refusedCredentials && status.refusedCredentials->secret == report.refused_credentials;
+    if (report.authenticated) status.refusedCredentials.reset();
+    if (report.refused_credentials.empty() || is_known) return;
+    status.refusedCredentials = api::v1alpha1::RefusedCredentials{report.refused_credentials, facts.now};
+}
+
 void observe(HostStatus& status, const HostFacts& facts) {
     if (!facts.report) return;
     const auto& report = *facts.report;
@@ -104,12 +143,20 @@ void observe(HostStatus& status, const HostFacts& facts) {
             report.authenticated ? ConditionStatus::True : ConditionStatus::False,
             report.authenticated ? "Authenticated" : report.reason,
             report.authenticated ? "the BMC accepts the credentials" : report.message, facts);
+    note_refusal(status, facts);
     if (!answered) return;
     status.powerState = report.power_state;
     status.health = report.health;
     status.serialNumber = report.serial_number;
     status.macs = report.macs;
     status.powerWatts = steady(status.powerWatts, report.power_watts);
+    describe_parts(status, report);
+    const bool is_complete = report.flaws.empty();
+    set(status, conditions::kInventoryComplete, is_complete ? ConditionStatus::True : ConditionStatus::False,
+        is_complete ? "Complete" : "Incomplete",
+        is_complete ? "what its BMC tells of it could be used"
+                    : "left out of the status: " + all_of(report.flaws),
+        facts);
     // While it is reserved the host is the machine that the claim took, also after the claim has vanished:
     // that machine is to be turned off, and no other that answers in its place.
     if (!status.claimRef || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
@@ -209,7 +256,7 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
                     " in a row; it is tried again at " + status.nextRetryTime->str()};
     if (status.powerState == "On" && !is_adoptable(host)) {
         const auto whose = facts.node.empty() ? "somebody else uses it" : "it runs Node " + facts.node;
-        return {HostPhase::Foreign, "Foreign",
+        return {HostPhase::Foreign, "InUseByOthers",
                 "is on though no claim has it (" + whose +
                     "): it is left alone; turn it off, or annotate it with " +
                     std::string(api::annotations::kAdopt) + "=true to let claims have it as it is"};
@@ -222,6 +269,21 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
         return {HostPhase::Quarantined, "CapacityUnknown",
                 "its BMC does not tell cores and memory; set spec.capacity"};
     return {HostPhase::Available, "", "can be given to a claim"};
+}
+
+// What proves that it is on for its claim: that the claim turned it on, or that the claim's Node runs there.
+// A host that went off may be on again by somebody else's doing.
+void judge_power(HostStatus& status, const HostFacts& facts) {
+    if (!status.claimRef) return;
+    const bool serves = status.phase == HostPhase::InUse || status.phase == HostPhase::Draining;
+    if (serves && facts.has_ready_node && status.powerState == "On" && !status.wokenTime)
+        status.wokenTime = facts.now;
+    const bool is_up = serves || status.phase == HostPhase::Joining;
+    const bool is_off = facts.report && facts.report->reason.empty() && facts.report->power_state == "Off";
+    // Until then a BMC may tell what it remembers.
+    const bool is_known =
+        facts.looked && status.wokenTime && status.wokenTime->at + kPowerSettles <= facts.looked->at;
+    if (is_up && is_off && is_known) status.wokenTime.reset();
 }
 
 // How long it took from being taken to being a Node, smoothed.
@@ -252,6 +314,7 @@ HostStatus next_host_status(const HostFacts& facts) {
         status.nextRetryTime.reset();
     }
     status.phase = verdict.phase;
+    judge_power(status, facts);
     // One that serves is as it should be, like one that can.
     const bool is_well = verdict.reason.empty() || verdict.phase == HostPhase::InUse;
     set(status, conditions::kReady, is_well ? ConditionStatus::True : ConditionStatus::False,

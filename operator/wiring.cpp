@@ -43,7 +43,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
       decisions(*events, clock()),
       informers(client, clock(), random(), executor(), settings.namespaces),
       context{informers, client, clock(), decisions, metrics},
-      host_inventory(informers, client, clock()),
+      host_inventory(informers, client, clock(), decisions),
       provider_environment{executor(),
                            clock(),
                            random(),

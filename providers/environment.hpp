@@ -27,6 +27,7 @@ struct ProviderConfig {
     std::string cluster_id;
     api::v1alpha1::ProviderSpec spec;
     std::map<std::string, std::string> credentials;  // the Secret's data, decoded
+    std::string credentials_version;                 // "NAME@VERSION" of the Secret
 };
 // References outlive the provider.
 struct ProviderEnvironment {

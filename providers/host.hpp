@@ -38,6 +38,9 @@ struct HostUse {
     HostStage stage = HostStage::other;
     std::int32_t failures = 0;                 // attempts in a row after which it never became a Node
     std::optional<base::WallTime> next_retry;  // then: when it is tried again
+    // When it was turned on for its owner, or proved to be the owner's; nullopt: nothing says that it is not
+    // somebody else's doing that it is on, so its power is never cut.
+    std::optional<base::WallTime> woken;
 
     bool operator==(const HostUse&) const = default;
 };
@@ -78,9 +81,11 @@ struct Host {
     // What its user says.
     BmcAddress bmc;
     std::string boot_mac;
-    std::string node_name;  // empty: its own
+    std::string pinned_uuid;  // system UUID; empty: whichever its BMC tells
+    std::string node_name;    // empty: its own
     std::int32_t priority = 0;
     bool is_in_maintenance = false;
+    bool is_given = false;  // although it is on, whoever turned it on
     std::vector<std::string> quirks;
 
     // What is known of it.
@@ -92,6 +97,8 @@ struct Host {
     std::optional<Capacity> capacity;
 
     HostUse use;
+    // The version of the Secret whose user and password its BMC refused; empty: it refused none.
+    std::string refused_credentials;
     std::shared_ptr<const HostSource> source;
 };
 using HostPointer = std::shared_ptr<const Host>;

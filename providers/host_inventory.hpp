@@ -15,6 +15,11 @@ namespace providers {
 
 namespace asio = boost::asio;
 
+struct SecretData {
+    std::map<std::string, std::string> data;
+    std::string version;  // another one after each change
+};
+
 class HostInventory : public base::Interface {
 public:
     // Every host of the namespace that names the provider, in the order of their names; may be stale.
@@ -25,12 +30,13 @@ public:
     // As it is now; nullopt: there is none of that name.
     virtual asio::awaitable<std::optional<Host>> read(std::string namespace_, std::string name) = 0;
     // Compare-and-swap: writes `use`, and with `message` that the host is not ready, only if it is still as
-    // `before` says; nullopt: it is not. Writes nothing if nothing changes.
-    // This is the only place where ownership of a host is decided.
+    // `before` says; nullopt: it is not. Without a message its stage and readiness stay. Writes nothing if
+    // nothing changes. This is the only place where ownership of a host is decided.
     virtual asio::awaitable<std::optional<Host>> write(Host before, HostUse use, std::string message) = 0;
-    // The data of a Secret in the namespace. Throws CredentialsError if there is none.
-    virtual asio::awaitable<std::map<std::string, std::string>> secret(std::string namespace_,
-                                                                       std::string name) = 0;
+    // Tells people what is about to be done to the host, or was found out about it.
+    virtual void announce(const Host& host, std::string reason, std::string message) = 0;
+    // A Secret in the namespace. Throws CredentialsError if there is none.
+    virtual asio::awaitable<SecretData> secret(std::string namespace_, std::string name) = 0;
 };
 
 }  // namespace providers

@@ -10,6 +10,21 @@
 
 namespace providers {
 
+// Disks of one kind and size, or ports of one speed.
+struct DiskGroup {
+    std::string kind;  // NVMe, SSD, HDD; empty: unknown
+    std::int64_t size_gb = 0;
+    std::int64_t count = 0;
+
+    bool operator==(const DiskGroup&) const = default;
+};
+struct PortGroup {
+    std::int64_t speed_mbps = 0;
+    std::int64_t count = 0;
+
+    bool operator==(const PortGroup&) const = default;
+};
+
 struct HostReport {
     bool reachable = false;
     bool authenticated = false;
@@ -24,6 +39,12 @@ struct HostReport {
     std::int64_t cpu_cores = 0;  // logical processors; 0: unknown (never booted since it was unplugged)
     std::int64_t memory_mib = 0;
     std::optional<std::int64_t> power_watts;
+    std::vector<DiskGroup> disks;
+    std::vector<PortGroup> ports;
+    // What cannot be right, or could not be read, and was left out: "MACAddress of .../NIC.1: no address".
+    std::vector<std::string> flaws;
+    // The version of the Secret that the BMC refused; empty: it refused none.
+    std::string refused_credentials;
 };
 
 }  // namespace providers

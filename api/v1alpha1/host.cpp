@@ -10,12 +10,16 @@ BOOST_DESCRIBE_STRUCT(HostCapacity, (), (cpuCores, memoryMiB, extended))
 BOOST_DESCRIBE_STRUCT(HostSpec, (),
                       (providerRef, bmc, bootMACAddress, nodeName, systemUUID, capacity, labels, taints,
                        priority, maintenance, quirks))
+BOOST_DESCRIBE_STRUCT(HostDisks, (), (kind, sizeGB, count))
+BOOST_DESCRIBE_STRUCT(HostPorts, (), (speedMbps, count))
+BOOST_DESCRIBE_STRUCT(RefusedCredentials, (), (secret, time))
 BOOST_DESCRIBE_STRUCT(ClaimReference, (), (name, uid))
 BOOST_DESCRIBE_ENUM(HostPhase, Discovering, Available, Reserved, PoweringOn, Joining, InUse, Draining,
                     PoweringOff, Wiping, Quarantined, Foreign, Maintenance)
 BOOST_DESCRIBE_STRUCT(HostStatus, (),
                       (observedGeneration, conditions, claimRef, phase, powerState, health, systemUUID,
-                       serialNumber, macs, capacity, failures, nextRetryTime, wakeSeconds, powerWatts))
+                       serialNumber, macs, capacity, failures, nextRetryTime, wokenTime, wakeSeconds,
+                       powerWatts, disks, diskSummary, ports, portSummary, refusedCredentials))
 BOOST_DESCRIBE_STRUCT(NodeSmithHost, (), (metadata, spec, status))
 
 bool is_adoptable(const NodeSmithHost& host) {

@@ -41,6 +41,28 @@ struct ClaimReference {
     bool operator==(const ClaimReference&) const = default;
 };
 
+// So many disks of one kind and size.
+struct HostDisks {
+    std::string kind;  // NVMe, SSD, HDD; empty: unknown
+    std::int64_t sizeGB = 0;
+    std::int64_t count = 0;
+    bool operator==(const HostDisks&) const = default;
+};
+
+// So many ports of one speed.
+struct HostPorts {
+    std::int64_t speedMbps = 0;
+    std::int64_t count = 0;
+    bool operator==(const HostPorts&) const = default;
+};
+
+// What its BMC refused is not sent again until the Secret is another one, lest the account be locked.
+struct RefusedCredentials {
+    std::string secret;  // name and resourceVersion
+    std::optional<Time> time;
+    bool operator==(const RefusedCredentials&) const = default;
+};
+
 enum class HostPhase {
     Discovering,
     Available,
@@ -69,8 +91,15 @@ struct HostStatus {
     std::optional<HostCapacity> capacity;
     std::int32_t failures = 0;
     std::optional<Time> nextRetryTime;
+    // When it was turned on for its claim, or proved to run the Node of it. Absent: its power is never cut.
+    std::optional<Time> wokenTime;
     std::optional<std::int64_t> wakeSeconds;
     std::optional<std::int64_t> powerWatts;
+    std::vector<HostDisks> disks;
+    std::string diskSummary;  // for a column: "2x960GB NVMe"
+    std::vector<HostPorts> ports;
+    std::string portSummary;  // "2x25G 4x1G"
+    std::optional<RefusedCredentials> refusedCredentials;
     bool operator==(const HostStatus&) const = default;
 };
 

@@ -54,7 +54,7 @@ public:
         : server_(context_.get_executor(), clock_),
           client_(server_.connect(), clock_, metrics_),
           informers_(client_, clock_, *random_, context_.get_executor()),
-          inventory_(informers_, client_, clock_),
+          inventory_(informers_, client_, clock_, events_),
           environment_{context_.get_executor(),
                        clock_,
                        *random_,
@@ -145,10 +145,10 @@ private:
     kube::Client client_;
     controllers::Informers informers_;
     redfish_simulator::Network network_{clock_};
+    NoEvents events_;
     controllers::KubernetesHostInventory inventory_;
     providers::ProviderEnvironment environment_;
     controllers::ProviderInstances instances_;
-    NoEvents events_;
     controllers::HostReconciler hosts_;
     std::unique_ptr<kube::Controller> controller_;
     base::TaskGroup tasks_;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "api/names.hpp"
+#include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "providers/errors.hpp"
 
@@ -71,6 +72,7 @@ providers::HostUse use_of(const HostStatus& status) {
     use.stage = host_stage_of(status.phase);
     use.failures = status.failures;
     if (status.nextRetryTime) use.next_retry = status.nextRetryTime->at;
+    if (status.wokenTime) use.woken = status.wokenTime->at;
     return use;
 }
 
@@ -82,9 +84,11 @@ providers::Host host_of(ObjectPointer object) {
     host.is_being_deleted = metadata.deletionTimestamp.has_value();
     host.bmc = address_of(spec.bmc);
     host.boot_mac = spec.bootMACAddress;
+    host.pinned_uuid = spec.systemUUID;
     host.node_name = spec.nodeName;
     host.priority = spec.priority;
     host.is_in_maintenance = spec.maintenance;
+    host.is_given = is_adoptable(*object);
     host.quirks = spec.quirks;
     if (const auto* ready = api::find_condition(status.conditions, api::conditions::kReady))
         host.readiness = {ready->status == api::ConditionStatus::True, ready->message};
@@ -94,6 +98,7 @@ providers::Host host_of(ObjectPointer object) {
     host.macs = status.macs;
     if (const auto& capacity = status.capacity)
         host.capacity = providers::Capacity{capacity->cpuCores, capacity->memoryMiB};
+    if (const auto& refused = status.refusedCredentials) host.refused_credentials = refused->secret;
     host.use = use_of(status);
     host.source = std::make_shared<const providers::HostSource>(std::move(object));
     return host;
@@ -103,16 +108,19 @@ providers::Host host_of(NodeSmithHost object) {
     return host_of(std::make_shared<const NodeSmithHost>(std::move(object)));
 }
 
-// The status with this use, and Ready=False with the reason that names its stage.
+// The status with this use; with a message also its stage, and Ready=False with the reason that names it.
 HostStatus with_use(HostStatus status, const providers::HostUse& use, std::string message, api::Time now) {
     const auto& stage = host_stage_name(use.stage);
     status.claimRef.reset();
     if (use.owner)
         status.claimRef = api::v1alpha1::ClaimReference{use.owner->claim_name, use.owner->claim_uid};
-    status.phase = stage.phase;
     status.failures = use.failures;
     status.nextRetryTime.reset();
     if (use.next_retry) status.nextRetryTime = api::Time(*use.next_retry);
+    status.wokenTime.reset();
+    if (use.woken) status.wokenTime = api::Time(*use.woken);
+    if (message.empty()) return status;
+    status.phase = stage.phase;
     api::ConditionUpdate ready;
     ready.type = api::conditions::kReady;
     ready.status = api::ConditionStatus::False;
@@ -196,14 +204,28 @@ asio::awaitable<std::optional<NodeSmithHost>> KubernetesHostInventory::swap_stat
     co_return std::nullopt;
 }
 
-asio::awaitable<std::map<std::string, std::string>> KubernetesHostInventory::secret(std::string namespace_,
-                                                                                    std::string name) {
+void KubernetesHostInventory::announce(const providers::Host& host, std::string reason, std::string message) {
+    const auto& object = *host.source->object;
+    base::log::info("Announced about a host",
+                    {{"host", api::key_of(object).str()}, {"reason", reason}, {"message", message}});
+    const auto warning = kube::EventType::warning;
+    const auto& owner = object.status.claimRef;
+    const auto claim =
+        owner ? informers_.claims.store().get({object.metadata.namespace_, owner->name}) : nullptr;
+    if (claim && claim->metadata.uid == owner->uid)
+        events_.event(kube::target_of(*claim), warning, reason, "host " + host.name + " " + message);
+    events_.event(kube::target_of(object), warning, std::move(reason), std::move(message));
+}
+
+asio::awaitable<providers::SecretData> KubernetesHostInventory::secret(std::string namespace_,
+                                                                       std::string name) {
     const kube::ObjectKey key{std::move(namespace_), std::move(name)};
     const auto found = co_await client_.get<api::Secret>(key);
     if (!found) throw providers::CredentialsError("there is no Secret " + key.str());
-    std::map<std::string, std::string> data;
-    for (const auto& [field, bytes] : found->data) data[field] = bytes.value;
-    co_return data;
+    providers::SecretData secret;
+    for (const auto& [field, bytes] : found->data) secret.data[field] = bytes.value;
+    secret.version = found->metadata.name + "@" + found->metadata.resourceVersion;
+    co_return secret;
 }
 
 }  // namespace controllers

@@ -5,6 +5,7 @@
 
 #include "controllers/cache/informers.hpp"
 #include "kube/client.hpp"
+#include "kube/event_recorder.hpp"
 #include "providers/host_inventory.hpp"
 
 namespace controllers {
@@ -12,8 +13,9 @@ namespace controllers {
 class KubernetesHostInventory final : public providers::HostInventory {
 public:
     // All must outlive this.
-    KubernetesHostInventory(Informers& informers, kube::Client& client, base::Clock& clock)
-        : informers_(informers), client_(client), clock_(clock) {}
+    KubernetesHostInventory(Informers& informers, kube::Client& client, base::Clock& clock,
+                            kube::EventRecorder& events)
+        : informers_(informers), client_(client), clock_(clock), events_(events) {}
 
     std::vector<providers::HostPointer> hosts(const std::string& namespace_,
                                               const std::string& provider) override;
@@ -22,8 +24,8 @@ public:
     asio::awaitable<std::optional<providers::Host>> read(std::string namespace_, std::string name) override;
     asio::awaitable<std::optional<providers::Host>> write(providers::Host before, providers::HostUse use,
                                                           std::string message) override;
-    asio::awaitable<std::map<std::string, std::string>> secret(std::string namespace_,
-                                                               std::string name) override;
+    void announce(const providers::Host& host, std::string reason, std::string message) override;
+    asio::awaitable<providers::SecretData> secret(std::string namespace_, std::string name) override;
 
 private:
     using NodeSmithHost = api::v1alpha1::NodeSmithHost;
@@ -34,6 +36,7 @@ private:
     Informers& informers_;
     kube::Client& client_;
     base::Clock& clock_;
+    kube::EventRecorder& events_;
 };
 
 }  // namespace controllers

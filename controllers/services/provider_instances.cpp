@@ -57,6 +57,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
                               "namespace kube-system is not known yet; its UID marks our machines");
     }
     std::map<std::string, std::string> credentials;
+    std::string version;
     if (const auto& reference = object->spec.credentialsSecretRef) {
         if (!reference->namespace_.empty() && reference->namespace_ != key.namespace_) {
             co_return unavailable(reasons::kSecretNamespaceRefused,
@@ -71,6 +72,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
                                   "there is no Secret " + secret_key.str() + " (spec.credentialsSecretRef)");
         }
         credentials = decoded(*secret);
+        version = secret->metadata.name + "@" + secret->metadata.resourceVersion;
     }
     auto& entry = entries_[key];
     const auto generation = object->metadata.generation.value_or(0);
@@ -84,6 +86,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         config.cluster_id = cluster_id();
         config.spec = object->spec;
         config.credentials = credentials;
+        config.credentials_version = version;
         try {
             entry.provider = factory_(std::move(config), environment_);
         } catch (const providers::CredentialsError& error) {

@@ -98,6 +98,13 @@ bool is_of_host(const api::Node& node, const NodeSmithHost& host) {
     return is_adoptable(host) || label_of(node, labels::kHost) == host.metadata.name;
 }
 
+// Its BMC had said that the host is off, and took our request: what is Ready only since then runs there.
+bool came_up_after_waking(const api::Node& node, const api::v1alpha1::NodeSmithHost& host) {
+    const auto* ready = api::find_condition(node.status.conditions, api::conditions::kReady);
+    return host.status.wokenTime && ready && ready->status == api::ConditionStatus::True &&
+           ready->lastTransitionTime && *host.status.wokenTime < *ready->lastTransitionTime;
+}
+
 // Our label is proof, and whoever may write it on a Node may do as he likes with that Node.
 std::string unproven(const NodeSmithClaim& claim, const char* why) {
     return std::string(why) + "; if it runs on this claim's machine, label it " +
@@ -112,7 +119,9 @@ std::string why_refused(const Informers& informers, const NodeSmithClaim& claim,
     if (is_of_control_plane(node)) return unproven(claim, "it is of the control plane");
     // A kubelet takes over what was left of an earlier machine of its name.
     const bool is_taken_over = node.metadata.name == claim.metadata.name;
-    const bool is_early = is_older(node, claim) && !is_taken_over && !(host && is_of_host(node, *host));
+    const bool is_host_proof =
+        is_given_to(host, claim) && (is_of_host(node, *host) || came_up_after_waking(node, *host));
+    const bool is_early = is_older(node, claim) && !is_taken_over && !is_host_proof;
     return is_early ? unproven(claim, "it is older than the claim") : std::string();
 }
 

@@ -121,17 +121,15 @@ asio::awaitable<bool> RedfishProvider::switch_power(MachineIdentity identity, Ma
     if (!base::same_uuid(system.uuid, identity.system_uuid))
         throw ProviderError("the BMC of host " + name + " speaks for system UUID " + system.uuid +
                             " instead of " + identity.system_uuid);
-    const auto wanted = power == Power::on ? PowerState::on : PowerState::off;
-    if (system.power == wanted) co_return true;
-    const bool is_changing =
-        system.power == PowerState::powering_on || system.power == PowerState::powering_off;
-    if (is_changing) co_return false;
-    const bool is_used = power == Power::off && in_use && co_await in_use();
-    if (is_used) co_return false;
+    if (power == Power::off) {
+        Sleeper::Order order{std::move(identity), std::move(in_use)};
+        co_return co_await sleeper_.switch_off(std::move(order), *host, station, system);
+    }
+    if (system.power == PowerState::on) co_return true;
+    if (system.power != PowerState::off) co_return false;
     const bool is_ours = co_await binding_.still_has(identity, name);
     if (!is_ours) throw not_reserved;
-    const auto goal = power == Power::on ? PowerGoal::on : PowerGoal::off_by_force;
-    co_await station->hardware.reset(system, goal);
+    co_await waker_.switch_on(std::move(identity), *host, station, system);
     co_return false;
 }
 

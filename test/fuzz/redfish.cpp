@@ -31,7 +31,12 @@ void read_system(const redfish::Resource& resource) {
         check(!type || *type != "PushPowerButton", "nothing that toggles is ever sent");
     }
     redfish::threads_of(resource.body);
-    redfish::mac_of(resource.body);
+    std::vector<std::string> flaws;
+    const auto mac = redfish::mac_of(resource.body, flaws);
+    check(mac.empty() || mac.size() == 17, "an address is one that the API server takes");
+    const auto disk = redfish::disk_of(resource.body);
+    check(!disk || (disk->size_gb >= 0 && disk->count == 1), "a disk has a size");
+    check(redfish::speed_of(resource.body) >= 0, "a port has a speed");
     redfish::reset_types_of(resource.body);
     redfish::ranked_slots({redfish::parse_slot(resource)}, redfish::MediaUse::data);
     redfish::task_progress(200, resource.body);

@@ -12,6 +12,8 @@ constexpr const char* kHostsNamespace = "nodes";
 constexpr std::chrono::seconds kHostBootTime{20};
 constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kBmcResetsAfter{50};
+// An On of ours so soon after somebody else's was asked for when the BMC said Off.
+constexpr std::chrono::seconds kLongestRace{35};
 constexpr std::int64_t kDiskMiB = 240 * 1024;
 // A host may change its power by itself so long after it has come on.
 constexpr std::chrono::seconds kFallsWithin{10};
@@ -79,7 +81,7 @@ void Bmcs::add(const BareMetal& given) {
     auto& host = hosts_[name];
     host = std::make_unique<Host>();
     host->name = name;
-    host->uuid = given.profile.uuid;
+    host->uuid = given.object.spec.systemUUID.empty() ? given.profile.uuid : given.object.spec.systemUUID;
     host->node = name;
     host->cpu_cores = given.profile.processors;
     host->memory_mib = static_cast<std::int64_t>(given.profile.memory_gib * 1024);
@@ -111,6 +113,8 @@ base::HttpResponse Bmcs::serve(Host& host, const base::HttpRequest& request) {
     if (!type.empty()) {
         trace_.line("bmc", host.name, " is asked for ", type);
         for (const auto& listener : reset_listeners_) listener(host.name, type);
+        const bool was_off_when_read = host.lent_since && clock_.now() <= *host.lent_since + kLongestRace;
+        if (type.ends_with("On") && was_off_when_read) host.lent_since.reset();
     }
     auto response = host.bmc->handle(request);
     if (!type.empty()) watch(host);
@@ -139,6 +143,7 @@ void Bmcs::power_changed(Host& host, Power power) {
     }
     host.boot.reset();
     host.is_foreign = false;
+    host.lent_since.reset();
     kubelets_.machine_stopped(host.uuid);
 }
 
@@ -170,6 +175,25 @@ void Bmcs::follow(const NodeSmithHost* before, const NodeSmithHost* after) {
 
 Bmcs::Host& Bmcs::any(base::Random& random) {
     return *std::next(hosts_.begin(), static_cast<std::ptrdiff_t>(random.below(hosts_.size())))->second;
+}
+
+bool Bmcs::lend(const std::string& name) {
+    auto& host = *hosts_.at(name);
+    const bool remembers = host.bmc->profile().remembers_power > base::Duration::zero();
+    if (remembers || host.bmc->power() != Power::off) return false;
+    trace_.line("neighbours", "turn host ", name, " on");
+    host.is_foreign = true;
+    host.lent_since = clock_.now();
+    host.bmc->set_power(Power::on);
+    return true;
+}
+
+void Bmcs::turn_off(const std::string& name) {
+    auto& host = *hosts_.at(name);
+    if (host.bmc->power() == Power::off) return;
+    trace_.line("neighbours", "turn host ", name, " off");
+    meddled_.insert(host.uuid);
+    host.bmc->set_power(Power::off);
 }
 
 void Bmcs::press_power_button(base::Random& random) {

@@ -48,6 +48,15 @@ public:
         return hosts_.at(name)->swapped_since;
     }
 
+    // People of another cluster, or with a screwdriver, have turned it on since, without a word to anybody.
+    // Nothing that a BMC says could have told a request of ours that was under way by then.
+    std::optional<base::TimePoint> lent_since(const std::string& name) const {
+        return hosts_.at(name)->lent_since;
+    }
+    // False: it is on, or its BMC would tell us both what it remembers.
+    bool lend(const std::string& name);
+    void turn_off(const std::string& name);
+
     // What people do, each to a host drawn from `random`.
     void press_power_button(base::Random& random);  // on becomes off; a free host that is off comes on
     // Each returns what undoes it.
@@ -76,6 +85,7 @@ private:
         bool is_foreign = false;
         bool is_plugged = true;
         std::optional<base::TimePoint> swapped_since;
+        std::optional<base::TimePoint> lent_since;
         std::unique_ptr<redfish_simulator::Bmc> bmc;
         std::unique_ptr<base::Alarm> boot;
         std::unique_ptr<base::Alarm> watch;

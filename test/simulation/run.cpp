@@ -1,6 +1,7 @@
 #include "test/simulation/run.hpp"
 
 #include "test/simulation/forgers.hpp"
+#include "test/simulation/neighbours.hpp"
 #include "test/simulation/stillness.hpp"
 #include "test/simulation/tenants.hpp"
 #include "test/support/seeded_random.hpp"
@@ -58,18 +59,21 @@ public:
           stage_(stage),
           stillness_(world),
           tenants_(world),
-          forgers_(world) {}
+          forgers_(world),
+          neighbours_(world) {}
 
     void from_start_to_end(Operators& operators, Adversary& adversary, base::Duration trouble) {
         operators.keep(1);
         adversary.begin();
         tenants_.begin();
         forgers_.begin();
+        neighbours_.begin();
         if (!go_on(trouble)) return;
         world_.trace.line("peace", "no more trouble from here on");
         adversary.make_peace();
         tenants_.make_peace();
         forgers_.make_peace();
+        neighbours_.make_peace();
         come_to_rest();
     }
 
@@ -106,6 +110,7 @@ private:
     Stillness stillness_;
     Tenants tenants_;
     Forgers forgers_;
+    Neighbours neighbours_;
 };
 
 }  // namespace

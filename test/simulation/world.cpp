@@ -26,6 +26,20 @@ fake::ApiServer::Options server_options() {
     return options;
 }
 
+// What BMCs tell wrong, twice or not at all; none of it keeps a host from being used.
+void break_fields(redfish_simulator::Profile& profile, base::Random& random) {
+    const auto chance = [&random](std::uint64_t percent) { return random.below(100) < percent; };
+    if (chance(20)) profile.macs.push_back(profile.macs.front());
+    if (chance(20)) profile.macs.emplace_back("not available");
+    if (chance(10)) profile.macs.emplace_back("80:00:02:08:fe:80:00:00:00:00:00:00:e4:1d:2d:03:00:50:49:81");
+    if (chance(10)) profile.serial_number = std::string(1000, 'x');
+    profile.lacks_interfaces = chance(10);
+    profile.tells_cores_only = chance(20);
+    profile.links_manager = !chance(10);
+    if (chance(15)) profile.uuid.clear();  // spec.systemUUID does
+    if (chance(30)) profile.port_gbps = {1, 1, 25};
+}
+
 api::Namespace a_namespace(const std::string& name) {
     api::Namespace result;
     result.metadata.name = name;
@@ -86,7 +100,11 @@ void World::populate() {
     server.put(test::cluster_info(kCertificate));
     server.put(scenario.credentials);
     if (!scenario.bare_metal.empty()) server.put(scenario.bmc_credentials);
-    for (const auto& host : scenario.bare_metal) bmcs.add(host);
+    const auto broken = random_for("broken fields");
+    for (auto& host : scenario.bare_metal) {
+        break_fields(host.profile, *broken);
+        bmcs.add(host);
+    }
     for (const auto& provider : scenario.providers) server.put(provider);
     for (const auto& pool : scenario.pools) server.put(pool);
     server.put(scenario.control_plane);

@@ -57,9 +57,10 @@ std::string vendor_of(const json::object& root) {
 
 }  // namespace
 
-Bmc::Bmc(WireOptions options, Login login, Traffic& traffic)
+Bmc::Bmc(WireOptions options, Login login, std::shared_ptr<Account> account, Traffic& traffic)
     : wire_(std::move(options), traffic),
       login_(std::move(login)),
+      account_(std::move(account)),
       log_ins_(traffic.environment.executor, 1) {}
 
 std::string Bmc::resolve(const std::string& tried, const std::string& link) const {

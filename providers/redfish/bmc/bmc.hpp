@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,19 @@ struct Login {
     std::string context;  // tags our sessions, so that leaked ones are found again
 
     bool operator==(const Login&) const = default;
+};
+
+// Refused credentials are not tried again before this, so that no account is locked.
+inline constexpr base::Duration kSuspension = std::chrono::hours{6};
+
+// What many BMCs have in common: directory accounts are locked by the failures at all of them together. So
+// until one of them has accepted the credentials they are tried at one after the other, and at few.
+struct Account {
+    explicit Account(asio::any_io_executor executor) : turns(std::move(executor), 1) {}
+
+    base::Gate turns;
+    bool is_proven = false;
+    int refusals = 0;
 };
 
 struct Resource {
@@ -38,7 +52,9 @@ struct Answer {
 class Bmc {
 public:
     // Throws std::invalid_argument. `traffic` must outlive this.
-    Bmc(WireOptions options, Login login, Traffic& traffic);
+    Bmc(WireOptions options, Login login, std::shared_ptr<Account> account, Traffic& traffic);
+    // It refused the credentials of an earlier process: nothing is sent to it.
+    void hold_back() { suspended_until_ = wire_.now() + kSuspension; }
     // Basic from the start: for BMCs whose sessions are broken.
     void forgo_sessions() { way_ = Way::basic; }
 
@@ -90,10 +106,14 @@ private:
     void authorize(base::HttpRequest& request) const;
     void mask(std::string& text) const;
     Complaint complain(const base::HttpResponse& response) const;
+    asio::awaitable<base::HttpResponse> authorized_in_turn(const std::string& tried,
+                                                           base::HttpRequest request, Effect effect);
+    void prove();
     [[noreturn]] void suspend(const std::string& tried);
 
     Wire wire_;
     Login login_;
+    std::shared_ptr<Account> account_;
     base::Gate log_ins_;
     Way way_ = Way::undecided;
     std::string token_;

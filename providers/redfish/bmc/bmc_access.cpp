@@ -10,13 +10,12 @@ namespace providers::redfish {
 
 namespace {
 
-// Refused credentials are not tried again before this, so that no account is locked.
-constexpr base::Duration kSuspension = std::chrono::hours{6};
 // iLO refuses good credentials now and then.
 constexpr base::Duration kSecondThought = std::chrono::seconds{2};
 // So long requests go without a session when the BMC has none left.
 constexpr base::Duration kWithoutSession = std::chrono::minutes{10};
 constexpr std::size_t kMostSessions = 32;
+constexpr int kMostRefusals = 2;
 // Sessions that are opened for one request; others of ours may end them where there is room for one only.
 constexpr int kMostSessionTries = 3;
 
@@ -66,14 +65,40 @@ asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::Htt
         co_await clock().sleep_for(kSecondThought);
         response = co_await wire_.send(tried, request, effect);
     }
-    if (response.status == 401) suspend(tried);
-    if (response.status < 400) is_proven_ = true;
+    if (response.status == 401) {
+        ++account_->refusals;
+        suspend(tried);
+    }
+    if (response.status < 400) prove();
     co_return response;
+}
+
+void Bmc::prove() {
+    is_proven_ = true;
+    account_->is_proven = true;
 }
 
 asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, base::HttpRequest request,
                                                     Effect effect) {
     if (is_suspended()) suspend(tried);
+    if (account_->is_proven) co_return co_await authorized_in_turn(tried, std::move(request), effect);
+    co_await root();  // one that does not answer keeps no others waiting
+    const auto turn = co_await account_->turns.enter("");
+    if (!account_->is_proven && account_->refusals >= kMostRefusals) {
+        Complaint complaint;
+        complaint.kind = ErrorKind::unauthorized;
+        complaint.message =
+            "user " + login_.username +
+            " is not tried here, so that the account is not locked: " + std::to_string(account_->refusals) +
+            " BMCs refused it and none accepted it; correct username or password in its "
+            "credentials Secret";
+        throw RedfishError(tried, std::move(complaint));
+    }
+    co_return co_await authorized_in_turn(tried, std::move(request), effect);
+}
+
+asio::awaitable<base::HttpResponse> Bmc::authorized_in_turn(const std::string& tried,
+                                                            base::HttpRequest request, Effect effect) {
     for (int tries = 0; tries < kMostSessionTries; ++tries) {
         co_await log_in();
         if (token_.empty()) co_return co_await send_basic(tried, std::move(request), effect);
@@ -82,7 +107,7 @@ asio::awaitable<base::HttpResponse> Bmc::authorized(const std::string& tried, ba
         authorize(sent);
         auto response = co_await wire_.send(tried, std::move(sent), effect);
         if (response.status != 401) {
-            is_proven_ = true;
+            prove();
             co_return response;
         }
         // The session has ended; a request refused with 401 has done nothing. Another one may be open again.
@@ -133,7 +158,7 @@ asio::awaitable<void> Bmc::log_in() {
                                 : link_at(parse_object("{\"s\":" + response.body + "}"), "s");
             way_ = Way::session;
             basic_until_.reset();
-            is_proven_ = true;
+            prove();
             co_return;
         }
         const auto complaint = complain(response);
@@ -141,7 +166,10 @@ asio::awaitable<void> Bmc::log_in() {
             way_ = Way::basic;
             co_return;
         }
-        if (complaint.kind == ErrorKind::unauthorized) suspend(tried);
+        if (complaint.kind == ErrorKind::unauthorized) {
+            ++account_->refusals;
+            suspend(tried);
+        }
         if (sends_context_ && complaint.kind == ErrorKind::invalid_request) {
             sends_context_ = false;
         } else if (complaint.kind == ErrorKind::session_limit && may_clean) {

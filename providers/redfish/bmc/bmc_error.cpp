@@ -197,6 +197,8 @@ std::string reason_of(ErrorKind kind) {
         case ErrorKind::unreachable:
         case ErrorKind::outcome_unknown:
             return "Unreachable";
+        case ErrorKind::system_not_chosen:
+            return "SystemNotChosen";
         default:
             return "UnexpectedAnswer";
     }
@@ -204,7 +206,7 @@ std::string reason_of(ErrorKind kind) {
 
 bool is_permanent(ErrorKind kind) {
     return kind == ErrorKind::license || kind == ErrorKind::password_change || kind == ErrorKind::forbidden ||
-           kind == ErrorKind::unauthorized;
+           kind == ErrorKind::unauthorized || kind == ErrorKind::system_not_chosen;
 }
 
 }  // namespace providers::redfish

@@ -32,6 +32,7 @@ enum class ErrorKind {
     parameter_missing,    // a parameter that the standard calls optional
     unsupported,          // 405, 415, 501: not this way
     invalid_request,      // 400
+    system_not_chosen,    // several systems, of which spec.bmc.systemID names none
     other,
 };
 

@@ -1,6 +1,7 @@
 #include "providers/redfish/bmc/bmc_requests.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <tuple>
 
@@ -40,6 +41,13 @@ std::string transfer_protocol(const std::string& url) {
     if (equal_ignoring_case(scheme, "nfs")) return "NFS";
     if (equal_ignoring_case(scheme, "cifs") || equal_ignoring_case(scheme, "smb")) return "CIFS";
     return "HTTP";
+}
+
+// Of "6.00.30.00" and "15G Monolithic"; 0: there is none.
+int leading_number(const std::string& text) {
+    int number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
 }
 
 bool is_supermicro_exception(const std::string& model) {
@@ -92,9 +100,13 @@ std::string boot_target(const BootWish& wish, const System& system, const Quirks
     return is_supermicro && is_allowed && !is_supermicro_exception(system.model) ? "UsbCd" : "Cd";
 }
 
-bool ignores_virtual_cd(const System& system, const Quirks& quirks) {
-    return contains_ignoring_case(system.manufacturer, "dell") && !has_quirk(quirks, quirks::kCd) &&
-           !has_quirk(quirks, quirks::kUsbCd);
+bool ignores_virtual_cd(const Idrac& idrac, const Quirks& quirks) {
+    if (has_quirk(quirks, quirks::kCd) || has_quirk(quirks, quirks::kUsbCd)) return false;
+    // iDRAC10 counts from 1 again; its Manager's model names the 17th generation of servers, or a later one.
+    constexpr int kFirstGoodMajor = 6;
+    constexpr int kFirstGoodGeneration = 17;
+    return leading_number(idrac.model) < kFirstGoodGeneration &&
+           leading_number(idrac.firmware) < kFirstGoodMajor;
 }
 
 std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
@@ -116,7 +128,14 @@ std::vector<json::object> boot_clearances(const BootOverride& current) {
 }
 
 bool is_fulfilled(const BootWish& wish, const BootOverride& current) {
-    return current.is_set() && current.target == wish.target;
+    return is_served(wish, current) && current.enabled == "Once";
+}
+
+bool is_served(const BootWish& wish, const BootOverride& current) {
+    const bool is_mode = current.mode.empty() || current.mode == wish.mode;
+    const bool is_uri = wish.target != "UefiHttp" || wish.http_uri.empty() || current.http_uri.empty() ||
+                        current.http_uri == wish.http_uri;
+    return current.is_set() && current.target == wish.target && is_mode && is_uri;
 }
 
 bool keeps_from_disk(const BootOverride& current) {

@@ -39,17 +39,25 @@ struct BootWish {
 };
 // The target as this BMC calls it: Supermicro boots virtual CDs as UsbCd.
 std::string boot_target(const BootWish& wish, const System& system, const Quirks& quirks);
-// iDRAC boots its physical drive from Cd, and virtual media only by means of its own; unless the quirk `cd`
-// says that this one does not.
-bool ignores_virtual_cd(const System& system, const Quirks& quirks);
+// An iDRAC whose firmware is older boots its physical drive from Cd, and virtual media only by means of its
+// own; unless the quirk `cd` says that this one does not. `firmware` and `model` are its Manager's; empty:
+// not told.
+struct Idrac {
+    std::string firmware;
+    std::string model;
+};
+bool ignores_virtual_cd(const Idrac& idrac, const Quirks& quirks);
 // Bodies for the same wish, best first.
 std::vector<json::object> boot_bodies(const BootWish& wish, const BootOverride& current,
                                       const Quirks& quirks);
 // Bodies that cancel an override: iLO takes Disabled only together with a real target.
 std::vector<json::object> boot_clearances(const BootOverride& current);
+// Nothing needs to be asked.
 bool is_fulfilled(const BootWish& wish, const BootOverride& current);
 // The next boot is not from what is installed.
 bool keeps_from_disk(const BootOverride& current);
+// It serves, though it may last longer than one boot: some know nothing else.
+bool is_served(const BootWish& wish, const BootOverride& current);
 
 struct MediaSlot {
     std::string link;

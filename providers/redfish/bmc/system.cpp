@@ -31,17 +31,30 @@ PowerState power_of(const std::string& text) {
     return PowerState::unknown;
 }
 
+// 0: it does not tell, or what it tells cannot be.
 std::int64_t count_at(const json::object& parent, std::string_view name) {
     const auto number = number_at(parent, name);
-    return number ? static_cast<std::int64_t>(std::min(*number, double(kMostProcessors))) : 0;
+    return number && *number <= double(kMostProcessors) ? static_cast<std::int64_t>(*number) : 0;
 }
 
+struct Cores {
+    std::int64_t count = 0;
+    bool are_certain = false;
+};
+
 // `Count` counts sockets and is of no use. Cores count twice where threads are on.
-std::int64_t processors_of(const json::object& summary) {
+Cores cores_of(const json::object& summary) {
     const auto logical = count_at(summary, "LogicalProcessorCount");
-    if (logical > 0) return logical;
+    if (logical > 0) return {logical, true};
     const auto cores = count_at(summary, "CoreCount");
-    return is_true_at(summary, "ThreadingEnabled") ? cores * 2 : cores;
+    return {is_true_at(summary, "ThreadingEnabled") ? cores * 2 : cores, false};
+}
+
+// Text or a number that is there but of no use.
+bool is_told(const json::object& parent, std::string_view name) {
+    const auto* value = parent.if_contains(name);
+    if (!value || value->is_null()) return false;
+    return !value->is_string() || !value->get_string().empty();
 }
 
 // The value if the schema has it, else empty: other text means nothing to readers of the status.
@@ -70,6 +83,7 @@ BootOverride parse_boot(const json::object& system) {
     result.target = text_at(boot, "BootSourceOverrideTarget");
     result.enabled = text_at(boot, "BootSourceOverrideEnabled");
     result.mode = text_at(boot, "BootSourceOverrideMode");
+    result.http_uri = text_at(boot, "HttpBootUri");
     result.allowed = texts_at(boot, "BootSourceOverrideTarget@Redfish.AllowableValues");
     return result;
 }
@@ -87,11 +101,29 @@ System parse_system(const Resource& resource) {
     system.health = one_of({"OK", "Warning", "Critical"}, text_or(status, "HealthRollup", "Health"));
     const auto uuid = lower(text_at(body, "UUID"));
     if (base::identifies(uuid)) system.uuid = uuid;
-    system.serial_number = serial_of(text_or(body, "SerialNumber", "SKU"));
-    system.cpu_cores = processors_of(object_at(body, "ProcessorSummary"));
-    const auto memory = number_at(object_at(body, "MemorySummary"), "TotalSystemMemoryGiB");
-    if (memory)
-        system.memory_mib = static_cast<std::int64_t>(std::floor(std::min(*memory, kMostGiB) * kMiBPerGiB));
+    const auto serial = text_or(body, "SerialNumber", "SKU");
+    system.serial_number = serial_of(serial);
+    const auto& summary = object_at(body, "ProcessorSummary");
+    const auto cores = cores_of(summary);
+    system.cpu_cores = cores.count;
+    system.are_cores_certain = cores.are_certain;
+    const auto& memory_summary = object_at(body, "MemorySummary");
+    const auto memory = number_at(memory_summary, "TotalSystemMemoryGiB");
+    const bool is_memory = memory && *memory <= kMostGiB;
+    if (is_memory) system.memory_mib = static_cast<std::int64_t>(std::floor(*memory * kMiBPerGiB));
+    const auto note = [&system](bool is_flawed, const char* what) {
+        if (is_flawed) system.flaws.emplace_back(what);
+    };
+    note(is_told(body, "UUID") && system.uuid.empty(), "UUID: it identifies no system");
+    note(!serial.empty() && system.serial_number.empty(), "SerialNumber: it is too long");
+    note(is_told(summary, "LogicalProcessorCount") && !number_at(summary, "LogicalProcessorCount"),
+         "LogicalProcessorCount: it is no count");
+    note(number_at(summary, "LogicalProcessorCount").value_or(0) > double(kMostProcessors),
+         "LogicalProcessorCount: no system has so many");
+    note(is_told(memory_summary, "TotalSystemMemoryGiB") && !is_memory,
+         "TotalSystemMemoryGiB: it is no amount of memory");
+    system.is_dell =
+        contains_ignoring_case(system.manufacturer, "dell") || object_at(body, "Oem").contains("Dell");
     system.boot = parse_boot(body);
 
     const auto& reset = object_at(object_at(body, "Actions"), "#ComputerSystem.Reset");
@@ -102,6 +134,7 @@ System parse_system(const Resource& resource) {
     system.interfaces = link_at(body, "EthernetInterfaces");
     system.processors = link_at(body, "Processors");
     system.storage = link_at(body, "Storage");
+    system.simple_storage = link_at(body, "SimpleStorage");
     system.virtual_media = link_at(body, "VirtualMedia");
     const auto managers = links_at(object_at(body, "Links"), "ManagedBy");
     if (!managers.empty()) system.manager = managers.front();
@@ -134,12 +167,52 @@ std::optional<std::int64_t> watts_of(const json::object& meter) {
     return static_cast<std::int64_t>(std::min(*watts, kMostWatts));
 }
 
-std::string mac_of(const json::object& interface) {
-    constexpr std::size_t kLongest = 17;
+std::string mac_of(const json::object& interface, std::vector<std::string>& flaws) {
+    constexpr std::size_t kLength = 17;
+    constexpr std::size_t kInfiniBand = 59;  // 20 bytes
     auto address = lower(text_or(interface, "MACAddress", "PermanentMACAddress"));
-    const bool is_address =
-        address.size() <= kLongest && address.find_first_not_of("0123456789abcdef:-") == std::string::npos;
-    return is_address ? address : std::string();
+    if (address.empty()) return address;
+    const auto where = foreign::shown(text_at(interface, "Id"));
+    const auto flaw = [&](const std::string& what) {
+        flaws.push_back("MACAddress of EthernetInterface " + (where.empty() ? "without Id" : where) + ": " +
+                        what);
+        return std::string();
+    };
+    if (address.size() == kInfiniBand) return flaw("it is of InfiniBand");
+    if (address.size() != kLength) return flaw("it is no address");
+    for (std::size_t i = 0; i < kLength; ++i) {
+        const bool is_separator = i % 3 == 2;
+        const bool is_right =
+            is_separator ? address[i] == ':' || address[i] == '-'
+                         : std::string_view("0123456789abcdef").find(address[i]) != std::string_view::npos;
+        if (!is_right) return flaw("it is no address");
+        if (is_separator) address[i] = ':';
+    }
+    return address == "00:00:00:00:00:00" ? std::string() : address;
+}
+
+std::optional<DiskGroup> disk_of(const json::object& drive) {
+    constexpr double kBytesPerGB = 1e9;
+    constexpr double kMostGB = 1e7;
+    if (text_at(object_at(drive, "Status"), "State") == "Absent") return std::nullopt;
+    DiskGroup disk;
+    disk.count = 1;
+    disk.kind = one_of({"SSD", "HDD"}, text_at(drive, "MediaType"));
+    if (contains_ignoring_case(text_at(drive, "Protocol"), "nvme")) disk.kind = "NVMe";
+    const auto gigabytes = number_at(drive, "CapacityBytes").value_or(0) / kBytesPerGB;
+    if (gigabytes <= kMostGB) disk.size_gb = static_cast<std::int64_t>(std::llround(gigabytes));
+    return disk;
+}
+
+std::int64_t speed_of(const json::object& port) {
+    constexpr double kMost = 1e7;
+    constexpr double kPerGigabit = 1000;
+    double speed = 0;
+    for (const auto* name : {"MaxSpeedGbps", "CurrentSpeedGbps"})
+        if (speed == 0) speed = number_at(port, name).value_or(0) * kPerGigabit;
+    for (const auto* name : {"SpeedMbps", "CurrentLinkSpeedMbps"})
+        if (speed == 0) speed = number_at(port, name).value_or(0);
+    return speed <= kMost ? static_cast<std::int64_t>(speed) : 0;
 }
 
 }  // namespace providers::redfish

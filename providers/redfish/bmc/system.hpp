@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "providers/host_report.hpp"
 #include "providers/redfish/bmc/bmc.hpp"
 
 namespace providers::redfish {
@@ -18,6 +19,7 @@ struct BootOverride {
     std::string target;   // None, Pxe, UefiHttp, Cd, UsbCd, Hdd, ...; empty: not reported
     std::string enabled;  // Disabled, Once, Continuous; empty: not reported
     std::string mode;     // UEFI, Legacy; empty: not reported
+    std::string http_uri;
     std::vector<std::string> allowed;
 
     bool is_set() const { return !enabled.empty() && enabled != "Disabled" && target != "None"; }
@@ -32,7 +34,8 @@ struct System {
     std::string health;  // OK, Warning, Critical; empty: unknown
     std::string uuid;    // lower case; empty: none that identifies
     std::string serial_number;
-    std::int64_t cpu_cores = 0;  // 0: unknown
+    std::int64_t cpu_cores = 0;      // 0: unknown
+    bool are_cores_certain = false;  // else it was told of cores, which may have several threads
     std::int64_t memory_mib = 0;
     BootOverride boot;
     std::string reset_link;
@@ -43,9 +46,12 @@ struct System {
     std::string interfaces;
     std::string processors;
     std::string storage;
+    std::string simple_storage;
     std::string virtual_media;
     std::string manager;
     std::string chassis;
+    bool is_dell = false;            // by itself; its service may tell more
+    std::vector<std::string> flaws;  // what it says that cannot be right and was left out
 };
 
 System parse_system(const Resource& resource);
@@ -56,7 +62,12 @@ std::vector<std::string> reset_types_of(const json::object& action_info);
 std::int64_t threads_of(const json::object& processor);
 // Of EnvironmentMetrics, or of the older Power of a Chassis.
 std::optional<std::int64_t> watts_of(const json::object& meter);
-// The address of one member of EthernetInterfaces, lower case; empty: it has none.
-std::string mac_of(const json::object& interface);
+// The address of one member of EthernetInterfaces, lower case with colons; empty: it has none. A flaw is
+// noted of what is no Ethernet address.
+std::string mac_of(const json::object& interface, std::vector<std::string>& flaws);
+// One member of a controller's Drives; nullopt: there is no disk. A disk counts one.
+std::optional<DiskGroup> disk_of(const json::object& drive);
+// Megabits per second of an interface or port; 0: it does not tell.
+std::int64_t speed_of(const json::object& port);
 
 }  // namespace providers::redfish

@@ -7,6 +7,7 @@ namespace providers::redfish {
 namespace {
 
 constexpr base::Backoff kFailureBackoff{std::chrono::minutes{1}, std::chrono::hours{1}};
+constexpr int kNoteTries = 3;
 
 }  // namespace
 
@@ -28,6 +29,7 @@ asio::awaitable<std::optional<Host>> Binding::take(Host host, MachineIdentity id
     auto use = host.use;
     use.owner = HostOwner{identity.claim_name, identity.claim_uid};
     use.stage = HostStage::reserved;
+    use.woken.reset();
     auto message = "reserved for claim " + identity.claim_name;
     co_return co_await inventory_.write(std::move(host), std::move(use), std::move(message));
 }
@@ -38,22 +40,45 @@ asio::awaitable<std::optional<Host>> Binding::enter(Host host, HostStage stage, 
     co_return co_await inventory_.write(std::move(host), std::move(use), std::move(message));
 }
 
-asio::awaitable<std::optional<Host>> Binding::retire(Host host) {
-    const auto stage = host.use.stage;
-    if (stage == HostStage::powering_off || stage == HostStage::wiping) co_return host;
+asio::awaitable<std::optional<Host>> Binding::enter_joining(Host host, bool is_woken) {
     auto use = host.use;
-    use.stage = HostStage::powering_off;
+    use.stage = HostStage::joining;
+    if (is_woken && !use.woken) use.woken = clock_.wall_now();
+    std::string message =
+        is_woken ? "is on; waiting for it to join" : "is on; if it joins, it was turned on for its claim";
+    co_return co_await inventory_.write(std::move(host), std::move(use), std::move(message));
+}
+
+asio::awaitable<void> Binding::note_woken(MachineIdentity identity, std::string name) {
+    for (int tries = 0; tries < kNoteTries; ++tries) {
+        auto host = co_await read(name);
+        if (!host || !is_bound_to(*host, identity)) co_return;
+        auto use = host->use;
+        use.woken = clock_.wall_now();
+        const auto written = co_await inventory_.write(std::move(*host), std::move(use), "");
+        if (written) co_return;
+    }
+}
+
+asio::awaitable<std::optional<Host>> Binding::retire(Host host, bool is_off) {
+    const auto stage = host.use.stage;
+    auto use = host.use;
+    if (is_off) use.woken.reset();
+    if (stage != HostStage::wiping) use.stage = HostStage::powering_off;
+    if (use == host.use) co_return host;
     if (stage == HostStage::powering_on || stage == HostStage::joining) {
         ++use.failures;
         use.next_retry = clock_.wall_now() + kFailureBackoff.after(use.failures);
     }
-    co_return co_await inventory_.write(std::move(host), std::move(use), "is being turned off");
+    std::string message = is_off ? "is off" : "is being turned off";
+    co_return co_await inventory_.write(std::move(host), std::move(use), std::move(message));
 }
 
 asio::awaitable<bool> Binding::give_back(Host host) {
     auto use = host.use;
     use.owner.reset();
     use.stage = HostStage::other;
+    use.woken.reset();
     const std::string message = "was given back; it is examined before it is used again";
     const auto written = co_await inventory_.write(std::move(host), std::move(use), message);
     co_return written.has_value();

@@ -27,9 +27,13 @@ public:
     asio::awaitable<std::optional<Host>> take(Host host, MachineIdentity identity);
     // Records what is about to be asked of the host. nullopt as above.
     asio::awaitable<std::optional<Host>> enter(Host host, HostStage stage, std::string message);
+    // The same of a host that is on, for the claim as is known by now, or `is_woken` is false.
+    asio::awaitable<std::optional<Host>> enter_joining(Host host, bool is_woken);
+    // Records that the claim turned it on. May fail where others write at the same time.
+    asio::awaitable<void> note_woken(MachineIdentity identity, std::string name);
     // Begins to take the host out of service. If it never became a Node that counts as a failure: it is tried
-    // again later and later. nullopt as above.
-    asio::awaitable<std::optional<Host>> retire(Host host);
+    // again later and later. Once it is off, whoever turns it on is somebody else. nullopt as above.
+    asio::awaitable<std::optional<Host>> retire(Host host, bool is_off);
     asio::awaitable<bool> give_back(Host host);
 
 private:

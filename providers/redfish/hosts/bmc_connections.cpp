@@ -47,8 +47,9 @@ BmcConnections::BmcConnections(const Settings& settings, HostInventory& inventor
       traffic_(settings.namespace_ + "/" + settings.name,
                static_cast<std::size_t>(settings.spec.concurrency.global), environment) {}
 
-asio::awaitable<Login> BmcConnections::login_for(Host host) {
-    Login login;
+asio::awaitable<BmcConnections::Credentials> BmcConnections::credentials_for(Host host) {
+    Credentials result;
+    auto& login = result.login;
     login.context = "kubenodesmith/" + settings_.uid;
     const auto& reference = host.bmc.credentials;
     if (!reference) {
@@ -58,30 +59,50 @@ asio::awaitable<Login> BmcConnections::login_for(Host host) {
                 "Secret with username and password");
         login.username = settings_.username;
         login.password = settings_.password;
-        co_return login;
+        result.version = settings_.credentials_version;
+        co_return result;
     }
     if (!reference->namespace_.empty() && reference->namespace_ != settings_.namespace_)
         throw CredentialsError("spec.bmc.credentialsSecretRef.namespace: only the host's own namespace " +
                                settings_.namespace_ + " is accepted");
-    const auto data = co_await inventory_.secret(settings_.namespace_, reference->name);
+    const auto secret = co_await inventory_.secret(settings_.namespace_, reference->name);
     std::tie(login.username, login.password) =
-        credentials_of(data, "Secret " + reference->name + " (spec.bmc.credentialsSecretRef)");
-    co_return login;
+        credentials_of(secret.data, "Secret " + reference->name + " (spec.bmc.credentialsSecretRef)");
+    result.version = secret.version;
+    co_return result;
 }
 
 asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
     check_quirks(host);
-    auto login = co_await login_for(host);
+    auto credentials = co_await credentials_for(host);
     auto& known = stations_[host.name];
-    const bool same =
-        known && known->address == host.bmc && known->quirks == host.quirks && known->bmc.login() == login;
+    const bool same = known && known->address == host.bmc && known->quirks == host.quirks &&
+                      known->pinned_uuid == host.pinned_uuid && known->bmc.login() == credentials.login;
     if (same) co_return known;
     const auto before = std::move(known);
-    known = std::make_shared<Station>(wire_options(host, settings_), std::move(login), host, traffic_);
+    auto account = account_of(credentials);
+    known = std::make_shared<Station>(wire_options(host, settings_), std::move(credentials.login),
+                                      std::move(account), host, traffic_);
+    known->credentials = credentials.version;
+    remember_refusal(*known, host);
     if (has_quirk(host.quirks, quirks::kBasicAuth)) known->bmc.forgo_sessions();
     const auto made = known;
     if (before) co_await end(before);
     co_return made;
+}
+
+// By Secret: the same user of two Secrets is two accounts, for all that is known.
+std::shared_ptr<Account> BmcConnections::account_of(const Credentials& credentials) {
+    auto& account = accounts_[credentials.version];
+    if (!account) account = std::make_shared<Account>(traffic_.environment.executor);
+    return account;
+}
+
+// By an earlier process.
+void BmcConnections::remember_refusal(Station& station, const Host& host) {
+    if (station.credentials.empty() || host.refused_credentials != station.credentials) return;
+    station.bmc.hold_back();
+    ++accounts_[station.credentials]->refusals;
 }
 
 asio::awaitable<void> BmcConnections::end(std::shared_ptr<Station> station) {
@@ -102,6 +123,7 @@ asio::awaitable<void> BmcConnections::forget_missing() {
     for (const auto& host : inventory_.hosts(settings_.namespace_, settings_.name))
         present.insert(host->name);
     std::vector<std::shared_ptr<Station>> gone;
+    std::erase_if(accounts_, [](const auto& entry) { return entry.second.use_count() == 1; });
     std::erase_if(stations_, [&](const auto& entry) {
         const bool missing = !present.contains(entry.first);
         if (missing && entry.second) gone.push_back(entry.second);

@@ -19,19 +19,23 @@ inline constexpr base::Duration kConflictRetry = std::chrono::seconds{1};
 inline constexpr base::Duration kBusyRetry = std::chrono::seconds{10};
 
 struct Station {
-    Station(WireOptions options, Login login, const Host& host, Traffic& traffic)
+    Station(WireOptions options, Login login, std::shared_ptr<Account> account, const Host& host,
+            Traffic& traffic)
         : address(host.bmc),
           quirks(host.quirks),
-          bmc(std::move(options), std::move(login), traffic),
-          hardware(bmc, host.bmc.system_id, host.quirks) {}
+          bmc(std::move(options), std::move(login), std::move(account), traffic),
+          pinned_uuid(host.pinned_uuid),
+          hardware(bmc, host.bmc.system_id, host.pinned_uuid, host.quirks) {}
 
     BmcAddress address;
     Quirks quirks;
     Bmc bmc;
+    std::string pinned_uuid;
+    std::string credentials;  // version of their Secret
     Hardware hardware;
     std::optional<Details> details;
     base::TimePoint details_at{};
-    std::optional<std::string> power_meter;  // its link; empty: there is none
+    std::string power_meter;  // its link; empty: there is none, or it tells nothing
     std::optional<std::int64_t> watts;
     base::TimePoint watts_at{};
 };
@@ -50,13 +54,20 @@ public:
     HostInventory& inventory() { return inventory_; }
 
 private:
-    asio::awaitable<Login> login_for(Host host);
+    struct Credentials {
+        Login login;
+        std::string version;  // of their Secret
+    };
+    asio::awaitable<Credentials> credentials_for(Host host);
+    std::shared_ptr<Account> account_of(const Credentials& credentials);
+    void remember_refusal(Station& station, const Host& host);
     asio::awaitable<void> end(std::shared_ptr<Station> station);
 
     const Settings& settings_;
     HostInventory& inventory_;
     Traffic traffic_;
     std::map<std::string, std::shared_ptr<Station>> stations_;
+    std::map<std::string, std::shared_ptr<Account>> accounts_;  // by version of their Secret
 };
 
 }  // namespace providers::redfish

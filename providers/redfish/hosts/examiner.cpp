@@ -1,5 +1,7 @@
 #include "providers/redfish/hosts/examiner.hpp"
 
+#include <algorithm>
+
 #include "api/names.hpp"
 
 namespace providers::redfish {
@@ -19,8 +21,9 @@ void explain(HostReport& report, std::string reason, std::string message) {
 
 asio::awaitable<HostReport> Examiner::examine(Host host) {
     HostReport report;
+    std::shared_ptr<Station> station;
     try {
-        const auto station = co_await fleet_.station(host);
+        station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
         co_await look(std::move(host), station, report);
         report.reachable = true;
@@ -32,6 +35,7 @@ asio::awaitable<HostReport> Examiner::examine(Host host) {
             report.reachable && kind != ErrorKind::unauthorized && kind != ErrorKind::password_change;
         report.retry_after = error.complaint.retry_after.value_or(base::Duration::zero());
         explain(report, reason_of(kind), error.what());
+        if (station && station->bmc.is_suspended()) report.refused_credentials = station->credentials;
     } catch (const FencedError&) {
         throw;
     } catch (const CredentialsError& error) {
@@ -49,11 +53,10 @@ asio::awaitable<void> Examiner::measure(std::shared_ptr<Station> station, System
         co_return;
     }
     const bool is_fresh = station->watts && clock_.now() - station->watts_at < kWattsAge;
-    if (is_fresh || station->power_meter == "") co_return;
-    if (!station->power_meter) station->power_meter = co_await station->hardware.power_meter(system);
-    station->watts = co_await station->hardware.power_watts(*station->power_meter);
+    if (is_fresh || station->power_meter.empty()) co_return;
+    station->watts = co_await station->hardware.power_watts(station->power_meter);
     station->watts_at = clock_.now();
-    if (!station->watts) station->power_meter = "";
+    if (!station->watts) station->power_meter.clear();
 }
 
 asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station, HostReport& report) {
@@ -62,13 +65,20 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
     if (is_stale) {
         station->details = co_await station->hardware.details(system);
         station->details_at = clock_.now();
+        station->power_meter = station->details->power_meter;
     }
     report.power_state = system.power_text;
     report.health = system.health;
     report.system_uuid = system.uuid;
     report.serial_number = system.serial_number;
     report.macs = station->details->macs;
-    report.cpu_cores = system.cpu_cores > 0 ? system.cpu_cores : station->details->cpu_cores;
+    const auto& details = *station->details;
+    report.cpu_cores =
+        system.are_cores_certain ? system.cpu_cores : std::max(system.cpu_cores, details.threads);
+    report.disks = details.disks;
+    report.ports = details.ports;
+    report.flaws = system.flaws;
+    report.flaws.insert(report.flaws.end(), details.flaws.begin(), details.flaws.end());
     report.memory_mib = system.memory_mib;
     co_await measure(station, system);
     report.power_watts = station->watts;

@@ -11,13 +11,18 @@ namespace {
 
 constexpr std::size_t kMostMembers = 256;
 constexpr std::size_t kMostPages = 16;
-constexpr std::size_t kMostInterfaces = 16;
 
 RedfishError failure(ErrorKind kind, const std::string& tried, std::string message) {
     Complaint complaint;
     complaint.kind = kind;
     complaint.message = std::move(message);
     return RedfishError(tried, std::move(complaint));
+}
+
+std::string joined(const std::vector<std::string>& links) {
+    std::string names;
+    for (const auto& link : links) names += (names.empty() ? "" : ", ") + link;
+    return names;
 }
 
 std::string without_slash(std::string text) {
@@ -27,8 +32,8 @@ std::string without_slash(std::string text) {
 
 }  // namespace
 
-Hardware::Hardware(Bmc& bmc, std::string system_id, Quirks quirks)
-    : bmc_(bmc), system_id_(std::move(system_id)), quirks_(std::move(quirks)) {}
+Hardware::Hardware(Bmc& bmc, std::string system_id, std::string uuid, Quirks quirks)
+    : bmc_(bmc), system_id_(std::move(system_id)), uuid_(std::move(uuid)), quirks_(std::move(quirks)) {}
 
 asio::awaitable<std::vector<std::string>> Hardware::members(std::string collection) {
     std::vector<std::string> links;
@@ -56,18 +61,18 @@ asio::awaitable<std::string> Hardware::find_system() {
     const auto root = co_await bmc_.root();
     const auto all = co_await members(link_at(root, "Systems"));
     if (all.empty()) throw failure(ErrorKind::not_found, tried, "the BMC tells of no system");
+    const auto names = joined(all);
     if (system_id_.empty()) {
         if (all.size() == 1) co_return all.front();
-        std::string names;
-        for (const auto& link : all) names += (names.empty() ? "" : ", ") + link;
-        throw failure(ErrorKind::invalid_request, tried,
+        throw failure(ErrorKind::system_not_chosen, tried,
                       "the BMC has several; set spec.bmc.systemID to one of " + names);
     }
     for (const auto& link : all) {
         const bool wanted = co_await is_wanted(link);
         if (wanted) co_return link;
     }
-    throw failure(ErrorKind::not_found, tried, "the BMC has none with spec.bmc.systemID " + system_id_);
+    throw failure(ErrorKind::system_not_chosen, tried,
+                  "the BMC has none with spec.bmc.systemID " + system_id_ + "; it has " + names);
 }
 
 asio::awaitable<System> Hardware::system() {
@@ -75,42 +80,13 @@ asio::awaitable<System> Hardware::system() {
     if (!was_known) system_link_ = co_await find_system();
     try {
         const auto resource = co_await bmc_.get(system_link_);
-        co_return parse_system(resource);
+        auto system = parse_system(resource);
+        if (system.uuid.empty()) system.uuid = uuid_;
+        co_return system;
     } catch (const RedfishError& error) {
         if (error.kind() == ErrorKind::not_found) system_link_.clear();
         throw;
     }
-}
-
-asio::awaitable<Details> Hardware::details(System system) {
-    Details details;
-    if (!system.interfaces.empty()) {
-        auto interfaces = co_await members(system.interfaces);
-        if (interfaces.size() > kMostInterfaces) interfaces.resize(kMostInterfaces);
-        for (const auto& link : interfaces) {
-            const auto resource = co_await bmc_.find(link);
-            auto mac = resource ? mac_of(resource->body) : std::string();
-            const bool is_known = std::ranges::find(details.macs, mac) != details.macs.end();
-            if (!mac.empty() && !is_known) details.macs.push_back(std::move(mac));
-        }
-    }
-    if (system.cpu_cores == 0 && !system.processors.empty()) {
-        const auto collection = co_await bmc_.find(system.processors);
-        const auto processors =
-            collection ? links_at(collection->body, "Members") : std::vector<std::string>();
-        for (const auto& link : processors) {
-            const auto resource = co_await bmc_.find(link);
-            if (resource) details.cpu_cores += threads_of(resource->body);
-        }
-    }
-    co_return details;
-}
-
-asio::awaitable<std::string> Hardware::power_meter(System system) {
-    const auto chassis = co_await bmc_.find(system.chassis);
-    if (!chassis) co_return std::string();
-    const auto metrics = link_at(chassis->body, "EnvironmentMetrics");
-    co_return metrics.empty() ? link_at(chassis->body, "Power") : metrics;
 }
 
 asio::awaitable<std::optional<std::int64_t>> Hardware::power_watts(std::string meter) {
@@ -128,7 +104,7 @@ asio::awaitable<std::vector<std::string>> Hardware::reset_types(System system) {
     co_return resets_in_action_info_;
 }
 
-asio::awaitable<void> Hardware::reset(System system, PowerGoal goal) {
+asio::awaitable<ResetAnswer> Hardware::reset(System system, PowerGoal goal) {
     const std::string tried = (goal == PowerGoal::on ? "turning on " : "turning off ") + bmc_.host();
     const auto allowable = co_await reset_types(system);
     const auto type = reset_type(goal, allowable);
@@ -138,14 +114,16 @@ asio::awaitable<void> Hardware::reset(System system, PowerGoal goal) {
     body["ResetType"] = *type;
     try {
         co_await bmc_.post(tried, system.reset_link, std::move(body));
+        co_return ResetAnswer::taken;
     } catch (const RedfishError& error) {
         // Whether it is so already, or will be, is read back; a conflict may also pass (iDRAC10 refuses On
         // for a minute after Off).
-        const bool is_read_back = error.kind() == ErrorKind::state_conflict ||
-                                  error.kind() == ErrorKind::outcome_unknown ||
-                                  error.complaint.says("NoOperation");
+        const bool is_lost = error.kind() == ErrorKind::outcome_unknown;
+        const bool is_read_back =
+            is_lost || error.kind() == ErrorKind::state_conflict || error.complaint.says("NoOperation");
         if (!is_read_back) throw;
         bmc_.note_quirk(error.complaint.known_id().value_or("ResetConflict"));
+        co_return is_lost ? ResetAnswer::lost : ResetAnswer::refused;
     }
 }
 

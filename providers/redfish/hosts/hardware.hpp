@@ -14,28 +14,36 @@
 
 namespace providers::redfish {
 
+enum class ResetAnswer {
+    taken,
+    refused,  // it is so already, or it cannot be now
+    lost,     // it may have been taken
+};
+
 // What changes seldom and is read once a day.
 struct Details {
     std::vector<std::string> macs;
-    std::int64_t cpu_cores = 0;  // if the system's summary does not tell
+    std::int64_t threads = 0;  // of all processors, if the system's summary is not certain
+    std::vector<DiskGroup> disks;
+    std::vector<PortGroup> ports;
+    std::string power_meter;  // link of what measures the power of the chassis; empty: nothing does
+    std::vector<std::string> flaws;
 };
 
 class Hardware {
 public:
-    // system_id: target, Id or UUID of the system; empty: the BMC has only one. `bmc` must outlive this.
-    Hardware(Bmc& bmc, std::string system_id, Quirks quirks);
+    // system_id: target, Id or UUID of the system; empty: the BMC has only one. `uuid` is the system's where
+    // its BMC tells none. `bmc` must outlive this.
+    Hardware(Bmc& bmc, std::string system_id, std::string uuid, Quirks quirks);
 
     // All throw RedfishError and FencedError, and are made during a visit to the BMC.
     asio::awaitable<System> system();
     asio::awaitable<Details> details(System system);
-    // Link of what measures the power of the chassis; empty: nothing does.
-    asio::awaitable<std::string> power_meter(System system);
     asio::awaitable<std::optional<std::int64_t>> power_watts(std::string meter);
     // What reset() can ask for; empty: the BMC does not say. ActionInfo is read once.
     asio::awaitable<std::vector<std::string>> reset_types(System system);
-    // Accepted, refused because it is so already, or not known: read the power afterwards in any case.
-    // RedfishError of kind unsupported: this BMC cannot.
-    asio::awaitable<void> reset(System system, PowerGoal goal);
+    // Whatever comes of it: read the power afterwards. RedfishError of kind unsupported: this BMC cannot.
+    asio::awaitable<ResetAnswer> reset(System system, PowerGoal goal);
 
     // Sets the override and reads it back. Throws if the BMC does not take it in any way.
     asio::awaitable<void> set_boot(System system, BootWish wish);
@@ -60,9 +68,20 @@ public:
 private:
     asio::awaitable<std::string> find_system();
     asio::awaitable<std::vector<std::string>> members(std::string collection);
+    // The same of one that may be missing: then it is a flaw.
+    asio::awaitable<std::vector<std::string>> members_of(std::string name, std::string collection,
+                                                         std::vector<std::string>& flaws);
+    asio::awaitable<void> read_interfaces(System system, Details& details);
+    asio::awaitable<void> read_threads(System system, Details& details);
+    asio::awaitable<void> read_disks(System system, Details& details);
+    asio::awaitable<void> read_chassis(System system, Details& details);
+    asio::awaitable<std::optional<Idrac>> idrac(System system);
+    asio::awaitable<std::vector<std::string>> managers(System system);
     asio::awaitable<bool> is_wanted(std::string link);
     using BootTest = std::function<bool(const BootOverride&)>;
-    asio::awaitable<bool> try_boot(std::string where, BootWish wish, BootOverride current);
+    // False: not this way; then `refusal` says what the BMC said.
+    asio::awaitable<bool> try_boot(std::string where, BootWish wish, BootOverride current,
+                                   std::string& refusal);
     // Whether the resource shows it, now or as soon as the BMC keeps its promise.
     asio::awaitable<bool> shows(std::string where, BootTest test, bool is_promised);
     asio::awaitable<std::vector<MediaSlot>> slots(System system);
@@ -73,6 +92,7 @@ private:
 
     Bmc& bmc_;
     std::string system_id_;
+    std::string uuid_;
     Quirks quirks_;
     std::vector<std::string> resets_in_action_info_;
     std::string system_link_;  // once known

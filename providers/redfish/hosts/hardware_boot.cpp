@@ -1,6 +1,7 @@
 // Boot overrides and virtual media, with the second attempts that vendors make necessary.
 #include <algorithm>
 
+#include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/document.hpp"
 #include "providers/redfish/hosts/hardware.hpp"
 
@@ -8,6 +9,7 @@ namespace providers::redfish {
 
 namespace {
 
+constexpr std::size_t kMostManagers = 4;
 constexpr base::Duration kMediaPatience = std::chrono::seconds{60};
 constexpr base::Duration kEjectPatience = std::chrono::seconds{10};
 constexpr base::Duration kMediaPoll = std::chrono::seconds{2};
@@ -44,6 +46,13 @@ std::string last_part(std::string url) {
     return url.substr(url.rfind('/') + 1);
 }
 
+std::string why_no_virtual_cd(const Idrac& idrac) {
+    return "iDRAC with firmware " + (idrac.firmware.empty() ? "of unknown version" : idrac.firmware) +
+           " would boot its physical drive instead, as all do before 6.00: update an iDRAC9 to 6.00 or "
+           "later, use "
+           "boot method PXE, or put cd into spec.quirks if this one boots virtual media";
+}
+
 RedfishError not_taken(const std::string& tried, std::string message) {
     Complaint complaint;
     complaint.kind = ErrorKind::unsupported;
@@ -63,9 +72,14 @@ asio::awaitable<bool> Hardware::shows(std::string where, BootTest test, bool is_
     }
 }
 
-asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootOverride current) {
+asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootOverride current,
+                                         std::string& refusal) {
     const std::string tried = "setting the boot override of " + bmc_.host();
-    const BootTest is_as_wished = [&wish](const BootOverride& now) { return is_fulfilled(wish, now); };
+    BootOverride shown;
+    const BootTest is_as_wished = [&](const BootOverride& now) {
+        shown = now;
+        return is_served(wish, now);
+    };
     for (auto& body : boot_bodies(wish, current, quirks_)) {
         bool is_promised = false;
         try {
@@ -74,10 +88,15 @@ asio::awaitable<bool> Hardware::try_boot(std::string where, BootWish wish, BootO
         } catch (const RedfishError& error) {
             if (!asks_for_another_way(error.kind())) throw;
             bmc_.note_quirk("BootOverride");
+            refusal = error.complaint.message;
             continue;
         }
         const bool is_set = co_await shows(where, is_as_wished, is_promised);
         if (is_set) co_return true;
+        const bool is_mode = shown.mode.empty() || shown.mode == wish.mode;
+        if (!is_mode)
+            refusal = "it keeps the boot mode " + foreign::shown(shown.mode) +
+                      " (spec.redfish.boot.mode is " + wish.mode + ")";
     }
     co_return false;
 }
@@ -95,15 +114,17 @@ asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
                            (system.boot.allowed.empty() && !pending.allowed.empty());
         places.insert(first ? places.begin() : places.end(), {settings->target, pending});
     }
+    std::string refusal;
     for (const auto& [where, current] : places) {
         if (!offers(current.allowed.empty() ? system.boot : current, wish.target)) continue;
-        const bool is_set = co_await try_boot(where, wish, current);
+        const bool is_set = co_await try_boot(where, wish, current, refusal);
         if (is_set) co_return;
     }
     std::string allowed;
     for (const auto& target : system.boot.allowed) allowed += (allowed.empty() ? "" : ", ") + target;
     throw not_taken("setting the boot override of " + bmc_.host(),
                     "the BMC does not take boot target " + wish.target +
+                        (refusal.empty() ? "" : ": " + refusal) +
                         (allowed.empty() ? "" : "; it offers " + allowed));
 }
 
@@ -127,11 +148,28 @@ asio::awaitable<bool> Hardware::clear_boot(System system) {
     co_return false;
 }
 
+// Some systems do not say what manages them: then whatever the service has.
+asio::awaitable<std::vector<std::string>> Hardware::managers(System system) {
+    std::vector<std::string> links;
+    if (!system.manager.empty()) {
+        links.push_back(system.manager);
+        co_return links;
+    }
+    const auto root = co_await bmc_.root();
+    std::vector<std::string> ignored;
+    links = co_await members_of("Managers", link_at(root, "Managers"), ignored);
+    if (links.size() > kMostManagers) links.resize(kMostManagers);
+    co_return links;
+}
+
 asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
     auto collection = system.virtual_media;
-    if (collection.empty() && !system.manager.empty()) {
-        const auto manager = co_await bmc_.find(system.manager);
-        if (manager) collection = link_at(manager->body, "VirtualMedia");
+    if (collection.empty()) {
+        const auto candidates = co_await managers(system);
+        for (const auto& link : candidates) {
+            const auto manager = co_await bmc_.find(link);
+            if (manager && collection.empty()) collection = link_at(manager->body, "VirtualMedia");
+        }
     }
     std::vector<MediaSlot> result;
     const auto is_there = co_await bmc_.find(collection);
@@ -230,13 +268,24 @@ asio::awaitable<std::string> Hardware::insert_into_any(std::vector<MediaSlot> sl
     co_return std::string();
 }
 
+asio::awaitable<std::optional<Idrac>> Hardware::idrac(System system) {
+    co_await bmc_.root();
+    if (!system.is_dell && bmc_.vendor() != "Dell") co_return std::nullopt;
+    Idrac found;
+    const auto candidates = co_await managers(system);
+    for (const auto& link : candidates) {
+        const auto manager = co_await bmc_.find(link);
+        if (!manager || !found.firmware.empty()) continue;
+        found.firmware = foreign::shown(text_at(manager->body, "FirmwareVersion"));
+        found.model = text_at(manager->body, "Model");
+    }
+    co_return found;
+}
+
 asio::awaitable<std::string> Hardware::insert_boot_image(System system, std::string url) {
     const std::string tried = "inserting virtual media into " + bmc_.host();
-    if (ignores_virtual_cd(system, quirks_))
-        throw not_taken(
-            tried,
-            "iDRAC would boot its physical drive: use boot method PXE or UefiHttp, or put cd into "
-            "spec.quirks if this one boots virtual media");
+    const auto dell = co_await idrac(system);
+    if (dell && ignores_virtual_cd(*dell, quirks_)) throw not_taken(tried, why_no_virtual_cd(*dell));
     const auto all = co_await slots(std::move(system));
     const auto candidates = ranked_slots(all, MediaUse::boot);
     if (candidates.empty()) throw not_taken(tried, "the BMC has no slot for a CD image");

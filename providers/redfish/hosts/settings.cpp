@@ -22,6 +22,7 @@ Settings make_settings(const ProviderConfig& config) {
     settings.name = config.name;
     settings.uid = config.uid;
     settings.cluster_id = config.cluster_id;
+    settings.credentials_version = config.credentials_version;
     settings.spec = config.spec.redfish.value_or(api::v1alpha1::RedfishSpec{});
     const auto& spec = settings.spec;
     if (spec.concurrency.global < 1)

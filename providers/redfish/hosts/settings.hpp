@@ -15,6 +15,7 @@ struct Settings {
     api::v1alpha1::RedfishSpec spec;
     std::string username;  // for hosts without a Secret of their own; empty: there is none
     std::string password;
+    std::string credentials_version;
 
     std::string provider_id(const std::string& host) const { return "redfish://" + name + "/" + host; }
 };

@@ -16,11 +16,21 @@ constexpr base::Duration kSettled = std::chrono::seconds{5};
 // ... and this far when the host may just have been turned on: BMCs remember a PowerState for a minute.
 constexpr base::Duration kRemembered = std::chrono::seconds{65};
 
+// So soon after a request whose answer was lost, what is seen is its doing.
+constexpr base::Duration kShowsWithin = std::chrono::seconds{10};
+
 bool is_older(const std::optional<base::TimePoint>& when, base::Duration age, base::TimePoint now) {
     return !when || now - *when >= age;
 }
 
 }  // namespace
+
+Cause cause_of(const Host& host, const Progress& progress, base::TimePoint now) {
+    if (host.use.woken || host.is_given || progress.on_taken) return Cause::ours;
+    if (host.use.stage == HostStage::reserved) return Cause::others;
+    const bool shows = progress.on_unanswered && now - *progress.on_unanswered <= kShowsWithin;
+    return shows ? Cause::ours : Cause::unclear;
+}
 
 OnStep next_on_step(const System& system, const Progress& progress, const PowerLimits& limits,
                     base::TimePoint now) {
@@ -33,17 +43,21 @@ OnStep next_on_step(const System& system, const Progress& progress, const PowerL
     return OnStep::wait;
 }
 
-OffStep next_off_step(const System& system, const Progress& progress, bool can_shut_down,
+bool is_surely_off(const Progress& progress, base::TimePoint now) {
+    return progress.off_seen && (!progress.may_be_on || now - *progress.off_seen >= kRemembered);
+}
+
+OffStep next_off_step(const System& system, const Progress& progress, OffMeans means,
                       const PowerLimits& limits, base::TimePoint now) {
-    if (system.power == PowerState::off) {
-        const auto wait = progress.may_be_on ? kRemembered : kSettled;
-        if (progress.off_seen && now - *progress.off_seen >= wait) return OffStep::done;
-        const bool doubtful = progress.may_be_on && !progress.force_asked;
-        return doubtful ? OffStep::ask_by_force : OffStep::wait;
-    }
     const bool never_cuts = limits.mode == PowerOffMode::GracefulOnly;
+    if (system.power == PowerState::off) {
+        if (is_surely_off(progress, now) && now - *progress.off_seen >= kSettled) return OffStep::done;
+        const bool is_doubtful = progress.may_be_on && !progress.force_asked;
+        return is_doubtful && means.is_ours && !never_cuts ? OffStep::ask_by_force : OffStep::wait;
+    }
+    if (!means.is_ours) return OffStep::wait;
     const bool asks_first =
-        limits.mode != PowerOffMode::Force && can_shut_down && (progress.has_system || never_cuts);
+        limits.mode != PowerOffMode::Force && means.can_shut_down && (progress.has_system || never_cuts);
     if (asks_first && !progress.force_asked) {
         if (!progress.off_asked) return OffStep::ask_gracefully;
         const bool in_time = now - *progress.off_asked < limits.graceful;

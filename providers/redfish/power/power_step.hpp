@@ -6,6 +6,7 @@
 
 #include "api/v1alpha1/redfish.hpp"
 #include "base/clock.hpp"
+#include "providers/host.hpp"
 #include "providers/redfish/bmc/system.hpp"
 
 namespace providers::redfish {
@@ -14,12 +15,15 @@ namespace providers::redfish {
 struct Progress {
     std::optional<base::TimePoint> on_asked;       // first
     std::optional<base::TimePoint> on_asked_last;  // most recently
+    std::optional<base::TimePoint> on_taken;       // the BMC took it; it had said right before that it is off
+    std::optional<base::TimePoint> on_unanswered;  // the same, but the answer was lost
     bool has_been_on = false;                      // seen on or powering on after that
     std::optional<base::TimePoint> off_asked;      // gracefully, or by force
     std::optional<base::TimePoint> force_asked;
     std::optional<base::TimePoint> force_asked_last;
     std::optional<base::TimePoint> off_seen;  // off since, without a look in between that said otherwise
     int looks = 0;                            // since the last request
+    bool is_announced = false;                // people were told that its power will be cut
     // How the host was when its removal began here; what a restart finds half-done is doubtful.
     bool may_be_on = true;   // it was asked to turn on not long ago: "Off" may be what its BMC remembers
     bool has_system = true;  // something runs on it that can shut itself down
@@ -31,6 +35,14 @@ struct PowerLimits {
     api::v1alpha1::PowerOffMode mode = api::v1alpha1::PowerOffMode::GracefulThenForce;
 };
 
+// Whose doing it is that a host which a claim has is on, or on its way.
+enum class Cause {
+    ours,
+    others,   // nothing was asked of it yet
+    unclear,  // it was about to be asked when a process died, or it refused: its Node will show, if it joins
+};
+Cause cause_of(const Host& host, const Progress& progress, base::TimePoint now);
+
 enum class OnStep {
     done,
     wait,
@@ -41,9 +53,15 @@ enum class OnStep {
 OnStep next_on_step(const System& system, const Progress& progress, const PowerLimits& limits,
                     base::TimePoint now);
 
+// Off is what the BMC says, and not out of memory.
+bool is_surely_off(const Progress& progress, base::TimePoint now);
+
 enum class OffStep { done, wait, ask_gracefully, ask_by_force };
-// `can_shut_down`: the BMC offers GracefulShutdown.
-OffStep next_off_step(const System& system, const Progress& progress, bool can_shut_down,
+struct OffMeans {
+    bool can_shut_down = false;  // the BMC offers GracefulShutdown
+    bool is_ours = false;        // what is on may be turned off
+};
+OffStep next_off_step(const System& system, const Progress& progress, OffMeans means,
                       const PowerLimits& limits, base::TimePoint now);
 
 // The next look at a host that changes its power: 2, 3, 5, 8, 13, 15, 15, ... seconds.

@@ -1,5 +1,6 @@
 #include "providers/redfish/power/sleeper.hpp"
 
+#include "api/names.hpp"
 #include "base/uuid.hpp"
 
 namespace providers::redfish {
@@ -33,6 +34,37 @@ RemoveResult failed_removal(const RedfishError& error) {
     return in_progress(error.what(), error.complaint.retry_after.value_or(kBusyRetry));
 }
 
+bool can_shut_down(const std::vector<std::string>& resets) {
+    return reset_type(PowerGoal::off_gracefully, resets).has_value();
+}
+
+// What is on there may be turned off.
+bool is_ours(const Host& host) {
+    return host.use.woken || host.is_given;
+}
+
+void begin_removal(Progress& progress, HostStage stage, base::TimePoint now) {
+    progress.off_asked.reset();
+    progress.force_asked.reset();
+    progress.force_asked_last.reset();
+    progress.is_announced = false;
+    progress.has_system = stage != HostStage::powering_on;
+    progress.may_be_on = stage == HostStage::powering_on ||
+                         (progress.on_asked_last && now - *progress.on_asked_last < kOnIsKnown);
+}
+
+std::string why_by_force(const System& system, const Progress& progress, const Settings& settings) {
+    const auto& power_off = settings.spec.powerOff;
+    if (system.power == PowerState::off)
+        return "its BMC says Off, which may be what it remembers from before it was turned on";
+    if (progress.off_asked)
+        return "it did not shut down within " + power_off.gracefulTimeout.str() +
+               " (spec.redfish.powerOff.gracefulTimeout)";
+    if (power_off.mode == api::v1alpha1::PowerOffMode::Force) return "spec.redfish.powerOff.mode is Force";
+    if (!progress.has_system) return "it hangs on its way up, where nothing can shut it down";
+    return "its BMC offers no GracefulShutdown";
+}
+
 // Nothing that runs was ever asked of it.
 bool is_untouched(const Host& host) {
     return host.use.stage == HostStage::reserved;
@@ -51,20 +83,23 @@ asio::awaitable<RemoveResult> Sleeper::remove(MachineIdentity identity, MachineR
                               " is gone, so its power cannot be looked at; create it "
                               "again, or state that the machine is gone",
                           kPersonRetry);
-    if (!is_bound_to(*host, identity)) {
+    Command command{std::move(identity), std::move(in_use)};
+    if (!is_bound_to(*host, command.identity)) {
         if (host->use.owner) co_return Gone{};
-        co_return co_await look_after_lost(std::move(identity), *host);
+        co_return co_await look_after_lost(std::move(command), *host);
     }
     if (is_untouched(*host)) co_return co_await give_back(*host);
-    Command command{std::move(identity), std::move(in_use)};
     co_return co_await visit(std::move(command), *host);
 }
 
 // Bound to nobody: given back already, or never taken. Unless it runs what the claim started, which happens
 // when the hosts' objects were restored from an older backup.
-asio::awaitable<RemoveResult> Sleeper::look_after_lost(MachineIdentity identity, Host host) {
+asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host host) {
     const bool was_off = host.power_state == "Off";
-    if (was_off || !base::same_uuid(identity.system_uuid, host.system_uuid)) co_return Gone{};
+    if (was_off || !base::same_uuid(command.identity.system_uuid, host.system_uuid)) co_return Gone{};
+    // It was left to somebody who had turned it on: nothing of the cluster ever ran there.
+    const bool never_joined = command.in_use && !co_await command.in_use();
+    if (never_joined) co_return Gone{};
     try {
         const auto station = co_await fleet_.station(host);
         const auto visit = co_await station->bmc.visit();
@@ -105,52 +140,85 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
                               identity.system_uuid + ": nothing is turned off",
                           kPersonRetry);
     }
-    const auto stage = host.use.stage;
+    const auto now = clock_.now();
     auto& progress = progress_.of(name, identity.claim_uid);
-    const auto retired = co_await binding_.retire(host);
-    if (!retired) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
-    if (stage != HostStage::powering_off && stage != HostStage::wiping) {
-        const auto now = clock_.now();
-        progress.has_system = stage != HostStage::powering_on && stage != HostStage::joining;
-        progress.may_be_on = stage == HostStage::powering_on ||
-                             (progress.on_asked_last && now - *progress.on_asked_last < kOnIsKnown);
-    }
-    if (system.power != PowerState::off) {
+    const bool begins = host.use.stage != HostStage::powering_off && host.use.stage != HostStage::wiping;
+    if (begins) begin_removal(progress, host.use.stage, now);
+    const bool is_off = system.power == PowerState::off;
+    if (!is_off) {
         progress.off_seen.reset();
     } else if (!progress.off_seen) {
-        progress.off_seen = clock_.now();
+        progress.off_seen = now;
     }
+    const bool is_on = system.power == PowerState::on || system.power == PowerState::powering_on;
+    if (is_on && !is_ours(host)) co_return co_await leave_on(std::move(command), std::move(host));
+    const bool is_sure = is_off && is_surely_off(progress, now);
+    const auto retired = co_await binding_.retire(host, is_sure);
+    if (!retired) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
     co_return co_await turn_off(std::move(command), *retired, std::move(station), system);
+}
+
+asio::awaitable<RemoveResult> Sleeper::leave_on(Command command, Host host) {
+    const auto stage = host.use.stage;
+    const std::string what = "host " + host.name +
+                             " is on, but nothing shows that it was turned on for claim " +
+                             command.identity.claim_name;
+    if (stage == HostStage::wiping)
+        co_return blocked("InUseByOthers", what + ", while its drives were being erased: turn it off",
+                          kPersonRetry);
+    // Once it was off it is whose who turned it on again.
+    if (stage == HostStage::powering_off) co_return co_await give_back(std::move(host));
+    if (!command.in_use)
+        co_return blocked("InUseByOthers",
+                          what + ": it is left alone; turn it off, annotate it with " +
+                              std::string(api::annotations::kAdopt) +
+                              "=true to have it turned off, or state that the machine is gone",
+                          kBusyRetry);
+    const bool has_joined = co_await command.in_use();
+    if (has_joined) co_return in_progress(kInUseAfterAll, kConflictRetry);
+    co_return co_await give_back(std::move(host));
+}
+
+asio::awaitable<void> Sleeper::press(OffStep step, Command command, Host host,
+                                     std::shared_ptr<Station> station, System system) {
+    auto& progress = progress_.of(host.name, command.identity.claim_uid);
+    const bool is_gentle = step == OffStep::ask_gracefully;
+    if (!is_gentle && !progress.is_announced) {
+        fleet_.inventory().announce(host, "CuttingPower",
+                                    "is switched off hard: " + why_by_force(system, progress, settings_));
+        progress.is_announced = true;
+    }
+    const auto goal = is_gentle ? PowerGoal::off_gracefully : PowerGoal::off_by_force;
+    co_await station->hardware.reset(std::move(system), goal);
+    const auto now = clock_.now();
+    progress.looks = 0;
+    if (is_gentle) {
+        progress.off_asked = now;
+    } else {
+        progress.force_asked_last = now;
+        if (!progress.force_asked) progress.force_asked = now;
+    }
 }
 
 asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std::shared_ptr<Station> station,
                                                 System system) {
     const auto name = host.name;
-    const auto resets = co_await station->hardware.reset_types(system);
-    const bool can_shut_down = reset_type(PowerGoal::off_gracefully, resets).has_value();
     auto& progress = progress_.of(name, command.identity.claim_uid);
     const auto limits = power_limits(settings_);
-    const auto step = next_off_step(system, progress, can_shut_down, limits, clock_.now());
+    const auto resets = co_await station->hardware.reset_types(system);
+    const OffMeans means{can_shut_down(resets), is_ours(host)};
+    const auto step = next_off_step(system, progress, means, limits, clock_.now());
     if (step == OffStep::done) co_return co_await tidy(std::move(host), std::move(station), system);
-    const bool ends_it = step == OffStep::ask_gracefully || step == OffStep::ask_by_force;
+    const bool ends_it = step != OffStep::wait;
     const bool is_used = ends_it && command.in_use && co_await command.in_use();
     if (is_used) co_return in_progress(kInUseAfterAll, kConflictRetry);
     const bool is_lost = ends_it && !co_await binding_.still_has(command.identity, name);
     if (is_lost) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
-    if (step == OffStep::ask_gracefully) {
-        co_await station->hardware.reset(system, PowerGoal::off_gracefully);
-        progress.off_asked = clock_.now();
-        progress.looks = 0;
-    } else if (step == OffStep::ask_by_force) {
-        co_await station->hardware.reset(system, PowerGoal::off_by_force);
-        progress.force_asked_last = clock_.now();
-        if (!progress.force_asked) progress.force_asked = progress.force_asked_last;
-        progress.looks = 0;
-    }
+    if (ends_it) co_await press(step, std::move(command), host, std::move(station), system);
     if (system.power == PowerState::off)
         co_return in_progress("host " + name + " is off; making sure that it stays so", kSettleRetry);
     const bool never_cuts = limits.mode == api::v1alpha1::PowerOffMode::GracefulOnly;
-    if (never_cuts && !can_shut_down)
+    if (never_cuts && !means.can_shut_down)
         co_return blocked("Unsupported",
                           "the BMC of host " + name +
                               " offers no GracefulShutdown and spec.redfish.powerOff.mode "
@@ -159,6 +227,28 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
     co_return in_progress(progress.force_asked ? "host " + name + " is being turned off by force"
                                                : "host " + name + " is shutting down",
                           next_look(progress.looks++));
+}
+
+asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::shared_ptr<Station> station,
+                                          System system) {
+    const auto name = host.name;
+    auto& progress = progress_.of(name, command.identity.claim_uid);
+    if (system.power == PowerState::off) co_return true;
+    if (!is_ours(host))
+        throw ProviderError("host " + name + " is on, but nothing shows that it was turned on for claim " +
+                            command.identity.claim_name);
+    progress.has_system = true;
+    const auto resets = co_await station->hardware.reset_types(system);
+    const OffMeans means{can_shut_down(resets), true};
+    const auto step = next_off_step(system, progress, means, power_limits(settings_), clock_.now());
+    if (step == OffStep::wait || step == OffStep::done) co_return false;
+    const bool is_used = command.in_use && co_await command.in_use();
+    if (is_used) co_return false;
+    const bool is_bound = co_await binding_.still_has(command.identity, name);
+    if (!is_bound)
+        throw ProviderError("host " + name + " is not reserved for claim " + command.identity.claim_name);
+    co_await press(step, std::move(command), std::move(host), std::move(station), std::move(system));
+    co_return false;
 }
 
 asio::awaitable<RemoveResult> Sleeper::tidy(Host host, std::shared_ptr<Station> station, System system) {

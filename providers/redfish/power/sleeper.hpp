@@ -12,6 +12,10 @@ namespace providers::redfish {
 
 class Sleeper {
 public:
+    struct Command {
+        MachineIdentity identity;
+        InUseCheck in_use;
+    };
     // All must outlive this.
     Sleeper(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
             base::Clock& clock)
@@ -19,14 +23,13 @@ public:
 
     // Provider::remove.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
+    // Provider::switch_power to off, of a host that its claim has.
+    asio::awaitable<bool> switch_off(Command command, Host host, std::shared_ptr<Station> station,
+                                     System system);
     // Provider::release: the host stays on and is free.
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record);
 
 private:
-    struct Command {
-        MachineIdentity identity;
-        InUseCheck in_use;
-    };
     // What is known of the erasure of a host's drives; lost in a restart, after which it begins anew.
     struct Wipe {
         std::map<std::string, std::string> tasks;  // by drive; empty: the drive is erased
@@ -34,10 +37,15 @@ private:
     };
 
     asio::awaitable<RemoveResult> visit(Command command, Host host);
-    asio::awaitable<RemoveResult> look_after_lost(MachineIdentity identity, Host host);
+    asio::awaitable<RemoveResult> look_after_lost(Command command, Host host);
     asio::awaitable<RemoveResult> step(Command command, Host host, std::shared_ptr<Station> station);
+    // Somebody else turned it on, or may have: its power is not touched.
+    asio::awaitable<RemoveResult> leave_on(Command command, Host host);
     asio::awaitable<RemoveResult> turn_off(Command command, Host host, std::shared_ptr<Station> station,
                                            System system);
+    // Makes the request that is due. An Event says before its power is cut, and why.
+    asio::awaitable<void> press(OffStep step, Command command, Host host, std::shared_ptr<Station> station,
+                                System system);
     asio::awaitable<RemoveResult> tidy(Host host, std::shared_ptr<Station> station, System system);
     // nullopt: every drive is erased.
     asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::shared_ptr<Station> station,

@@ -11,6 +11,7 @@ using api::v1alpha1::BootMethod;
 
 namespace {
 
+constexpr const char* kTurningOn = "is being turned on";
 constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
 
 NotReady not_ready(std::string message, base::Duration retry_after) {
@@ -30,6 +31,10 @@ EnsureResult failed_ensure(const RedfishError& error) {
     if (is_permanent(kind) || kind == ErrorKind::unsupported)
         return failed(kind == ErrorKind::unsupported ? "Unsupported" : reason_of(kind), error.what());
     return not_ready(error.what(), error.complaint.retry_after.value_or(kBusyRetry));
+}
+
+bool is_coming(const System& system) {
+    return system.power == PowerState::on || system.power == PowerState::powering_on;
 }
 
 BootWish boot_wish(const api::v1alpha1::Boot& boot) {
@@ -144,12 +149,13 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
                                                      " instead of " + host.system_uuid);
     }
     auto& progress = progress_.of(name, spec.identity.claim_uid);
-    const bool is_coming = system.power == PowerState::on || system.power == PowerState::powering_on;
-    if (progress.on_asked && is_coming) progress.has_been_on = true;
+    const auto cause = cause_of(host, progress, clock_.now());
+    if (is_coming(system) && cause == Cause::others)
+        co_return co_await leave_to_others(std::move(spec), std::move(host));
+    if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
     switch (next_on_step(system, progress, power_limits(settings_), clock_.now())) {
         case OnStep::done: {
-            const auto joining =
-                co_await binding_.enter(host, HostStage::joining, "is on; waiting for it to join");
+            const auto joining = co_await binding_.enter_joining(host, cause == Cause::ours);
             if (!joining) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
             co_return machine_of(spec, host, MachineState::running, {});
         }
@@ -171,6 +177,17 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
                        ", waiting for it to be on");
     machine.retry_after = next_look(progress.looks++);
     co_return machine;
+}
+
+asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host) {
+    const auto name = host.name;
+    const bool is_free = co_await binding_.give_back(std::move(host));
+    if (!is_free) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+    progress_.forget(name);
+    auto elsewhere = place(spec, {name});
+    if (auto* none = std::get_if<InsufficientCapacity>(&elsewhere))
+        none->message = "host " + name + " was found on and is left to who turned it on; " + none->message;
+    co_return elsewhere;
 }
 
 std::optional<std::string> Waker::why_not_now(const Host& host) const {
@@ -201,17 +218,43 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
             co_return not_ready("host " + name + " waits its turn: " + *wait, kSlotRetry);
         co_await prepare_boot(spec, host, station, system);
     }
-    const auto entered = co_await binding_.enter(host, HostStage::powering_on, "is being turned on");
-    const bool is_ours = entered && co_await binding_.still_has(spec.identity, name);
+    const bool is_new = host.use.stage == HostStage::reserved;
+    const auto entered = co_await binding_.enter(std::move(host), HostStage::powering_on, kTurningOn);
+    if (!entered) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
+    // It may have come on while its boot was prepared. What a process that died asked for shows as well.
+    system = co_await station->hardware.system();
+    if (is_new && is_coming(system)) co_return co_await leave_to_others(std::move(spec), *entered);
+    if (system.power != PowerState::off)
+        co_return not_ready("host " + name + " changes its power", kConflictRetry);
+    co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
+}
+
+// What is intended stands on the host before; that it was taken only afterwards: after a crash in between
+// nothing says whose doing it is that the host is on.
+asio::awaitable<EnsureResult> Waker::ask(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                         System system) {
+    const auto name = host.name;
+    const bool is_ours = co_await binding_.still_has(spec.identity, name);
     if (!is_ours) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
-    co_await station->hardware.reset(system, PowerGoal::on);
+    const auto answer = co_await station->hardware.reset(system, PowerGoal::on);
     auto& asked = progress_.of(name, spec.identity.claim_uid);
     asked.on_asked_last = clock_.now();
     if (!asked.on_asked) asked.on_asked = asked.on_asked_last;
+    if (answer == ResetAnswer::taken) asked.on_taken = asked.on_asked_last;
+    if (answer == ResetAnswer::lost) asked.on_unanswered = asked.on_asked_last;
     asked.looks = 0;
-    auto machine = machine_of(spec, *entered, MachineState::starting, "host " + name + " is being turned on");
+    auto machine = machine_of(spec, host, MachineState::starting, "host " + name + ' ' + kTurningOn);
     machine.retry_after = next_look(asked.looks++);
+    // If that fails the next look records it.
+    if (asked.on_taken) co_await binding_.note_woken(std::move(spec.identity), name);
     co_return machine;
+}
+
+asio::awaitable<void> Waker::switch_on(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
+                                       System system) {
+    const auto answer = co_await station->hardware.reset(std::move(system), PowerGoal::on);
+    progress_.of(host.name, identity.claim_uid) = Progress{};
+    if (answer == ResetAnswer::taken) co_await binding_.note_woken(std::move(identity), host.name);
 }
 
 // While the host is off: what is set then is there when it starts, and nothing else can use it up.

@@ -36,6 +36,9 @@ public:
 
     // Provider::ensure.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
+    // Provider::switch_power to on, of a host that its claim has and that is off.
+    asio::awaitable<void> switch_on(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
+                                    System system);
 
 private:
     EnsureResult place(const MachineSpec& spec, const std::set<std::string>& excluded) const;
@@ -43,6 +46,10 @@ private:
     asio::awaitable<EnsureResult> step(MachineSpec spec, Host host, std::shared_ptr<Station> station);
     asio::awaitable<EnsureResult> turn_on(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                           System system);
+    // It is on though nothing was asked of it: it is given back as it is, and the claim gets another one.
+    asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host);
+    asio::awaitable<EnsureResult> ask(MachineSpec spec, Host host, std::shared_ptr<Station> station,
+                                      System system);
     asio::awaitable<void> prepare_boot(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                        System system);
     std::optional<std::string> why_not_now(const Host& host) const;

@@ -49,6 +49,7 @@ void PlayedHost::tell_inventory() {
     host.name = kName;
     host.bmc.url = "https://recorded";
     host.bmc.system_id = host_.spec.bmc.systemID;
+    host.pinned_uuid = host_.spec.systemUUID;
     host.power_state = host_.status.powerState;
     host.system_uuid = host_.status.systemUUID;
     host.macs = host_.status.macs;

@@ -1,7 +1,6 @@
 """The operator against recorded service trees of real servers: each works, or is refused with a sentence that is true."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -13,24 +12,9 @@ from recorded import Recording, is_true, played
 REFERENCE = os.environ.get("KUBENODESMITH_REFERENCE")
 NAMES = recorded.names(Path(REFERENCE)) if REFERENCE else ["(no recordings)"]
 
-# What is known to be wrong, by the names of its tests: they must fail, so that no entry outlives its defect.
-WRONG = {
-    r"test_a_host_that_somebody_else_turned_on_is_left_alone": "R-1: on is taken for woken",
-    r"test_an_override_of_somebody_else_does_not_pass_for_ours": "R-7: only the target is compared",
-    r"test_(it_is_ready|its_inventory).*\[(cray-ex235a|openbmc-stock)\]": "R-9: spec.systemUUID does not do",
-    r"test_(it_is_ready|its_inventory).*\[dell-r820-idrac7\]": "R-4: no interfaces, no host",
-    r"test_its_inventory.*\[cisco-ucsc-c225-m6s\]": "R-8: cores for threads",
-    r"test_it_wakes.*\[dell-r750-idrac9-VirtualMedia\]": "R-6: iDRAC9 6.x takes it",
-    r"test_it_wakes.*\[(bmclib-smc|dell|gigabyte|hpe)-.*-UefiHttp-URI\]": "R-6: not in the BMC's words, and untrue",
-    r"test_several_systems_are_told_by_their_reason\[smc-gb300\]": "the reason is UnexpectedAnswer",
-}
-
 
 @pytest.fixture(params=NAMES)
 def tree(request, reference):
-    why = next((why for test, why in WRONG.items() if re.match(test, request.node.name)), None)
-    if why:
-        request.applymarker(pytest.mark.xfail(reason=why, strict=True))
     return Recording(reference, request.param), played(reference, request.param)
 
 

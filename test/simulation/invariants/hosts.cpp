@@ -1,5 +1,6 @@
 // Invariant 7 and what follows for bare metal: no host serves two claims and no claim two hosts; a host that
-// no claim has, or whose BMC speaks for another machine, is not touched; what is given back is off.
+// no claim has, or that somebody else turned on, or whose BMC speaks for another machine, is not touched;
+// what is given back is off.
 #include <map>
 #include <set>
 
@@ -13,6 +14,7 @@ public:
     explicit HostsServeOneClaim(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithHost>([this](const NodeSmithHost* before, const NodeSmithHost* after) {
             if (after) check_owner(claim_uid_of(before), *after);
+            if (before && after) check_given_back(*before, *after);
         });
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
@@ -32,6 +34,28 @@ public:
     }
 
 private:
+    // Power is cut only of what we woke, or what its user gave us.
+    void check_power(const std::string& name, const std::string& type, const NodeSmithHost* host) {
+        const auto lent = world_.bmcs.lent_since(name);
+        if (type.ends_with("On") || !lent || (host && is_adoptable(*host))) return;
+        if (world_.now() <= *lent + longest_way_to_provider(world_.faults)) return;
+        stage_.violate("what others turned on stays on",
+                       "host " + name + " is asked for " + type + ", which somebody else turned on");
+    }
+
+    // And what is known to be ours is not left on.
+    void check_given_back(const NodeSmithHost& before, const NodeSmithHost& after) {
+        const auto& name = after.metadata.name;
+        if (claim_uid_of(&before).empty() || !claim_uid_of(&after).empty() || !before.status.wokenTime)
+            return;
+        if (world_.bmcs.bmc(name).power() != Power::on || world_.bmcs.is_foreign(name)) return;
+        const auto* claim = world_.view.claim_by_uid(claim_uid_of(&before));
+        if (claim && claim->spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain) return;
+        if (world_.bmcs.meddled_with(world_.bmcs.uuid(name))) return;
+        stage_.violate("what we woke is turned off",
+                       "host " + name + " is given back on, though it was turned on for its claim");
+    }
+
     void check_owner(const std::string& before, const NodeSmithHost& host) {
         const auto owner = claim_uid_of(&host);
         if (owner == before) return;
@@ -52,6 +76,7 @@ private:
     void check_reset(const std::string& name, const std::string& type) {
         const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
         const bool is_free = claim_uid_of(host).empty();
+        check_power(name, type, host);
         // BMCs know no fence: what a paused process had begun, it sends when it goes on.
         if (is_free && world_.faults.has(Fault::paused)) {
             late_.insert(name);
@@ -85,7 +110,7 @@ private:
     // status says so.
     bool was_turned_on_by_hand(const NodeSmithHost& host) const {
         const auto* ready = api::find_condition(host.status.conditions, api::conditions::kReady);
-        return ready && ready->reason == "Foreign" &&
+        return ready && ready->reason == "InUseByOthers" &&
                world_.bmcs.meddled_with(world_.bmcs.uuid(host.metadata.name));
     }
 

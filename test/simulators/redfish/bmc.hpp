@@ -43,7 +43,8 @@ public:
     Profile& profile() { return profile_; }
     // ---- the world
     Power power();
-    void set_power(Power power);  // somebody at the front panel
+    void set_power(Power power);                                               // somebody at the front panel
+    void set_boot(std::string target, std::string enabled, std::string mode);  // somebody before us
     // What the system booted from last: Hdd, Pxe, UefiHttp, Cd, UsbCd; empty: it never did.
     const std::string& booted_from() const { return booted_from_; }
     int boots() const { return boots_; }
@@ -106,6 +107,8 @@ private:
     json::object system_document(int index);
     json::object boot_document(bool on_settings) const;
     std::optional<json::object> chassis_document(const std::string& path) const;
+    std::optional<json::object> interface_document(const std::string& path, const std::string& paged) const;
+    std::optional<json::object> adapter_document(const std::string& path) const;
     json::object collection(const std::string& target, const std::vector<std::string>& members) const;
     std::string etag_of(const std::string& target) const;
 

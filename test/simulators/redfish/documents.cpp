@@ -44,6 +44,11 @@ json::object Bmc::service_root() const {
     root["@odata.id"] = std::string(kRoot) + "/";
     root["RedfishVersion"] = "1.18.0";
     root["Vendor"] = profile_.vendor;
+    if (!profile_.oem.empty()) {
+        json::object oem;
+        for (const auto& key : profile_.oem) oem[key] = json::object();
+        root["Oem"] = std::move(oem);
+    }
     root["Systems"] = link(kSystems);
     root["Managers"] = link(std::string(kRoot) + "/Managers");
     root["Chassis"] = link(std::string(kRoot) + "/Chassis");
@@ -96,10 +101,13 @@ json::object Bmc::system_document(int index) {
     // The second and later systems are neighbours that always are off.
     system["UUID"] =
         index == 1 ? profile_.uuid : "00000000-0000-0000-0000-00000000000" + std::to_string(index);
-    system["SerialNumber"] = "S" + profile_.uuid.substr(0, 8);
+    system["SerialNumber"] = profile_.serial_number;
     system["PowerState"] = index == 1 ? power_text() : "Off";
     system["Status"] = json::object{{"State", "Enabled"}, {"Health", "OK"}};
-    if (profile_.tells_processors) {
+    if (profile_.tells_cores_only) {
+        system["ProcessorSummary"] = json::object{{"Count", 2}, {"CoreCount", profile_.processors / 2}};
+        system["Processors"] = link(path + "/Processors");
+    } else if (profile_.tells_processors) {
         system["ProcessorSummary"] =
             json::object{{"Count", 2}, {"LogicalProcessorCount", profile_.processors}};
     } else {
@@ -123,8 +131,9 @@ json::object Bmc::system_document(int index) {
         system["Storage"] = link(path + "/Storage");
         if (!profile_.media_on_manager) system["VirtualMedia"] = link(media_base());
     }
-    system["Links"] =
-        json::object{{"ManagedBy", json::array{link(kManager)}}, {"Chassis", json::array{link(kChassis)}}};
+    json::object links{{"Chassis", json::array{link(kChassis)}}};
+    if (profile_.links_manager) links["ManagedBy"] = json::array{link(kManager)};
+    system["Links"] = std::move(links);
     return system;
 }
 
@@ -132,6 +141,7 @@ std::optional<json::object> Bmc::chassis_document(const std::string& path) const
     const std::string meter = profile_.has_power_only ? "Power" : "EnvironmentMetrics";
     if (path == kChassis) {
         json::object chassis{{"ChassisType", "RackMount"}};
+        if (!profile_.port_gbps.empty()) chassis["NetworkAdapters"] = link(path + "/NetworkAdapters");
         if (profile_.watts > 0) chassis[meter] = link(path + "/" + meter);
         return chassis;
     }
@@ -143,6 +153,37 @@ std::optional<json::object> Bmc::chassis_document(const std::string& path) const
     return json::object{{"PowerControl", json::array{std::move(control)}}};
 }
 
+std::optional<json::object> Bmc::interface_document(const std::string& path, const std::string& paged) const {
+    const auto all = system_path(1) + "/EthernetInterfaces";
+    if (profile_.lacks_interfaces) return std::nullopt;
+    std::vector<std::string> members;
+    for (std::size_t i = 0; i < profile_.macs.size(); ++i) {
+        members.push_back(all + "/" + std::to_string(i + 1));
+        if (path == members.back())
+            return json::object{
+                {"@odata.id", path}, {"Id", std::to_string(i + 1)}, {"MACAddress", profile_.macs[i]}};
+    }
+    if (path == all) return collection(paged, members);
+    return std::nullopt;
+}
+
+// An adapter whose ports tell what they can, whatever their links do.
+std::optional<json::object> Bmc::adapter_document(const std::string& path) const {
+    const auto adapters = kChassis + "/NetworkAdapters";
+    const auto ports = adapters + "/1/Ports";
+    if (profile_.port_gbps.empty()) return std::nullopt;
+    if (path == adapters) return collection(path, {adapters + "/1"});
+    if (path == adapters + "/1") return json::object{{"@odata.id", path}, {"Ports", link(ports)}};
+    std::vector<std::string> members;
+    for (std::size_t i = 0; i < profile_.port_gbps.size(); ++i) {
+        members.push_back(ports + "/" + std::to_string(i + 1));
+        if (path == members.back())
+            return json::object{{"@odata.id", path}, {"MaxSpeedGbps", profile_.port_gbps[i]}};
+    }
+    if (path == ports) return collection(path, members);
+    return std::nullopt;
+}
+
 std::optional<json::object> Bmc::document(const std::string& target) {
     const auto query = target.find('?');
     auto path = target.substr(0, query);
@@ -152,6 +193,7 @@ std::optional<json::object> Bmc::document(const std::string& target) {
     if (!found) found = system_part(path, paged);
     if (!found) found = media_document(path);
     if (!found) found = chassis_document(path);
+    if (!found) found = adapter_document(path);
     if (!found) found = storage_document(path);
     if (found) introduce(*found, path);
     return found;
@@ -168,7 +210,9 @@ std::optional<json::object> Bmc::service_document(const std::string& path, const
     if (path == root + "/Managers") return collection(paged, {kManager});
     if (path == root + "/Chassis") return collection(paged, {kChassis});
     if (path == kManager) {
-        json::object manager{{"ManagerType", "BMC"}, {"FirmwareVersion", "1.0"}};
+        json::object manager{{"ManagerType", "BMC"},
+                             {"FirmwareVersion", profile_.firmware},
+                             {"Model", profile_.manager_model}};
         if (profile_.media_on_manager) manager["VirtualMedia"] = link(media_base());
         return manager;
     }
@@ -197,10 +241,7 @@ std::optional<json::object> Bmc::system_part(const std::string& path, const std:
         json::object parameter{{"Name", "ResetType"}, {"AllowableValues", texts(reset_types())}};
         return json::object{{"Parameters", json::array{std::move(parameter)}}};
     }
-    if (path == base + "/EthernetInterfaces") return collection(paged, {path + "/1", path + "/2"});
-    if (path == base + "/EthernetInterfaces/1") return json::object{{"MACAddress", "52:54:00:AA:BB:01"}};
-    if (path == base + "/EthernetInterfaces/2")
-        return json::object{{"MACAddress", profile_.empty_mac ? json::value("") : json::value(nullptr)}};
+    if (path.starts_with(base + "/EthernetInterfaces")) return interface_document(path, paged);
     if (path == base + "/Processors") return collection(paged, {path + "/1", path + "/2"});
     if (path.starts_with(base + "/Processors/"))
         return json::object{{"ProcessorType", "CPU"}, {"TotalThreads", profile_.processors / 2}};

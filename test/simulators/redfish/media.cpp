@@ -54,6 +54,12 @@ void Bmc::apply(const BootChange& change) {
     http_uri_ = change.http_uri;
 }
 
+void Bmc::set_boot(std::string target, std::string enabled, std::string mode) {
+    boot_target_ = std::move(target);
+    boot_enabled_ = std::move(enabled);
+    boot_mode_ = std::move(mode);
+}
+
 std::string Bmc::media_base() const {
     return profile_.media_on_manager ? "/redfish/v1/Managers/BMC/VirtualMedia"
                                      : "/redfish/v1/Systems/Blade1/VirtualMedia";

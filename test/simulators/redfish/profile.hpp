@@ -54,6 +54,14 @@ struct Profile {
     std::string uuid = "4c4c4544-0042-3510-8054-b4c04f4d3132";
     int processors = 16;
     double memory_gib = 64;
+    std::string serial_number = "S4c4c4544";
+    std::vector<std::string> macs{"52:54:00:AA:BB:01", ""};
+    bool lacks_interfaces = false;  // named by the system, but 404
+    bool tells_cores_only = false;  // ProcessorSummary.CoreCount, half of the threads that Processors tell
+    bool links_manager = true;      // Links.ManagedBy
+    std::vector<std::string> oem;   // keys of the service root's Oem
+    std::string firmware = "1.0";   // of the Manager
+    std::string manager_model = "BMC";
     bool tells_processors = true;  // ProcessorSummary.LogicalProcessorCount; else only Processors/*
     bool empty_mac = false;        // of the second interface, instead of null
     bool error_is_object = false;  // @Message.ExtendedInfo as an object (iDRAC)
@@ -108,6 +116,7 @@ struct Profile {
 
     // ---- drives and tasks
     int drives = 2;
+    std::vector<std::int64_t> port_gbps;  // of a network adapter of the chassis; empty: there is none
     bool can_erase = true;
     Duration erase = seconds{40};
     bool erase_fails = false;

@@ -10,12 +10,18 @@ namespace {
 using Types = std::map<std::string_view, std::string_view>;
 
 // Of the members of collections, by the collection's name; of other resources by their own.
-const Types kMembers = {
-    {"Systems", "ComputerSystem.v1_20_0"}, {"Managers", "Manager.v1_19_0"},
-    {"Chassis", "Chassis.v1_23_0"},        {"EthernetInterfaces", "EthernetInterface.v1_9_0"},
-    {"Processors", "Processor.v1_18_0"},   {"Storage", "Storage.v1_15_0"},
-    {"Drives", "Drive.v1_17_0"},           {"VirtualMedia", "VirtualMedia.v1_6_0"},
-    {"Sessions", "Session.v1_5_0"},        {"Tasks", "Task.v1_7_0"}};
+const Types kMembers = {{"Systems", "ComputerSystem.v1_20_0"},
+                        {"Managers", "Manager.v1_19_0"},
+                        {"Chassis", "Chassis.v1_23_0"},
+                        {"EthernetInterfaces", "EthernetInterface.v1_9_0"},
+                        {"Processors", "Processor.v1_18_0"},
+                        {"Storage", "Storage.v1_15_0"},
+                        {"Drives", "Drive.v1_17_0"},
+                        {"VirtualMedia", "VirtualMedia.v1_6_0"},
+                        {"Sessions", "Session.v1_5_0"},
+                        {"Tasks", "Task.v1_7_0"},
+                        {"NetworkAdapters", "NetworkAdapter.v1_10_0"},
+                        {"Ports", "Port.v1_11_0"}};
 const Types kSingles = {{"v1", "ServiceRoot.v1_16_0"},
                         {"Settings", "ComputerSystem.v1_20_0"},
                         {"ResetActionInfo", "ActionInfo.v1_3_0"},

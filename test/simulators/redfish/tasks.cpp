@@ -26,7 +26,10 @@ std::optional<json::object> Bmc::storage_document(const std::string& target) {
     }
     const auto prefix = kStorage + "/1/Drives/";
     if (!target.starts_with(prefix)) return std::nullopt;
-    json::object drive{{"@odata.id", target}, {"MediaType", "SSD"}};
+    json::object drive{{"@odata.id", target},
+                       {"MediaType", "SSD"},
+                       {"Protocol", "NVMe"},
+                       {"CapacityBytes", 960'197'124'096}};
     if (profile_.can_erase) {
         drive["Actions"] = json::object{
             {"#Drive.SecureErase", json::object{{"target", target + "/Actions/Drive.SecureErase"}}}};

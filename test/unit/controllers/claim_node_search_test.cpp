@@ -125,6 +125,42 @@ TEST_CASE("a Node that is older than the claim, of the control plane or another 
                              " has the machine's system UUID and is left alone: " + why) == 0);
 }
 
+TEST_CASE("an older Node is taken if it came up after its claim had turned on the host that was off") {
+    Scene scene;
+    scene.provider.spec.proxmox.reset();
+    scene.provider.spec.redfish.emplace();
+    scene.mine.status.systemUUID = kVictim;
+    objects::set_condition(scene.mine.status.conditions, conditions::kLaunched, ConditionStatus::True);
+    scene.make_claim_later();
+    const auto woken = api::Time(scene.mine.metadata.creationTimestamp->at + std::chrono::minutes{1});
+    auto host = std::make_shared<api::v1alpha1::NodeSmithHost>();
+    host->status.systemUUID = kVictim;
+    host->status.claimRef.emplace().uid = kUid;
+    host->metadata.name = "metal-1";
+    host->status.wokenTime = woken;
+    auto node = stranger("of-old");
+    const auto ready_at = [&](std::chrono::seconds after) {
+        objects::set_condition(node.status.conditions, conditions::kReady, ConditionStatus::False,
+                               api::Time(woken.at - std::chrono::hours{2}));
+        objects::set_condition(node.status.conditions, conditions::kReady, ConditionStatus::True,
+                               api::Time(woken.at + after));
+        scene.cluster.server.put(node);
+    };
+    SECTION("it did") {
+        ready_at(std::chrono::seconds{60});
+        CHECK(scene.find(host).node);
+    }
+    SECTION("it ran all along") {
+        ready_at(std::chrono::seconds{-60});
+        CHECK_FALSE(scene.find(host).node);
+    }
+    SECTION("nothing says who turned the host on") {
+        host->status.wokenTime.reset();
+        ready_at(std::chrono::seconds{60});
+        CHECK_FALSE(scene.find(host).node);
+    }
+}
+
 TEST_CASE("a kubelet may take over the Node that an earlier machine of its name has left") {
     Scene scene;
     scene.make_claim_later();

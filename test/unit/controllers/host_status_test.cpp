@@ -38,6 +38,8 @@ struct Case {
         facts.claim = claim ? &*claim : nullptr;
         facts.twin = twin;
         facts.node = node;
+        facts.looked = objects::at(looked);
+        facts.has_ready_node = has_ready_node;
         facts.now = objects::at(now);
         return next_host_status(facts);
     }
@@ -58,7 +60,9 @@ struct Case {
     std::optional<NodeSmithClaim> claim;
     std::string twin;
     std::string node;
+    bool has_ready_node = false;
     std::chrono::seconds now{100};
+    std::chrono::seconds looked{100};
 };
 
 }  // namespace
@@ -144,10 +148,36 @@ TEST_CASE("a host that is on and nobody's is left alone unless the user says oth
     c.report.power_state = "On";
     c.node = "worker-7";
     CHECK(c.settled().phase == HostPhase::Foreign);
+    CHECK(c.reason() == "InUseByOthers");
     CHECK(api::find_condition(c.host.status.conditions, "Ready")->message.find("worker-7") !=
           std::string::npos);
     c.host.metadata.annotations["kubenodesmith.io/adopt"] = "true";
     CHECK(c.settled().phase == HostPhase::Available);
+}
+
+TEST_CASE("that it runs its claim's Node proves whose a host is, until it was off") {
+    Case c;
+    c.take(HostPhase::Joining);
+    c.report.power_state = "On";
+    objects::set_condition(c.claim->status.conditions, "Registered", ConditionStatus::True,
+                           objects::at(c.now), "Registered");
+    CHECK_FALSE(c.settled().wokenTime);
+    c.has_ready_node = true;
+    REQUIRE(c.settled().wokenTime == objects::at(c.now));
+    c.report.power_state = "Off";
+    c.has_ready_node = false;
+    SECTION("what its BMC said before proves nothing") {
+        c.now += std::chrono::hours{1};
+        CHECK(c.settled().wokenTime);
+    }
+    SECTION("and it is on again") {
+        c.now = c.looked = std::chrono::hours{1};
+        CHECK_FALSE(c.settled().wokenTime);
+        c.report.power_state = "On";
+        CHECK_FALSE(c.settled().wokenTime);
+        c.has_ready_node = true;
+        CHECK(c.settled().wokenTime == objects::at(c.now));
+    }
 }
 
 TEST_CASE("capacity is what the user says, else what the Node said, else what the BMC says") {

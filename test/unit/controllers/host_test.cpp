@@ -48,7 +48,7 @@ struct Rack : test::Cluster {
     }
 
     redfish_simulator::Network network{clock};
-    controllers::KubernetesHostInventory inventory{informers, client, clock};
+    controllers::KubernetesHostInventory inventory{informers, client, clock, events};
     providers::ProviderEnvironment environment{
         context.get_executor(),
         clock,
@@ -136,6 +136,10 @@ TEST_CASE("a backend sees of a host what its user wrote and what is known") {
         host.status.capacity = api::v1alpha1::HostCapacity{16, 65536, {}};
         host.status.failures = 2;
         host.status.nextRetryTime = api::Time::parse("2026-01-01T00:00:00Z");
+        host.status.wokenTime = api::Time::parse("2026-01-01T00:00:01Z");
+        host.spec.systemUUID = "4c4c4544-0042-3510-8054-b4c04f4d3132";
+        host.metadata.annotations["kubenodesmith.io/adopt"] = "true";
+        host.status.refusedCredentials.emplace().secret = "own@7";
         api::set_condition(host.status.conditions,
                            {"Ready", api::ConditionStatus::True, "Ready", "is fine", {}}, {});
         api::set_condition(host.status.conditions,
@@ -159,7 +163,11 @@ TEST_CASE("a backend sees of a host what its user wrote and what is known") {
     CHECK(host.macs == std::vector<std::string>{"52:54:00:aa:bb:01"});
     CHECK(host.capacity == providers::Capacity{16, 65536});
     CHECK(host.use == providers::HostUse{providers::HostOwner{"c", "uid-of-c"}, providers::HostStage::in_use,
-                                         2, api::Time::parse("2026-01-01T00:00:00Z").at});
+                                         2, api::Time::parse("2026-01-01T00:00:00Z").at,
+                                         api::Time::parse("2026-01-01T00:00:01Z").at});
+    CHECK(host.is_given);
+    CHECK(host.pinned_uuid == "4c4c4544-0042-3510-8054-b4c04f4d3132");
+    CHECK(host.refused_credentials == "own@7");
 }
 
 TEST_CASE("what a backend writes of a host is its phase, its claim and a reason why it is not ready") {
@@ -178,7 +186,8 @@ TEST_CASE("what a backend writes of a host is its phase, its claim and a reason 
     for (const auto& [stage, phase] : stages) {
         const auto before = rack.seen("a");
         const providers::HostUse use{providers::HostOwner{"c", "uid-of-c"}, stage, 1,
-                                     api::Time::parse("2026-01-01T00:00:00Z").at};
+                                     api::Time::parse("2026-01-01T00:00:00Z").at,
+                                     api::Time::parse("2026-01-01T00:00:01Z").at};
         const auto after = test::run(rack.context, rack.clock, rack.inventory.write(before, use, "because"));
         REQUIRE(after);
         CHECK(after->use == use);
@@ -193,6 +202,57 @@ TEST_CASE("what a backend writes of a host is its phase, its claim and a reason 
         REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(*after, use, "because")));
         CHECK(rack.writes() == writes);
     }
+}
+
+TEST_CASE("what is written without a message leaves phase and readiness as they are") {
+    Rack rack;
+    rack.put("a");
+    rack.server.edit<NodeSmithHost>(kA, [](NodeSmithHost& host) { host.status.phase = HostPhase::Draining; });
+    const auto before = rack.seen("a");
+    auto use = before.use;
+    use.woken = api::Time::parse("2026-01-01T00:00:01Z").at;
+    REQUIRE(test::run(rack.context, rack.clock, rack.inventory.write(before, use, "")));
+    CHECK(rack.host("a").status.phase == HostPhase::Draining);
+    CHECK(rack.host("a").status.wokenTime->str() == "2026-01-01T00:00:01Z");
+}
+
+TEST_CASE("a host that is tried again later can be given to a claim at that time, and not at the next poll") {
+    Rack rack;
+    rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    REQUIRE(rack.reason("a") == "Ready");
+    rack.server.edit<NodeSmithHost>(kA, [&rack](NodeSmithHost& host) {
+        host.status.failures = 1;
+        host.status.nextRetryTime = api::Time(rack.clock.wall_now() + minutes{1});
+        host.status.phase = HostPhase::Discovering;
+    });
+    rack.run_for(seconds{50});
+    CHECK(rack.reason("a") == "BackingOff");
+    rack.run_for(seconds{15});
+    CHECK(rack.reason("a") == "Ready");
+}
+
+TEST_CASE("what is about to be done to a host is told on it") {
+    Rack rack;
+    rack.put("a");
+    rack.start();
+    rack.run_for(seconds{20});
+    rack.inventory.announce(rack.seen("a"), "CuttingPower", "is switched off hard: because");
+    CHECK(rack.events.count("NodeSmithHost a CuttingPower: is switched off hard") == 1);
+}
+
+TEST_CASE("what a BMC tells wrong costs that field, and a condition names it") {
+    Rack rack;
+    rack.put("a",
+             {.macs = {"52:54:00:aa:bb:01", "52:54:00:AA:BB:01", "not available"}, .port_gbps = {25, 25}});
+    rack.start();
+    rack.run_for(seconds{20});
+    CHECK(rack.reason("a") == "Ready");
+    CHECK(rack.host("a").status.macs == std::vector<std::string>{"52:54:00:aa:bb:01"});
+    CHECK(rack.reason("a", "InventoryComplete") == "Incomplete");
+    CHECK(rack.host("a").status.diskSummary == "2x960GB NVMe");
+    CHECK(rack.host("a").status.portSummary == "2x25G");
 }
 
 TEST_CASE("refused credentials are sent again when the Secret changes, and not before") {

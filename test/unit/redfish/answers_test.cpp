@@ -77,9 +77,14 @@ TEST_CASE("of what a BMC says of its system only what the schema has, and a seri
     CHECK(system(std::string(200, 'x')).serial_number.empty());
     CHECK(system("PoweringOff").power_text == "PoweringOff");
     CHECK(system("Critical").health == "Critical");
-    CHECK(mac_of({{"MACAddress", "AA:BB:CC:DD:EE:FF"}}) == "aa:bb:cc:dd:ee:ff");
-    CHECK(mac_of({{"MACAddress", "aa:bb\n"}}).empty());
-    CHECK(mac_of({{"MACAddress", "aa:bb:cc:dd:ee:ff:00:11"}}).empty());
+    std::vector<std::string> flaws;
+    CHECK(mac_of({{"MACAddress", "AA-BB-CC-DD-EE-FF"}}, flaws) == "aa:bb:cc:dd:ee:ff");
+    CHECK(mac_of({{"MACAddress", "00:00:00:00:00:00"}}, flaws).empty());
+    CHECK(mac_of({{"MACAddress", ""}}, flaws).empty());
+    CHECK(flaws.empty());
+    for (const auto* wrong : {"aa:bb\n", "aa:bb:cc:dd:ee:ff:00:11", "not available", ":::::::::::::::::"})
+        CHECK(mac_of({{"MACAddress", wrong}}, flaws).empty());
+    CHECK(flaws.size() == 4);
 }
 
 TEST_CASE("of a BMC's message IDs only those that mean something to us are counted by name") {

@@ -21,6 +21,10 @@ namespace {
 constexpr int kHosts = 3;
 constexpr int kClaims = 3;
 
+asio::awaitable<bool> nobody_joined() {
+    co_return false;
+}
+
 std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
     const char* text = std::getenv(name);
     return text ? std::strtoull(text, nullptr, 10) : otherwise;
@@ -49,6 +53,7 @@ public:
             if (chance(10)) restart(below(2));
             act(below(2), below(kClaims), chance(25));
             check();
+            if (chance(5)) turn_on_by_hand();
             world_.pass(seconds{static_cast<int>(below(20))});
         }
     }
@@ -61,6 +66,8 @@ public:
             profile.sticks_powering_on = profile.falls_back = false;
             profile.lost_credentials = 0;
         }
+        // A host that was turned on while its drives were being erased is kept until somebody turns it off.
+        for (const auto& name : std::set(others_)) world_.bmc(name).set_power(Power::off);
         wanted_.assign(kClaims, false);
         for (int step = 0; step < 4000; ++step) {
             act(0, static_cast<std::size_t>(step % kClaims), false);
@@ -128,6 +135,16 @@ private:
         const auto url = "https://" + name_of(static_cast<int>(below(kHosts)));
         chance(50) ? world_.network.unplug(url) : world_.network.plug_in(url);
     }
+    // Somebody else, who is told by nobody that a claim is about to take it. What a BMC remembers of the
+    // power would deceive us both.
+    void turn_on_by_hand() {
+        const auto name = name_of(static_cast<int>(below(kHosts)));
+        auto& bmc = world_.bmc(name);
+        const bool is_asked = world_.host(name).use.woken.has_value();  // and fell off again: it is ours
+        if (is_asked || bmc.power() != Power::off || bmc.profile().remembers_power > seconds{0}) return;
+        bmc.set_power(Power::on);
+        others_.insert(name);
+    }
     void restart(std::size_t which) {
         operators_[which].reset();
         operators_[which] = providers::redfish::make_redfish_provider(world_.config, world_.environment);
@@ -156,7 +173,7 @@ private:
             claim.record = machine->record;
             claim.identity = identity;
         } else if (!gone_.contains(index)) {
-            const auto result = co_await provider->remove(identity, record, nullptr);
+            const auto result = co_await provider->remove(identity, record, nobody_joined);
             if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result))
                 claim.outcome = blocked->reason + ": " + blocked->message;
             if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result))
@@ -192,12 +209,21 @@ private:
             if (!before.empty() && !owner.empty() && before != owner)
                 throw std::runtime_error(name + " was taken from " + before);
             before = owner;
+            const bool is_asked =
+                host.use.stage == HostStage::powering_on || host.use.stage == HostStage::joining;
+            if (host.use.owner && (host.use.woken || host.use.stage == HostStage::reserved))
+                unclear_[name] = false;
+            if (host.use.owner && is_asked && !host.use.woken) unclear_[name] = true;
             const auto& exchanges = world_.bmc(name).exchanges();
             for (auto& at = seen_[name]; at < exchanges.size(); ++at) {
                 const bool is_reset = exchanges[at].target.find("Reset") != std::string::npos;
-                if (is_reset && exchanges[at].method == "POST" && name == "foreign")
-                    throw std::runtime_error("a foreign host was reset");
+                if (!is_reset || exchanges[at].method != "POST") continue;
+                if (name == "foreign") throw std::runtime_error("a foreign host was reset");
+                const bool is_on = exchanges[at].body.find("\"On\"") != std::string::npos;
+                if (others_.contains(name) && !is_on)
+                    throw std::runtime_error(name + " was switched off, which somebody else had turned on");
             }
+            if (world_.bmc(name).power() == Power::off) others_.erase(name);
         }
         if (world_.bmc("foreign").power() != Power::on) throw std::runtime_error("a foreign host is off");
     }
@@ -205,7 +231,9 @@ private:
     bool is_over() {
         for (int i = 0; i < kHosts; ++i) {
             if (world_.host(name_of(i)).use.owner) return false;
-            if (world_.bmc(name_of(i)).power() != Power::off) return false;
+            // What died between asking and noting the answer leaves a host on that may be anybody's.
+            const bool may_be_on = others_.contains(name_of(i)) || unclear_[name_of(i)];
+            if (world_.bmc(name_of(i)).power() != Power::off && !may_be_on) return false;
         }
         return true;
     }
@@ -219,6 +247,8 @@ private:
     std::set<std::size_t> gone_;
     std::map<std::string, std::string> owners_;
     std::map<std::string, std::size_t> seen_;
+    std::set<std::string> others_;         // hosts that somebody else turned on
+    std::map<std::string, bool> unclear_;  // hosts of which nothing shows who turned them on
 };
 
 }  // namespace

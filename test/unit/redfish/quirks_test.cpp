@@ -123,6 +123,7 @@ TEST_CASE("quirk 5: iDRAC would boot its physical drive, which is said before an
     CHECK(claim.outcome.find("physical drive") != std::string::npos);
     CHECK(bmc.count("POST", "InsertMedia") == 0);
     CHECK(bmc.power() == Power::off);
+    CHECK(claim.outcome.find("UefiHttp") == std::string::npos);
     CHECK(booted(BootMethod::VirtualMedia, {.manufacturer = "Dell Inc."}, {"cd"}) == "Cd");
 }
 

@@ -35,19 +35,25 @@ asio::awaitable<std::optional<Host>> Inventory::write(Host before, providers::Ho
     const auto found = objects.find(before.name);
     if (found == objects.end() || found->second.source != before.source) co_return std::nullopt;
     auto& host = found->second;
+    if (message.empty()) use.stage = host.use.stage;
     const bool is_same =
         host.use == use && host.readiness && !host.readiness->is_ready && host.readiness->message == message;
     if (is_same) co_return host;
     host.use = std::move(use);
-    host.readiness = providers::HostReadiness{false, std::move(message)};
+    if (!message.empty()) host.readiness = providers::HostReadiness{false, std::move(message)};
     touch(before.name);
     co_return host;
 }
 
-asio::awaitable<std::map<std::string, std::string>> Inventory::secret(std::string, std::string name) {
+void Inventory::announce(const Host& host, std::string reason, std::string message) {
+    announced.push_back(reason + " " + host.name + " " + message);
+    if (on_announcement) on_announcement();
+}
+
+asio::awaitable<providers::SecretData> Inventory::secret(std::string, std::string name) {
     const auto found = secrets.find(name);
     if (found == secrets.end()) throw providers::CredentialsError("there is no Secret " + name);
-    co_return found->second;
+    co_return providers::SecretData{found->second, name + "@1"};
 }
 
 World::World(api::v1alpha1::RedfishSpec spec)
@@ -65,6 +71,7 @@ World::World(api::v1alpha1::RedfishSpec spec)
     config.spec.type = api::v1alpha1::ProviderType::redfish;
     config.spec.redfish = std::move(spec);
     config.spec.credentialsSecretRef = api::v1alpha1::SecretReference{"bmc", ""};
+    config.credentials_version = "bmc@1";
     config.credentials = {{"username", "admin"}, {"password", Profile{}.password}};
     restart();
 }

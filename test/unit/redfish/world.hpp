@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,13 +36,15 @@ public:
     asio::awaitable<std::optional<Host>> read(std::string namespace_, std::string name) override;
     asio::awaitable<std::optional<Host>> write(Host before, providers::HostUse use,
                                                std::string message) override;
-    asio::awaitable<std::map<std::string, std::string>> secret(std::string namespace_,
-                                                               std::string name) override;
+    void announce(const Host& host, std::string reason, std::string message) override;
+    asio::awaitable<providers::SecretData> secret(std::string namespace_, std::string name) override;
 
     // From now on it is not as who read it before knows it.
     void touch(const std::string& name);
 
     std::map<std::string, Host> objects;
+    std::vector<std::string> announced;  // "REASON HOST MESSAGE"
+    std::function<void()> on_announcement;
     std::map<std::string, std::map<std::string, std::string>> secrets;
 };
 
