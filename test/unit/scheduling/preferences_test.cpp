@@ -87,13 +87,13 @@ TEST_CASE("where preferences only choose, a machine that is needed anyway is the
     CHECK(zone_of(cluster, solve(cluster)) == "host-b");
 }
 
-TEST_CASE("where preferences only choose, requirements of the same pod still cause machines") {
+TEST_CASE("where preferences only choose, requirements still cause machines") {
     auto cluster = snapshot();
     add_places(cluster, {"host-b"});
     cluster.preferences = scheduling::Preferences::where_free;
-    auto pod = prefers(PodBuilder("p"), 1, in(kZone, {"host-b"}));
-    cluster.pods = {prefers(PodBuilder("other"), 1, in(kZone, {"host-a"})),
-                    pod.require({in(kZone, {"host-b"})})};
+    auto wants_another = prefers(PodBuilder("p"), 1, in(kZone, {"host-a"}));
+    cluster.pods = {PodBuilder("other").require({in(kZone, {"host-a"})}),
+                    wants_another.require({in(kZone, {"host-b"})})};
     CHECK(solve(cluster).claims.size() == 2);
 }
 
