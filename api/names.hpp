@@ -98,6 +98,9 @@ inline constexpr std::string_view kReachable = "Reachable";  // and Host
 inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kOrphansFound = "OrphansFound";
 inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
+// Only while they are False: what machines need that join so.
+inline constexpr std::string_view kBootImagesUsable = "BootImagesUsable";
+inline constexpr std::string_view kGuestAgentUsable = "GuestAgentUsable";
 // Host
 inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
@@ -195,6 +198,7 @@ inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kTemplateNotFound = "TemplateNotFound";
 inline constexpr std::string_view kTemplateAmbiguous = "TemplateAmbiguous";
 inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
+inline constexpr std::string_view kMissingPrivileges = "MissingPrivileges";
 inline constexpr std::string_view kConfigurationInvalid = "ConfigurationInvalid";  // on some hosts or all
 // ControlPlane
 inline constexpr std::string_view kPoolsResolved = "PoolsResolved";

@@ -185,6 +185,15 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
             return condition.type == conditions::kTemplateResolved;
         });
     }
+    for (const auto& [type, obstacle] :
+         {std::pair(conditions::kBootImagesUsable, examination.health.boot_image_obstacle),
+          std::pair(conditions::kGuestAgentUsable, examination.health.guest_agent_obstacle)}) {
+        if (!obstacle.empty()) {
+            updates.push_back(update(type, ConditionStatus::False, reasons::kMissingPrivileges, obstacle));
+        } else if (examination.good()) {
+            api::remove_condition(status.conditions, type);
+        }
+    }
     for (auto& next : updates) {
         next.observedGeneration = provider.metadata.generation;
         api::set_condition(status.conditions, next, now);

@@ -29,6 +29,10 @@ struct Health {
     // What of the configuration can work on no host (a storage that does not exist), with what would be
     // right. Empty: nothing that is visible.
     std::string configuration_fault;
+    // What of rights is missing that only machines need which join so, with what would be right; empty:
+    // nothing.
+    std::string boot_image_obstacle;   // by boot images of ours
+    std::string guest_agent_obstacle;  // by their guest agent
     std::string not_visible;  // what of it could not be checked, and what that would take; empty: nothing
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "controllers/state/boot_rights.hpp"
 #include "controllers/state/control_plane_status.hpp"
 
 namespace controllers::provisioning {
@@ -51,6 +52,10 @@ std::optional<Gate> closed_by_state(const GateFacts& facts) {
         return closed(reasons::kProviderNotReady,
                       "its provider " + facts.pool.spec.providerRef + " is not Ready: " +
                           (ready ? ready->message : std::string("it was not examined yet")));
+    const auto missing = missing_for_boot(*facts.provider, bootstrap_of(facts.pool, facts.manager));
+    if (!missing.empty())
+        return closed(reasons::kMissingPrivileges,
+                      "its provider " + facts.pool.spec.providerRef + ": " + missing);
     return std::nullopt;
 }
 

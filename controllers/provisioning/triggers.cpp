@@ -44,11 +44,16 @@ bool is_host_ready(const NodeSmithHost& host) {
 // Of a pool, or of a control plane.
 constexpr auto kUsage = [](const auto& object) { return limits::usage_of(object.status.reserved); };
 
-// While it is not Ready, pods that wait are told why.
+// While it is not Ready, or not for the way in which machines are to join, pods that wait are told why.
 std::string why_not_ready(const NodeSmithProvider& provider) {
     const auto* ready = api::find_condition(provider.status.conditions, conditions::kReady);
     if (!ready) return "not examined";
-    return ready->status == ConditionStatus::True ? "" : "not ready: " + ready->message;
+    if (ready->status != ConditionStatus::True) return "not ready: " + ready->message;
+    std::string text;
+    for (const auto type : {conditions::kBootImagesUsable, conditions::kGuestAgentUsable})
+        if (const auto* missing = api::find_condition(provider.status.conditions, type))
+            text += missing->message;
+    return text;
 }
 
 kube::ObjectKey the_key() {

@@ -1,19 +1,14 @@
 #include <algorithm>
 
 #include "controllers/cache/condition_update.hpp"
+#include "controllers/state/boot_rights.hpp"
 #include "controllers/state/pool_status.hpp"
 
 namespace controllers {
 
-using api::v1alpha1::Bootstrap;
 using api::v1alpha1::BootstrapMethod;
 
 namespace {
-
-Bootstrap bootstrap_of(const PoolObservation& facts) {
-    if (facts.object.spec.bootstrap) return *facts.object.spec.bootstrap;
-    return facts.manager ? facts.manager->spec.bootstrap.value_or(Bootstrap{}) : Bootstrap{};
-}
 
 // From the network, a CD or an imported disk: what it holds nobody here knows.
 bool boots_something(const api::v1alpha1::VMOption& option) {
@@ -24,7 +19,7 @@ bool boots_something(const api::v1alpha1::VMOption& option) {
 }
 
 std::string why_nothing_boots(const PoolObservation& facts) {
-    const auto method = bootstrap_of(facts).method;
+    const auto method = bootstrap_of(facts.object, facts.manager).method;
     if (method == BootstrapMethod::None || !facts.provider || !facts.provider->spec.proxmox) return {};
     const auto& proxmox = *facts.provider->spec.proxmox;
     if (proxmox.template_ || std::ranges::any_of(proxmox.vmOptions, boots_something)) return {};

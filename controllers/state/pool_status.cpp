@@ -4,6 +4,7 @@
 #include "base/backoff.hpp"
 #include "base/text.hpp"
 #include "controllers/cache/condition_update.hpp"
+#include "controllers/state/boot_rights.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/course.hpp"
 #include "controllers/state/node_changes.hpp"
@@ -44,6 +45,10 @@ Update provider_ready(const PoolObservation& facts) {
     if (!ready)
         return update(conditions::kProviderReady, ConditionStatus::Unknown, reasons::kNotReconciled,
                       "provider " + name + " was not examined yet");
+    auto missing = missing_for_boot(*facts.provider, bootstrap_of(facts.object, facts.manager));
+    if (ready->status == ConditionStatus::True && !missing.empty())
+        return update(conditions::kProviderReady, ConditionStatus::False, reasons::kMissingPrivileges,
+                      "provider " + name + ": " + missing);
     if (ready->status == ConditionStatus::True)
         return update(conditions::kProviderReady, ConditionStatus::True, reasons::kReady,
                       "provider " + name + " is Ready");

@@ -1,7 +1,7 @@
 #include "providers/proxmox/ensurer.hpp"
 
 #include "base/log.hpp"
-#include "providers/proxmox/cluster/permissions.hpp"
+#include "providers/proxmox/cluster/needed_rights.hpp"
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/ensure_outcome.hpp"
@@ -205,13 +205,19 @@ asio::awaitable<EnsureResult> Ensurer::pause(MachineSpec spec, std::string messa
 }
 
 asio::awaitable<std::optional<NotReady>> Ensurer::join_obstacle(const MachineSpec& spec) {
-    if (!spec.join) co_return std::nullopt;
+    const bool has_image = carries_image(spec);
+    if (!spec.join && !has_image) co_return std::nullopt;
     const auto permissions = co_await view_.permissions(kRefusalAge);
-    const auto missing = missing_agent_privileges(settings_, permissions);
+    std::vector<MissingPrivilege> missing;
+    if (spec.join) missing = missing_agent_privileges(settings_, permissions);
+    if (has_image) {
+        const auto storage = co_await images_.storage_on(spec.record.host);
+        missing = missing_image_privileges(settings_, permissions, storage);
+    }
     if (missing.empty()) co_return std::nullopt;
     NotReady result;
-    result.message = client_.user() + " lacks " + list_text(missing) +
-                     " (before Proxmox VE 9: VM.Monitor), which bootstrap.method GuestAgent needs";
+    result.message =
+        client_.user() + " lacks " + list_text(missing) + (has_image ? kNeededByImages : kNeededByAgent);
     result.retry_after = kPersonRetry;
     co_return result;
 }

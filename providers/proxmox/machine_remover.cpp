@@ -22,6 +22,7 @@ std::string progress_text(const std::string& upid) {
     if (task->type == "qmshutdown") return "shutting down" + vm;
     if (task->type == "qmstop") return "stopping" + vm;
     if (task->type == "qmdestroy") return "destroying" + vm;
+    if (task->type == "imgdel") return "deleting the boot image on " + task->node;
     return "waiting for task " + task->type + " on host " + task->node;
 }
 
@@ -140,7 +141,8 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
     }
     // What was made for the machine failed before its removal began.
-    const bool is_of_removal = type == "qmshutdown" || type == "qmstop" || type == "qmdestroy";
+    const bool is_of_removal =
+        type == "qmshutdown" || type == "qmstop" || type == "qmdestroy" || type == "imgdel";
     if (status.outcome != TaskOutcome::failed) co_return std::nullopt;
     const bool is_lock = classify_exit(status.exit_status) == ErrorKind::lock_timeout;
     if (is_lock) unsure_.insert(identity.system_uuid);
@@ -239,7 +241,8 @@ asio::awaitable<std::string> MachineRemover::switch_off(const Look& machine) {
 }
 
 asio::awaitable<std::string> MachineRemover::destroy(const MachineIdentity& identity, const Look& machine) {
-    co_await images_.delete_for_destruction(identity, machine);
+    auto deletion = co_await images_.delete_for_destruction(identity, machine);
+    if (!deletion.empty()) co_return deletion;
     try {
         const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
         co_return text_of(upid);

@@ -49,6 +49,7 @@ asio::awaitable<std::string> ClusterView::name() {
     } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::permission) throw;
     }
+    has_providers_name_ = found.empty();
     if (found.empty()) found = settings_.provider_name.substr(settings_.provider_name.find('/') + 1);
     if (name_.empty()) name_ = found;
     co_return name_;
@@ -86,6 +87,11 @@ asio::awaitable<Permissions> ClusterView::permissions(base::Duration max_age) {
     permissions_.value = Permissions::parse(data);
     permissions_.fetched_at = clock_.now();
     co_return permissions_.value;
+}
+
+asio::awaitable<TagRules> ClusterView::tag_rules() {
+    const auto options = co_await client_.read(get_cluster_options());
+    co_return TagRules::parse(options);
 }
 
 asio::awaitable<bool> ClusterView::sees_all_machines() {

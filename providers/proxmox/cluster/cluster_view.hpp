@@ -8,7 +8,7 @@
 
 #include "providers/environment.hpp"
 #include "providers/proxmox/cluster/cluster_state.hpp"
-#include "providers/proxmox/cluster/permissions.hpp"
+#include "providers/proxmox/cluster/needed_rights.hpp"
 #include "providers/proxmox/config/settings.hpp"
 #include "providers/proxmox/wire/client.hpp"
 
@@ -30,9 +30,12 @@ public:
     // For providerIDs: the cluster's name, of a standalone host that host's name, or, where the token may not
     // read it, the provider's. Stays the same as long as the process runs.
     asio::awaitable<std::string> name();
+    // It was asked for, and the token may not read it.
+    bool has_providers_name() const { return has_providers_name_; }
     // Where VMIDs are taken from.
     asio::awaitable<IDRange> id_range();
     asio::awaitable<Permissions> permissions(base::Duration max_age);
+    asio::awaitable<TagRules> tag_rules();
     base::TimePoint now() const { return clock_.now(); }
     // The token may see every VM, or at least every one in the resource pool that ours are made in.
     asio::awaitable<bool> sees_all_machines();
@@ -55,6 +58,7 @@ private:
     Cached<Permissions> permissions_;
     Cached<IDRange> id_range_;
     std::string name_;
+    bool has_providers_name_ = false;
 };
 
 }  // namespace providers::proxmox

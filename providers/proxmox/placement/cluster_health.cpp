@@ -5,6 +5,8 @@
 
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/placement/host_choice.hpp"
+#include "providers/proxmox/placement/host_chooser.hpp"
+#include "providers/proxmox/vm/boot_images.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
 
@@ -104,6 +106,47 @@ void check_configuration(const Settings& settings, const Permissions& permission
     }
 }
 
+// The storages that images go to, by host; one that is away for the moment is left out.
+void check_images(const Settings& settings, const Permissions& permissions, const ClusterState& state,
+                  const std::string& user, Health& health) {
+    std::set<std::string> storages;
+    for (const auto& host : state.hosts)
+        if (host.is_online) storages.insert(image_storage(settings, state, host.name));
+    storages.erase("");
+    const auto wished = settings.spec.cloudInit ? settings.spec.cloudInit->isoStorage : std::string();
+    if (!wished.empty() && !permissions.has("/storage/" + wished, "Datastore.Audit")) storages = {wished};
+    const bool sees_any = std::ranges::any_of(state.storages, &StorageState::takes_iso);
+    if (storages.empty() && !sees_any && wished.empty()) {
+        health.boot_image_obstacle = "no storage for ISO images is visible to " + user +
+                                     ": it needs Datastore.Audit, Datastore.AllocateTemplate and "
+                                     "Datastore.Allocate on one" +
+                                     kNeededByImages;
+        return;
+    }
+    std::vector<MissingPrivilege> missing;
+    for (const auto& storage : storages) {
+        for (auto& right : missing_image_privileges(settings, permissions, storage))
+            if (std::ranges::find(missing, right) == missing.end()) missing.push_back(std::move(right));
+    }
+    if (!missing.empty())
+        health.boot_image_obstacle = user + " lacks " + list_text(missing) + kNeededByImages;
+}
+
+void check_rights(const Settings& settings, const Permissions& permissions, const Surroundings& surroundings,
+                  const std::string& user, Health& health) {
+    const auto missing = missing_privileges(settings, permissions, surroundings);
+    health.credentials_ok = missing.empty();
+    if (!missing.empty()) {
+        health.reason = "MissingPrivileges";
+        health.message =
+            user + " lacks " + list_text(missing) +
+            " (a token with privilege separation has only what its own ACL and its user's both give)";
+    }
+    const auto of_agents = missing_agent_privileges(settings, permissions);
+    if (!of_agents.empty())
+        health.guest_agent_obstacle = user + " lacks " + list_text(of_agents) + kNeededByAgent;
+}
+
 std::string version_of(const json::object& answer) {
     auto version = text_of(answer, "version");
     if (version.empty() || is_version(version)) return version;
@@ -136,34 +179,37 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         if (version.is_object()) health.version = version_of(version.get_object());
         health.boot_disk_gib = new_boot_disk_gib(
             std::map<std::string, std::string>(settings.vm_options.begin(), settings.vm_options.end()));
-        std::vector<Guest> sources;
         const auto state = co_await view.state(kStateAge);
         check_configuration(settings, permissions, *state, health);
         if (const auto& wish = settings.spec.template_) {
             auto found = find_templates(*wish, *state);
             health.template_reason = std::move(found.reason);
             health.template_message = std::move(found.message);
-            sources = std::move(found.templates);
             health.template_revisions = co_await templates.revisions(state);
             health.boot_disk_gib = co_await templates.boot_disk_gib(state);
         }
-        const auto missing =
-            missing_privileges(settings, permissions, std::atoi(health.version.c_str()), sources);
-        health.credentials_ok = missing.empty();
         const bool is_quorate = co_await has_quorum(client);
         if (!is_quorate) {
             health.reason = "NoQuorum";
             health.message =
                 "the cluster has no quorum: it refuses every change until more than half of its hosts see "
-                "each "
-                "other again (pvecm status on a host says which)";
+                "each other again (pvecm status on a host says which)";
         }
-        if (!missing.empty()) {
-            health.reason = "MissingPrivileges";
-            health.message =
-                client.user() + " lacks " + list_text(missing) +
-                " (a token with privilege separation has only what its own ACL and its user's both give)";
+        Surroundings surroundings;
+        surroundings.major_version = std::atoi(health.version.c_str());
+        surroundings.templates = co_await templates.parts(state);
+        surroundings.tags = co_await view.tag_rules();
+        for (const auto& host : state->hosts)
+            if (may_be_used(settings, host.name)) surroundings.hosts.push_back(host.name);
+        const auto name = co_await view.name();
+        if (view.has_providers_name()) {
+            health.not_visible += (health.not_visible.empty() ? "" : "; ") +
+                                  ("the cluster's name is not visible without Sys.Audit on /, so providerIDs "
+                                   "of new machines begin with " +
+                                   provider_id(name, ""));
         }
+        check_rights(settings, permissions, surroundings, client.user(), health);
+        check_images(settings, permissions, *state, client.user(), health);
         co_return health;
     } catch (const ProxmoxError& error) {
         co_return failed(error);

@@ -30,17 +30,17 @@ Obstacle missing_storage(const Settings& settings, const ClusterState& state, co
 }
 
 // The user wants no machines there.
-std::string exclusion(const Settings& settings, const HostState& host) {
+std::string exclusion(const Settings& settings, const std::string& host) {
     const auto& allowed = settings.spec.nodeWhitelist;
-    if (!allowed.empty() && !contains(allowed, host.name)) return "not in nodeWhitelist";
-    if (contains(settings.spec.placement.excludedNodes, host.name)) return "in placement.excludedNodes";
+    if (!allowed.empty() && !contains(allowed, host)) return "not in nodeWhitelist";
+    if (contains(settings.spec.placement.excludedNodes, host)) return "in placement.excludedNodes";
     return {};
 }
 
 // Why no machine may be placed on the host, whatever its size.
 std::string refusal(const Settings& settings, const HostState& host) {
     const auto& placement = settings.spec.placement;
-    if (auto excluded = exclusion(settings, host); !excluded.empty()) return excluded;
+    if (auto excluded = exclusion(settings, host.name); !excluded.empty()) return excluded;
     if (contains(placement.evacuateNodes, host.name)) return "in placement.evacuateNodes";
     if (!host.is_online) return "offline";
     if (host.in_maintenance) return "in maintenance";
@@ -80,7 +80,7 @@ std::string obstacle(const HostRoom& room, const Demand& demand) {
 
 // Whatever else changes, the machine will not fit.
 bool is_never_fit(const Settings& settings, const HostRoom& room, const Demand& demand) {
-    if (!exclusion(settings, *room.host).empty()) return true;
+    if (!exclusion(settings, room.host->name).empty()) return true;
     // Of a host that is off no size is known.
     if (room.host->cpus == 0 || room.host->memory_mib == 0) return false;
     return demand.cpus > room.largest_cpus || demand.memory_mib > room.largest_memory_mib;
@@ -124,6 +124,10 @@ auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand
 }
 
 }  // namespace
+
+bool may_be_used(const Settings& settings, const std::string& host) {
+    return exclusion(settings, host).empty();
+}
 
 std::map<std::string, std::string> storages_needed(const Settings& settings) {
     std::map<std::string, std::string> fields;

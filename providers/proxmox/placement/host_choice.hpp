@@ -13,6 +13,9 @@
 
 namespace providers::proxmox {
 
+// The user does not keep machines off the host.
+bool may_be_used(const Settings& settings, const std::string& host);
+
 // What is promised on a host and what may still be.
 struct HostRoom {
     const HostState* host = nullptr;

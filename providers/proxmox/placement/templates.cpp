@@ -147,6 +147,18 @@ asio::awaitable<std::map<std::string, std::string>> Templates::revisions(Cluster
     co_return revisions;
 }
 
+asio::awaitable<std::vector<TemplateParts>> Templates::parts(ClusterView::StatePointer state) {
+    std::vector<TemplateParts> all;
+    if (!settings_.spec.template_) co_return all;
+    const auto found = find_templates(*settings_.spec.template_, *state);
+    for (const auto& source : found.templates) {
+        auto details = co_await details_of(source);
+        details.parts.vmid = source.vmid;
+        all.push_back(std::move(details.parts));
+    }
+    co_return all;
+}
+
 asio::awaitable<std::int64_t> Templates::boot_disk_gib(ClusterView::StatePointer state) {
     if (!settings_.spec.template_) co_return 0;
     const auto& wish = *settings_.spec.template_;
@@ -171,6 +183,7 @@ asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
         const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
         const auto config = parse_vm_config(data);
         details.revision = template_revision(source.vmid, config);
+        details.parts = parts_of_template(source.vmid, config);
         details.boot_disk_gib = disk_size_gib(config, settings_.spec.template_->bootDisk.device);
         for (const auto& [name, value] : config.options) {
             if (is_drive(name)) details.storages.insert(storage_of_drive(value));

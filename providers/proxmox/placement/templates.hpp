@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "providers/proxmox/cluster/cluster_view.hpp"
+#include "providers/proxmox/cluster/needed_rights.hpp"
 #include "providers/proxmox/placement/host_choice.hpp"
 
 namespace providers::proxmox {
@@ -38,6 +39,10 @@ public:
     // By host, or for all of them under "*". Those that cannot be read now are left out. Throws ProxmoxError.
     asio::awaitable<std::map<std::string, std::string>> revisions(ClusterView::StatePointer state);
 
+    // What clones of the templates that are found take part in; those that cannot be read now are left out.
+    // Throws ProxmoxError.
+    asio::awaitable<std::vector<TemplateParts>> parts(ClusterView::StatePointer state);
+
     // Of the boot disk that machines get, the smallest where templates differ; 0: not known. Throws
     // ProxmoxError.
     asio::awaitable<std::int64_t> boot_disk_gib(ClusterView::StatePointer state);
@@ -45,7 +50,8 @@ public:
 private:
     struct Details {
         std::set<std::string> storages;  // of its disks
-        std::string revision;            // see template_revision(); empty: could not be read
+        TemplateParts parts;
+        std::string revision;  // see template_revision(); empty: could not be read
         std::int64_t boot_disk_gib = 0;
         base::TimePoint read_at;
     };

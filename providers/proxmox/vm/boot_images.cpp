@@ -25,21 +25,32 @@ std::string joined(const std::vector<std::string>& names) {
     return text.empty() ? "none" : text;
 }
 
-}  // namespace
-
-asio::awaitable<std::string> BootImages::storage_on(std::string host) {
-    const auto state = co_await view_.state(kStoragesAge);
+// By name.
+std::vector<std::string> iso_storages(const ClusterState& state, const std::string& host) {
     std::vector<std::string> names;
-    for (const auto& storage : state->storages) {
+    for (const auto& storage : state.storages) {
         if (storage.node == host && storage.is_available && storage.takes_iso) names.push_back(storage.name);
     }
     std::ranges::sort(names);
+    return names;
+}
+
+}  // namespace
+
+std::string image_storage(const Settings& settings, const ClusterState& state, const std::string& host) {
+    const auto names = iso_storages(state, host);
+    const auto wished = settings.spec.cloudInit ? settings.spec.cloudInit->isoStorage : std::string();
+    if (wished.empty()) return names.empty() ? std::string() : names.front();
+    return std::ranges::find(names, wished) == names.end() ? std::string() : wished;
+}
+
+asio::awaitable<std::string> BootImages::storage_on(std::string host) {
+    const auto state = co_await view_.state(kStoragesAge);
+    auto storage = image_storage(settings_, *state, host);
+    if (!storage.empty()) co_return storage;
     const auto wished = settings_.spec.cloudInit ? settings_.spec.cloudInit->isoStorage : std::string();
-    const bool is_there = std::ranges::find(names, wished) != names.end();
-    if (wished.empty() && !names.empty()) co_return names.front();
-    if (is_there) co_return wished;
     throw NoIsoStorage("host " + host + " has no active storage " + (wished.empty() ? "" : wished + " ") +
-                       "for ISO images (visible are: " + joined(names) +
+                       "for ISO images (visible are: " + joined(iso_storages(*state, host)) +
                        "); set cloudInit.isoStorage to one with content type iso, on which the token has "
                        "Datastore.Audit and Datastore.AllocateTemplate");
 }
@@ -123,25 +134,32 @@ asio::awaitable<bool> BootImages::discard_now(MachineIdentity identity, MachineR
     co_return false;
 }
 
-asio::awaitable<void> BootImages::delete_for_destruction(MachineIdentity identity, Look machine) {
-    const auto drive = drive_with_file(machine.config, boot_image_name(identity));
-    if (drive) {
-        co_await delete_image(machine.host, drive->volume);
-        co_return;
-    }
-    // Uploaded but never attached, because we were interrupted between the two? Registered machines have an
-    // empty drive left, and machines whose image joins by itself none at all, like this one.
-    const bool never_had_one = !settings_.spec.cloudInit || has_empty_cdrom(machine.config) ||
-                               cloud_init_drive(machine.config).has_value() ||
-                               has_boot_url(machine.config.option("smbios1"));
-    if (never_had_one) co_return;
+bool BootImages::may_be_left(const Look& machine) const {
+    // Its drives are its template's: an image that was uploaded for it is in none of them.
+    if (machine.ownership == Ownership::unfinished) return true;
+    // Ours after the image was taken out, which says nothing of its file.
+    if (has_empty_cdrom(machine.config)) return true;
+    return settings_.spec.cloudInit && !cloud_init_drive(machine.config) &&
+           !has_boot_url(machine.config.option("smbios1"));
+}
+
+asio::awaitable<std::string> BootImages::delete_for_destruction(MachineIdentity identity, Look machine) {
+    const auto file = boot_image_name(identity);
+    const auto drive = drive_with_file(machine.config, file);
+    if (!drive && !may_be_left(machine)) co_return std::string();
+    std::string volume;
+    if (drive) volume = drive->volume;
     try {
-        const auto storage = co_await storage_on(machine.host);
-        co_await delete_image(machine.host, volume_in(storage, identity));
-    } catch (const ProxmoxError& error) {
-        if (error.kind != ErrorKind::permission) throw;
+        if (volume.empty()) volume = volume_in(co_await storage_on(machine.host), identity);
     } catch (const NoIsoStorage&) {
+        co_return std::string();  // nor was there one to upload to
     }
+    const auto content = co_await client_.read(get_iso_images(machine.host, storage_of(volume)));
+    const auto entries = objects_of(content);
+    const bool is_there = std::ranges::any_of(
+        entries, [&](const json::object* entry) { return text_of(*entry, "volid") == volume; });
+    if (!is_there) co_return std::string();
+    co_return co_await delete_image(machine.host, volume);
 }
 
 }  // namespace providers::proxmox

@@ -290,6 +290,12 @@ Call stop_task(const std::string& host, const std::string& upid) {
                   node_path(host) + "/tasks/" + base::percent_encode(upid));
 }
 
+Call get_iso_images(const std::string& host, const std::string& storage) {
+    return read_list("get_iso_images", "reading the ISO images of storage " + storage + " on " + host, host,
+                     node_path(host) + "/storage/" + base::percent_encode(storage) + "/content",
+                     {{"content", "iso"}});
+}
+
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume) {
     return begin_task("DELETE", "delete_volume", "deleting volume " + volume + " on " + host, host,
                       node_path(host) + "/storage/" + base::percent_encode(storage) + "/content/" +

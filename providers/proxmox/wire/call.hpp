@@ -67,6 +67,7 @@ Call upload_iso(const std::string& host, const std::string& storage, std::string
 // Told to end it cleans up; what has not ended after 5 s is killed. Succeeds also for a task that has ended,
 // and for one that nothing ends. Others' tasks need Sys.Modify on the host.
 Call stop_task(const std::string& host, const std::string& upid);
+Call get_iso_images(const std::string& host, const std::string& storage);
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume);
 // Fails (kind agent_silent) if the agent does not answer within 3 s.
 Call agent_ping(const std::string& host, std::int64_t vmid);

@@ -94,6 +94,24 @@ TEST_CASE("What the token may not see of the configuration is said, not called m
           "whether resource pool kubernetes exists is not visible without Pool.Audit on /pool/kubernetes");
 }
 
+TEST_CASE("Without a look at the cluster's name providerIDs have the Provider's, and it says so") {
+    auto world = proxmox_simulator::default_world();
+    world.custom_roles["Hosts"] = {"Sys.Audit"};
+    world.custom_roles["KubeNodeSmith"].erase("Sys.Audit");
+    world.acl.push_back({"/nodes", "user", "automation@pve", "Hosts", true});
+    Lab lab(world);
+    lab.config.name = "homelab";
+    lab.restart();
+    const auto health = check(lab);
+    CHECK(health.message == "");
+    CHECK(
+        health.not_visible ==
+        "the cluster's name is not visible without Sys.Audit on /, so providerIDs of new machines begin with "
+        "proxmox://homelab/vms/");
+    auto spec = lab.machine(1);
+    CHECK(lab.launch(spec).provider_id == "proxmox://homelab/vms/" + spec.record.machine_id);
+}
+
 TEST_CASE("What one host lacks of the configuration is said of that host, with the remedy") {
     auto world = proxmox_simulator::default_world();
     world.hosts[0].bridges.push_back({"vmbr1", "10.9.0.1/24", "eno2"});
@@ -153,6 +171,30 @@ TEST_CASE("A token that may act in its pool only makes its machines in the pool"
     CHECK(
         lab.simulator.cluster().world.pools.at("kubernetes").vms.contains(std::stoi(spec.record.machine_id)));
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("A machine whose boot image may not be deleted is not called gone, and the right is named") {
+    const auto is_registered = GENERATE(false, true);
+    INFO(is_registered);
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.launch(spec);
+    auto& privileges = lab.simulator.cluster().world.custom_roles["KubeNodeSmith"];
+    privileges.erase("Datastore.Allocate");
+    // The drive is empty from then on.
+    if (is_registered)
+        CHECK_THROWS_WITH(lab.run(lab.provider->discard_boot_image(spec.identity, spec.record)),
+                          Contains("(/storage/local, Datastore.Allocate)"));
+    const auto result = lab.destroy(spec);
+    REQUIRE(std::holds_alternative<RemovalBlocked>(result));
+    CHECK(std::get<RemovalBlocked>(result).reason == "MissingPrivileges");
+    CHECK_THAT(std::get<RemovalBlocked>(result).message, Contains("(/storage/local, Datastore.Allocate)"));
+    CHECK(lab.vm(spec));
+    privileges.insert("Datastore.Allocate");
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    for (const auto& [host, volumes] : lab.simulator.cluster().world.storages.at("local").volumes)
+        CHECK(volumes.empty());
 }
 
 TEST_CASE("A user with a password works by tickets, which are renewed") {

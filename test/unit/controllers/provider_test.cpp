@@ -149,6 +149,21 @@ TEST_CASE("a healthy provider is examined every five minutes and nothing is writ
     CHECK(world.script.made == 1);
 }
 
+TEST_CASE("rights that only some ways of joining need have conditions of their own, while they are missing") {
+    World world;
+    world.script.health.boot_image_obstacle = "lacks Datastore.Allocate on /storage/local";
+    world.start();
+    world.run_for(10s);
+    CHECK(world.condition("Ready") == "True Ready");
+    CHECK(world.condition("BootImagesUsable") == "False MissingPrivileges");
+    CHECK(world.message("BootImagesUsable") == "lacks Datastore.Allocate on /storage/local");
+    const auto& conditions = world.provider().status.conditions;
+    CHECK_FALSE(api::find_condition(conditions, "GuestAgentUsable"));
+    world.script.health.boot_image_obstacle.clear();
+    world.run_for(6min);
+    CHECK_FALSE(api::find_condition(world.provider().status.conditions, "BootImagesUsable"));
+}
+
 TEST_CASE(
     "a configuration that no host can serve makes the provider not Ready, with the hosts and the remedy") {
     World world;

@@ -126,6 +126,36 @@ struct GateWorld {
 
 }  // namespace
 
+TEST_CASE("a pool may not buy machines that join in a way for which its provider lacks a right") {
+    using namespace api::v1alpha1;
+    GateWorld world;
+    const auto lack = [&](std::string_view type) {
+        api::ConditionUpdate update;
+        update.type = type;
+        update.status = api::ConditionStatus::False;
+        update.message = "a@pve lacks a right";
+        api::set_condition(world.provider.status.conditions, update, objects::kStart);
+    };
+    const auto joins_by = [&](BootstrapMethod method, BootstrapDelivery delivery) {
+        world.pool.spec.bootstrap.emplace();
+        world.pool.spec.bootstrap->method = method;
+        world.pool.spec.bootstrap->delivery = delivery;
+        return world.gate();
+    };
+    lack(api::conditions::kBootImagesUsable);
+    CHECK(joins_by(BootstrapMethod::CloudInit, BootstrapDelivery::ISO).reason == "MissingPrivileges");
+    CHECK(world.gate().message == "its provider proxmox: a@pve lacks a right");
+    CHECK(joins_by(BootstrapMethod::CloudInit, BootstrapDelivery::HTTP).open);
+    CHECK(joins_by(BootstrapMethod::GuestAgent, BootstrapDelivery::ISO).open);
+    lack(api::conditions::kGuestAgentUsable);
+    CHECK(joins_by(BootstrapMethod::GuestAgent, BootstrapDelivery::ISO).reason == "MissingPrivileges");
+    CHECK(joins_by(BootstrapMethod::None, BootstrapDelivery::ISO).open);
+    world.pool.spec.bootstrap.reset();
+    CHECK(world.gate().open);
+    world.manager.spec.bootstrap.emplace().method = BootstrapMethod::CloudInit;
+    CHECK(world.gate().reason == "MissingPrivileges");
+}
+
 TEST_CASE("a healthy managed pool may buy") {
     const auto gate = GateWorld{}.gate();
     CHECK(gate.open);

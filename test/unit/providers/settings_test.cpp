@@ -3,7 +3,7 @@
 #include <boost/json/parse.hpp>
 
 #include "providers/proxmox/cloning.hpp"
-#include "providers/proxmox/cluster/permissions.hpp"
+#include "providers/proxmox/cluster/needed_rights.hpp"
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/vm_options.hpp"
 #include "test/support/catch.hpp"
@@ -182,14 +182,16 @@ TEST_CASE("What a configuration needs decides which privileges are missed") {
     auto with = config();
     with.spec.proxmox->vmOptions = {{"scsi0", "ceph:10"}, {"ciuser", "x"}};
     with.spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr0", {}, ""}};
-    const auto missing = list_text(missing_privileges(make_settings(with), Permissions(), 9));
+    const auto missing =
+        list_text(missing_privileges(make_settings(with), Permissions(), {.major_version = 9}));
     for (const auto* part :
          {"VM.Allocate on /vms", "Datastore.AllocateSpace on /storage/ceph", "VM.Config.Cloudinit on /vms",
           "VM.Config.Network on /vms", "SDN.Use on /sdn/zones/localnetwork/vmbr0", "Sys.Audit on /nodes"}) {
         CHECK_THAT(missing, Contains(part));
     }
-    CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), 7)), !Contains("SDN.Use"));
+    CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), {.major_version = 7})),
+               !Contains("SDN.Use"));
     with.spec.proxmox->resourcePool = "kube";
-    CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), 9)),
+    CHECK_THAT(list_text(missing_privileges(make_settings(with), Permissions(), {.major_version = 9})),
                Contains("VM.Allocate on /pool/kube"));
 }

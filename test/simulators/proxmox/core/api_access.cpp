@@ -67,6 +67,11 @@ asio::awaitable<json::value> list_permissions(Call& call) {
     for (const auto& entry : world.acl) {
         if (entry.subject == who || who.starts_with(entry.subject + "!")) paths.insert(entry.path);
     }
+    for (const auto& [id, pool] : world.pools) {
+        paths.insert("/pool/" + id);
+        for (int vmid : pool.vms) paths.insert("/vms/" + std::to_string(vmid));
+        for (const auto& storage : pool.storages) paths.insert("/storage/" + storage);
+    }
     for (const auto& path : paths) {
         auto privileges = as_flags(permissions(world, who, path));
         if (!privileges.empty()) result[path] = std::move(privileges);
