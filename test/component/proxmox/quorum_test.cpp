@@ -49,3 +49,37 @@ TEST_CASE("A token that may not read the cluster's status learns of missing quor
     CHECK(std::holds_alternative<NotReady>(lab.ensure(spec)));
     CHECK(lab.run(lab.provider->check()).reason == "NoQuorum");
 }
+
+TEST_CASE(
+    "A boot image that cannot be taken out without quorum is tried with growing pauses, in steady words") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.launch(spec);
+    lab.simulator.cluster().is_partitioned = true;
+    lab.log.clear();
+    std::set<std::string> messages;
+    const auto discard = [&] {
+        return lab.run(lab.provider->discard_boot_image(spec.identity, spec.record));
+    };
+    for (int second = 0; second < 68; ++second) {
+        try {
+            const bool is_gone = discard();
+            CHECK_FALSE(is_gone);
+        } catch (const ProviderError& error) {
+            messages.insert(error.what());
+        }
+        lab.wait(1s);
+    }
+    const auto refused = lab.count("PUT", ".*/config");
+    CHECK(refused >= 3);
+    CHECK(refused <= 6);
+    CHECK(messages.size() == 1);
+    lab.simulator.cluster().is_partitioned = false;
+    bool is_gone = false;
+    for (int second = 0; second < 90 && !is_gone; ++second) {
+        lab.wait(1s);
+        is_gone = discard();
+    }
+    CHECK(is_gone);
+}
