@@ -64,7 +64,7 @@ void template_text(std::string_view input) {
         bootstrap::fill_placeholders(input, {{"Token", "t"}, {"Endpoint", "e:6443"}, {"Host", ""}});
     } catch (const std::invalid_argument&) {
     }
-    controllers::claim::NodeSmithClaim claim;
+    controllers::NodeSmithClaim claim;
     claim.metadata.name = "claim";
     claim.spec.poolRef = "{{ .Host }}";
     controllers::claim::render(std::string(input), claim);
