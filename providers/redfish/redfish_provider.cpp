@@ -122,7 +122,7 @@ asio::awaitable<bool> RedfishProvider::switch_power(MachineIdentity identity, Ma
         throw ProviderError("the BMC of host " + name + " speaks for system UUID " + system.uuid +
                             " instead of " + identity.system_uuid);
     if (power == Power::off) {
-        Sleeper::Order order{std::move(identity), std::move(in_use)};
+        Sleeper::Command order{std::move(identity), std::move(in_use)};
         co_return co_await sleeper_.switch_off(std::move(order), *host, station, system);
     }
     if (system.power == PowerState::on) co_return true;
