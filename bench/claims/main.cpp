@@ -119,9 +119,9 @@ int run(const Arguments& arguments) {
     good &= holds("API requests from Ready until gone, worst claim",
                   static_cast<double>(requests.most_of_a_claim(Stage::serving_and_going)), 12);
     good &= holds("other API requests per claim", static_cast<double>(sum(requests.of_others())) / count, 4);
-    good &= holds("Proxmox requests per claim", static_cast<double>(sum(requests.to_proxmox())) / count, 26);
+    good &= holds("Proxmox requests per claim", static_cast<double>(sum(requests.to_proxmox())) / count, 28);
     good &= holds("Proxmox requests per claim in a second, at most",
-                  static_cast<double>(requests.most_to_proxmox_in_a_second()) / count, 5);
+                  static_cast<double>(requests.most_to_proxmox_in_a_second()) / count, 6);
     return good ? 0 : 1;
 }
 
