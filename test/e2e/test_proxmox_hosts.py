@@ -128,7 +128,7 @@ def test_a_claim_whose_machine_vanished_is_replaced(clean):
     wait_for("the old Node's end", lambda: len(stack.nodes()) == 1)
 
 
-def test_a_machine_costs_at_most_eight_requests(clean):
+def test_a_machine_costs_at_most_nine_requests(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox))
     wait_for("a ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"))
@@ -138,4 +138,4 @@ def test_a_machine_costs_at_most_eight_requests(clean):
     requests = proxmox_world.requests_to_make_machines(stack.proxmox)[before:]
     per_machine = len(requests) / 5
     print(f"{per_machine:.1f} requests per machine beside those that follow tasks")
-    assert per_machine <= 8, [f"{r['method']} {r['path']}" for r in requests]
+    assert per_machine <= 9, [f"{r['method']} {r['path']}" for r in requests]
