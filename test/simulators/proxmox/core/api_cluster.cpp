@@ -249,7 +249,7 @@ void add_cluster(Routes& routes) {
                 .handler = set_options,
                 .parameters = R"(
                     next-id props=next-id
-                    registered-tags string
+                    registered-tags pattern=(?:(?i:[a-z0-9_][a-z0-9_\-\+\.]*);)*(?i:[a-z0-9_][a-z0-9_\-\+\.]*)
                     user-tag-access props=user-tag-access
                     mac_prefix format=mac-prefix
                     description maxlen=65536

@@ -230,7 +230,9 @@ Groups make_groups() {
     add_processor(groups);
     add_devices(groups);
     groups["next-id"] = Schema("lower integer\nupper integer");
-    groups["user-tag-access"] = Schema("user-allow enum=none|list|existing|free\nuser-allow-list string");
+    groups["user-tag-access"] = Schema(R"(
+        user-allow enum=none|list|existing|free
+        user-allow-list pattern=(?i:[a-z0-9_][a-z0-9_\-\+\.]*)(?:;(?i:[a-z0-9_][a-z0-9_\-\+\.]*))*)");
     return groups;
 }
 
