@@ -196,6 +196,8 @@ class Judge:
         self.api.post("/api/v1/nodes", node)
         if "csi" in entry and not self.api.find(f"/apis/storage.k8s.io/v1/csinodes/{name}"):
             entry["csi"]["metadata"]["labels"] = {"workload": f"w{seed}"}
+            for driver in entry["csi"]["spec"]["drivers"]:
+                driver["nodeID"] = name
             self.api.post("/apis/storage.k8s.io/v1/csinodes", entry["csi"])
         # Admission adds node.kubernetes.io/not-ready.
         self.api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": node.get("spec", {}).get("taints", [])}})
