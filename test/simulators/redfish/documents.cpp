@@ -160,7 +160,7 @@ std::optional<json::object> Bmc::interface_document(const std::string& path, con
     for (std::size_t i = 0; i < profile_.macs.size(); ++i) {
         members.push_back(all + "/" + std::to_string(i + 1));
         if (path != members.back()) continue;
-        json::value mac = profile_.macs[i];
+        json::value mac(json::string(profile_.macs[i]));
         if (profile_.macs[i].empty() && !profile_.empty_mac) mac = nullptr;
         return json::object{
             {"@odata.id", path}, {"Id", std::to_string(i + 1)}, {"MACAddress", std::move(mac)}};
