@@ -93,32 +93,26 @@ std::optional<HostCapacity> next_capacity(const HostFacts& facts) {
     return capacity;
 }
 
-std::string all_of(const std::vector<std::string>& flaws) {
-    std::string text;
-    for (const auto& flaw : flaws) text += (text.empty() ? "" : "; ") + flaw;
-    return text;
+std::string disk_text(const providers::DiskGroup& disk) {
+    return std::to_string(disk.count) + "x" + (disk.size_gb > 0 ? std::to_string(disk.size_gb) + "GB" : "?") +
+           (disk.kind.empty() ? "" : " " + disk.kind);
 }
 
-std::string speed_text(std::int64_t mbps) {
-    return mbps >= 1000 && mbps % 1000 == 0 ? std::to_string(mbps / 1000) + "G" : std::to_string(mbps) + "M";
+std::string port_text(const providers::PortGroup& port) {
+    const auto mbps = port.speed_mbps;
+    const bool is_whole = mbps >= 1000 && mbps % 1000 == 0;
+    return std::to_string(port.count) + "x" +
+           (is_whole ? std::to_string(mbps / 1000) + "G" : std::to_string(mbps) + "M");
 }
 
 void describe_parts(HostStatus& status, const providers::HostReport& report) {
     constexpr std::size_t kLongest = 256;
     status.disks.clear();
     status.ports.clear();
-    std::string disks, ports;
-    for (const auto& [kind, size, count] : report.disks) {
-        status.disks.push_back({kind, size, count});
-        disks += (disks.empty() ? "" : ", ") + std::to_string(count) + "x" +
-                 (size > 0 ? std::to_string(size) + "GB" : "?") + (kind.empty() ? "" : " " + kind);
-    }
-    for (const auto& [speed, count] : report.ports) {
-        status.ports.push_back({speed, count});
-        ports += (ports.empty() ? "" : ", ") + std::to_string(count) + "x" + speed_text(speed);
-    }
-    status.diskSummary = disks.substr(0, kLongest);
-    status.portSummary = ports.substr(0, kLongest);
+    for (const auto& [kind, size, count] : report.disks) status.disks.push_back({kind, size, count});
+    for (const auto& [speed, count] : report.ports) status.ports.push_back({speed, count});
+    status.diskSummary = base::joined(report.disks, ", ", disk_text).substr(0, kLongest);
+    status.portSummary = base::joined(report.ports, ", ", port_text).substr(0, kLongest);
 }
 
 // It outlives the process: each new one would send them once more.
@@ -155,7 +149,7 @@ void observe(HostStatus& status, const HostFacts& facts) {
     set(status, conditions::kInventoryComplete, is_complete ? ConditionStatus::True : ConditionStatus::False,
         is_complete ? "Complete" : "Incomplete",
         is_complete ? "what its BMC tells of it could be used"
-                    : "left out of the status: " + all_of(report.flaws),
+                    : "left out of the status: " + base::joined(report.flaws, "; "),
         facts);
     // While it is reserved the host is the machine that the claim took, also after the claim has vanished:
     // that machine is to be turned off, and no other that answers in its place.

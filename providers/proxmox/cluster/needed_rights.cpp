@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
@@ -240,10 +241,9 @@ std::vector<MissingPrivilege> missing_agent_privileges(const Settings& settings,
 }
 
 std::string list_text(const std::vector<MissingPrivilege>& missing) {
-    std::string text;
-    for (const auto& [path, privilege, purpose] : missing)
-        text += (text.empty() ? "" : ", ") + privilege + " on " + path + " (" + purpose + ")";
-    return text;
+    return base::joined(missing, ", ", [](const MissingPrivilege& right) {
+        return right.privilege + " on " + right.path + " (" + right.purpose + ")";
+    });
 }
 
 }  // namespace providers::proxmox

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/text.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/placement/host_choice.hpp"
 #include "providers/proxmox/placement/host_chooser.hpp"
@@ -69,9 +70,7 @@ Health failed(const ProxmoxError& error) {
 }
 
 std::string listed(const std::vector<HostState>& hosts) {
-    std::string text;
-    for (const auto& host : hosts) text += (text.empty() ? "" : ", ") + host.name;
-    return text;
+    return base::joined(hosts, ", ", &HostState::name);
 }
 
 // What one host may have and another not is for the HostChooser.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "providers/errors.hpp"
 #include "providers/health.hpp"
 #include "providers/proxmox/config/template_revision.hpp"
@@ -25,17 +26,12 @@ bool matches(const api::v1alpha1::Template& wish, const Guest& guest) {
 std::string described(const api::v1alpha1::Template& wish) {
     if (wish.vmid) return "VMID " + std::to_string(*wish.vmid);
     if (!wish.name.empty()) return "the name " + wish.name;
-    std::string tags;
-    for (const auto& tag : wish.matchTags) tags += (tags.empty() ? "" : ", ") + tag;
-    return "the tags " + tags;
+    return "the tags " + base::joined(wish.matchTags);
 }
 
 std::string listed(const std::vector<Guest>& templates) {
-    std::string text;
-    for (const auto& guest : templates) {
-        text += (text.empty() ? "" : ", ") + std::to_string(guest.vmid) + " on " + guest.node;
-    }
-    return text;
+    return base::joined(templates, ", ",
+                        [](const Guest& guest) { return std::to_string(guest.vmid) + " on " + guest.node; });
 }
 
 const Guest* template_on(const std::vector<Guest>& templates, const std::string& host) {

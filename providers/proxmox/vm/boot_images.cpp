@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -17,12 +18,6 @@ std::string storage_of(const std::string& volume) {
 
 std::string volume_in(const std::string& storage, const MachineIdentity& identity) {
     return storage + ":iso/" + boot_image_name(identity);
-}
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text.empty() ? "none" : text;
 }
 
 // By name.
@@ -48,9 +43,10 @@ asio::awaitable<std::string> BootImages::storage_on(std::string host) {
     const auto state = co_await view_.state(kStoragesAge);
     auto storage = image_storage(settings_, *state, host);
     if (!storage.empty()) co_return storage;
+    const auto visible = iso_storages(*state, host);
     const auto wished = settings_.spec.cloudInit ? settings_.spec.cloudInit->isoStorage : std::string();
     throw NoIsoStorage("host " + host + " has no active storage " + (wished.empty() ? "" : wished + " ") +
-                       "for ISO images (visible are: " + joined(iso_storages(*state, host)) +
+                       "for ISO images (visible are: " + (visible.empty() ? "none" : base::joined(visible)) +
                        "); set cloudInit.isoStorage to one with content type iso, on which the token has "
                        "Datastore.Audit and Datastore.AllocateTemplate");
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -62,9 +63,7 @@ std::string cause_in(const json::value& log, const std::string& exit_status) {
                               std::ranges::find(causes, line) != causes.end();
         if (!is_known && sounds_like_a_cause(line)) causes.insert(causes.begin(), line);
     }
-    std::string text;
-    for (const auto& cause : causes) text += (text.empty() ? "" : "; ") + cause;
-    return text;
+    return base::joined(causes, "; ");
 }
 
 TaskStatus parse_task_status(const json::value& data) {

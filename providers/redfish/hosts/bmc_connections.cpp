@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/task_group.hpp"
+#include "base/text.hpp"
 
 namespace providers::redfish {
 
@@ -32,9 +33,8 @@ WireOptions wire_options(const Host& host, const Settings& settings) {
 void check_quirks(const Host& host) {
     for (const auto& quirk : host.quirks) {
         if (has_quirk(known_quirks(), quirk)) continue;
-        std::string known;
-        for (const auto& name : known_quirks()) known += (known.empty() ? "" : ", ") + name;
-        throw std::invalid_argument("spec.quirks: " + quirk + " is not known; known are " + known);
+        throw std::invalid_argument("spec.quirks: " + quirk + " is not known; known are " +
+                                    base::joined(known_quirks()));
     }
 }
 

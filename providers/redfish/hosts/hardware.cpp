@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "providers/redfish/bmc/document.hpp"
 
@@ -17,12 +18,6 @@ RedfishError failure(ErrorKind kind, const std::string& tried, std::string messa
     complaint.kind = kind;
     complaint.message = std::move(message);
     return RedfishError(tried, std::move(complaint));
-}
-
-std::string joined(const std::vector<std::string>& links) {
-    std::string names;
-    for (const auto& link : links) names += (names.empty() ? "" : ", ") + link;
-    return names;
 }
 
 std::string without_slash(std::string text) {
@@ -61,7 +56,7 @@ asio::awaitable<std::string> Hardware::find_system() {
     const auto root = co_await bmc_.root();
     const auto all = co_await members(link_at(root, "Systems"));
     if (all.empty()) throw failure(ErrorKind::not_found, tried, "the BMC tells of no system");
-    const auto names = joined(all);
+    const auto names = base::joined(all);
     if (system_id_.empty()) {
         if (all.size() == 1) co_return all.front();
         throw failure(ErrorKind::system_not_chosen, tried,

@@ -1,6 +1,7 @@
 // Boot overrides and virtual media, with the second attempts that vendors make necessary.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/document.hpp"
 #include "providers/redfish/hosts/hardware.hpp"
@@ -120,8 +121,7 @@ asio::awaitable<void> Hardware::set_boot(System system, BootWish wish) {
         const bool is_set = co_await try_boot(where, wish, current, refusal);
         if (is_set) co_return;
     }
-    std::string allowed;
-    for (const auto& target : system.boot.allowed) allowed += (allowed.empty() ? "" : ", ") + target;
+    const auto allowed = base::joined(system.boot.allowed);
     throw not_taken("setting the boot override of " + bmc_.host(),
                     "the BMC does not take boot target " + wish.target +
                         (refusal.empty() ? "" : ": " + refusal) +
