@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/hex.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -141,20 +142,12 @@ std::string form_value(const api::v1alpha1::VMOption& option) {
     return text;
 }
 
-bool is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 // "BC:24:11" or a part of it: one to five pairs.
 bool is_mac_prefix(std::string_view text) {
     if (text.ends_with(':')) text.remove_suffix(1);
-    if (text.size() % 3 != 2 || text.size() > 14) return false;
+    if (text.size() > 14 || !base::are_hex_pairs(text)) return false;
     constexpr std::string_view kOdd = "13579bdfBDF";  // the lowest bit of the first byte: multicast
-    if (kOdd.find(text[1]) != std::string_view::npos) return false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (i % 3 == 2 ? text[i] != ':' : !is_hex(text[i])) return false;
-    }
-    return true;
+    return kOdd.find(text[1]) == std::string_view::npos;
 }
 
 void check_interface(const api::v1alpha1::NetworkInterface& interface) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hex.hpp"
+
 namespace providers::proxmox {
 
 namespace {
@@ -17,10 +19,6 @@ bool is_letter(char c) {
 
 bool is_letter_or_digit(char c) {
     return is_letter(c) || (c >= '0' && c <= '9');
-}
-
-bool is_hex_digit(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 // Letters, digits and `others`, which stand at neither end.
@@ -46,12 +44,7 @@ bool is_storage_id(std::string_view text) {
 }
 
 bool is_fingerprint(std::string_view text) {
-    if (text.size() != kFingerprintLength) return false;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const bool is_colon = at % 3 == 2;
-        if (is_colon ? text[at] != ':' : !is_hex_digit(text[at])) return false;
-    }
-    return true;
+    return text.size() == kFingerprintLength && base::are_hex_pairs(text);
 }
 
 }  // namespace providers::proxmox

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/hex.hpp"
 #include "base/uuid.hpp"
 #include "providers/foreign/shown_text.hpp"
 #include "providers/redfish/bmc/document.hpp"
@@ -179,15 +180,8 @@ std::string mac_of(const json::object& interface, std::vector<std::string>& flaw
         return std::string();
     };
     if (address.size() == kInfiniBand) return flaw("it is of InfiniBand");
-    if (address.size() != kLength) return flaw("it is no address");
-    for (std::size_t i = 0; i < kLength; ++i) {
-        const bool is_separator = i % 3 == 2;
-        const bool is_right =
-            is_separator ? address[i] == ':' || address[i] == '-'
-                         : std::string_view("0123456789abcdef").find(address[i]) != std::string_view::npos;
-        if (!is_right) return flaw("it is no address");
-        if (is_separator) address[i] = ':';
-    }
+    if (address.size() != kLength || !base::are_hex_pairs(address, ":-")) return flaw("it is no address");
+    std::ranges::replace(address, '-', ':');
     return address == "00:00:00:00:00:00" ? std::string() : address;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/backoff.hpp"
 #include "base/file.hpp"
+#include "base/hex.hpp"
 #include "base/http.hpp"
 #include "base/random.hpp"
 #include "test/support/catch.hpp"
@@ -45,6 +46,14 @@ TEST_CASE("random text has the length and alphabet asked for") {
     CHECK(text.find_first_not_of("ab") == std::string::npos);
     CHECK(text != random->text(64, "ab"));
     CHECK_THROWS_AS(random->below(0), std::logic_error);
+}
+
+TEST_CASE("pairs of hexadecimal digits are told by their digits, separators and number") {
+    CHECK(base::are_hex_pairs("BC:24:1f"));
+    CHECK(base::are_hex_pairs("bc-24:1F", ":-"));
+    CHECK_FALSE(base::are_hex_pairs("bc-24-1f"));
+    for (const auto* wrong : {"", "b", "bc:", "bc:2", "bc:24:", ":bc:24", "bg:24", "bc24"})
+        CHECK_FALSE(base::are_hex_pairs(wrong));
 }
 
 TEST_CASE("backoff doubles up to its maximum and starts at nothing") {
