@@ -109,6 +109,7 @@ private:
     asio::awaitable<base::HttpResponse> authorized_in_turn(const std::string& tried,
                                                            base::HttpRequest request, Effect effect);
     void prove();
+    [[noreturn]] void note_refusal(const std::string& tried);
     [[noreturn]] void suspend(const std::string& tried);
 
     Wire wire_;

@@ -65,12 +65,14 @@ asio::awaitable<base::HttpResponse> Bmc::send_basic(std::string tried, base::Htt
         co_await clock().sleep_for(kSecondThought);
         response = co_await wire_.send(tried, request, effect);
     }
-    if (response.status == 401) {
-        ++account_->refusals;
-        suspend(tried);
-    }
+    if (response.status == 401) note_refusal(tried);
     if (response.status < 400) prove();
     co_return response;
+}
+
+void Bmc::note_refusal(const std::string& tried) {
+    ++account_->refusals;
+    suspend(tried);
 }
 
 void Bmc::prove() {
@@ -166,10 +168,7 @@ asio::awaitable<void> Bmc::log_in() {
             way_ = Way::basic;
             co_return;
         }
-        if (complaint.kind == ErrorKind::unauthorized) {
-            ++account_->refusals;
-            suspend(tried);
-        }
+        if (complaint.kind == ErrorKind::unauthorized) note_refusal(tried);
         if (sends_context_ && complaint.kind == ErrorKind::invalid_request) {
             sends_context_ = false;
         } else if (complaint.kind == ErrorKind::session_limit && may_clean) {

@@ -168,7 +168,8 @@ asio::awaitable<std::vector<MediaSlot>> Hardware::slots(System system) {
         const auto candidates = co_await managers(system);
         for (const auto& link : candidates) {
             const auto manager = co_await bmc_.find(link);
-            if (manager && collection.empty()) collection = link_at(manager->body, "VirtualMedia");
+            if (manager) collection = link_at(manager->body, "VirtualMedia");
+            if (!collection.empty()) break;
         }
     }
     std::vector<MediaSlot> result;
@@ -275,9 +276,10 @@ asio::awaitable<std::optional<Idrac>> Hardware::idrac(System system) {
     const auto candidates = co_await managers(system);
     for (const auto& link : candidates) {
         const auto manager = co_await bmc_.find(link);
-        if (!manager || !found.firmware.empty()) continue;
+        if (!manager) continue;
         found.firmware = foreign::shown(text_at(manager->body, "FirmwareVersion"));
         found.model = text_at(manager->body, "Model");
+        if (!found.firmware.empty()) break;
     }
     co_return found;
 }
