@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/cache/writes.hpp"
+#include "controllers/state/boot_rights.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers {
@@ -13,11 +14,10 @@ namespace {
 std::optional<api::v1alpha1::BootstrapApproval> approval_of(const NodeSmithPool& pool,
                                                             const NodeSmithControlPlane& manager) {
     using namespace api::v1alpha1;
-    const auto& bootstrap = pool.spec.bootstrap ? pool.spec.bootstrap : manager.spec.bootstrap;
-    if (!bootstrap || bootstrap->method == BootstrapMethod::None ||
-        bootstrap->format != BootstrapFormat::Kubeadm)
+    const auto bootstrap = bootstrap_of(pool, &manager);
+    if (bootstrap.method == BootstrapMethod::None || bootstrap.format != BootstrapFormat::Kubeadm)
         return std::nullopt;
-    return bootstrap->approval;
+    return bootstrap.approval;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 
 struct SecretData {
     std::map<std::string, std::string> data;
-    std::string version;  // another one after each change
+    std::string version;  // "NAME@VERSION": another one after each change
 };
 
 class HostInventory : public base::Interface {

@@ -115,7 +115,7 @@ public:
         snapshot.volumes.drivers = informers_.csi_drivers.store().values();
         snapshot.volumes.capacities = informers_.csi_storage_capacities.store().values();
         snapshot.limit_ranges = informers_.limit_ranges.store().values();
-        const auto control_planes = informers_.control_planes.store().all();
+        const auto& control_planes = informers_.control_planes.store().all();
         snapshot.expendable_below = expendable_below(control_planes);
         snapshot.preferences = preferences_of(control_planes);
     }

@@ -6,6 +6,7 @@
 #include "api/names.hpp"
 #include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/services/secret_data.hpp"
 #include "providers/errors.hpp"
 
 namespace providers {
@@ -208,13 +209,12 @@ void KubernetesHostInventory::announce(const providers::Host& host, std::string 
     const auto& object = *host.source->object;
     base::log::info("Announced about a host",
                     {{"host", api::key_of(object).str()}, {"reason", reason}, {"message", message}});
-    const auto warning = kube::EventType::warning;
     const auto& owner = object.status.claimRef;
     const auto claim =
         owner ? informers_.claims.store().get({object.metadata.namespace_, owner->name}) : nullptr;
     if (claim && claim->metadata.uid == owner->uid)
-        events_.event(kube::target_of(*claim), warning, reason, "host " + host.name + " " + message);
-    events_.event(kube::target_of(object), warning, std::move(reason), std::move(message));
+        events_.warning(*claim, reason, "host " + host.name + " " + message);
+    events_.warning(object, std::move(reason), std::move(message));
 }
 
 asio::awaitable<providers::SecretData> KubernetesHostInventory::secret(std::string namespace_,
@@ -222,10 +222,7 @@ asio::awaitable<providers::SecretData> KubernetesHostInventory::secret(std::stri
     const kube::ObjectKey key{std::move(namespace_), std::move(name)};
     const auto found = co_await client_.get<api::Secret>(key);
     if (!found) throw providers::CredentialsError("there is no Secret " + key.str());
-    providers::SecretData secret;
-    for (const auto& [field, bytes] : found->data) secret.data[field] = bytes.value;
-    secret.version = found->metadata.name + "@" + found->metadata.resourceVersion;
-    co_return secret;
+    co_return secret_data(*found);
 }
 
 }  // namespace controllers

@@ -1,5 +1,6 @@
 #include "controllers/services/provider_instances.hpp"
 
+#include "controllers/services/secret_data.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers {
@@ -8,12 +9,6 @@ namespace {
 
 ProviderUnavailable unavailable(std::string_view reason, std::string message) {
     return {std::string(reason), std::move(message)};
-}
-
-std::map<std::string, std::string> decoded(const api::Secret& secret) {
-    std::map<std::string, std::string> data;
-    for (const auto& [key, bytes] : secret.data) data[key] = bytes.value;
-    return data;
 }
 
 }  // namespace
@@ -56,8 +51,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         co_return unavailable(reasons::kNotReconciled,
                               "namespace kube-system is not known yet; its UID marks our machines");
     }
-    std::map<std::string, std::string> credentials;
-    std::string version;
+    providers::SecretData credentials;
     if (const auto& reference = object->spec.credentialsSecretRef) {
         if (!reference->namespace_.empty() && reference->namespace_ != key.namespace_) {
             co_return unavailable(reasons::kSecretNamespaceRefused,
@@ -71,13 +65,12 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
             co_return unavailable(reasons::kSecretMissing,
                                   "there is no Secret " + secret_key.str() + " (spec.credentialsSecretRef)");
         }
-        credentials = decoded(*secret);
-        version = secret->metadata.name + "@" + secret->metadata.resourceVersion;
+        credentials = secret_data(*secret);
     }
     auto& entry = entries_[key];
     const auto generation = object->metadata.generation.value_or(0);
     const bool same = entry.provider && entry.uid == object->metadata.uid && entry.generation == generation &&
-                      entry.credentials == credentials;
+                      entry.credentials == credentials.data;
     if (!same) {
         providers::ProviderConfig config;
         config.namespace_ = key.namespace_;
@@ -85,8 +78,8 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         config.uid = object->metadata.uid;
         config.cluster_id = cluster_id();
         config.spec = object->spec;
-        config.credentials = credentials;
-        config.credentials_version = version;
+        config.credentials = credentials.data;
+        config.credentials_version = credentials.version;
         try {
             entry.provider = factory_(std::move(config), environment_);
         } catch (const providers::CredentialsError& error) {
@@ -98,7 +91,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         }
         entry.uid = object->metadata.uid;
         entry.generation = generation;
-        entry.credentials = std::move(credentials);
+        entry.credentials = std::move(credentials.data);
     }
     co_return entry.provider;
 }

@@ -99,10 +99,9 @@ bool is_of_host(const api::Node& node, const NodeSmithHost& host) {
 }
 
 // Its BMC had said that the host is off, and took our request: what is Ready only since then runs there.
-bool came_up_after_waking(const api::Node& node, const api::v1alpha1::NodeSmithHost& host) {
-    const auto* ready = api::find_condition(node.status.conditions, api::conditions::kReady);
-    return host.status.wokenTime && ready && ready->status == api::ConditionStatus::True &&
-           ready->lastTransitionTime && *host.status.wokenTime < *ready->lastTransitionTime;
+bool came_up_after_waking(const api::Node& node, const NodeSmithHost& host) {
+    const auto ready_since = api::true_since(node.status.conditions, conditions::kReady);
+    return host.status.wokenTime && ready_since && *host.status.wokenTime < *ready_since;
 }
 
 // Our label is proof, and whoever may write it on a Node may do as he likes with that Node.

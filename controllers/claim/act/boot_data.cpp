@@ -5,6 +5,7 @@
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/guest_wish.hpp"
+#include "controllers/state/boot_rights.hpp"
 
 namespace controllers::claim {
 
@@ -71,9 +72,8 @@ BootData::BootData(const Informers& informers, kube::Client& client, base::Clock
 
 Bootstrap BootData::settings(const Observation& observation) const {
     if (!observation.pool) return {};
-    if (observation.pool->spec.bootstrap) return *observation.pool->spec.bootstrap;
-    const auto* manager = manager_of(api::key_of(*observation.pool), informers_.control_planes.store().all());
-    return manager ? manager->spec.bootstrap.value_or(Bootstrap{}) : Bootstrap{};
+    const auto& control_planes = informers_.control_planes.store().all();
+    return bootstrap_of(*observation.pool, manager_of(api::key_of(*observation.pool), control_planes));
 }
 
 std::optional<Hold> BootData::obstacle(const Observation& observation) const {
