@@ -181,7 +181,7 @@ std::vector<std::size_t> Solve::rows_with_shared_daemons() const {
 Solver::Solver() : digests_(std::make_unique<NodeDigests>()) {}
 Solver::~Solver() = default;
 
-// MachineSizes come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes
+// Machines come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes
 // the machines to know where pods may be, and the pods to know the machines: tried until both agree. Where
 // they never do, only so much is launched as is right without the rest, which follows when the first machines
 // are there.

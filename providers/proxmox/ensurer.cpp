@@ -43,7 +43,7 @@ MachineState state_during(const std::string& upid) {
 asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
     const auto uuid = spec.identity.system_uuid;
     const auto pause = pauses_.left(uuid);
-    if (pause && !pause->why.empty()) co_return NotReady{pause->why, pause->wait};
+    if (pause) co_return NotReady{pause->why, pause->wait};
     try {
         auto result = co_await step(std::move(spec));
         note_untouched(result);
@@ -204,27 +204,20 @@ asio::awaitable<EnsureResult> Ensurer::pause(MachineSpec spec, std::string messa
     co_return result;
 }
 
-asio::awaitable<std::optional<NotReady>> Ensurer::join_obstacle(const MachineSpec& spec) {
+asio::awaitable<std::string> Ensurer::missing_to_join(const MachineSpec& spec) {
     const bool has_image = carries_image(spec);
-    if (!spec.join && !has_image) co_return std::nullopt;
+    if (!spec.join && !has_image) co_return std::string();
     const auto permissions = co_await view_.permissions(kRefusalAge);
-    std::vector<MissingPrivilege> missing;
-    if (spec.join) missing = missing_agent_privileges(settings_, permissions);
-    if (has_image) {
-        const auto storage = co_await images_.storage_on(spec.record.host);
-        missing = missing_image_privileges(settings_, permissions, storage);
-    }
-    if (missing.empty()) co_return std::nullopt;
-    NotReady result;
-    result.message =
-        client_.user() + " lacks " + list_text(missing) + (has_image ? kNeededByImages : kNeededByAgent);
-    result.retry_after = kPersonRetry;
-    co_return result;
+    if (!has_image)
+        co_return lack_text(client_.user(), missing_agent_privileges(settings_, permissions), kNeededByAgent);
+    const auto storage = co_await images_.storage_on(spec.record.host);
+    co_return lack_text(client_.user(), missing_image_privileges(settings_, permissions, storage),
+                        kNeededByImages);
 }
 
 asio::awaitable<EnsureResult> Ensurer::create(MachineSpec spec) {
-    const auto obstacle = co_await join_obstacle(spec);
-    if (obstacle) co_return *obstacle;
+    auto missing = co_await missing_to_join(spec);
+    if (!missing.empty()) co_return NotReady{std::move(missing), kPersonRetry};
     std::string refusal;
     try {
         if (settings_.spec.template_) co_return co_await clone(spec);

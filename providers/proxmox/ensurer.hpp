@@ -44,8 +44,8 @@ private:
     asio::awaitable<EnsureDecision> decide(const MachineSpec& spec, const Look& look, bool image_uploaded);
     asio::awaitable<EnsureResult> create(MachineSpec spec);
     asio::awaitable<EnsureResult> pause(MachineSpec spec, std::string message);
-    // What would keep the machine from joining once it is made; nullopt: nothing.
-    asio::awaitable<std::optional<NotReady>> join_obstacle(const MachineSpec& spec);
+    // What the token lacks for the machine to join once it is made, as lack_text() says it.
+    asio::awaitable<std::string> missing_to_join(const MachineSpec& spec);
     asio::awaitable<EnsureResult> clone(MachineSpec spec);
     asio::awaitable<EnsureResult> configure(MachineSpec spec, VmConfig config);
     asio::awaitable<EnsureResult> resize_or_start(MachineSpec spec, VmConfig config);

@@ -85,7 +85,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         co_return Gone();  // the choice of an ID is recorded before anything is made
     const auto uuid = identity.system_uuid;
     const auto pause = pauses_.left(uuid);
-    if (pause && !pause->why.empty()) co_return in_progress(pause->why, record.task, pause->wait);
+    if (pause) co_return in_progress(pause->why, record.task, pause->wait);
     try {
         const auto waiting = co_await task_under_way(identity, record.task);
         if (waiting) co_return *waiting;

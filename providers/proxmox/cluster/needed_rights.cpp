@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
@@ -137,9 +138,7 @@ void need_for_clones(Needs& needs, const Settings& settings, const std::vector<T
 }
 
 void need_for_tags(Needs& needs, const Settings& settings, const Surroundings& surroundings) {
-    auto changed = parse_tags(settings.managed_tag());
-    for (const auto& [name, value] : settings.vm_options)
-        if (name == "tags") changed.merge(parse_tags(value));
+    auto changed = parse_tags(machine_tags(settings, {}));
     for (const auto& source : surroundings.templates) {
         for (const auto& tag : source.tags) changed.erase(tag);
         for (const auto& tag : settings.spec.template_->matchTags) changed.merge(parse_tags(tag));
@@ -244,6 +243,11 @@ std::string list_text(const std::vector<MissingPrivilege>& missing) {
     return base::joined(missing, ", ", [](const MissingPrivilege& right) {
         return right.privilege + " on " + right.path + " (" + right.purpose + ")";
     });
+}
+
+std::string lack_text(const std::string& user, const std::vector<MissingPrivilege>& missing,
+                      const std::string& behind) {
+    return missing.empty() ? std::string() : user + " lacks " + list_text(missing) + behind;
 }
 
 }  // namespace providers::proxmox

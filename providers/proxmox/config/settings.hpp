@@ -32,6 +32,8 @@ struct Settings {
     // is not in it yet, or with those of their template: a change after their creation makes them what they
     // are.
     bool are_finished_later() const { return spec.template_.has_value() || !spec.resourcePool.empty(); }
+    // Where boot images are to be put; empty: on any storage that takes them.
+    std::string image_storage() const { return spec.cloudInit ? spec.cloudInit->isoStorage : std::string(); }
     bool has_zones() const { return !spec.placement.zoneLabel.empty(); }
 };
 

@@ -112,7 +112,7 @@ void check_images(const Settings& settings, const Permissions& permissions, cons
     for (const auto& host : state.hosts)
         if (host.is_online) storages.insert(image_storage(settings, state, host.name));
     storages.erase("");
-    const auto wished = settings.spec.cloudInit ? settings.spec.cloudInit->isoStorage : std::string();
+    const auto wished = settings.image_storage();
     if (!wished.empty() && !permissions.has("/storage/" + wished, "Datastore.Audit")) storages = {wished};
     const bool sees_any = std::ranges::any_of(state.storages, &StorageState::takes_iso);
     if (storages.empty() && !sees_any && wished.empty()) {
@@ -127,8 +127,7 @@ void check_images(const Settings& settings, const Permissions& permissions, cons
         for (auto& right : missing_image_privileges(settings, permissions, storage))
             if (std::ranges::find(missing, right) == missing.end()) missing.push_back(std::move(right));
     }
-    if (!missing.empty())
-        health.boot_image_obstacle = user + " lacks " + list_text(missing) + kNeededByImages;
+    health.boot_image_obstacle = lack_text(user, missing, kNeededByImages);
 }
 
 void check_rights(const Settings& settings, const Permissions& permissions, const Surroundings& surroundings,
@@ -137,13 +136,12 @@ void check_rights(const Settings& settings, const Permissions& permissions, cons
     health.credentials_ok = missing.empty();
     if (!missing.empty()) {
         health.reason = "MissingPrivileges";
-        health.message =
-            user + " lacks " + list_text(missing) +
-            " (a token with privilege separation has only what its own ACL and its user's both give)";
+        health.message = lack_text(
+            user, missing,
+            " (a token with privilege separation has only what its own ACL and its user's both give)");
     }
     const auto of_agents = missing_agent_privileges(settings, permissions);
-    if (!of_agents.empty())
-        health.guest_agent_obstacle = user + " lacks " + list_text(of_agents) + kNeededByAgent;
+    health.guest_agent_obstacle = lack_text(user, of_agents, kNeededByAgent);
 }
 
 std::string version_of(const json::object& answer) {

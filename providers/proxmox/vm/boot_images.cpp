@@ -34,7 +34,7 @@ std::vector<std::string> iso_storages(const ClusterState& state, const std::stri
 
 std::string image_storage(const Settings& settings, const ClusterState& state, const std::string& host) {
     const auto names = iso_storages(state, host);
-    const auto wished = settings.spec.cloudInit ? settings.spec.cloudInit->isoStorage : std::string();
+    const auto wished = settings.image_storage();
     if (wished.empty()) return names.empty() ? std::string() : names.front();
     return std::ranges::find(names, wished) == names.end() ? std::string() : wished;
 }
@@ -44,7 +44,7 @@ asio::awaitable<std::string> BootImages::storage_on(std::string host) {
     auto storage = image_storage(settings_, *state, host);
     if (!storage.empty()) co_return storage;
     const auto visible = iso_storages(*state, host);
-    const auto wished = settings_.spec.cloudInit ? settings_.spec.cloudInit->isoStorage : std::string();
+    const auto wished = settings_.image_storage();
     throw NoIsoStorage("host " + host + " has no active storage " + (wished.empty() ? "" : wished + " ") +
                        "for ISO images (visible are: " + (visible.empty() ? "none" : base::joined(visible)) +
                        "); set cloudInit.isoStorage to one with content type iso, on which the token has "

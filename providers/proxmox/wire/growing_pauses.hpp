@@ -30,11 +30,12 @@ public:
         pause.why = std::move(why);
         return wait;
     }
-    // nullopt: there is none, or it is over. Whoever is called meanwhile, by whatever change, has to wait.
+    // Of a pause with a reason; nullopt: there is none, or it is over. Whoever is called meanwhile, by
+    // whatever change, has to wait.
     std::optional<Left> left(const std::string& uuid) const {
-        if (!lasts(uuid)) return std::nullopt;
-        const auto& pause = pauses_.at(uuid);
-        return Left{pause.until - clock_.now(), pause.why};
+        const auto pause = pauses_.find(uuid);
+        if (pause == pauses_.end() || pause->second.why.empty() || !lasts(uuid)) return std::nullopt;
+        return Left{pause->second.until - clock_.now(), pause->second.why};
     }
     bool lasts(const std::string& uuid) const {
         const auto pause = pauses_.find(uuid);

@@ -7,7 +7,7 @@ using scheduling::solve;
 
 namespace {
 
-// MachineSizes of up to 8 CPUs.
+// Machines of up to 8 CPUs.
 scheduling::Snapshot cluster_with(std::vector<std::shared_ptr<const api::Pod>> pods) {
     auto cluster = snapshot();
     cluster.pools = {pool("small")};
