@@ -6,6 +6,7 @@
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/ensure_outcome.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
+#include "providers/proxmox/vm/hidden_creation.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -15,6 +16,7 @@ namespace {
 constexpr base::Duration kSlotRetry = std::chrono::milliseconds{500};
 constexpr base::Duration kFresh = std::chrono::seconds{5};
 constexpr base::Duration kUntouchedAge = std::chrono::seconds{10};
+constexpr base::Duration kOwnRightsAge = std::chrono::minutes{5};
 constexpr base::Duration kRefusalAge = std::chrono::minutes{1};
 
 bool carries_image(const MachineSpec& spec) {
@@ -142,7 +144,7 @@ asio::awaitable<EnsureDecision> Ensurer::decide(const MachineSpec& spec, const L
     seen.image_uploaded = image_uploaded;
     seen.look = look;
     seen.wants_image = carries_image(spec);
-    if (look.presence == Presence::hidden) seen.sees_own = co_await view_.sees_all_machines();
+    if (look.presence == Presence::hidden) seen.sees_own = co_await view_.sees_all_machines(kOwnRightsAge);
     if (look.presence == Presence::present) {
         const auto lock = look.config.lock();
         seen.explanation = explain_ownership(look.config, spec.identity, settings_.managed_tag());
@@ -266,6 +268,18 @@ asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::s
         const auto task = co_await creation_at_work(spec);
         if (task) co_return co_await progress(std::move(spec), MachineState::creating, *task, refusal);
         found = co_await machines_.find(spec.identity, spec.record);
+        const bool is_hidden = found.presence == Presence::hidden;
+        const bool sees_own = co_await view_.sees_all_machines(base::Duration::zero());
+        if (is_hidden && !sees_own) {
+            NotReady result;
+            result.message = "VMID " + spec.record.machine_id +
+                             " is taken, and without VM.Audit on our machines it cannot be told by whom";
+            result.retry_after = kPersonRetry;
+            co_return result;
+        }
+        const bool has_died = is_hidden && co_await died_out_of_sight(client_, tasks_, spec.record);
+        // What we left behind stays on record until it is gone.
+        if (has_died) co_return attempt_failed("CreateFailed", hidden_half_made_text(spec.record), true);
     }
     const bool may_be_it = found.presence == Presence::present &&
                            (found.ownership == Ownership::ours || found.ownership == Ownership::unfinished ||

@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
+#include "providers/proxmox/vm/hidden_creation.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -176,6 +177,10 @@ asio::awaitable<RemoveObservation> MachineRemover::observe(const Command& comman
             seen.is_running = co_await machines_.is_running(look.host, look.vmid);
             seen.was_shut_down = shut_down_.contains(identity.system_uuid);
         }
+    }
+    if (look.presence == Presence::hidden && look.vmid > 0) {
+        seen.is_own_creation = co_await died_out_of_sight(client_, tasks_, command.record);
+        if (seen.is_own_creation) seen.explanation = hidden_half_made_text(command.record);
     }
     seen.look = std::move(look);
     co_return seen;

@@ -69,6 +69,7 @@ RemoveDecision next_removal_step(const RemoveObservation& seen) {
         case Presence::absent:
             return decide(RemoveStep::gone);
         case Presence::hidden:
+            if (seen.is_own_creation) return block("Locked", seen.explanation);
             return block("MissingPrivileges", "the token lacks VM.Audit on VM " +
                                                   std::to_string(seen.look.vmid) +
                                                   ", so whose it is cannot be told");

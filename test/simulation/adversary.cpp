@@ -26,7 +26,8 @@ constexpr Fault kTimed[] = {Fault::killed,
                             Fault::user_deleted,
                             Fault::user_edited,
                             Fault::tags_forbidden,
-                            Fault::quorum_lost};
+                            Fault::quorum_lost,
+                            Fault::right_withdrawn};
 
 base::Duration exponential(base::Random& random, double per_hour) {
     auto hours = -std::log(1 - random.unit()) / per_hour;
@@ -102,6 +103,8 @@ void Adversary::strike(Fault fault) {
             world_.proxmox.cluster().is_partitioned = true;
             return later(world_.faults.duration(20s, 15min),
                          [this] { world_.proxmox.cluster().is_partitioned = false; });
+        case Fault::right_withdrawn:
+            return withdraw_right();
         case Fault::not_ready:
             return node_ails();
         case Fault::user_deleted:
@@ -168,6 +171,19 @@ void Adversary::jump_clock() {
 }
 
 // ---- machines
+
+void Adversary::withdraw_right() {
+    auto& roles = world_.proxmox.cluster().world.custom_roles;
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& [role, privileges] : roles)
+        for (const auto& privilege : privileges) all.emplace_back(role, privilege);
+    if (all.empty()) return;
+    const auto [role, privilege] = all[random_->below(all.size())];
+    world_.trace.line("admin", "withdraws ", privilege, " from role ", role);
+    roles[role].erase(privilege);
+    later(world_.faults.duration(1min, 30min),
+          [this, role, privilege] { world_.proxmox.cluster().world.custom_roles[role].insert(privilege); });
+}
 
 void Adversary::forbid_tags() {
     auto& options = world_.proxmox.cluster().world.options;

@@ -47,6 +47,7 @@ private:
     void cut_off();
     void jump_clock();
     void forbid_tags();
+    void withdraw_right();
     bool hits_bare_metal();
     void host_dies();
     void node_ails();

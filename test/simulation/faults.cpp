@@ -51,6 +51,7 @@ constexpr std::array<Kind, kFaults> kKinds{{
     {"config_written_in_part", 0.01},
     {"tags_forbidden", 1},
     {"quorum_lost", 1.5},
+    {"right_withdrawn", 1},
 }};
 
 constexpr std::chrono::minutes kRecent{1};

@@ -264,6 +264,7 @@ Scenario draw_scenario(base::Random& random, Variety variety) {
         scenario.lease_duration = dice.one_of<std::chrono::seconds>({15s, 60s, 120s});
     draw_keeping(dice, scenario);
     scenario.hosts_are_reachable = dice.chance(0.5);
+    if (dice.chance(0.25)) confine_to_pools(scenario.proxmox, scenario.providers);
     return scenario;
 }
 

@@ -119,4 +119,26 @@ void draw_site_use(Dice& dice, const Site& site, api::v1alpha1::NodeSmithProvide
     if (dice.chance(0.3)) placement.hostReserved = {dice.between(0, 2), 1024 * dice.between(0, 4)};
 }
 
+void confine_to_pools(proxmox_simulator::World& world,
+                      std::vector<api::v1alpha1::NodeSmithProvider>& providers) {
+    constexpr const char* kUser = "automation@pve";
+    auto& rest = world.custom_roles["KubeNodeSmith"];
+    for (const auto& privilege : std::set(rest)) {
+        if (!privilege.starts_with("VM.")) continue;
+        world.custom_roles["Machines"].insert(privilege);
+        rest.erase(privilege);
+    }
+    world.custom_roles["Templates"] = {"VM.Audit", "VM.Clone"};
+    for (auto& provider : providers) {
+        if (!provider.spec.proxmox) continue;
+        auto& pool = provider.spec.proxmox->resourcePool;
+        if (pool.empty()) pool = "kubernetes";
+        // What is deeper replaces what is inherited.
+        for (const auto* role : {"Machines", "KubeNodeSmith"})
+            world.acl.push_back({"/pool/" + pool, "user", kUser, role, true});
+    }
+    for (const auto& [vmid, machine] : world.machines)
+        world.acl.push_back({"/vms/" + std::to_string(vmid), "user", kUser, "Templates", true});
+}
+
 }  // namespace simulation

@@ -26,6 +26,10 @@ inline constexpr const char* kMissingResourcePool = "batch";
 
 // `names` of hosts, the first of which is what endpoints name: it is there and has everything.
 Site draw_site(Dice& dice, const std::vector<std::string>& names, Disks disks);
+// Providers make their machines in the resource pool "kubernetes", unless they name another, and their user
+// has rights on machines in these pools alone.
+void confine_to_pools(proxmox_simulator::World& world,
+                      std::vector<api::v1alpha1::NodeSmithProvider>& providers);
 // One to five names.
 std::vector<std::string> draw_host_names(Dice& dice);
 // What providers say of the site, and how full they let its hosts be.

@@ -9,7 +9,6 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kOptionsAge = std::chrono::minutes{10};
-constexpr base::Duration kPermissionsAge = std::chrono::minutes{5};
 
 std::string cluster_name(const json::value& status) {
     std::string host;
@@ -94,8 +93,8 @@ asio::awaitable<TagRules> ClusterView::tag_rules() {
     co_return TagRules::parse(options);
 }
 
-asio::awaitable<bool> ClusterView::sees_all_machines() {
-    const auto permissions = co_await this->permissions(kPermissionsAge);
+asio::awaitable<bool> ClusterView::sees_all_machines(base::Duration max_age) {
+    const auto permissions = co_await this->permissions(max_age);
     co_return permissions.has("/vms", "VM.Audit") || permissions.has(vm_path(settings_), "VM.Audit");
 }
 

@@ -38,7 +38,7 @@ public:
     asio::awaitable<TagRules> tag_rules();
     base::TimePoint now() const { return clock_.now(); }
     // The token may see every VM, or at least every one in the resource pool that ours are made in.
-    asio::awaitable<bool> sees_all_machines();
+    asio::awaitable<bool> sees_all_machines(base::Duration max_age);
 
 private:
     template <class T>

@@ -84,9 +84,10 @@ asio::awaitable<Look> VmFinder::find_missing(MachineIdentity identity, std::stri
 
 asio::awaitable<Look> VmFinder::find_elsewhere(MachineIdentity identity) {
     Look absent;
-    const bool sees_all = co_await view_.sees_all_machines();
-    if (!sees_all) absent.presence = Presence::hidden;
     const auto state = co_await view_.state(base::Duration::zero());
+    // Asked afterwards: a right that was taken away meanwhile leaves machines out.
+    const bool sees_all = co_await view_.sees_all_machines(base::Duration::zero());
+    if (!sees_all) absent.presence = Presence::hidden;
     const auto tag = parse_tags(settings_.managed_tag());
     for (const auto& guest : state->guests) {
         if (guest.is_container || guest.is_template) continue;

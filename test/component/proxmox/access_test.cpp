@@ -197,6 +197,29 @@ TEST_CASE("A machine whose boot image may not be deleted is not called gone, and
         CHECK(volumes.empty());
 }
 
+TEST_CASE("A machine that cannot be seen any more is not made a second time under another ID") {
+    auto world = proxmox_simulator::default_world();
+    Lab lab(world);
+    lab.config.spec.proxmox->resourcePool = "kubernetes";
+    lab.restart();
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto placed = spec.record;
+    lab.step(spec);
+    lab.wait(std::chrono::seconds{10});
+    spec.record = placed;
+    check(lab);  // reads the rights, which are remembered for some minutes
+    auto& privileges = lab.simulator.cluster().world.custom_roles["KubeNodeSmith"];
+    privileges.erase("VM.Audit");
+    const auto result = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<NotReady>(result));
+    CHECK_THAT(std::get<NotReady>(result).message, Contains("without VM.Audit on our machines"));
+    privileges.insert("VM.Audit");
+    lab.launch(spec);
+    CHECK(spec.record.machine_id == placed.machine_id);
+    CHECK(lab.simulator.cluster().world.machines.size() == 1);
+}
+
 TEST_CASE("A user with a password works by tickets, which are renewed") {
     Lab lab;
     lab.config.credentials = {{"PROXMOX_USERNAME", "automation@pve"}, {"PROXMOX_PASSWORD", "automation"}};

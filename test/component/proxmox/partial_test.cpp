@@ -196,6 +196,32 @@ TEST_CASE("A blank machine without tags is finished or removed, whenever the ope
     }
 }
 
+TEST_CASE("A creation that died before its VM could be seen is told of, and ends once it was cleared away") {
+    const bool is_recorded = GENERATE(false, true);
+    INFO(is_recorded);
+    Lab lab(world_with_pool_rights());
+    use_pool(lab);
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.simulator.faults().add_task("qmcreate", ".*", {proxmox_simulator::TaskTrouble::die, ""});
+    const auto placed = spec.record;
+    lab.step(spec);
+    lab.wait(10s);
+    if (!is_recorded) spec.record = placed;
+    lab.restart();
+    const auto result = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<AttemptFailed>(result));
+    CHECK(std::get<AttemptFailed>(result).reason == "CreateFailed");
+    const auto name = "VM " + spec.record.machine_id + " on " + spec.record.host + " ";
+    CHECK_THAT(std::get<AttemptFailed>(result).message, Catch::StartsWith(name) && Contains("qm unlock"));
+    const auto removal = lab.destroy(spec);
+    REQUIRE(std::holds_alternative<RemovalBlocked>(removal));
+    CHECK(std::get<RemovalBlocked>(removal).reason == "Locked");
+    CHECK_THAT(std::get<RemovalBlocked>(removal).message, Catch::StartsWith(name));
+    lab.simulator.cluster().world.machines.erase(std::stoi(spec.record.machine_id));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
 TEST_CASE("A blank machine without tags is listed, so that it is found when its claim is gone") {
     Lab lab(world_with_pool_rights());
     lab.config.spec.proxmox->vmIDRange.reset();

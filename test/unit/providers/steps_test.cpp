@@ -162,9 +162,12 @@ TEST_CASE("A removal touches only what is proven, and says what stands in its wa
     const auto seen = [](Look what, bool running = false, bool stale = false, bool searched = false) {
         return RemoveObservation{std::move(what), "", running, stale, searched};
     };
+    auto left_behind = seen(look(Presence::hidden));
+    left_behind.is_own_creation = true;
     const Row rows[] = {
         {"absent", seen(look(Presence::absent)), RemoveStep::gone, ""},
         {"hidden", seen(look(Presence::hidden)), RemoveStep::blocked, "MissingPrivileges"},
+        {"hidden, and our creation died", left_behind, RemoveStep::blocked, "Locked"},
         {"host down", seen(look(Presence::host_down)), RemoveStep::blocked, "HostUnreachable"},
         {"running", seen(look(Presence::present), true), RemoveStep::shut_down, ""},
         {"running, unfinished", seen(look(Presence::present, Ownership::unfinished), true), RemoveStep::stop,
