@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "test/simulation/sites.hpp"
+#include "test/simulators/proxmox/core/access.hpp"
 
 namespace simulation {
 namespace {
@@ -260,10 +261,18 @@ void Adversary::heed_reports() {
             return task->is_running() && (task->id == std::to_string(vmid) || task->type == "qmclone");
         });
     };
+    // Who has a claim forgotten knows of what its machine's ID stands for; what the operator may not see it
+    // cannot tell of.
+    const auto is_known = [this](int vmid) {
+        const auto id = std::to_string(vmid);
+        return abandoned_.contains(id) && !proxmox::has_any(world_.proxmox.cluster().world, "automation@pve",
+                                                            "/vms/" + id, {"VM.Audit"});
+    };
     std::vector<int> told_of;
-    for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines)
-        if (machine.config.contains("lock") && world_.is_told_of(vmid) && !is_worked_on(vmid))
-            told_of.push_back(vmid);
+    for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
+        const bool is_told = world_.is_told_of(vmid) || is_known(vmid);
+        if (machine.config.contains("lock") && is_told && !is_worked_on(vmid)) told_of.push_back(vmid);
+    }
     for (const auto vmid : told_of) world_.administrators.clear_away(vmid);
     label_nodes_as_told();
     next_ = world_.clock.call_at(world_.now() + 1min, [this] { heed_reports(); });

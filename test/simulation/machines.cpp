@@ -162,8 +162,10 @@ void Administrators::spoil_mark(int vmid) {
     meddled_.insert(uuid_of(world().machines.at(vmid)));
     untouchable_[vmid] = simulator_.cluster().clock.now();
     trace_.line("admin", "takes the mark off machine ", vmid);
-    // One that is being cloned proves itself by its description alone.
-    if (faults_.random().below(2) == 0 || !config.contains("tags")) {
+    // One that is being made proves itself by its description alone, and tags are written anew.
+    const bool is_unfinished = config["description"].find("\"unfinished\"") != std::string::npos;
+    const bool takes_description = faults_.random().below(2) == 0;
+    if (takes_description || is_unfinished || !config.contains("tags")) {
         config["description"] = "mine now";
     } else {
         config.erase("tags");
