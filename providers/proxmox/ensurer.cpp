@@ -266,6 +266,7 @@ asio::awaitable<EnsureResult> Ensurer::resolve_taken_id(MachineSpec spec, std::s
     if (found.presence == Presence::hidden) {
         // With rights on the resource pool alone it cannot be seen before it is made, and so is in it.
         const auto task = co_await creation_at_work(spec);
+        if (task && task->empty()) co_return co_await pause(std::move(spec), std::move(refusal));
         if (task) co_return co_await progress(std::move(spec), MachineState::creating, *task, refusal);
         found = co_await machines_.find(spec.identity, spec.record);
         const bool is_hidden = found.presence == Presence::hidden;

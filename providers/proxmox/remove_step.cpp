@@ -70,9 +70,14 @@ RemoveDecision next_removal_step(const RemoveObservation& seen) {
             return decide(RemoveStep::gone);
         case Presence::hidden:
             if (seen.is_own_creation) return block("Locked", seen.explanation);
-            return block("MissingPrivileges", "the token lacks VM.Audit on VM " +
-                                                  std::to_string(seen.look.vmid) +
-                                                  ", so whose it is cannot be told");
+            return block(
+                "MissingPrivileges",
+                vm_of(seen.look) +
+                    " cannot be seen, as the token lacks VM.Audit on it, so whose it is cannot be told. If "
+                    "a creation of ours left it (it is locked, in no resource pool, and nobody else's), as "
+                    "root on that host: qm unlock " +
+                    std::to_string(seen.look.vmid) + " && qm destroy " + std::to_string(seen.look.vmid) +
+                    "; if it is somebody else's: kubenodesmith.io/machine-gone=true on the claim");
         case Presence::host_down:
             return block("HostUnreachable", vm_of(seen.look) + ": the host is down; the VM is " +
                                                 done_to(seen.aim) + " once it is back");

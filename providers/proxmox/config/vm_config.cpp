@@ -73,9 +73,10 @@ bool is_set_aside(const VmConfig& config) {
 }
 
 base::FormFields set_aside_change(const VmConfig& config) {
+    if (config.starts_on_boot()) return {{"onboot", "0"}};
     auto tags = config.tags();
     tags.insert(kSetAsideTag);
-    return {{"onboot", "0"}, {"tags", join_tags(tags)}};
+    return {{"tags", join_tags(tags)}};
 }
 
 VmConfig parse_vm_config(const json::value& data) {

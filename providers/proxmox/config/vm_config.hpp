@@ -29,6 +29,8 @@ struct VmConfig {
 // Of machines of ours that are off to stay: they take no room on their host.
 inline constexpr const char* kSetAsideTag = "kubenodesmith-kept";
 bool is_set_aside(const VmConfig& config);
+// The next change on the way there, of one option: of several one may come no further than to wait, and shows
+// as if it were set.
 base::FormFields set_aside_change(const VmConfig& config);
 
 // Of GET /nodes/{node}/qemu/{vmid}/config.

@@ -140,12 +140,13 @@ private:
         findings.push_back({"no claim is stuck", describe(claim)});
     }
 
-    // Somebody tampered with its machine's mark. What the operator wrote itself, or failed to, is no excuse.
+    // Somebody tampered with its machine's mark, or has a VM of that ID that the operator may not see. What
+    // the operator wrote itself, or failed to, is no excuse.
     bool waits_for_its_mark(const NodeSmithClaim& claim) const {
         if (waits(claim, api::conditions::kMachineDeleted, {api::reasons::kMarkMismatch})) return true;
         const auto vmid = std::atoi(claim.status.machineID.c_str());
         const bool is_bare_metal = vmid == 0;
-        return waits(claim, api::conditions::kMachineDeleted, {"OwnershipMismatch"}) &&
+        return waits(claim, api::conditions::kMachineDeleted, {"OwnershipMismatch", "MissingPrivileges"}) &&
                (is_bare_metal || world_.administrators.untouchable().contains(vmid));
     }
 
