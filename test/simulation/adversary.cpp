@@ -5,6 +5,7 @@
 
 #include "test/simulation/sites.hpp"
 #include "test/simulators/proxmox/core/access.hpp"
+#include "test/simulators/proxmox/core/machine_config.hpp"
 
 namespace simulation {
 namespace {
@@ -261,16 +262,18 @@ void Adversary::heed_reports() {
             return task->is_running() && (task->id == std::to_string(vmid) || task->type == "qmclone");
         });
     };
-    // Who has a claim forgotten knows of what its machine's ID stands for; what the operator may not see it
-    // cannot tell of.
-    const auto is_known = [this](int vmid) {
+    // What the operator may not see it can tell of by its record only: not where a user had the claim
+    // forgotten, and not of a clone whose task it never learned of, as docs/proxmox.md says.
+    const auto is_known = [this](int vmid, const proxmox::Machine& machine) {
         const auto id = std::to_string(vmid);
-        return abandoned_.contains(id) && !proxmox::has_any(world_.proxmox.cluster().world, "automation@pve",
-                                                            "/vms/" + id, {"VM.Audit"});
+        const bool is_clone = proxmox::config_text(machine.config, "lock") == "clone";
+        return (is_clone || abandoned_.contains(id)) &&
+               !proxmox::has_any(world_.proxmox.cluster().world, "automation@pve", "/vms/" + id,
+                                 {"VM.Audit"});
     };
     std::vector<int> told_of;
     for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
-        const bool is_told = world_.is_told_of(vmid) || is_known(vmid);
+        const bool is_told = world_.is_told_of(vmid) || is_known(vmid, machine);
         if (machine.config.contains("lock") && is_told && !is_worked_on(vmid)) told_of.push_back(vmid);
     }
     for (const auto vmid : told_of) world_.administrators.clear_away(vmid);
