@@ -82,7 +82,7 @@ asio::awaitable<bool> BootImages::discard(MachineIdentity identity, MachineRecor
     try {
         co_return co_await discard_now(std::move(identity), std::move(record));
     } catch (const ProxmoxError& error) {
-        if (is_passing(error.kind)) pauses_.begin(uuid);
+        if (is_tried_later(error.kind)) pauses_.begin(uuid);
         throw;
     }
 }

@@ -45,7 +45,7 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
         for (const auto& change : changes)
             co_await client_.change(configure_vm(look.host, look.vmid, change));
     } catch (const ProxmoxError& error) {
-        if (is_passing(error.kind)) pauses_.begin(identity.system_uuid);
+        if (is_tried_later(error.kind)) pauses_.begin(identity.system_uuid);
         throw;
     }
     pauses_.end(identity.system_uuid);

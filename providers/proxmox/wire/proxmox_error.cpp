@@ -105,6 +105,10 @@ bool may_last(ErrorKind kind) {
     return kind == ErrorKind::locked || kind == ErrorKind::lock_timeout || kind == ErrorKind::no_quorum;
 }
 
+bool is_tried_later(ErrorKind kind) {
+    return is_passing(kind) || kind == ErrorKind::permission;
+}
+
 ProxmoxError::ProxmoxError(ErrorKind error_kind, const std::string& tried, std::string answer,
                            std::map<std::string, std::string> wrong_parameters)
     : ProviderError(describe(tried, answer, wrong_parameters)),

@@ -44,6 +44,8 @@ std::string steady(std::string text);
 bool is_passing(ErrorKind kind);
 // Of these: what may last as long as a task hangs or a host is away.
 bool may_last(ErrorKind kind);
+// Worth repeating with growing pauses: it passes, or a person gives the right back.
+bool is_tried_later(ErrorKind kind);
 
 // `what()` reads "creating VM 105 on pve1: VM 105 already exists on node 'pve2'". Never holds credentials.
 class ProxmoxError : public ProviderError {

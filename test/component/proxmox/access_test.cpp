@@ -1,7 +1,9 @@
 // Who may do what, through which endpoint, and what a user is told who got it wrong.
+#include "providers/errors.hpp"
 #include "test/component/proxmox/lab.hpp"
 
 using namespace providers;
+using namespace std::chrono_literals;
 using Catch::Contains;
 using test::Lab;
 
@@ -171,6 +173,42 @@ TEST_CASE("A token that may act in its pool only makes its machines in the pool"
     CHECK(
         lab.simulator.cluster().world.pools.at("kubernetes").vms.contains(std::stoi(spec.record.machine_id)));
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("What Proxmox permits no more is tried with growing pauses") {
+    const auto is_release = GENERATE(false, true);
+    INFO(is_release);
+    Lab lab;
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    lab.launch(spec);
+    auto& privileges = lab.simulator.cluster().world.custom_roles["KubeNodeSmith"];
+    const std::string privilege = is_release ? "VM.Config.Options" : "Datastore.Allocate";
+    privileges.erase(privilege);
+    lab.log.clear();
+    const auto try_once = [&] {
+        return is_release ? lab.run(lab.provider->release(spec.identity, spec.record))
+                          : lab.run(lab.provider->discard_boot_image(spec.identity, spec.record));
+    };
+    for (int second = 0; second < 68; ++second) {
+        try {
+            const bool is_done = try_once();
+            CHECK_FALSE(is_done);
+        } catch (const ProviderError& error) {
+            CHECK_THAT(error.what(), Contains(privilege));
+        }
+        lab.wait(1s);
+    }
+    const auto refused = is_release ? lab.count("PUT", ".*/config") : lab.count("DELETE", ".*/content/.*");
+    CHECK(refused >= 3);
+    CHECK(refused <= 6);
+    privileges.insert(privilege);
+    bool is_done = false;
+    for (int second = 0; second < 90 && !is_done; ++second) {
+        lab.wait(1s);
+        is_done = try_once();
+    }
+    CHECK(is_done);
 }
 
 TEST_CASE("A machine whose boot image may not be deleted is not called gone, and the right is named") {

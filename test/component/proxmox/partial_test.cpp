@@ -165,6 +165,7 @@ TEST_CASE("A machine whose release was written in part is nobody's any more") {
     lab.simulator.cluster().world.options["user-tag-access"] = "user-allow=none";
     lab.vm(spec)->config["tags"] = "kubenodesmith-managed";
     CHECK_THROWS_WITH(lab.run(lab.provider->release(spec.identity, spec.record)), Contains("modifying tag"));
+    lab.wait(std::chrono::seconds{5});
     CHECK(lab.run(lab.provider->release(spec.identity, spec.record)));
     CHECK(lab.run(lab.provider->list()).empty());
     CHECK_FALSE(lab.vm(spec)->config.contains("description"));
