@@ -52,7 +52,8 @@ asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
         co_return result;
     } catch (const ProxmoxError& error) {
         const bool is_cut = error.kind == ErrorKind::outcome_unknown && error.operation == "upload_iso";
-        if (may_last(error.kind) || is_cut) co_return not_ready(error, pauses_.begin(uuid, error.what()));
+        const bool lasts = may_last(error.kind) || error.kind == ErrorKind::permission || is_cut;
+        if (lasts) co_return not_ready(error, pauses_.begin(uuid, error.what()));
         auto outcome = outcome_of(error);
         if (!outcome) throw;
         co_return *std::move(outcome);

@@ -57,6 +57,12 @@ StopResult blocked(std::string reason, std::string message) {
     return result;
 }
 
+StopResult not_permitted(std::string message, base::Duration retry_after) {
+    auto result = blocked("MissingPrivileges", std::move(message));
+    std::get<RemovalBlocked>(result).retry_after = retry_after;
+    return result;
+}
+
 // A removal never comes to rest at a machine that is off.
 RemoveResult as_removal(StopResult result) {
     if (auto* busy = std::get_if<RemovalInProgress>(&result)) return std::move(*busy);
@@ -86,6 +92,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         co_return Gone();  // the choice of an ID is recorded before anything is made
     const auto uuid = identity.system_uuid;
     const auto pause = pauses_.left(uuid);
+    if (pause && pause->lacks_right) co_return not_permitted(pause->why, pause->wait);
     if (pause) co_return in_progress(pause->why, record.task, pause->wait);
     try {
         const auto waiting = co_await task_under_way(identity, record.task);
@@ -117,7 +124,8 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         if (may_last(error.kind))
             co_return in_progress(error.what(), proof, pauses_.begin(uuid, error.what()));
         if (is_passing(error.kind)) co_return in_progress(error.what(), proof, kRemovalRetry);
-        if (error.kind == ErrorKind::permission) co_return blocked("MissingPrivileges", error.what());
+        if (error.kind == ErrorKind::permission)
+            co_return not_permitted(error.what(), pauses_.begin(uuid, error.what(), true));
         throw;
     }
 }

@@ -18,16 +18,18 @@ public:
     struct Left {
         base::Duration wait{};
         std::string why;
+        bool lacks_right = false;
     };
 
     // Another failure for the machine (by its SMBIOS UUID): how long to wait from now on.
-    base::Duration begin(const std::string& uuid, std::string why = {}) {
+    base::Duration begin(const std::string& uuid, std::string why = {}, bool lacks_right = false) {
         std::erase_if(pauses_,
                       [this](const auto& entry) { return clock_.now() - entry.second.until > kForgotten; });
         auto& pause = pauses_[uuid];
         const auto wait = kBackoff.after(++pause.failures);
         pause.until = clock_.now() + wait;
         pause.why = std::move(why);
+        pause.lacks_right = lacks_right;
         return wait;
     }
     // Of a pause with a reason; nullopt: there is none, or it is over. Whoever is called meanwhile, by
@@ -35,7 +37,7 @@ public:
     std::optional<Left> left(const std::string& uuid) const {
         const auto pause = pauses_.find(uuid);
         if (pause == pauses_.end() || pause->second.why.empty() || !lasts(uuid)) return std::nullopt;
-        return Left{pause->second.until - clock_.now(), pause->second.why};
+        return Left{pause->second.until - clock_.now(), pause->second.why, pause->second.lacks_right};
     }
     bool lasts(const std::string& uuid) const {
         const auto pause = pauses_.find(uuid);
@@ -48,6 +50,7 @@ private:
         int failures = 0;
         base::TimePoint until{};
         std::string why;
+        bool lacks_right = false;
     };
     static constexpr base::Backoff kBackoff{std::chrono::seconds{3}, std::chrono::minutes{1}};
     static constexpr base::Duration kForgotten = std::chrono::minutes{10};

@@ -211,6 +211,38 @@ TEST_CASE("What Proxmox permits no more is tried with growing pauses") {
     CHECK(is_done);
 }
 
+TEST_CASE(
+    "A creation and a removal that Proxmox permits no more are tried with growing pauses, whoever calls") {
+    const auto is_removal = GENERATE(false, true);
+    INFO(is_removal);
+    Lab lab;
+    auto spec = lab.machine(1);
+    if (is_removal)
+        lab.launch(spec);
+    else
+        lab.place(spec);
+    auto& privileges = lab.simulator.cluster().world.custom_roles["KubeNodeSmith"];
+    const std::string privilege = is_removal ? "VM.PowerMgmt" : "VM.Allocate";
+    privileges.erase(privilege);
+    lab.log.clear();
+    for (int second = 0; second < 68; ++second) {
+        if (is_removal) {
+            const auto result = lab.run(lab.provider->remove(spec.identity, spec.record, {}));
+            REQUIRE(std::holds_alternative<RemovalBlocked>(result));
+            CHECK(std::get<RemovalBlocked>(result).reason == "MissingPrivileges");
+            CHECK_THAT(std::get<RemovalBlocked>(result).message, Contains(privilege));
+        } else {
+            const auto result = lab.ensure(spec);
+            REQUIRE(std::holds_alternative<NotReady>(result));
+            CHECK_THAT(std::get<NotReady>(result).message, Contains("Permission check failed"));
+        }
+        lab.wait(1s);
+    }
+    const auto refused = lab.count("POST", is_removal ? ".*/status/shutdown" : ".*/qemu");
+    CHECK(refused >= 3);
+    CHECK(refused <= 6);
+}
+
 TEST_CASE("A machine whose boot image may not be deleted is not called gone, and the right is named") {
     const auto is_registered = GENERATE(false, true);
     INFO(is_registered);
@@ -230,6 +262,7 @@ TEST_CASE("A machine whose boot image may not be deleted is not called gone, and
     CHECK_THAT(std::get<RemovalBlocked>(result).message, Contains("(/storage/local, Datastore.Allocate)"));
     CHECK(lab.vm(spec));
     privileges.insert("Datastore.Allocate");
+    lab.wait(5s);
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
     for (const auto& [host, volumes] : lab.simulator.cluster().world.storages.at("local").volumes)
         CHECK(volumes.empty());
