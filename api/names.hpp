@@ -133,6 +133,7 @@ inline constexpr std::string_view kRegistrationTimeout = "RegistrationTimeout"; 
 inline constexpr std::string_view kRegistrationTimeoutExceeded = "RegistrationTimeoutExceeded";  // Failed
 inline constexpr std::string_view kInitialized = "Initialized";
 inline constexpr std::string_view kNodeNotReady = "NodeNotReady";                    // Initialized, Ready
+inline constexpr std::string_view kCloudProviderAwaited = "CloudProviderAwaited";    // Initialized
 inline constexpr std::string_view kStartupTaintsPresent = "StartupTaintsPresent";    // Initialized
 inline constexpr std::string_view kResourcesMissing = "ResourcesMissing";            // Initialized
 inline constexpr std::string_view kInitializationTimeout = "InitializationTimeout";  // Initialized

@@ -1,8 +1,5 @@
 #include "bootstrap/cluster_info.hpp"
 
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <charconv>
 #include <regex>
@@ -10,9 +7,9 @@
 
 #include "api/yaml.hpp"
 #include "base/hex.hpp"
-#include "base/openssl.hpp"
 #include "base/sha256.hpp"
 #include "base/url.hpp"
+#include "bootstrap/certificates.hpp"
 
 namespace bootstrap {
 
@@ -99,14 +96,9 @@ ClusterInfo with_endpoint(ClusterInfo info, std::string_view endpoint) {
 }
 
 std::vector<std::string> ca_cert_hashes(std::string_view ca_pem) {
-    base::openssl::Bio bio(BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
     std::vector<std::string> hashes;
-    while (base::openssl::Certificate certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+    for (const auto& certificate : certificates_of(ca_pem))
         hashes.push_back(public_key_hash(certificate.get()));
-    }
-    ERR_clear_error();  // the end of the text is reported as an error
-    if (hashes.empty())
-        throw std::invalid_argument("the cluster's CA holds no PEM certificate that can be read");
     return hashes;
 }
 

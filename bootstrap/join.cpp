@@ -5,8 +5,8 @@
 #include <boost/json/value.hpp>
 #include <stdexcept>
 
-#include "base/hex.hpp"
-#include "base/sha256.hpp"
+#include "bootstrap/k3s.hpp"
+#include "bootstrap/kubelet.hpp"
 #include "bootstrap/yaml_writer.hpp"
 
 namespace bootstrap {
@@ -34,16 +34,16 @@ bool takes_v1beta4(const ClusterInfo& cluster) {
 }
 
 // A list in v1beta4, a map before; null: none.
-json::value kubelet_arguments(const JoinRequest& request) {
+json::value kubeadm_arguments(const JoinRequest& request) {
     json::array list;
     json::object map;
     const auto add = [&](std::string_view name, const std::string& value) {
-        if (value.empty()) return;
         list.push_back({{"name", name}, {"value", value}});
         map[name] = value;
     };
-    add("node-labels", joined_labels(request.labels));
-    add("provider-id", request.provider_id);
+    if (const auto labels = joined_labels(request.labels); !labels.empty()) add("node-labels", labels);
+    for (const auto& [name, value] : kubelet_arguments(request.kubelet)) add(name, value);
+    if (!request.provider_id.empty()) add("provider-id", request.provider_id);
     if (list.empty()) return nullptr;
     if (takes_v1beta4(request.cluster)) return list;
     return map;
@@ -90,6 +90,8 @@ JoinPlan plan_custom(const JoinRequest& request) {
 
 JoinPlan plan_join(const JoinRequest& request) {
     if (request.node_name.empty()) throw std::invalid_argument("a join needs the Node's name");
+    if (const auto problem = kubelet_problem(request.kubelet); !problem.empty())
+        throw std::invalid_argument(problem);
     switch (request.format) {
         case BootstrapFormat::Kubeadm:
             return plan_kubeadm(request);
@@ -105,7 +107,7 @@ std::string kubeadm_join_configuration(const JoinRequest& request) {
     json::array hashes;
     for (const auto& hash : ca_cert_hashes(request.cluster.ca_pem)) hashes.push_back(json::string(hash));
     json::object registration{{"name", request.node_name}, {"taints", taint_list(request.taints)}};
-    if (auto arguments = kubelet_arguments(request); !arguments.is_null()) {
+    if (auto arguments = kubeadm_arguments(request); !arguments.is_null()) {
         registration["kubeletExtraArgs"] = std::move(arguments);
     }
     const auto* version =
@@ -189,51 +191,6 @@ std::string fill_placeholders(std::string_view text, const std::map<std::string,
         result += value_of(trim(text.substr(begin + 2, end - begin - 2)), values);
         text.remove_prefix(end + 2);
     }
-}
-
-namespace {
-
-namespace json = boost::json;
-
-constexpr const char* kConfigPath = "/etc/rancher/k3s/config.yaml";
-
-// K3s of the image, or the version that the server has: never whatever is the newest.
-std::string start_command(const std::string& version) {
-    const auto install =
-        version.empty()
-            ? "echo 'K3s is not in this image, and the server tells no version of K3s' >&2; exit 1"
-            : "curl -sfL https://get.k3s.io | INSTALL_K3S_VERSION='" + version +
-                  "' INSTALL_K3S_EXEC=agent sh -";
-    return "if command -v k3s >/dev/null; then systemctl enable --now k3s-agent; else " + install + "; fi";
-}
-
-}  // namespace
-
-std::string k3s_token(const Token& token, std::string_view ca_pem) {
-    return "K10" + base::hex(base::sha256(ca_pem)) + "::" + token.text();
-}
-
-JoinPlan plan_k3s(const JoinRequest& request) {
-    json::array labels;
-    for (const auto& [key, value] : request.labels) {
-        if (kubelet_may_set(key)) labels.push_back(json::string(key + "=" + value));
-    }
-    json::array taints;
-    for (const auto& taint : request.taints) {
-        taints.push_back(json::string(taint.key + "=" + taint.value + ":" + taint.effect));
-    }
-    json::object config{{"server", "https://" + request.cluster.endpoint()},
-                        {"token", k3s_token(request.token, request.cluster.ca_pem)},
-                        {"node-name", request.node_name},
-                        {"node-label", labels},
-                        {"node-taint", taints}};
-    if (!request.provider_id.empty()) {
-        config["kubelet-arg"] = json::array{json::string("provider-id=" + request.provider_id)};
-    }
-    JoinPlan plan;
-    plan.files.push_back({kConfigPath, to_yaml(config)});
-    plan.commands.push_back({"sh", "-c", start_command(request.cluster.k3s)});
-    return plan;
 }
 
 }  // namespace bootstrap

@@ -21,8 +21,9 @@ struct JoinRequest {
     api::StringMap labels;  // those that a kubelet may not set are left out: patch them onto the Node
     std::vector<api::Taint> taints;  // see registration_taints()
     std::string provider_id;         // empty: none
-    std::string host;                // for the format Custom
-    std::string custom_command;      // for the format Custom: a shell script with placeholders
+    api::v1alpha1::Kubelet kubelet;
+    std::string host;            // for the format Custom
+    std::string custom_command;  // for the format Custom: a shell script with placeholders
 };
 
 struct GuestFile {
@@ -58,14 +59,5 @@ bool kubelet_may_set(std::string_view label_key);
 // Every "{{ .Name }}" (blanks are free) becomes values["Name"]. Throws std::invalid_argument that names an
 // unknown placeholder and the known ones; the message never holds a value.
 std::string fill_placeholders(std::string_view text, const std::map<std::string, std::string>& values);
-
-// How a machine joins a K3s cluster as an agent. Experimental: not proven against a K3s server by us.
-// https://docs.k3s.io/installation/configuration#configuration-file, https://docs.k3s.io/cli/token
-// Unless the image has K3s, it is installed from get.k3s.io, in the server's version. Throws
-// std::invalid_argument.
-JoinPlan plan_k3s(const JoinRequest& request);
-
-// "K10<SHA-256 of the CA file>::<token>", which makes the agent verify the server.
-std::string k3s_token(const Token& token, std::string_view ca_pem);
 
 }  // namespace bootstrap

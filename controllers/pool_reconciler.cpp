@@ -143,8 +143,10 @@ void PoolReconciler::say_what_was_learned(const NodeSmithPool& before, const Nod
     const auto hash = claim::template_hash(after, provider.get());
     scheduling::Pool old_picture;
     scheduling::Pool new_picture;
-    provisioning::describe_machines(old_picture, before, provider.get(), hash);
-    provisioning::describe_machines(new_picture, after, provider.get(), hash);
+    const auto* manager = manager_of(api::key_of(before), informers_.control_planes.store().all());
+    using provisioning::with_bootstrap;
+    provisioning::describe_machines(old_picture, with_bootstrap(before, manager), provider.get(), hash);
+    provisioning::describe_machines(new_picture, with_bootstrap(after, manager), provider.get(), hash);
     std::string text;
     if (new_picture.pods_per_node != old_picture.pods_per_node)
         text = "take " + base::counted(new_picture.pods_per_node, "pod");

@@ -9,6 +9,14 @@ enum class BootstrapFormat { Kubeadm, K3s, Custom };
 enum class BootstrapDelivery { ISO, HTTP };
 enum class BootstrapApproval { Operator, Cluster };
 
+// What the join tells a machine's kubelet besides what makes it this machine's.
+struct Kubelet {
+    StringMap extraArgs;                 // by name without dashes
+    std::int64_t maxPods = 0;            // 0 = the kubelet's default
+    bool cloudProviderExternal = false;  // a cloud controller manager initializes the Nodes
+    bool operator==(const Kubelet&) const = default;
+};
+
 struct Bootstrap {
     BootstrapMethod method = BootstrapMethod::None;
     BootstrapFormat format = BootstrapFormat::Kubeadm;
@@ -17,6 +25,7 @@ struct Bootstrap {
     Duration tokenTTL = std::chrono::minutes(30);
     BootstrapApproval approval = BootstrapApproval::Operator;  // of certificates for tokens of format Kubeadm
     std::optional<SecretKeyReference> commandSecretRef;        // format Custom
+    std::optional<Kubelet> kubelet;
     std::vector<std::string> readyCommand = {"systemctl", "is-system-running", "--wait"};
     bool acceptDegraded = true;
     Duration execTimeout = std::chrono::minutes(5);

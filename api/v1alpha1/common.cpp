@@ -15,9 +15,10 @@ BOOST_DESCRIBE_ENUM(BootstrapMethod, None, CloudInit, GuestAgent)
 BOOST_DESCRIBE_ENUM(BootstrapFormat, Kubeadm, K3s, Custom)
 BOOST_DESCRIBE_ENUM(BootstrapDelivery, ISO, HTTP)
 BOOST_DESCRIBE_ENUM(BootstrapApproval, Operator, Cluster)
+BOOST_DESCRIBE_STRUCT(Kubelet, (), (extraArgs, maxPods, cloudProviderExternal))
 BOOST_DESCRIBE_STRUCT(Bootstrap, (),
                       (method, format, apiServerEndpoint, delivery, tokenTTL, approval, commandSecretRef,
-                       readyCommand, acceptDegraded, execTimeout))
+                       kubelet, readyCommand, acceptDegraded, execTimeout))
 
 }  // namespace api::v1alpha1
 

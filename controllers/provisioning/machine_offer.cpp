@@ -1,7 +1,9 @@
 #include "controllers/provisioning/machine_offer.hpp"
 
+#include <algorithm>
+
+#include "controllers/state/boot_rights.hpp"
 #include "controllers/state/limits.hpp"
-#include "controllers/state/pool_status.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
 
 namespace controllers::provisioning {
@@ -14,16 +16,29 @@ namespace {
 constexpr std::int64_t kDiskPercentForPods = 85;
 constexpr std::int64_t kMiBPerGiB = 1024;
 
+std::int64_t stated_pods(const NodeSmithPool& pool) {
+    const auto& bootstrap = pool.spec.bootstrap;
+    return bootstrap && bootstrap->kubelet ? bootstrap->kubelet->maxPods : 0;
+}
+
+// What the user states is what the kubelet is told, but an image that joins by itself does as it likes.
+std::int64_t pods_per_node(std::int64_t stated, std::int64_t learned) {
+    if (stated > 0 && learned > 0) return std::min(stated, learned);
+    if (stated > 0 || learned > 0) return std::max(stated, learned);
+    return scheduling::kDefaultPodsPerNode;
+}
+
 void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
                     const std::string& template_hash) {
     const auto& machine = pool.spec.machineTemplate;
     entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
     entry.extended_resources = machine.extendedResources;
+    entry.pods_per_node = pods_per_node(stated_pods(pool), 0);
     if (provider && provider->status.bootDiskGiB > 0)
         entry.ephemeral_storage_mib = provider->status.bootDiskGiB * kMiBPerGiB * kDiskPercentForPods / 100;
     const auto& learned = pool.status.learnedOffer;
     if (!learned || learned->templateHash != template_hash) return;
-    if (learned->pods > 0) entry.pods_per_node = learned->pods;
+    entry.pods_per_node = pods_per_node(stated_pods(pool), learned->pods);
     if (learned->ephemeralStorageMiB > 0) entry.ephemeral_storage_mib = learned->ephemeralStorageMiB;
 }
 
@@ -39,14 +54,20 @@ void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool, const
     entry.flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
 }
 
-PoolPointer as_its_nodes_show(const PoolPointer& pool, const ClaimPointers& claims, const Nodes& nodes,
-                              const NodeSmithProvider* provider, const std::string& template_hash) {
-    const PoolObservation facts{*pool, claims, nodes, nullptr, provider};
+NodeSmithPool with_bootstrap(NodeSmithPool pool, const NodeSmithControlPlane* manager) {
+    pool.spec.bootstrap = bootstrap_of(pool, manager);
+    return pool;
+}
+
+PoolPointer as_its_nodes_show(const PoolPointer& pool, const PoolObservation& facts,
+                              const std::string& template_hash) {
     const auto reserved = learn_reserved(facts);
     auto offer = learn_offer(facts, template_hash);
     if (offer && offer->templateHash != template_hash) offer.reset();
-    if (reserved == pool->status.learnedReserved && offer == pool->status.learnedOffer) return pool;
-    auto picture = std::make_shared<NodeSmithPool>(*pool);
+    const bool is_told_more = !pool->spec.bootstrap && facts.manager && facts.manager->spec.bootstrap;
+    if (!is_told_more && reserved == pool->status.learnedReserved && offer == pool->status.learnedOffer)
+        return pool;
+    auto picture = std::make_shared<NodeSmithPool>(with_bootstrap(*pool, facts.manager));
     picture->status.learnedReserved = reserved;
     picture->status.learnedOffer = std::move(offer);
     return picture;

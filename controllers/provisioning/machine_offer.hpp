@@ -7,20 +7,23 @@
 #include <string>
 
 #include "controllers/cache/kinds.hpp"
-#include "controllers/state/pool_counts.hpp"
+#include "controllers/state/pool_status.hpp"
 #include "scheduling/input/snapshot.hpp"
 
 namespace controllers::provisioning {
 
-// Fills in sizes, taints and what a machine offers at each size. `provider` may be null.
+// Fills in sizes, taints and what a machine offers at each size. The pool is with_bootstrap() or
+// as_its_nodes_show(); `provider` may be null.
 void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
                        const std::string& template_hash);
 
-// The pool with what was learned of machines of its present template up to now. Its own status tells of Nodes
+// The pool with the bootstrap that is its ControlPlane's (null: none) where it has none of its own.
+NodeSmithPool with_bootstrap(NodeSmithPool pool, const NodeSmithControlPlane* manager);
+
+// The same with what was learned of machines of its present template up to now. Its own status tells of Nodes
 // that have just joined a moment later, when another machine would have been launched by the old picture.
-// `provider` may be null.
-PoolPointer as_its_nodes_show(const PoolPointer& pool, const ClaimPointers& claims, const Nodes& nodes,
-                              const NodeSmithProvider* provider, const std::string& template_hash);
+PoolPointer as_its_nodes_show(const PoolPointer& pool, const PoolObservation& facts,
+                              const std::string& template_hash);
 
 // Of the claim's Node. The pool is as_its_nodes_show(); it and `provider` may be null.
 api::ResourceList expected_allocatable(const NodeSmithClaim& claim, const NodeSmithPool* pool,

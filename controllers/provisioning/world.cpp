@@ -34,9 +34,12 @@ public:
         const auto& pool = *supply.pool;
         const auto* provider = provider_of(informers_, pool);
         const auto& template_hash = template_hashes_.of(pool, provider);
-        const auto picture = as_its_nodes_show(
-            supply.pool, informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()),
-            informers_.nodes.store().all(), provider, template_hash);
+        PoolObservation facts{pool,
+                              informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()),
+                              informers_.nodes.store().all()};
+        facts.manager = manager_of(api::key_of(pool), informers_.control_planes.store().all());
+        facts.provider = provider;
+        const auto picture = as_its_nodes_show(supply.pool, facts, template_hash);
         scheduling::Pool entry;
         entry.namespace_ = pool.metadata.namespace_;
         entry.name = pool.metadata.name;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "bootstrap/settings.hpp"
 #include "controllers/cache/condition_update.hpp"
 #include "controllers/state/boot_rights.hpp"
 #include "controllers/state/pool_status.hpp"
@@ -38,12 +39,17 @@ std::string why_nothing_boots(const PoolObservation& facts) {
 
 void judge_boot(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now) {
     const auto type = conditions::kConfigurationValid;
-    auto problem = why_nothing_boots(facts);
+    const auto* reason = "BootstrapInvalid";
+    auto problem = bootstrap::contradiction(bootstrap_of(facts.object, facts.manager));
+    if (problem.empty()) {
+        reason = "NothingToBoot";
+        problem = why_nothing_boots(facts);
+    }
     if (problem.empty()) {
         api::remove_condition(status.conditions, type);
         return;
     }
-    auto next = update(type, ConditionStatus::False, "NothingToBoot", std::move(problem));
+    auto next = update(type, ConditionStatus::False, reason, std::move(problem));
     next.observedGeneration = facts.object.metadata.generation;
     api::set_condition(status.conditions, next, now);
 }

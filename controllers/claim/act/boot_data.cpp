@@ -2,6 +2,7 @@
 
 #include "bootstrap/approval.hpp"
 #include "bootstrap/cluster_info.hpp"
+#include "bootstrap/settings.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/guest_wish.hpp"
@@ -80,6 +81,7 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
     const auto wanted = settings(observation);
     const std::string reason(reasons::kBootDataMissing);
     const auto* provider = observation.provider.get();
+    if (auto problem = bootstrap::contradiction(wanted); !problem.empty()) return Hold{reason, problem};
     if (wanted.method == BootstrapMethod::GuestAgent && provider && !provider->spec.proxmox) {
         return Hold{reason, "bootstrap.method GuestAgent needs a provider of type proxmox: use None"};
     }
@@ -219,6 +221,7 @@ asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation obser
     request.node_name = claim.metadata.name;
     request.labels = node_labels(observation.origin());
     request.taints = taints_of(observation);
+    request.kubelet = wanted.kubelet.value_or(api::v1alpha1::Kubelet{});
     request.host = std::move(host);
     if (const auto& command = wanted.commandSecretRef) {
         const kube::ObjectKey key{claim.metadata.namespace_, command->name};

@@ -18,11 +18,17 @@ namespace {
 constexpr const char* kEvictingProtectedPod = "EvictingProtectedPod";
 
 // Waiting that is part of the normal course.
-constexpr std::string_view kProgress[] = {reasons::kWaiting,          reasons::kLaunching,
-                                          reasons::kNodeNotFound,     reasons::kDraining,
-                                          reasons::kDeleting,         kStopping,
-                                          reasons::kAttemptFailed,    reasons::kStartupTaintsPresent,
-                                          reasons::kResourcesMissing, reasons::kVolumesAttached};
+constexpr std::string_view kProgress[] = {reasons::kWaiting,
+                                          reasons::kLaunching,
+                                          reasons::kNodeNotFound,
+                                          reasons::kDraining,
+                                          reasons::kDeleting,
+                                          kStopping,
+                                          reasons::kAttemptFailed,
+                                          reasons::kStartupTaintsPresent,
+                                          reasons::kCloudProviderAwaited,
+                                          reasons::kResourcesMissing,
+                                          reasons::kVolumesAttached};
 
 std::vector<double> stage_bounds() {
     return {1, 2.5, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800, 3600};

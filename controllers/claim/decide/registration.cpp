@@ -50,8 +50,21 @@ std::string missing_resource(const Situation& s) {
     return {};
 }
 
+// Its kubelet was started with --cloud-provider=external.
+// https://kubernetes.io/docs/tasks/administer-cluster/running-cloud-controller/
+bool waits_for_cloud_provider(const api::Node& node) {
+    return api::find_taint(node.spec.taints, api::taints::kUninitialized, api::taints::kNoSchedule) !=
+           nullptr;
+}
+
 // Why the Node cannot serve yet; nullopt: it can.
 std::optional<Hold> uninitialized(const Situation& s) {
+    if (waits_for_cloud_provider(*s.node)) {
+        return Hold{
+            std::string(reasons::kCloudProviderAwaited),
+            "the Node has the taint " + std::string(api::taints::kUninitialized) +
+                ", which the cloud controller manager takes off when it has found the Node's machine"};
+    }
     // Ready is true a moment before: no pod can be bound so soon, and none shall be launched for twice.
     const auto passing = std::ranges::find_if(s.node->spec.taints, scheduling::passes_by_itself);
     if (passing != s.node->spec.taints.end()) {

@@ -62,6 +62,9 @@ TEST_CASE("kubeadm accepts the join configurations that we render") {
     full.taints =
         bootstrap::registration_taints({{"gpu", "yes", "NoSchedule", {}}}, {{"cni", "", "NoExecute", {}}});
     full.provider_id = "proxmox://pve/vms/100";
+    full.kubelet.extraArgs = {{"v", "2"}, {"image-gc-high-threshold", "80"}};
+    full.kubelet.maxPods = 250;
+    full.kubelet.cloudProviderExternal = true;
     CHECK(validate(bootstrap::kubeadm_join_configuration(full)) == 0);
 
     full.cluster.minor = 30;

@@ -3,6 +3,7 @@
 #include <boost/json/parse.hpp>
 
 #include "api/yaml.hpp"
+#include "bootstrap/kubelet.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/bootstrap/certificate.hpp"
 
@@ -68,6 +69,49 @@ TEST_CASE("A cluster before 1.31 gets the configuration that its kubeadm reads")
     CHECK(json_of(bootstrap::kubeadm_join_configuration(old)).at("apiVersion") == "kubeadm.k8s.io/v1beta4");
 }
 
+TEST_CASE("What a pool says about its kubelets is given to each of them") {
+    auto told = request();
+    told.labels.clear();
+    told.provider_id.clear();
+    told.kubelet.extraArgs = {{"v", "2"}, {"feature-gates", "A=true"}};
+    told.kubelet.maxPods = 250;
+    told.kubelet.cloudProviderExternal = true;
+    const auto arguments = [&] {
+        return json_of(bootstrap::kubeadm_join_configuration(told))
+            .at("nodeRegistration")
+            .at("kubeletExtraArgs");
+    };
+    CHECK(arguments() == boost::json::parse(R"([{"name": "feature-gates", "value": "A=true"},
+        {"name": "v", "value": "2"}, {"name": "max-pods", "value": "250"},
+        {"name": "cloud-provider", "value": "external"}])"));
+    told.cluster.minor = 29;
+    CHECK(arguments() == boost::json::parse(R"({"feature-gates": "A=true", "v": "2", "max-pods": "250",
+                                                "cloud-provider": "external"})"));
+}
+
+TEST_CASE("Arguments of the kubelet that are not the pool's to set are refused by name, with a remedy") {
+    const auto problem = [](const std::string& name, const std::string& value) {
+        api::v1alpha1::Kubelet kubelet;
+        kubelet.extraArgs[name] = value;
+        return bootstrap::kubelet_problem(kubelet);
+    };
+    for (const auto* name :
+         {"node-labels", "register-with-taints", "provider-id", "node-ip", "hostname-override", "kubeconfig",
+          "bootstrap-kubeconfig", "config", "cloud-provider", "max-pods", "register-node"}) {
+        INFO(name);
+        CHECK_THAT(problem(name, "x"), Catch::Contains("bootstrap.kubelet.extraArgs: " + std::string(name)));
+    }
+    CHECK_THAT(problem("node-labels", "a=b"), Catch::Contains("machineTemplate.labels"));
+    CHECK_THAT(problem("--v", "2"), Catch::Contains("without dashes"));
+    CHECK_THAT(problem("v=2 --x", ""), Catch::Contains("no name"));
+    CHECK_THAT(problem("v", "2\nx"), Catch::Contains("more than one line"));
+    CHECK(problem("v", "2").empty());
+
+    auto refused = request();
+    refused.kubelet.extraArgs = {{"node-ip", "10.0.0.1"}};
+    CHECK_THROWS_WITH(bootstrap::plan_join(refused), Catch::Contains("machineTemplate.network"));
+}
+
 TEST_CASE("Names that look like numbers or booleans stay strings") {
     auto odd = request();
     odd.node_name = "1e3";
@@ -102,31 +146,6 @@ TEST_CASE("A join that cannot be planned says what is missing") {
     auto blind = request();
     blind.cluster.ca_pem.clear();
     CHECK_THROWS_WITH(bootstrap::plan_join(blind), Catch::Contains("CA"));
-}
-
-TEST_CASE("A K3s agent gets a configuration file") {
-    const auto plan = bootstrap::plan_join(request(BootstrapFormat::K3s));
-    REQUIRE(plan.files.size() == 1);
-    CHECK(plan.files[0].path == "/etc/rancher/k3s/config.yaml");
-    REQUIRE(plan.commands.size() == 1);
-    CHECK_THAT(plan.commands[0].back(), !Catch::Contains("curl") && Catch::Contains("no version of K3s"));
-    auto versioned = request(BootstrapFormat::K3s);
-    versioned.cluster.k3s = "v1.33.1+k3s1";
-    CHECK_THAT(bootstrap::plan_join(versioned).commands[0].back(),
-               Catch::Contains("| INSTALL_K3S_VERSION='v1.33.1+k3s1' INSTALL_K3S_EXEC=agent sh -"));
-    const auto config = json_of(plan.files[0].content);
-    CHECK(config.at("server") == "https://10.0.0.1:6443");
-    CHECK(config.at("node-name") == "workers-a1b2c");
-    CHECK(config.at("node-taint").at(0) == "kubenodesmith.io/unregistered=:NoExecute");
-    CHECK(config.at("node-label").as_array().size() == 1);
-    CHECK(config.at("kubelet-arg").at(0) == "provider-id=proxmox://pve/vms/100");
-    const std::string token(config.at("token").as_string());
-    CHECK_THAT(token, Catch::Matches("K10[0-9a-f]{64}::abcdef\\.0123456789abcdef"));
-    // `printf ca | sha256sum`
-    CHECK(bootstrap::k3s_token({"a", "b"}, "ca") ==
-          "K10"
-          "6959097001d10501ac7d54c0bdb8db61420f658f2922cc26e46d536119a31126"
-          "::a.b");
 }
 
 TEST_CASE("A machine registers with its template's taints and is not trusted yet") {

@@ -286,6 +286,25 @@ TEST_CASE("a registered Node is initialized when it is Ready, untainted and has 
     CHECK(scene.decide().status.lastFailure->reason == reasons::kInitializationTimeout);
 }
 
+TEST_CASE("a Node that a cloud controller manager is to initialize serves when that has been there") {
+    Scene scene;
+    scene.registered();
+    scene.node->spec.taints = {
+        {std::string(api::taints::kUninitialized), "true", "NoSchedule", std::nullopt}};
+    const auto awaited = condition(scene.decide().status, conditions::kInitialized);
+    CHECK(awaited.reason == reasons::kCloudProviderAwaited);
+    CHECK_THAT(awaited.message, Catch::Contains("node.cloudprovider.kubernetes.io/uninitialized") &&
+                                    Catch::Contains("cloud controller manager"));
+    CHECK(scene.decide().step == Step::nothing);
+    scene.now = at(900s);
+    CHECK_THAT(scene.decide().status.lastFailure->message, Catch::Contains("cloud controller manager"));
+    scene.now = at(0s);
+    scene.node->spec.taints.clear();
+    scene.node->spec.providerID = "proxmox://cluster-1/100";  // by its own rules
+    CHECK(condition(scene.decide().status, conditions::kInitialized).reason == reasons::kInitialized);
+    CHECK(scene.decide().step == Step::nothing);
+}
+
 TEST_CASE("in service: lost labels come back, boot data goes") {
     Scene scene;
     scene.in_service();

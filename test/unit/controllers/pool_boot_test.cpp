@@ -53,6 +53,25 @@ TEST_CASE("blank machines that are to join by cloud-init are complained of, with
     CHECK(world.events.count("NothingToBoot") == 1);
 }
 
+TEST_CASE("an argument of the kubelet that is not the pool's to set is complained of by its field") {
+    World world(BootstrapMethod::CloudInit);
+    const auto told = [&world] {
+        const auto object = world.pool();
+        const auto* found = api::find_condition(object.status.conditions, "ConfigurationValid");
+        return found ? found->reason + ": " + found->message : std::string();
+    };
+    world.server.edit<NodeSmithPool>({"default", "small"}, [](auto& pool) {
+        pool.spec.bootstrap->kubelet.emplace().extraArgs = {{"node-labels", "a=b"}};
+    });
+    world.run_for(1s);
+    CHECK_THAT(told(), Catch::StartsWith("BootstrapInvalid: bootstrap.kubelet.extraArgs: node-labels"));
+    CHECK(world.events.count("BootstrapInvalid") == 1);
+    world.server.edit<NodeSmithPool>({"default", "small"},
+                                     [](auto& pool) { pool.spec.bootstrap->kubelet->extraArgs.clear(); });
+    world.run_for(1s);
+    CHECK_THAT(told(), Catch::StartsWith("NothingToBoot"));
+}
+
 TEST_CASE("the complaint ends when a template is named") {
     World world(BootstrapMethod::GuestAgent);
     CHECK_THAT(world.complaint(), Catch::Contains("guest agent"));

@@ -150,6 +150,42 @@ TEST_CASE("what a machine is bought for, expected of it, and offered by its Node
     CHECK(scheduling::expected_allocatable(learned, {4, 8192}) == node.status.allocatable);
 }
 
+TEST_CASE("a machine takes as many pods as its kubelet is told, or fewer if its Nodes show that") {
+    auto pool = objects::pool("small");
+    const auto provider = objects::provider("proxmox");
+    const auto hash = controllers::claim::template_hash(pool, &provider);
+    auto manager = objects::control_plane("main", {"*"});
+    const auto pods = [&] {
+        scheduling::Pool entry;
+        const auto known = controllers::provisioning::with_bootstrap(pool, &manager);
+        controllers::provisioning::describe_machines(entry, known, &provider, hash);
+        return entry.pods_per_node;
+    };
+    CHECK(pods() == 110);
+    manager.spec.bootstrap.emplace().kubelet.emplace().maxPods = 250;
+    CHECK(pods() == 250);
+    pool.spec.bootstrap.emplace().kubelet.emplace().maxPods = 60;
+    CHECK(pods() == 60);
+    pool.status.learnedOffer = api::v1alpha1::LearnedOffer{hash, 110, 0};
+    CHECK(pods() == 60);
+    pool.status.learnedOffer->pods = 30;
+    CHECK(pods() == 30);
+    pool.spec.bootstrap->kubelet.reset();
+    CHECK(pods() == 30);
+}
+
+TEST_CASE("pods are placed by the control plane's word on how many a machine takes") {
+    auto pool = World::fixed_size_pool();
+    World world(pool);
+    world.server.edit<objects::NodeSmithControlPlane>({"default", "main"}, [](auto& control_plane) {
+        control_plane.spec.bootstrap.emplace().kubelet.emplace().maxPods = 2;
+    });
+    world.run_for(1s);
+    for (const auto* name : {"a", "b", "c"}) world.put_pending_pod(name, "100m");
+    world.run_for(5s);
+    CHECK(world.claims().size() == 2);
+}
+
 // Found by the simulation: for some seconds after they were placed, machines took no room from others.
 TEST_CASE("a machine that the provider has not counted yet takes room from others, and only once") {
     World world(World::fixed_size_pool());
