@@ -1,21 +1,13 @@
 #include "bootstrap/agent_script.hpp"
 
+#include "bootstrap/shell.hpp"
+
 namespace bootstrap {
 
 namespace {
 
 constexpr std::string_view kEndOfFile = "END-OF-KUBENODESMITH-FILE";
 constexpr std::string_view kFolder = "/var/lib/kubenodesmith";
-
-// As one word of a shell command.
-std::string quoted(std::string_view text) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+";
-    if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
-    std::string result = "'";
-    for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return result + "'";
-}
 
 std::string folder_of(const std::string& path) {
     const auto slash = path.rfind('/');
@@ -28,12 +20,6 @@ std::string writing(const GuestFile& file) {
     return "mkdir -p " + quoted(folder_of(file.path)) + "\ncat > " + quoted(file.path) + " <<'" +
            std::string(kEndOfFile) + "'\n" + content + std::string(kEndOfFile) + "\nchmod " +
            file.permissions + " " + quoted(file.path) + "\n";
-}
-
-std::string running(const std::vector<std::string>& command) {
-    std::string line;
-    for (const auto& argument : command) line += (line.empty() ? "" : " ") + quoted(argument);
-    return line + "\n";
 }
 
 }  // namespace
@@ -56,7 +42,7 @@ std::string agent_script(const JoinPlan& plan, std::string_view id) {
         "fi\n"
         "(\nset -e\n";
     for (const auto& file : plan.files) script += writing(file);
-    for (const auto& command : plan.commands) script += running(command);
+    for (const auto& command : plan.commands) script += command_line(command) + "\n";
     script +=
         ") > \"$state/output\" 2>&1 < /dev/null\n"
         "code=$?\n"

@@ -63,11 +63,15 @@ int minor_version(const json::value& version) {
     return number;
 }
 
-std::string k3s_version(const json::value& version) {
-    // It becomes part of a command that the machine runs.
-    static const std::regex kRelease(R"(v1\.\d{1,3}\.\d{1,3}(-rc\d{1,3})?\+k3s\d{1,3})");
+std::string release_version(const json::value& version) {
     auto told = text(member(version, "gitVersion"));
-    return std::regex_match(told, kRelease) ? told : std::string();
+    return is_release(told) ? told : std::string();
+}
+
+bool is_release(const std::string& version) {
+    // It becomes part of a command that the machine runs.
+    static const std::regex kRelease(R"(v1\.\d{1,3}\.\d{1,3}(-rc\d{1,3})?\+(k3s|rke2r)\d{1,3})");
+    return std::regex_match(version, kRelease);
 }
 
 ClusterInfo parse_cluster_info(const api::ConfigMap& cluster_info) {

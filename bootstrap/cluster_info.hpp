@@ -11,10 +11,10 @@
 namespace bootstrap {
 
 struct ClusterInfo {
-    std::string server;  // https://host:port
-    std::string ca_pem;  // certificates that the API server's own is signed by
-    int minor = 0;       // of its Kubernetes version 1.x; 0: not known
-    std::string k3s;     // its version of K3s, v1.33.1+k3s1; empty: it is not K3s, or does not say
+    std::string server;   // https://host:port
+    std::string ca_pem;   // certificates that the API server's own is signed by
+    int minor = 0;        // of its Kubernetes version 1.x; 0: not known
+    std::string release;  // of K3s or RKE2, v1.33.1+k3s1; empty: it is neither, or does not say
 
     // "host:port", as kubeadm takes it. Throws std::invalid_argument if `server` is no https URL.
     std::string endpoint() const;
@@ -27,8 +27,11 @@ ClusterInfo parse_cluster_info(const api::ConfigMap& cluster_info);
 
 // Of what an API server answers to GET /version; 0: it does not say.
 int minor_version(const boost::json::value& version);
-// The same; empty for what is not exactly the version of a release of K3s.
-std::string k3s_version(const boost::json::value& version);
+// The same; empty for what is not exactly the version of a release of K3s or RKE2.
+std::string release_version(const boost::json::value& version);
+
+// Such as v1.33.1+k3s1 and v1.33.1-rc2+rke2r1.
+bool is_release(const std::string& version);
 
 // The same with another address: "host:port" or "https://host:port"; empty: unchanged.
 ClusterInfo with_endpoint(ClusterInfo info, std::string_view endpoint);

@@ -2,91 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json/value.hpp>
 #include <stdexcept>
 
+#include "base/text.hpp"
+#include "bootstrap/custom.hpp"
+#include "bootstrap/k0s.hpp"
 #include "bootstrap/k3s.hpp"
+#include "bootstrap/kubeadm.hpp"
 #include "bootstrap/kubelet.hpp"
-#include "bootstrap/yaml_writer.hpp"
+#include "bootstrap/talos.hpp"
 
 namespace bootstrap {
 
-namespace {
-
-namespace json = boost::json;
 using api::v1alpha1::BootstrapFormat;
-
-constexpr const char* kJoinConfigurationPath = "/etc/kubernetes/kubenodesmith-join.yaml";
-constexpr const char* kCustomScriptPath = "/var/lib/kubenodesmith/join";
-
-std::string joined_labels(const api::StringMap& labels) {
-    std::string result;
-    for (const auto& [key, value] : labels) {
-        if (!kubelet_may_set(key)) continue;
-        result += (result.empty() ? "" : ",") + key + "=" + value;
-    }
-    return result;
-}
-
-bool takes_v1beta4(const ClusterInfo& cluster) {
-    constexpr int kFirstMinor = 31;
-    return cluster.minor == 0 || cluster.minor >= kFirstMinor;
-}
-
-// A list in v1beta4, a map before; null: none.
-json::value kubeadm_arguments(const JoinRequest& request) {
-    json::array list;
-    json::object map;
-    const auto add = [&](std::string_view name, const std::string& value) {
-        list.push_back({{"name", name}, {"value", value}});
-        map[name] = value;
-    };
-    if (const auto labels = joined_labels(request.labels); !labels.empty()) add("node-labels", labels);
-    for (const auto& [name, value] : kubelet_arguments(request.kubelet)) add(name, value);
-    if (!request.provider_id.empty()) add("provider-id", request.provider_id);
-    if (list.empty()) return nullptr;
-    if (takes_v1beta4(request.cluster)) return list;
-    return map;
-}
-
-json::array taint_list(const std::vector<api::Taint>& taints) {
-    json::array list;
-    for (const auto& taint : taints) {
-        json::object entry{{"key", taint.key}};
-        if (!taint.value.empty()) entry["value"] = taint.value;
-        entry["effect"] = taint.effect;
-        list.push_back(std::move(entry));
-    }
-    return list;
-}
-
-JoinPlan plan_kubeadm(const JoinRequest& request) {
-    JoinPlan plan;
-    plan.files.push_back({kJoinConfigurationPath, kubeadm_join_configuration(request)});
-    plan.commands.push_back({"kubeadm", "join", "--config", kJoinConfigurationPath});
-    return plan;
-}
-
-JoinPlan plan_custom(const JoinRequest& request) {
-    if (request.custom_command.empty()) {
-        throw std::invalid_argument(
-            "bootstrap.format Custom needs bootstrap.commandSecretRef with a command");
-    }
-    auto script = fill_placeholders(request.custom_command,
-                                    {{"Token", request.token.text()},
-                                     {"Endpoint", request.cluster.endpoint()},
-                                     {"CACertHash", ca_cert_hashes(request.cluster.ca_pem).front()},
-                                     {"NodeName", request.node_name},
-                                     {"Host", request.host}});
-    if (!script.starts_with("#!")) script = "#!/bin/sh\n" + script;
-    if (!script.ends_with('\n')) script += '\n';
-    JoinPlan plan;
-    plan.files.push_back({kCustomScriptPath, std::move(script), "0700"});
-    plan.commands.push_back({kCustomScriptPath});
-    return plan;
-}
-
-}  // namespace
 
 JoinPlan plan_join(const JoinRequest& request) {
     if (request.node_name.empty()) throw std::invalid_argument("a join needs the Node's name");
@@ -97,29 +25,16 @@ JoinPlan plan_join(const JoinRequest& request) {
             return plan_kubeadm(request);
         case BootstrapFormat::K3s:
             return plan_k3s(request);
+        case BootstrapFormat::RKE2:
+            return plan_rke2(request);
+        case BootstrapFormat::K0s:
+            return plan_k0s(request);
+        case BootstrapFormat::Talos:
+            return plan_talos(request);
         case BootstrapFormat::Custom:
             return plan_custom(request);
     }
     throw std::invalid_argument("unknown bootstrap format");
-}
-
-std::string kubeadm_join_configuration(const JoinRequest& request) {
-    json::array hashes;
-    for (const auto& hash : ca_cert_hashes(request.cluster.ca_pem)) hashes.push_back(json::string(hash));
-    json::object registration{{"name", request.node_name}, {"taints", taint_list(request.taints)}};
-    if (auto arguments = kubeadm_arguments(request); !arguments.is_null()) {
-        registration["kubeletExtraArgs"] = std::move(arguments);
-    }
-    const auto* version =
-        takes_v1beta4(request.cluster) ? "kubeadm.k8s.io/v1beta4" : "kubeadm.k8s.io/v1beta3";
-    return to_yaml({{"apiVersion", version},
-                    {"kind", "JoinConfiguration"},
-                    {"discovery",
-                     {{"bootstrapToken",
-                       {{"apiServerEndpoint", request.cluster.endpoint()},
-                        {"token", request.token.text()},
-                        {"caCertHashes", hashes}}}}},
-                    {"nodeRegistration", registration}});
 }
 
 std::vector<api::Taint> registration_taints(const std::vector<api::Taint>& taints,
@@ -161,36 +76,25 @@ bool kubelet_may_set(std::string_view label_key) {
     return !is_or_is_below("kubernetes.io") && !is_or_is_below("k8s.io");
 }
 
-namespace {
-
-std::string_view trim(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+std::vector<std::string> label_texts(const api::StringMap& labels) {
+    std::vector<std::string> texts;
+    for (const auto& [key, value] : labels)
+        if (kubelet_may_set(key)) texts.push_back(key + "=" + value);
+    return texts;
 }
 
-const std::string& value_of(std::string_view name, const std::map<std::string, std::string>& values) {
-    const auto found = name.starts_with('.') ? values.find(std::string(name.substr(1))) : values.end();
-    if (found != values.end()) return found->second;
-    std::string known;
-    for (const auto& [key, value] : values) known += (known.empty() ? "{{ ." : ", {{ .") + key + " }}";
-    throw std::invalid_argument("unknown placeholder {{ " + std::string(name) + " }}, known are " + known);
+std::string label_list(const api::StringMap& labels) {
+    return base::joined(label_texts(labels), ",");
 }
 
-}  // namespace
+std::vector<std::string> taint_texts(const std::vector<api::Taint>& taints) {
+    std::vector<std::string> texts;
+    for (const auto& taint : taints) texts.push_back(taint.key + "=" + taint.value + ":" + taint.effect);
+    return texts;
+}
 
-std::string fill_placeholders(std::string_view text, const std::map<std::string, std::string>& values) {
-    std::string result;
-    while (true) {
-        const auto begin = text.find("{{");
-        result += text.substr(0, begin);
-        if (begin == std::string_view::npos) return result;
-        const auto end = text.find("}}", begin);
-        if (end == std::string_view::npos)
-            throw std::invalid_argument("a placeholder {{ is never closed by }}");
-        result += value_of(trim(text.substr(begin + 2, end - begin - 2)), values);
-        text.remove_prefix(end + 2);
-    }
+std::string taint_list(const std::vector<api::Taint>& taints) {
+    return base::joined(taint_texts(taints), ",");
 }
 
 }  // namespace bootstrap

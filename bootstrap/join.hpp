@@ -1,7 +1,6 @@
 // What makes a booted machine join the cluster: files to write and commands to run, for each format.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +21,17 @@ struct JoinRequest {
     std::vector<api::Taint> taints;  // see registration_taints()
     std::string provider_id;         // empty: none
     api::v1alpha1::Kubelet kubelet;
-    std::string host;            // for the format Custom
-    std::string custom_command;  // for the format Custom: a shell script with placeholders
+    std::string version;  // of what is installed; empty: the server's
+
+    // For the format Custom.
+    std::string host;
+    std::string pool;
+    std::string zone;
+    std::string region;
+    std::vector<std::string> addresses;
+
+    // For Custom a shell script with placeholders, for Talos a machine configuration.
+    std::string given;
 };
 
 struct GuestFile {
@@ -36,16 +44,13 @@ struct GuestFile {
 struct JoinPlan {
     std::vector<GuestFile> files;
     std::vector<std::vector<std::string>> commands;  // arguments; run in this order, once
+    // The whole user-data, of a guest that takes neither files nor commands; empty: it does.
+    std::string document;
     bool operator==(const JoinPlan&) const = default;
 };
 
 // Holds the token. Throws std::invalid_argument that says what the request lacks.
 JoinPlan plan_join(const JoinRequest& request);
-
-// A JoinConfiguration as YAML, for kubeadm of the cluster's version: in kubeadm.k8s.io/v1beta4, before 1.31
-// in v1beta3. Holds the token. https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4/
-// https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta3/
-std::string kubeadm_join_configuration(const JoinRequest& request);
 
 // The taints that a machine registers with: those of its template, and kubenodesmith.io/unregistered, so that
 // nothing runs on a Node before we know that it is ours.
@@ -56,8 +61,13 @@ std::vector<api::Taint> registration_taints(const std::vector<api::Taint>& taint
 // https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
 bool kubelet_may_set(std::string_view label_key);
 
-// Every "{{ .Name }}" (blanks are free) becomes values["Name"]. Throws std::invalid_argument that names an
-// unknown placeholder and the known ones; the message never holds a value.
-std::string fill_placeholders(std::string_view text, const std::map<std::string, std::string>& values);
+// "key=value", of those that a kubelet may set.
+std::vector<std::string> label_texts(const api::StringMap& labels);
+// The same with commas between, as --node-labels takes it.
+std::string label_list(const api::StringMap& labels);
+
+// "key=value:effect", and the same with commas between, as --register-with-taints takes it.
+std::vector<std::string> taint_texts(const std::vector<api::Taint>& taints);
+std::string taint_list(const std::vector<api::Taint>& taints);
 
 }  // namespace bootstrap

@@ -17,16 +17,44 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kConfigPath = "/etc/rancher/k3s/config.yaml";
+// RKE2 is built on K3s: what it takes is the same, at other places.
+struct Distribution {
+    const char* name;
+    const char* program;
+    const char* config;
+    const char* service;
+    const char* mark;  // of its releases, in versions
+    // With the version between; then its agent runs.
+    const char* install;
+    const char* install_end;
+};
 
-// K3s of the image, or the version that the server has: never whatever is the newest.
-std::string start_command(const std::string& version) {
-    const auto install =
-        version.empty()
-            ? "echo 'K3s is not in this image, and the server tells no version of K3s' >&2; exit 1"
-            : "curl -sfL https://get.k3s.io | INSTALL_K3S_VERSION='" + version +
-                  "' INSTALL_K3S_EXEC=agent sh -";
-    return "if command -v k3s >/dev/null; then systemctl enable --now k3s-agent; else " + install + "; fi";
+constexpr Distribution kK3s{"K3s",
+                            "k3s",
+                            "/etc/rancher/k3s/config.yaml",
+                            "k3s-agent",
+                            "+k3s",
+                            "curl -sfL https://get.k3s.io | INSTALL_K3S_VERSION='",
+                            "' INSTALL_K3S_EXEC=agent sh -"};
+constexpr Distribution kRke2{"RKE2",
+                             "rke2",
+                             "/etc/rancher/rke2/config.yaml",
+                             "rke2-agent",
+                             "+rke2r",
+                             "curl -sfL https://get.rke2.io | INSTALL_RKE2_VERSION='",
+                             "' INSTALL_RKE2_TYPE=agent sh - && systemctl enable --now rke2-agent"};
+
+// What the image has, or the version that was asked for, or that of the server: never whatever is the newest.
+std::string start_command(const Distribution& of, const JoinRequest& request) {
+    const auto& version = request.version.empty() ? request.cluster.release : request.version;
+    const bool is_known = version.find(of.mark) != std::string::npos;
+    const std::string name(of.name);
+    const auto install = is_known ? of.install + version + of.install_end
+                                  : "echo '" + name +
+                                        " is not in this image, and the server tells no version of " + name +
+                                        ": set bootstrap.version' >&2; exit 1";
+    return "if command -v " + std::string(of.program) + " >/dev/null; then systemctl enable --now " +
+           of.service + "; else " + install + "; fi";
 }
 
 // As K3s tells a root from an intermediate: nobody else's key is named as its issuer's.
@@ -58,12 +86,32 @@ std::string root_of_first(const Certificates& bundle) {
     return der_of(sk_X509_value(verified, sk_X509_num(verified) - 1));
 }
 
+json::array strings_of(const std::vector<std::string>& texts) {
+    json::array list;
+    for (const auto& text : texts) list.push_back(json::string(text));
+    return list;
+}
+
 json::array kubelet_args(const JoinRequest& request) {
     json::array list;
     for (const auto& [name, value] : kubelet_arguments(request.kubelet))
         list.push_back(json::string(name + "=" + value));
     if (!request.provider_id.empty()) list.push_back(json::string("provider-id=" + request.provider_id));
     return list;
+}
+
+JoinPlan plan_agent(const Distribution& of, const JoinRequest& request) {
+    json::object config{{"server", "https://" + request.cluster.endpoint()},
+                        {"token", k3s_token(request.token, request.cluster.ca_pem)},
+                        {"node-name", request.node_name},
+                        {"node-label", strings_of(label_texts(request.labels))},
+                        {"node-taint", strings_of(taint_texts(request.taints))}};
+    if (auto arguments = kubelet_args(request); !arguments.empty())
+        config["kubelet-arg"] = std::move(arguments);
+    JoinPlan plan;
+    plan.files.push_back({of.config, to_yaml(config)});
+    plan.commands.push_back({"sh", "-c", start_command(of, request)});
+    return plan;
 }
 
 }  // namespace
@@ -79,25 +127,11 @@ std::string k3s_token(const Token& token, std::string_view ca_pem) {
 }
 
 JoinPlan plan_k3s(const JoinRequest& request) {
-    json::array labels;
-    for (const auto& [key, value] : request.labels) {
-        if (kubelet_may_set(key)) labels.push_back(json::string(key + "=" + value));
-    }
-    json::array taints;
-    for (const auto& taint : request.taints) {
-        taints.push_back(json::string(taint.key + "=" + taint.value + ":" + taint.effect));
-    }
-    json::object config{{"server", "https://" + request.cluster.endpoint()},
-                        {"token", k3s_token(request.token, request.cluster.ca_pem)},
-                        {"node-name", request.node_name},
-                        {"node-label", labels},
-                        {"node-taint", taints}};
-    if (auto arguments = kubelet_args(request); !arguments.empty())
-        config["kubelet-arg"] = std::move(arguments);
-    JoinPlan plan;
-    plan.files.push_back({kConfigPath, to_yaml(config)});
-    plan.commands.push_back({"sh", "-c", start_command(request.cluster.k3s)});
-    return plan;
+    return plan_agent(kK3s, request);
+}
+
+JoinPlan plan_rke2(const JoinRequest& request) {
+    return plan_agent(kRke2, request);
 }
 
 }  // namespace bootstrap

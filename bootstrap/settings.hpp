@@ -1,4 +1,4 @@
-// What a pool or control plane says about joining, judged before any machine is made.
+// What a pool or control plane says about joining, judged before any machine is made. Pure.
 #pragma once
 
 #include <string>
@@ -7,7 +7,11 @@
 
 namespace bootstrap {
 
-// Why no machine can join in this way, naming the field; empty: nothing speaks against it. Pure.
+// Why no machine can join in this way, naming the field; empty: nothing speaks against it.
 std::string contradiction(const api::v1alpha1::Bootstrap& settings);
+
+// Whether it is known of this format's join that its kubelet asks for a certificate by the API, with the
+// bootstrap token, in the claim's name; servers of K3s and RKE2 make theirs themselves, k0s approves itself.
+bool asks_for_certificate(api::v1alpha1::BootstrapFormat format);
 
 }  // namespace bootstrap

@@ -24,6 +24,10 @@ struct Token {
 // they ask for.
 inline constexpr std::string_view kKubeadmGroup = "system:bootstrappers:kubeadm:default-node-token";
 
+// The same of a cluster of Talos: internal/app/machined/pkg/controllers/k8s/internal/k8stemplates/csr.go in
+// github.com/siderolabs/talos.
+inline constexpr std::string_view kTalosGroup = "system:bootstrappers:nodes";
+
 // Which claim a token is for; ends up in the Secret's labels and description.
 struct TokenOwner {
     std::string claim_namespace;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bootstrap/settings.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/state/boot_rights.hpp"
 #include "kube/watches.hpp"
@@ -15,7 +16,7 @@ std::optional<api::v1alpha1::BootstrapApproval> approval_of(const NodeSmithPool&
                                                             const NodeSmithControlPlane& manager) {
     using namespace api::v1alpha1;
     const auto bootstrap = bootstrap_of(pool, &manager);
-    if (bootstrap.method == BootstrapMethod::None || bootstrap.format != BootstrapFormat::Kubeadm)
+    if (bootstrap.method == BootstrapMethod::None || !bootstrap::asks_for_certificate(bootstrap.format))
         return std::nullopt;
     return bootstrap.approval;
 }

@@ -5,7 +5,8 @@
 namespace api::v1alpha1 {
 
 enum class BootstrapMethod { None, CloudInit, GuestAgent };
-enum class BootstrapFormat { Kubeadm, K3s, Custom };
+enum class BootstrapFormat { Kubeadm, K3s, RKE2, K0s, Talos, Custom };
+enum class BootstrapUserData { CloudConfig, Ignition };
 enum class BootstrapDelivery { ISO, HTTP };
 enum class BootstrapApproval { Operator, Cluster };
 
@@ -25,6 +26,9 @@ struct Bootstrap {
     Duration tokenTTL = std::chrono::minutes(30);
     BootstrapApproval approval = BootstrapApproval::Operator;  // of certificates for tokens of format Kubeadm
     std::optional<SecretKeyReference> commandSecretRef;        // format Custom
+    std::optional<SecretKeyReference> machineConfigSecretRef;  // format Talos
+    BootstrapUserData userData = BootstrapUserData::CloudConfig;
+    std::string version;  // of K3s or RKE2 where the image has none; "" = the server's
     std::optional<Kubelet> kubelet;
     std::vector<std::string> readyCommand = {"systemctl", "is-system-running", "--wait"};
     bool acceptDegraded = true;

@@ -12,13 +12,15 @@ BOOST_DESCRIBE_STRUCT(Size, (), (cpuCores, memoryMiB))
 BOOST_DESCRIBE_STRUCT(Reserved, (), (nodes, cpuCores, memoryMiB, time))
 BOOST_DESCRIBE_ENUM(DeletionPolicy, Delete, Retain)
 BOOST_DESCRIBE_ENUM(BootstrapMethod, None, CloudInit, GuestAgent)
-BOOST_DESCRIBE_ENUM(BootstrapFormat, Kubeadm, K3s, Custom)
+BOOST_DESCRIBE_ENUM(BootstrapFormat, Kubeadm, K3s, RKE2, K0s, Talos, Custom)
+BOOST_DESCRIBE_ENUM(BootstrapUserData, CloudConfig, Ignition)
 BOOST_DESCRIBE_ENUM(BootstrapDelivery, ISO, HTTP)
 BOOST_DESCRIBE_ENUM(BootstrapApproval, Operator, Cluster)
 BOOST_DESCRIBE_STRUCT(Kubelet, (), (extraArgs, maxPods, cloudProviderExternal))
 BOOST_DESCRIBE_STRUCT(Bootstrap, (),
                       (method, format, apiServerEndpoint, delivery, tokenTTL, approval, commandSecretRef,
-                       kubelet, readyCommand, acceptDegraded, execTimeout))
+                       machineConfigSecretRef, userData, version, kubelet, readyCommand, acceptDegraded,
+                       execTimeout))
 
 }  // namespace api::v1alpha1
 

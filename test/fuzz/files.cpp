@@ -7,7 +7,7 @@
 #include "api/yaml.hpp"
 #include "bootstrap/cloud_init.hpp"
 #include "bootstrap/cluster_info.hpp"
-#include "bootstrap/join.hpp"
+#include "bootstrap/custom.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "kube/kubeconfig.hpp"
 #include "test/fuzz/targets.hpp"

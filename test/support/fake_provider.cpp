@@ -94,6 +94,7 @@ void Cloud::after(const std::string& machine_id, base::Duration wait,
 
 namespace {
 
+const std::string kIdPrefix = "fake://cloud/";
 constexpr base::Duration kLatency = std::chrono::milliseconds{1};
 
 class FakeProvider final : public providers::Provider,
@@ -251,7 +252,7 @@ private:
         result.identity = machine.identity;
         result.record = {machine.host, machine.machine_id, ""};
         result.name = machine.name;
-        result.provider_id = "fake://cloud/" + machine.machine_id;
+        result.provider_id = kIdPrefix + machine.machine_id;
         auto host = cloud_.hosts.find(machine.host);
         if (host != cloud_.hosts.end()) result.zone = host->second.zone;
         result.cpu_cores = machine.cpu_cores;
@@ -326,6 +327,7 @@ private:
         providers::Machine placed;
         placed.identity = spec.identity;
         placed.record = {best, cloud_.next_id(taken), ""};
+        placed.provider_id = kIdPrefix + placed.record.machine_id;
         placed.zone = cloud_.hosts.at(best).zone;
         return placed;
     }

@@ -2,6 +2,7 @@
 
 #include "bootstrap/approval.hpp"
 #include "bootstrap/cluster_info.hpp"
+#include "bootstrap/ignition.hpp"
 #include "bootstrap/settings.hpp"
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/decide/boot_evidence.hpp"
@@ -12,6 +13,7 @@ namespace controllers::claim {
 
 using api::v1alpha1::Bootstrap;
 using api::v1alpha1::BootstrapDelivery;
+using api::v1alpha1::BootstrapFormat;
 using api::v1alpha1::BootstrapMethod;
 
 namespace {
@@ -36,11 +38,28 @@ std::vector<api::Taint> taints_of(const Observation& observation) {
     return bootstrap::registration_taints(taints, startup);
 }
 
-// Only of kubeadm's join is it known that its kubelet asks for the claim's name.
+// In the language of whatever reads it.
+std::string document_of(const Bootstrap& wanted, const bootstrap::GuestSettings& guest,
+                        const bootstrap::JoinPlan& plan) {
+    if (!plan.document.empty()) return plan.document;
+    if (wanted.userData == api::v1alpha1::BootstrapUserData::Ignition)
+        return bootstrap::ignition_config(guest, plan);
+    return bootstrap::user_data(guest, plan);
+}
+
 std::string_view group_of(const Bootstrap& wanted) {
-    const bool ours = wanted.format == api::v1alpha1::BootstrapFormat::Kubeadm &&
+    const bool ours = bootstrap::asks_for_certificate(wanted.format) &&
                       wanted.approval == api::v1alpha1::BootstrapApproval::Operator;
-    return ours ? bootstrap::kTokenGroup : bootstrap::kKubeadmGroup;
+    if (ours) return bootstrap::kTokenGroup;
+    return wanted.format == BootstrapFormat::Talos ? bootstrap::kTalosGroup : bootstrap::kKubeadmGroup;
+}
+
+// Other Nodes get their providerID when they are registered; where a cloud controller manager names Nodes,
+// that does.
+bool names_itself(const Bootstrap& wanted) {
+    if (wanted.format == BootstrapFormat::Custom) return true;
+    return wanted.format == BootstrapFormat::Talos &&
+           !(wanted.kubelet && wanted.kubelet->cloudProviderExternal);
 }
 
 asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client, std::string endpoint) {
@@ -58,7 +77,7 @@ asio::awaitable<void> add_version(kube::Client& client, bootstrap::ClusterInfo& 
     const auto version = co_await client.get_json("/version");
     if (!version) co_return;
     info.minor = bootstrap::minor_version(*version);
-    info.k3s = bootstrap::k3s_version(*version);
+    info.release = bootstrap::release_version(*version);
 }
 
 }  // namespace
@@ -91,6 +110,13 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
             reason,
             "cloudInit.userDataSecretRef of the provider needs bootstrap.method CloudInit: Proxmox' own "
             "cloud-init takes user-data only from a snippet that you placed (cloudInit.custom.user)"};
+    }
+    if (wanted.method == BootstrapMethod::CloudInit && wanted.format == BootstrapFormat::Talos &&
+        cloud_init_of(observation).userDataSecretRef) {
+        return Hold{
+            reason,
+            "bootstrap.format Talos takes the machine configuration of bootstrap.machineConfigSecretRef, so "
+            "cloudInit.userDataSecretRef of the provider would have no effect: leave it out"};
     }
     if (wanted.method == BootstrapMethod::CloudInit && cloud_init_of(observation).custom) {
         return Hold{
@@ -196,7 +222,7 @@ asio::awaitable<bootstrap::Seed> BootData::seed(Observation observation, std::st
     try {
         auto plan = bootstrap::plan_join(request);
         if (settings(observation).delivery == BootstrapDelivery::HTTP) bootstrap::end_cloud_init(plan);
-        seed.user_data = bootstrap::user_data(guest, plan);
+        seed.user_data = document_of(settings(observation), guest, plan);
         seed.meta_data =
             bootstrap::meta_data(claim.metadata.uid, claim.status.launchAttempts, guest.hostname);
         seed.network_config = bootstrap::network_config(network);
@@ -223,9 +249,16 @@ asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation obser
     request.taints = taints_of(observation);
     request.kubelet = wanted.kubelet.value_or(api::v1alpha1::Kubelet{});
     request.host = std::move(host);
-    if (const auto& command = wanted.commandSecretRef) {
-        const kube::ObjectKey key{claim.metadata.namespace_, command->name};
-        request.custom_command = co_await secret_text(key, command->key);
+    request.version = wanted.version;
+    request.pool = claim.spec.poolRef;
+    request.zone = claim.status.zone;
+    if (auto address = address_of(observation); !address.empty())
+        request.addresses.push_back(std::move(address));
+    if (names_itself(wanted)) request.provider_id = claim.status.providerID;
+    const bool is_talos = wanted.format == BootstrapFormat::Talos;
+    if (const auto& given = is_talos ? wanted.machineConfigSecretRef : wanted.commandSecretRef) {
+        const kube::ObjectKey key{claim.metadata.namespace_, given->name};
+        request.given = co_await secret_text(key, given->key);
     }
     co_return request;
 }

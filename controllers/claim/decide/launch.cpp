@@ -61,6 +61,8 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     const bool has_own_uuid = machine.is_bare_metal && machine.state != providers::MachineState::placed;
     if (has_own_uuid) status.systemUUID = machine.identity.system_uuid;
     if (!machine.zone.empty()) status.zone = machine.zone;
+    // Before the machine is made, as it is told to some of them.
+    if (!machine.provider_id.empty()) status.providerID = machine.provider_id;
     if (!machine.addresses.empty()) status.addresses = machine.addresses;
     auto where = "machine " + status.machineID + " on host " + status.host;
     if (machine.state == providers::MachineState::placed) {
@@ -68,7 +70,6 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
         set(status, conditions::kLaunched, ConditionStatus::False, reasons::kLaunching,
             where + " is about to be made" + (machine.message.empty() ? "" : ": " + machine.message), s.now);
     } else if (machine.state == providers::MachineState::running) {
-        status.providerID = machine.provider_id;
         if (status.boot && !status.boot->startedTime) status.boot->startedTime = s.now;
         set(status, conditions::kLaunched, ConditionStatus::True, reasons::kLaunched, where + " runs", s.now);
     } else {

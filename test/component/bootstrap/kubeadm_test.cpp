@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "bootstrap/join.hpp"
+#include "bootstrap/kubeadm.hpp"
 #include "test/support/catch.hpp"
 
 namespace {

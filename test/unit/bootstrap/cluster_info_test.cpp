@@ -77,12 +77,13 @@ TEST_CASE("The API server's version is read as distributions write it") {
     CHECK(bootstrap::minor_version(parse(R"({"gitVersion": "v1.30.2"})")) == 0);
 }
 
-TEST_CASE("A version of K3s is taken only as it is written") {
+TEST_CASE("A version of K3s or RKE2 is taken only as it is written") {
     using boost::json::parse;
-    CHECK(bootstrap::k3s_version(parse(R"({"gitVersion": "v1.33.1+k3s1"})")) == "v1.33.1+k3s1");
-    CHECK(bootstrap::k3s_version(parse(R"({"gitVersion": "v1.33.1-rc2+k3s1"})")) == "v1.33.1-rc2+k3s1");
+    CHECK(bootstrap::release_version(parse(R"({"gitVersion": "v1.33.1+k3s1"})")) == "v1.33.1+k3s1");
+    CHECK(bootstrap::release_version(parse(R"({"gitVersion": "v1.33.1-rc2+k3s1"})")) == "v1.33.1-rc2+k3s1");
+    CHECK(bootstrap::release_version(parse(R"({"gitVersion": "v1.33.1+rke2r1"})")) == "v1.33.1+rke2r1");
     for (const char* other :
-         {R"({"gitVersion": "v1.30.2"})", R"({"gitVersion": "v1.30.2+rke2r1"})", "{}",
+         {R"({"gitVersion": "v1.30.2"})", R"({"gitVersion": "v1.30.2+k0s"})", "{}",
           R"({"gitVersion": "v1.33.1+k3s1'; reboot; '"})", R"({"gitVersion": "v1.33.1+k3s1\nx"})"})
-        CHECK(bootstrap::k3s_version(parse(other)).empty());
+        CHECK(bootstrap::release_version(parse(other)).empty());
 }

@@ -3,26 +3,17 @@
 #include <boost/json/parse.hpp>
 
 #include "api/yaml.hpp"
+#include "bootstrap/kubeadm.hpp"
 #include "bootstrap/kubelet.hpp"
 #include "test/support/catch.hpp"
-#include "test/unit/bootstrap/certificate.hpp"
+#include "test/unit/bootstrap/join_requests.hpp"
 
 namespace {
 
 using api::v1alpha1::BootstrapFormat;
 
 bootstrap::JoinRequest request(BootstrapFormat format = BootstrapFormat::Kubeadm) {
-    bootstrap::JoinRequest request;
-    request.format = format;
-    request.token = {"abcdef", "0123456789abcdef"};
-    request.cluster = {"https://10.0.0.1:6443", test::kCACertificate};
-    request.node_name = "workers-a1b2c";
-    request.labels = {{"topology.kubenodesmith.io/pool", "workers"}, {"node-role.kubernetes.io/worker", ""}};
-    request.taints = {{"kubenodesmith.io/unregistered", "", "NoExecute", {}},
-                      {"gpu", "yes", "NoSchedule", {}}};
-    request.provider_id = "proxmox://pve/vms/100";
-    request.host = "pve1";
-    return request;
+    return test::join_request(format);
 }
 
 boost::json::value json_of(const std::string& yaml) {
@@ -122,24 +113,11 @@ TEST_CASE("Names that look like numbers or booleans stay strings") {
     CHECK(document.at("nodeRegistration").at("taints").at(0).at("value") == "010");
 }
 
-TEST_CASE("A user's join command gets its values filled in and runs as a script") {
-    auto custom = request(BootstrapFormat::Custom);
-    custom.custom_command =
-        "k0s join {{ .Token }} {{ .Endpoint }} {{ .CACertHash }} {{ .NodeName }} {{ .Host }}";
-    const auto plan = bootstrap::plan_join(custom);
-    REQUIRE(plan.files.size() == 1);
-    CHECK(plan.files[0].permissions == "0700");
-    CHECK(plan.files[0].content == "#!/bin/sh\nk0s join abcdef.0123456789abcdef 10.0.0.1:6443 " +
-                                       test::kCAHash + " workers-a1b2c pve1\n");
-    CHECK(plan.commands == std::vector<std::vector<std::string>>{{plan.files[0].path}});
-
-    custom.custom_command = "#!/usr/bin/python3\nprint()\n";
-    CHECK(bootstrap::plan_join(custom).files[0].content == custom.custom_command);
-}
-
 TEST_CASE("A join that cannot be planned says what is missing") {
     auto custom = request(BootstrapFormat::Custom);
     CHECK_THROWS_WITH(bootstrap::plan_join(custom), Catch::Contains("commandSecretRef"));
+    auto talos = request(BootstrapFormat::Talos);
+    CHECK_THROWS_WITH(bootstrap::plan_join(talos), Catch::Contains("machineConfigSecretRef"));
     auto nameless = request();
     nameless.node_name.clear();
     CHECK_THROWS_WITH(bootstrap::plan_join(nameless), Catch::Contains("Node's name"));

@@ -4,20 +4,14 @@
 #include "base/hex.hpp"
 #include "base/sha256.hpp"
 #include "test/support/catch.hpp"
-#include "test/unit/bootstrap/certificate.hpp"
+#include "test/unit/bootstrap/join_requests.hpp"
 
 namespace {
 
-bootstrap::JoinRequest request() {
-    bootstrap::JoinRequest request;
-    request.format = api::v1alpha1::BootstrapFormat::K3s;
-    request.token = {"abcdef", "0123456789abcdef"};
-    request.cluster = {"https://10.0.0.1:6443", test::kCACertificate};
-    request.node_name = "workers-a1b2c";
-    request.labels = {{"topology.kubenodesmith.io/pool", "workers"}, {"node-role.kubernetes.io/worker", ""}};
-    request.taints = {{"kubenodesmith.io/unregistered", "", "NoExecute", {}}};
-    request.provider_id = "proxmox://pve/vms/100";
-    return request;
+using api::v1alpha1::BootstrapFormat;
+
+bootstrap::JoinRequest request(BootstrapFormat format = BootstrapFormat::K3s) {
+    return test::join_request(format);
 }
 
 boost::json::value config_of(const bootstrap::JoinRequest& request) {
@@ -55,9 +49,36 @@ TEST_CASE("K3s is installed in the version of the server, or is that of the imag
     auto versioned = request();
     CHECK_THAT(bootstrap::plan_join(versioned).commands.at(0).back(),
                !Catch::Contains("curl") && Catch::Contains("no version of K3s"));
-    versioned.cluster.k3s = "v1.33.1+k3s1";
+    versioned.cluster.release = "v1.33.1+k3s1";
     CHECK_THAT(bootstrap::plan_join(versioned).commands.at(0).back(),
                Catch::Contains("| INSTALL_K3S_VERSION='v1.33.1+k3s1' INSTALL_K3S_EXEC=agent sh -"));
+}
+
+TEST_CASE("An RKE2 agent is told the same at other places") {
+    auto rke2 = request(BootstrapFormat::RKE2);
+    rke2.cluster.server = "https://10.0.0.1:9345";
+    rke2.cluster.release = "v1.33.1+rke2r1";
+    const auto plan = bootstrap::plan_join(rke2);
+    CHECK(plan.files.at(0).path == "/etc/rancher/rke2/config.yaml");
+    const auto config = config_of(rke2);
+    CHECK(config.at("server") == "https://10.0.0.1:9345");
+    CHECK(config.at("token").as_string() == bootstrap::k3s_token(rke2.token, rke2.cluster.ca_pem));
+    CHECK(config.at("node-taint").at(1) == "gpu=yes:NoSchedule");
+    const auto& start = plan.commands.at(0).back();
+    CHECK_THAT(start,
+               Catch::Contains("systemctl enable --now rke2-agent; else curl") &&
+                   Catch::Contains("| INSTALL_RKE2_VERSION='v1.33.1+rke2r1' INSTALL_RKE2_TYPE=agent sh -"));
+}
+
+TEST_CASE("The version that a pool asks for goes before the server's, which may be of something else") {
+    auto asked = request();
+    asked.cluster.release = "v1.33.1+k3s1";
+    asked.version = "v1.32.5+k3s1";
+    CHECK_THAT(bootstrap::plan_join(asked).commands.at(0).back(), Catch::Contains("='v1.32.5+k3s1'"));
+    asked.version.clear();
+    asked.cluster.release = "v1.33.1+rke2r1";
+    CHECK_THAT(bootstrap::plan_join(asked).commands.at(0).back(),
+               !Catch::Contains("curl") && Catch::Contains("set bootstrap.version"));
 }
 
 TEST_CASE("An agent knows its server by what K3s itself computes of the CA") {

@@ -150,8 +150,12 @@ TEST_CASE("a control plane says once that its machines' tokens may not join, and
     world.run_for(11min);
     bootstrap(BootstrapMethod::None, BootstrapFormat::Kubeadm);
     CHECK(world.reason("Ready") == "PoolsResolved");
-    bootstrap(BootstrapMethod::CloudInit, BootstrapFormat::K3s);
-    CHECK(world.reason("Ready") == "PoolsResolved");
+    for (const auto format : {BootstrapFormat::K3s, BootstrapFormat::RKE2, BootstrapFormat::K0s}) {
+        bootstrap(BootstrapMethod::CloudInit, format);
+        CHECK(world.reason("Ready") == "PoolsResolved");
+    }
+    bootstrap(BootstrapMethod::CloudInit, BootstrapFormat::Talos);
+    CHECK(world.reason("Ready") == "TokensMayNotJoin");
     bootstrap(BootstrapMethod::CloudInit, BootstrapFormat::Kubeadm);
     CHECK(world.reason("Ready") == "TokensMayNotJoin");
     CHECK(world.reason("Stalled") == "TokensMayNotJoin");

@@ -1,6 +1,7 @@
 // Which machines are given their boot data over HTTP, and until when.
 #include "controllers/claim/act/seed_answers.hpp"
 
+#include "api/yaml.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/support/run_coroutine.hpp"
@@ -100,6 +101,38 @@ TEST_CASE("a machine is given a configuration that kubeadm of the cluster's vers
     const auto seed = serving.ask(serving.key);
     REQUIRE(seed);
     CHECK(seed->user_data.find("kubeadm.k8s.io/v1beta3") != std::string::npos);
+}
+
+TEST_CASE("a Talos machine is given the pool's machine configuration with what makes it this Node") {
+    Serving serving;
+    serving.world.server.edit<NodeSmithPool>({"default", "p"}, [](NodeSmithPool& pool) {
+        pool.spec.bootstrap->format = api::v1alpha1::BootstrapFormat::Talos;
+        pool.spec.bootstrap->machineConfigSecretRef = {"talos", "worker.yaml"};
+    });
+    serving.world.server.edit<NodeSmithClaim>(
+        kClaim, [](NodeSmithClaim& claim) { claim.status.providerID = "proxmox://pve/vms/100"; });
+    api::Secret secret;
+    secret.metadata.namespace_ = "default";
+    secret.metadata.name = "talos";
+    secret.data["worker.yaml"].value = "machine: {type: worker, token: abc.def}\n";
+    serving.world.server.put(secret);
+    serving.world.run(1s);
+    const auto told = [&serving](auto change) {
+        serving.world.server.edit<NodeSmithPool>({"default", "p"}, change);
+        const auto seed = serving.ask(serving.key);
+        REQUIRE(seed);
+        return api::parse_yaml(seed->user_data).at("machine");
+    };
+    auto machine = told([](NodeSmithPool&) {});
+    CHECK(machine.at("token") == "abc.def");
+    CHECK(machine.at("network").at("hostname") == "c");
+    CHECK(machine.at("kubelet").at("extraArgs").at("provider-id") == "proxmox://pve/vms/100");
+    // Who names Nodes then is the cloud controller manager.
+    machine = told(
+        [](NodeSmithPool& pool) { pool.spec.bootstrap->kubelet.emplace().cloudProviderExternal = true; });
+    const auto& arguments = machine.at("kubelet").at("extraArgs").as_object();
+    CHECK_FALSE(arguments.contains("provider-id"));
+    CHECK(arguments.at("cloud-provider") == "external");
 }
 
 TEST_CASE(
