@@ -15,6 +15,7 @@ inline constexpr std::string_view kClaim = "kubenodesmith.io/nodeclaim";
 inline constexpr std::string_view kHost = "kubenodesmith.io/host";
 inline constexpr std::string_view kClaimUID = "kubenodesmith.io/claim-uid";
 inline constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+inline constexpr std::string_view kRegion = "topology.kubernetes.io/region";
 inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
 inline constexpr std::string_view kArch = "kubernetes.io/arch";
 inline constexpr std::string_view kOs = "kubernetes.io/os";

@@ -24,10 +24,11 @@ BOOST_DESCRIBE_STRUCT(CloudInit, (),
                       (user, sshAuthorizedKeys, sshAuthorizedKeysSecretRef, upgradePackages,
                        userDataSecretRef, isoStorage, network, custom))
 BOOST_DESCRIBE_STRUCT(GuestAgent, (), (readyTimeout, pollInterval))
+BOOST_DESCRIBE_ENUM(ProviderIDFormat, Cluster, Region)
 BOOST_DESCRIBE_STRUCT(ProxmoxSpec, (),
-                      (endpoint, endpoints, tls, nodeWhitelist, vmIDRange, managedNodeTag, vmMemOverheadMiB,
-                       networkInterfaces, vmOptions, resourcePool, placement, template_, cloudInit,
-                       guestAgent))
+                      (endpoint, endpoints, tls, nodeWhitelist, vmIDRange, managedNodeTag, region,
+                       providerIDFormat, vmMemOverheadMiB, networkInterfaces, vmOptions, resourcePool,
+                       placement, template_, cloudInit, guestAgent))
 
 BOOST_DESCRIBE_ENUM(BootMethod, Disk, PXE, UefiHttp, VirtualMedia)
 BOOST_DESCRIBE_ENUM(BootMode, UEFI, Legacy)

@@ -110,6 +110,9 @@ struct GuestAgent {
     bool operator==(const GuestAgent&) const = default;
 };
 
+// proxmox://CLUSTER/vms/VMID, or proxmox://REGION/VMID as Proxmox' cloud controller manager has it.
+enum class ProviderIDFormat { Cluster, Region };
+
 struct ProxmoxSpec {
     std::string endpoint;                // https://host:8006/api2/json
     std::vector<std::string> endpoints;  // further ones, for failover
@@ -117,6 +120,8 @@ struct ProxmoxSpec {
     std::vector<std::string> nodeWhitelist;  // empty = all hosts
     std::optional<VMIDRange> vmIDRange;
     std::string managedNodeTag = "kubenodesmith-managed";
+    std::string region;  // label topology.kubernetes.io/region of Nodes that have none; "" = none
+    ProviderIDFormat providerIDFormat = ProviderIDFormat::Cluster;
     std::int64_t vmMemOverheadMiB = 0;
     std::vector<NetworkInterface> networkInterfaces;
     std::vector<VMOption> vmOptions;

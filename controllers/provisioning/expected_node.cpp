@@ -30,7 +30,8 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     if (!node) result.metadata.name = claim.metadata.name;
     // Its age in plans is that of the launch.
     result.metadata.creationTimestamp = claim.metadata.creationTimestamp;
-    const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider), host};
+    const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider), host,
+                                   claim::region_of(provider)};
     for (const auto& [key, value] : claim::node_labels(origin)) result.metadata.labels[key] = value;
     // A wish for a zone will be kept, but the claim's status tells the zone only when the machine is placed.
     if (!origin.zone_label.empty() && claim.status.zone.empty() && !claim.spec.zone.empty())

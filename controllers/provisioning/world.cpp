@@ -163,7 +163,7 @@ private:
         sample.status.providerRef = pool.spec.providerRef;
         if (host) sample.status.host = sample.status.zone = *host;
         const claim::NodeOrigin origin{sample, &pool, host ? claim::zone_label(provider) : std::string(),
-                                       metal};
+                                       metal, claim::region_of(provider_of(informers_, pool))};
         auto labels = claim::node_labels(origin);
         for (const auto& [key, text] : pool.spec.machineTemplate.labels) {
             const bool by_host =

@@ -41,6 +41,10 @@ std::string zone_label(const NodeSmithProvider* provider) {
     return std::string(labels::kZone);
 }
 
+std::string region_of(const NodeSmithProvider* provider) {
+    return provider && provider->spec.proxmox ? provider->spec.proxmox->region : std::string();
+}
+
 std::string note_on_zone_label(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     const auto key = provider ? zone_label(provider) : std::string();
     const auto* wanted = key.empty() ? nullptr : api::find(pool.spec.machineTemplate.labels, key);
@@ -82,6 +86,7 @@ api::StringMap node_labels(const NodeOrigin& origin) {
     const auto& status = origin.claim.status;
     if (!status.host.empty()) wanted[std::string(labels::kHost)] = status.host;
     if (!origin.zone_label.empty() && !status.zone.empty()) wanted[origin.zone_label] = status.zone;
+    if (!origin.region.empty()) wanted.try_emplace(std::string(labels::kRegion), origin.region);
     identify(wanted, origin);
     return wanted;
 }
@@ -90,7 +95,13 @@ api::Node registered(const api::Node& node, const NodeOrigin& origin) {
     auto result = node;
     const bool told_of_taints = remove_taint(result.spec.taints, taints::kUnregistered) ||
                                 node.metadata.labels->contains(std::string(labels::kClaim));
-    merge(*result.metadata.labels, node_labels(origin));
+    auto wanted = node_labels(origin);
+    // A cloud controller manager has a word on the region, too, which is not contested.
+    const std::string region(labels::kRegion);
+    if (node.metadata.labels->contains(region) && !origin.region.empty() &&
+        wanted.at(region) == origin.region)
+        wanted.erase(region);
+    merge(*result.metadata.labels, wanted);
     if (origin.pool) {
         const auto& machine = origin.pool->spec.machineTemplate;
         render_into(*result.metadata.annotations, machine.annotations, origin.claim);

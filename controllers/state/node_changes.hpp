@@ -17,10 +17,14 @@ struct NodeOrigin {
     const NodeSmithPool* pool = nullptr;
     std::string zone_label;  // key of the label that names the zone; "" = none
     const api::v1alpha1::HostSpec* host = nullptr;
+    std::string region;  // "" = none
 };
 
 // The key of the label that gets a machine's zone. Bare-metal hosts bring their own labels.
 std::string zone_label(const NodeSmithProvider* provider);
+
+// The region of a provider's machines; empty: it says none.
+std::string region_of(const NodeSmithProvider* provider);
 
 // A label of the pool's template that the zone's name overrides, said with what to do; empty: there is none.
 std::string note_on_zone_label(const NodeSmithPool& pool, const NodeSmithProvider* provider);

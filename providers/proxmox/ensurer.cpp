@@ -379,7 +379,7 @@ asio::awaitable<EnsureResult> Ensurer::progress(MachineSpec spec, MachineState s
     machine.name = spec.name;
     machine.record = spec.record;
     machine.record.task = task;
-    machine.provider_id = provider_id(cluster, spec.record.machine_id);
+    machine.provider_id = settings_.provider_id(cluster, spec.record.machine_id);
     if (settings_.has_zones()) machine.zone = spec.record.host;
     machine.cpu_cores = spec.cpu_cores;
     machine.memory_mib = spec.memory_mib;

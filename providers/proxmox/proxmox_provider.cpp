@@ -124,7 +124,7 @@ asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, s
     machine.identity = std::move(identity);
     machine.record.host = host;
     machine.record.machine_id = std::to_string(vmid);
-    machine.provider_id = provider_id(cluster, machine.record.machine_id);
+    machine.provider_id = settings_.provider_id(cluster, machine.record.machine_id);
     if (settings_.has_zones()) machine.zone = host;
     machine.cpu_cores = cpu_cores;
     machine.memory_mib = std::max<std::int64_t>(memory_mib - settings_.spec.vmMemOverheadMiB, 0);

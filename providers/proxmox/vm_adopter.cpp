@@ -80,7 +80,7 @@ asio::awaitable<Adopted> VmAdopter::adopted(const Guest& guest) {
     result.record.host = guest.node;
     result.record.machine_id = std::to_string(guest.vmid);
     const auto cluster = co_await view_.name();
-    result.provider_id = provider_id(cluster, result.record.machine_id);
+    result.provider_id = settings_.provider_id(cluster, result.record.machine_id);
     if (settings_.has_zones()) result.zone = guest.node;
     co_return result;
 }

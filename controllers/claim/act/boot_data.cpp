@@ -252,6 +252,7 @@ asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation obser
     request.version = wanted.version;
     request.pool = claim.spec.poolRef;
     request.zone = claim.status.zone;
+    request.region = region_of(observation.provider.get());
     if (auto address = address_of(observation); !address.empty())
         request.addresses.push_back(std::move(address));
     if (names_itself(wanted)) request.provider_id = claim.status.providerID;

@@ -74,7 +74,8 @@ Situation Observation::situation() const {
 }
 
 NodeOrigin Observation::origin() const {
-    return {*claim, pool.get(), zone_label(provider.get()), host ? &host->spec : nullptr};
+    return {*claim, pool.get(), zone_label(provider.get()), host ? &host->spec : nullptr,
+            region_of(provider.get())};
 }
 
 Observation Observation::with(ClaimPointer written) const {

@@ -4,6 +4,7 @@
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/identity.hpp"
+#include "controllers/state/node_changes.hpp"
 #include "scheduling/pods/tolerations.hpp"
 
 namespace controllers::claim {
@@ -109,6 +110,8 @@ bool needs_registration(const Situation& s) {
     const auto* claim = api::find(labels, api::labels::kClaim);
     const auto* pool = s.pool ? api::find(labels, s.pool->spec.poolLabelKey) : nullptr;
     const auto* host = api::find(labels, api::labels::kHost);
+    const auto region = region_of(s.provider);
+    if (!region.empty() && !api::find(labels, api::labels::kRegion)) return true;
     const bool was_moved = !s.claim.status.host.empty() && (!host || *host != s.claim.status.host);
     if (was_moved) return true;
     const bool labelled =

@@ -120,10 +120,18 @@ Settings make_settings(const ProviderConfig& config) {
     settings.spec = spec_of(config);
     check_template(settings.spec);
     check_tag(settings.spec.managedNodeTag);
+    const bool is_by_region = settings.spec.providerIDFormat == api::v1alpha1::ProviderIDFormat::Region;
+    if (is_by_region && settings.spec.region.empty())
+        refuse("region", "must be set for providerIDFormat Region");
     settings.ids = id_range(settings.spec);
     settings.vm_options = checked_vm_options(settings.spec.vmOptions);
     check_network_interfaces(settings.spec.networkInterfaces);
     return settings;
+}
+
+std::string Settings::provider_id(const std::string& cluster, const std::string& machine_id) const {
+    const bool is_by_region = spec.providerIDFormat == api::v1alpha1::ProviderIDFormat::Region;
+    return "proxmox://" + (is_by_region ? spec.region + "/" : cluster + "/vms/") + machine_id;
 }
 
 ClientOptions make_client_options(const ProviderConfig& config) {

@@ -34,6 +34,8 @@ struct Settings {
     bool are_finished_later() const { return spec.template_.has_value() || !spec.resourcePool.empty(); }
     // Where boot images are to be put; empty: on any storage that takes them.
     std::string image_storage() const { return spec.cloudInit ? spec.cloudInit->isoStorage : std::string(); }
+    // proxmox://<cluster>/vms/<vmid>, or proxmox://<region>/<vmid>.
+    std::string provider_id(const std::string& cluster, const std::string& machine_id) const;
     bool has_zones() const { return !spec.placement.zoneLabel.empty(); }
 };
 

@@ -199,11 +199,12 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         for (const auto& host : state->hosts)
             if (may_be_used(settings, host.name)) surroundings.hosts.push_back(host.name);
         const auto name = co_await view.name();
-        if (view.has_providers_name()) {
+        if (view.has_providers_name() &&
+            settings.spec.providerIDFormat == api::v1alpha1::ProviderIDFormat::Cluster) {
             health.not_visible += (health.not_visible.empty() ? "" : "; ") +
                                   ("the cluster's name is not visible without Sys.Audit on /, so providerIDs "
                                    "of new machines begin with " +
-                                   provider_id(name, ""));
+                                   settings.provider_id(name, ""));
         }
         check_rights(settings, permissions, surroundings, client.user(), health);
         check_images(settings, permissions, *state, client.user(), health);

@@ -40,10 +40,6 @@ std::string first_missing(const Settings& settings, const std::set<std::string>&
 
 }  // namespace
 
-std::string provider_id(const std::string& cluster, const std::string& machine_id) {
-    return "proxmox://" + cluster + "/vms/" + machine_id;
-}
-
 asio::awaitable<EnsureResult> HostChooser::place(MachineSpec spec) {
     const auto state = co_await view_.state(kPlacementAge);
     const auto boot = co_await starts_on_boot(state);
@@ -125,7 +121,7 @@ asio::awaitable<EnsureResult> HostChooser::with_id(MachineSpec spec, ClusterView
     machine.name = spec.name;
     machine.record.host = spec.record.host;
     machine.record.machine_id = std::to_string(*id);
-    machine.provider_id = provider_id(cluster, machine.record.machine_id);
+    machine.provider_id = settings_.provider_id(cluster, machine.record.machine_id);
     if (settings_.has_zones()) machine.zone = machine.record.host;
     machine.cpu_cores = spec.cpu_cores;
     machine.memory_mib = spec.memory_mib;

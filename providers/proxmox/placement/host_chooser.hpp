@@ -58,7 +58,4 @@ private:
     std::map<std::string, Bridges> bridges_;  // by host
 };
 
-// providerID of a machine: proxmox://<cluster>/vms/<vmid>.
-std::string provider_id(const std::string& cluster, const std::string& machine_id);
-
 }  // namespace providers::proxmox

@@ -305,6 +305,17 @@ TEST_CASE("a Node that a cloud controller manager is to initialize serves when t
     CHECK(scene.decide().step == Step::nothing);
 }
 
+TEST_CASE("in service: a region that the provider names later reaches the Node") {
+    Scene scene;
+    scene.in_service();
+    CHECK(scene.decide().step == Step::nothing);
+    if (!scene.provider.spec.proxmox) scene.provider.spec.proxmox.emplace();
+    scene.provider.spec.proxmox->region = "home-1";
+    CHECK(scene.decide().step == Step::register_node);
+    scene.node->metadata.labels["topology.kubernetes.io/region"] = "elsewhere";
+    CHECK(scene.decide().step == Step::nothing);
+}
+
 TEST_CASE("in service: lost labels come back, boot data goes") {
     Scene scene;
     scene.in_service();

@@ -91,6 +91,29 @@ TEST_CASE("providerID is left to a cloud controller that is expected, and never 
     CHECK(registered(scene.node, scene.origin()).spec.providerID == "proxmox://region/101");
 }
 
+TEST_CASE("a Node gets the region of its provider unless somebody has told it another one") {
+    Scene scene;
+    auto provider = objects::provider("proxmox");
+    CHECK(region_of(&provider).empty());
+    provider.spec.proxmox->region = "home-1";
+    const auto region = [&scene, &provider] {
+        auto origin = scene.origin();
+        origin.region = region_of(&provider);
+        const auto result = registered(scene.node, origin);
+        const auto* found = api::find(result.metadata.labels, "topology.kubernetes.io/region");
+        return found ? *found : std::string();
+    };
+    CHECK(region() == "home-1");
+    scene.node.metadata.labels["topology.kubernetes.io/region"] = "of the cloud controller manager";
+    CHECK(region() == "of the cloud controller manager");
+    scene.pool.spec.machineTemplate.labels["topology.kubernetes.io/region"] = "of the pool";
+    CHECK(region() == "of the pool");
+    scene.pool.spec.machineTemplate.labels.clear();
+    scene.node.metadata.labels->clear();
+    provider.spec.proxmox->region.clear();
+    CHECK(region().empty());
+}
+
 TEST_CASE("a leaving Node takes no new pods and no new connections, and a user's cordon stays") {
     Scene scene;
     scene.node.spec.unschedulable = true;

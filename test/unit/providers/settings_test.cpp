@@ -1,6 +1,7 @@
 #include "providers/proxmox/config/settings.hpp"
 
 #include <boost/json/parse.hpp>
+#include <regex>
 
 #include "providers/proxmox/cloning.hpp"
 #include "providers/proxmox/cluster/needed_rights.hpp"
@@ -84,6 +85,10 @@ TEST_CASE("What is wrong in a configuration is named by its field") {
          [](ProviderConfig& c) {
              c.spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr0", {}, "01:00"}};
          }},
+        {"spec.proxmox.region",
+         [](ProviderConfig& c) {
+             c.spec.proxmox->providerIDFormat = api::v1alpha1::ProviderIDFormat::Region;
+         }},
         {"bridge",
          [](ProviderConfig& c) { c.spec.proxmox->networkInterfaces = {{"net0", "virtio", "", {}, ""}}; }},
     };
@@ -93,6 +98,23 @@ TEST_CASE("What is wrong in a configuration is named by its field") {
         row.spoil(wrong);
         CHECK_THAT(complaint(wrong), Contains(row.field) && !Contains("s3cret"));
     }
+}
+
+TEST_CASE("A providerID is ours, or one that Proxmox' cloud controller manager reads") {
+    auto by_region = config();
+    by_region.spec.proxmox->region = "home-1";
+    CHECK(make_settings(by_region).provider_id("lab", "105") == "proxmox://lab/vms/105");
+    by_region.spec.proxmox->providerIDFormat = api::v1alpha1::ProviderIDFormat::Region;
+    const auto id = make_settings(by_region).provider_id("lab", "105");
+    CHECK(id == "proxmox://home-1/105");
+    // providerIDRegexp in pkg/provider/provider.go of
+    // github.com/sergelogvinov/proxmox-cloud-controller-manager; what follows the region has to be a number.
+    const std::regex theirs("^proxmox://([^/]*)/([^/]+)$");
+    std::smatch parts;
+    REQUIRE(std::regex_match(id, parts, theirs));
+    CHECK(parts[1] == "home-1");
+    CHECK(std::stoi(parts[2]) == 105);
+    CHECK_FALSE(std::regex_match(make_settings(config()).provider_id("lab", "105"), theirs));
 }
 
 TEST_CASE("Options are known by name and index") {
