@@ -10,6 +10,16 @@ constexpr const char* kNewNode = "a-new-node";
 constexpr std::int64_t kAssumedPods = 110;
 constexpr std::int64_t kAssumedDiskPercent = 15;
 
+std::optional<std::int64_t> stated_pods(const NodeSmithPool& pool) {
+    const auto& bootstrap = pool.spec.bootstrap;
+    const auto stated = bootstrap && bootstrap->kubelet ? bootstrap->kubelet->maxPods : 0;
+    return stated > 0 ? std::optional(stated) : std::nullopt;
+}
+
+bool is_joined_by_us(const NodeSmithPool& pool) {
+    return pool.spec.bootstrap && pool.spec.bootstrap->method != api::v1alpha1::BootstrapMethod::None;
+}
+
 }  // namespace
 
 api::Node new_node(const NodeSmithPool& pool, const NodeSmithProvider& provider, const std::string& host) {
@@ -42,8 +52,10 @@ api::ResourceList offered(const World& world, const NodeSmithPool& pool, const R
     poorer.cpu_millicores = std::max(poorer.cpu_millicores, said.cpuMillicores);
     poorer.memory_mib = std::max(poorer.memory_mib, said.memoryMiB);
     poorer.disk_percent = std::max<std::int64_t>(poorer.disk_percent, kAssumedDiskPercent);
-    poorer.pods = std::min(poorer.pods, kAssumedPods);
-    return poorer.allocatable(machine);
+    poorer.pods = std::min(poorer.pods, stated_pods(pool).value_or(kAssumedPods));
+    auto told = machine;
+    told.max_pods = is_joined_by_us(pool) ? stated_pods(pool).value_or(0) : 0;
+    return poorer.allocatable(told);
 }
 
 }  // namespace simulation

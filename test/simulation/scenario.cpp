@@ -232,6 +232,23 @@ void draw_metal(Dice& dice, Scenario& scenario) {
     scenario.pools.push_back(pool);
 }
 
+// A cloud controller manager beside us, and pools that say what their kubelets are told.
+void draw_neighbours(Dice& dice, Scenario& scenario) {
+    using api::v1alpha1::ProviderIDFormat;
+    for (auto& provider : scenario.providers) {
+        if (!provider.spec.proxmox || !dice.chance(0.3)) continue;
+        provider.spec.proxmox->region = "home-1";
+        if (dice.chance(0.5)) provider.spec.proxmox->providerIDFormat = ProviderIDFormat::Region;
+    }
+    for (auto& pool : scenario.pools) {
+        const bool is_told = dice.chance(0.3);
+        if (!is_told || !pool.spec.bootstrap) continue;
+        auto& kubelet = pool.spec.bootstrap->kubelet.emplace();
+        kubelet.maxPods = dice.one_of<std::int64_t>({0, 16, 60, 250});
+        kubelet.cloudProviderExternal = dice.chance(0.5);
+    }
+}
+
 void draw_keeping(Dice& dice, Scenario& scenario) {
     for (auto& pool : scenario.pools) pool.spec.scaleUp.keepFailed = dice.chance(0.3) ? 1 : 0;
     scenario.keeps_in_peace = dice.chance(0.7);
@@ -265,6 +282,7 @@ Scenario draw_scenario(base::Random& random, Variety variety) {
     draw_keeping(dice, scenario);
     scenario.hosts_are_reachable = dice.chance(0.5);
     if (dice.chance(0.25)) confine_to_pools(scenario.proxmox, scenario.providers);
+    draw_neighbours(dice, scenario);
     return scenario;
 }
 

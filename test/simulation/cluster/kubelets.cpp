@@ -12,6 +12,7 @@ constexpr std::chrono::seconds kMonitorGrace{40};
 constexpr std::chrono::seconds kPatience{300};
 constexpr std::chrono::seconds kLostPodsAfter{20};
 constexpr std::chrono::seconds kPodStart{2};
+constexpr std::chrono::seconds kCloudProviderTakes{20};
 // As large as the server that it is on.
 constexpr std::int64_t kNetworkRootMiB = 2 * 1024 * 1024;
 constexpr std::chrono::milliseconds kLongestLag = std::chrono::seconds{60};
@@ -37,7 +38,7 @@ api::ResourceList KubeletHabits::capacity(const Registration& machine) const {
     return {{"cpu", api::Quantity::of(machine.cpu_cores)},
             {"memory", api::Quantity::of_mebibytes(machine.memory_mib)},
             {"ephemeral-storage", api::Quantity::of_mebibytes(disk)},
-            {"pods", api::Quantity::of(pods)}};
+            {"pods", api::Quantity::of(machine.max_pods > 0 ? machine.max_pods : pods)}};
 }
 
 api::ResourceList KubeletHabits::allocatable(const Registration& machine) const {
@@ -100,6 +101,9 @@ api::Node Kubelets::fresh_node(const Registration& registration) const {
     node.metadata.labels[std::string(api::labels::kArch)] = "amd64";
     node.metadata.labels[std::string(api::labels::kOs)] = "linux";
     node.spec.taints = registration.taints;
+    if (registration.awaits_cloud_provider)
+        node.spec.taints.push_back({std::string(api::taints::kUninitialized), "true",
+                                    std::string(api::taints::kNoSchedule), std::nullopt});
     node.spec.providerID = registration.provider_id;
     auto now = api::Time(clock_.wall_now());
     set_taint(node.spec.taints, api::taints::kNotReady, true, now);
@@ -128,7 +132,7 @@ bool Kubelets::join(const Registration& registration) {
     }
     Kubelet kubelet;
     kubelet.registration = registration;
-    kubelet.unfit_since = clock_.now();
+    kubelet.registered_at = kubelet.unfit_since = clock_.now();
     kubelets_[registration.system_uuid] = kubelet;
     judge_.poke_after(registration.ready_after);
     return true;
@@ -170,10 +174,28 @@ void Kubelets::judge() {
     for (auto& [uuid, kubelet] : kubelets_) judge(kubelet);
 }
 
+void Kubelets::initialize(const Kubelet& kubelet, const api::Node& node) {
+    if (!api::find_taint(node.spec.taints, api::taints::kUninitialized, api::taints::kNoSchedule)) return;
+    const auto due = kubelet.registered_at + kCloudProviderTakes;
+    if (clock_.now() < due) {
+        judge_.poke_after(due - clock_.now());
+        return;
+    }
+    trace_.line("cloud controller", "initializes Node ", node.metadata.name);
+    server_.edit<api::Node>({"", node.metadata.name}, [](api::Node& known) {
+        std::erase_if(known.spec.taints,
+                      [](const api::Taint& taint) { return taint.key == api::taints::kUninitialized; });
+        if (known.spec.providerID.empty()) known.spec.providerID = "proxmox://cloud/" + known.metadata.name;
+        known.metadata.labels[std::string(api::labels::kRegion)] = "cloud";
+    });
+}
+
 void Kubelets::judge(Kubelet& kubelet) {
     const auto& name = kubelet.registration.node;
     const auto* node = view_.find<api::Node>({"", name});
     if (!node || node->status.nodeInfo.systemUUID != kubelet.registration.system_uuid) return;
+    initialize(kubelet, *node);
+    node = view_.find<api::Node>({"", name});
     auto now = clock_.now();
     if (kubelet.up && !kubelet.started && now < kubelet.unfit_since + kubelet.registration.ready_after) {
         judge_.poke_after(kubelet.unfit_since + kubelet.registration.ready_after - now);

@@ -25,6 +25,8 @@ struct Registration {
     api::StringMap labels;
     std::vector<api::Taint> taints;
     std::string provider_id;
+    std::int64_t max_pods = 0;           // 0: as kubelets of the seed have it
+    bool awaits_cloud_provider = false;  // registers with the taint that a cloud controller manager takes off
     base::Duration ready_after = std::chrono::seconds{5};
 };
 
@@ -72,6 +74,7 @@ private:
         bool wiped = false;
         bool well = true;
         bool started = false;  // Ready for the first time
+        base::TimePoint registered_at{};
         base::TimePoint silent_since{};
         base::TimePoint unfit_since{};
         base::TimePoint schedulable_at{};  // while it is Ready
@@ -81,6 +84,8 @@ private:
     api::Node fresh_node(const Registration& registration) const;
     void judge();
     void judge(Kubelet& kubelet);
+    // What a cloud controller manager does with a Node that waits for it, in its own time.
+    void initialize(const Kubelet& kubelet, const api::Node& node);
     void write_readiness(Kubelet& kubelet, const api::Node& node, api::ConditionStatus ready);
     base::Duration draw_lag();
     void give_up_pods(const Kubelet& kubelet, const std::string& node);

@@ -169,6 +169,8 @@ Guests::Seed Guests::read_seed(const proxmox::MachineView& machine) const {
             auto value = text_of(argument.as_object(), "value");
             if (argument.at("name") == "node-labels") result.labels = parse_labels(value);
             if (argument.at("name") == "provider-id") result.provider_id = value;
+            if (argument.at("name") == "max-pods") result.max_pods = std::stoll(value);
+            if (argument.at("name") == "cloud-provider") result.awaits_cloud_provider = value == "external";
         }
     }
     return {std::move(result), is_ours ? token.substr(0, token.find('.')) : std::string()};
