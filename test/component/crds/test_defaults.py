@@ -39,11 +39,16 @@ def test_a_pool_with_optional_parts(cluster):
     spec = created(cluster, "NodeSmithPool", {"spec.bootstrap": {}, "spec.machineTemplate.flexible": {},
                                               "spec.disruption.budgets": [{}]})
     assert spec["bootstrap"] == {
-        "method": "None", "format": "Kubeadm", "delivery": "ISO", "tokenTTL": "30m", "approval": "Operator",
+        "method": "None", "format": "Kubeadm", "delivery": "ISO", "tokenTTL": "30m", "approval": "Operator", "userData": "CloudConfig",
         "readyCommand": ["systemctl", "is-system-running", "--wait"], "acceptDegraded": True, "execTimeout": "5m"}
     assert spec["machineTemplate"]["flexible"] == {"cpuCores": {"min": 1, "max": 64, "step": 1},
                                                    "memoryMiB": {"min": 1024, "max": 262144, "step": 512}}
     assert spec["disruption"]["budgets"] == [{"nodes": "10%"}]
+
+
+def test_a_pool_that_tells_its_kubelets_something(cluster):
+    spec = created(cluster, "NodeSmithPool", {"spec.bootstrap": {"kubelet": {}}})
+    assert spec["bootstrap"]["kubelet"] == {"maxPods": 0, "cloudProviderExternal": False}
 
 
 def test_a_proxmox_provider(cluster):
@@ -52,6 +57,7 @@ def test_a_proxmox_provider(cluster):
     proxmox = spec["proxmox"]
     assert proxmox["managedNodeTag"] == "kubenodesmith-managed"
     assert proxmox["vmMemOverheadMiB"] == 0
+    assert proxmox["providerIDFormat"] == "Cluster"
     assert proxmox["tls"] == {"insecureSkipVerify": False}
     assert proxmox["placement"] == {
         "strategy": "Spread", "minAvailable": {"cpuCores": 0, "memoryMiB": 0}, "cpuAllocationPercent": 400,

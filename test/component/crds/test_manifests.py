@@ -29,6 +29,7 @@ def test_samples_apply_and_apply_again_without_a_change(clean, folder, how):
 def test_a_claim_by_hand_and_the_workloads_apply(clean):
     clean.kubectl("apply", "--validate=strict", "-f", SAMPLES / "claim.yaml")
     clean.kubectl("apply", "--validate=strict", "--dry-run=server", "-f", SAMPLES / "workloads")
+    clean.kubectl("apply", "--validate=strict", "--dry-run=server", "-f", SAMPLES / "formats")
 
 
 def test_the_commands_of_the_go_project_apply_our_samples(clean):
@@ -38,7 +39,7 @@ def test_the_commands_of_the_go_project_apply_our_samples(clean):
 
 
 def test_every_sample_is_covered_by_these_tests():
-    covered = {"homelab", "netboot", "bare-metal", "demo", "workloads", "claim.yaml"}
+    covered = {"homelab", "netboot", "bare-metal", "demo", "formats", "workloads", "claim.yaml"}
     assert {path.name for path in SAMPLES.iterdir()} == covered
 
 
