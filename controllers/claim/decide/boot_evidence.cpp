@@ -11,8 +11,8 @@ using api::v1alpha1::BootstrapMethod;
 
 namespace {
 
-constexpr std::string_view kByIso = "an ISO image with cloud-init's data";
-constexpr std::string_view kByHttp = "cloud-init's data over HTTP";
+constexpr std::string_view kCloudInit = "cloud-init's data";
+constexpr std::string_view kOverHttp = " over HTTP";
 constexpr std::string_view kByAgent = "a script that its guest agent runs";
 
 std::string by_itself(const NodeSmithProvider* provider) {
@@ -27,16 +27,23 @@ std::string by_itself(const NodeSmithProvider* provider) {
     return what + " (bootstrap.method None)";
 }
 
+std::string document_text(const Bootstrap& bootstrap) {
+    using namespace api::v1alpha1;
+    if (bootstrap.format == BootstrapFormat::Talos) return "its machine configuration";
+    if (bootstrap.userData == BootstrapUserData::Ignition) return "its Ignition configuration";
+    return std::string(kCloudInit);
+}
+
 // cloud-init is at work in it for what we handed out.
 bool is_by_cloud_init(const api::v1alpha1::ClaimBoot& boot) {
-    return boot.delivery == kByIso || boot.delivery == kByHttp;
+    return boot.delivery.find(kCloudInit) != std::string::npos;
 }
 
 std::vector<std::string> sights(const api::v1alpha1::ClaimBoot& boot, const std::string& silence) {
     std::vector<std::string> seen;
     if (boot.startedTime) seen.push_back("it runs since " + boot.startedTime->str());
     if (boot.fetchedTime) seen.push_back("it fetched its boot data at " + boot.fetchedTime->str());
-    if (!boot.fetchedTime && boot.delivery == kByHttp)
+    if (!boot.fetchedTime && boot.delivery.ends_with(kOverHttp))
         seen.emplace_back("no request for its boot data was seen");
     if (boot.agentTime)
         seen.push_back("its guest agent answered at " + boot.agentTime->str() +
@@ -76,7 +83,9 @@ std::string endpoint_advice(const ClaimStatus& status) {
 std::string delivery_of(const Bootstrap& bootstrap, const NodeSmithProvider* provider) {
     if (bootstrap.method == BootstrapMethod::GuestAgent) return std::string(kByAgent);
     if (bootstrap.method == BootstrapMethod::None) return by_itself(provider);
-    return std::string(bootstrap.delivery == BootstrapDelivery::HTTP ? kByHttp : kByIso);
+    const auto what = document_text(bootstrap);
+    const bool is_by_http = bootstrap.delivery == BootstrapDelivery::HTTP;
+    return is_by_http ? what + std::string(kOverHttp) : "an ISO image with " + what;
 }
 
 bool is_loopback(std::string_view endpoint) {

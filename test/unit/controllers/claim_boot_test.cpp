@@ -104,6 +104,26 @@ TEST_CASE("whether boot data that the operator serves was fetched is told") {
     }
 }
 
+TEST_CASE("a machine without cloud-init is told of by the document that it boots with") {
+    Boot scene;
+    auto bootstrap = Boot::bootstrap(api::v1alpha1::BootstrapMethod::CloudInit);
+    SECTION("Talos") {
+        bootstrap.format = api::v1alpha1::BootstrapFormat::Talos;
+        scene.boot.delivery = delivery_of(bootstrap, &scene.provider);
+        CHECK_THAT(scene.told(), Contains("by an ISO image with its machine configuration;"));
+        bootstrap.delivery = api::v1alpha1::BootstrapDelivery::HTTP;
+        scene.boot.delivery = delivery_of(bootstrap, &scene.provider);
+        CHECK_THAT(scene.told(), Contains("by its machine configuration over HTTP;") &&
+                                     Contains("no request for its boot data was seen"));
+    }
+    SECTION("Ignition") {
+        bootstrap.userData = api::v1alpha1::BootstrapUserData::Ignition;
+        scene.boot.delivery = delivery_of(bootstrap, &scene.provider);
+        CHECK_THAT(scene.told(), Contains("by an ISO image with its Ignition configuration;"));
+    }
+    CHECK_THAT(scene.told(), !Contains("cloud-init"));
+}
+
 TEST_CASE("an API server at a loopback address is told of while the machine is waited for, and afterwards") {
     for (const auto* endpoint : {"127.0.0.1:9", "127.8.0.1:6443", "[::1]:6443", "localhost:6443"}) {
         Boot scene;
