@@ -38,7 +38,9 @@ version="-X k8s.io/component-base/version.gitVersion=$kubernetes -X k8s.io/compo
 for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm kubectl; do
     build "$program" "k8s.io/kubernetes/cmd/$program" "$version"
 done
-build testnode ./cmd/testnode "$version"
+for program in testnode hollownode; do
+    build "$program" "./cmd/$program" "$version"
+done
 build etcd go.etcd.io/etcd/server/v3 ""
 build kwok sigs.k8s.io/kwok/cmd/kwok ""
 build helm helm.sh/helm/v3/cmd/helm "-X helm.sh/helm/v3/internal/version.version=$(version_of helm.sh/helm/v3)"

@@ -11,14 +11,15 @@ from processes import Processes  # noqa: E402
 
 
 class ProxmoxSimulator:
-    """Starts proxmox-simulator; its machines boot by testnode and join the given cluster."""
+    """Starts proxmox-simulator; its machines boot by the program `guest` and join the given cluster."""
 
-    def __init__(self, folder, bin_dir, cluster, world=None, netboot_kubeconfig=None):
+    def __init__(self, folder, bin_dir, cluster, world=None, netboot_kubeconfig=None, guest="testnode"):
         self.folder = Path(folder)
         self.program = Path(bin_dir) / "proxmox-simulator"
         self.cluster = cluster
         self.world = world
         self.netboot_kubeconfig = netboot_kubeconfig
+        self.guest = guest
         self.processes = Processes(self.folder)
         self.request_log = self.folder / "requests.jsonl"
         self.facts = {}
@@ -28,7 +29,7 @@ class ProxmoxSimulator:
         ready = self.folder / "ready.json"
         ready.unlink(missing_ok=True)
         argv = [self.program, "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--state", self.folder,
-                "--testnode", self.cluster.program("testnode"),
+                "--testnode", self.cluster.program(self.guest),
                 "--request-log", self.request_log, "--ready-file", ready]
         if self.world:
             argv += ["--world", self.world]

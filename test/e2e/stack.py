@@ -117,9 +117,10 @@ class Operator:
 
 
 class Stack:
-    def __init__(self, folder, world=None, netboot=False):
+    def __init__(self, folder, world=None, netboot=False, guest="testnode"):
         """`world`: what the Proxmox cluster holds from the start, as in its simulator's world_file.hpp.
-        `netboot`: machines that boot from the network find an image that joins by itself."""
+        `netboot`: machines that boot from the network find an image that joins by itself.
+        `guest`: the program of the test control plane that machines boot."""
         self.folder = Path(folder)
         self.world = None
         if world is not None:
@@ -127,6 +128,7 @@ class Stack:
             self.world.write_text(json.dumps(world))
         self.cluster = Cluster(self.folder / "cluster")
         self.netboot = netboot
+        self.guest = guest
         self.proxmox = None
         self.operator = None
 
@@ -134,7 +136,7 @@ class Stack:
         self.cluster.start(die_with_parent=True)
         try:
             image = self.cluster.bootstrap_kubeconfig(self.folder / "netboot.kubeconfig") if self.netboot else None
-            self.proxmox = ProxmoxSimulator(self.folder / "proxmox", BIN, self.cluster, self.world, image).start(die_with_parent=True)
+            self.proxmox = ProxmoxSimulator(self.folder / "proxmox", BIN, self.cluster, self.world, image, self.guest).start(die_with_parent=True)
         except BaseException:
             self.cluster.stop()
             raise

@@ -1,0 +1,225 @@
+"""Machines that real programs make Nodes: kubeadm joins them by what the operator handed out, Kubernetes' own kubelet runs them."""
+
+import base64
+import functools
+import json
+import os
+import subprocess
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import manifests
+import pytest
+from cluster import fixtures
+from pki import openssl
+from stack import USER, Stack, is_true, read_log, running_pods, wait_for
+
+MACHINES = int(os.environ.get("REAL_KUBELETS") or 6)
+REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+CLIENT, SERVING = "kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"
+CONTROLLER_MANAGER = "system:serviceaccount:kube-system:certificate-controller"
+# What `kubeadm init --config` is given by those who want serving certificates that are signed.
+INIT = [{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "serverTLSBootstrap": True, "cgroupDriver": "cgroupfs",
+         "failCgroupV1": False}]
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    with Stack(tmp_path_factory.mktemp("stack"), guest="hollownode") as running:
+        program = running.cluster.program("hollownode")
+        tried = subprocess.run([program, "--probe"], capture_output=True, text=True, check=False)
+        if tried.returncode != 0:
+            pytest.skip(tried.stderr)
+        running.run_as_its_account()
+        upload_configuration(running)
+        running.operator.start().wait_ready()
+        yield running
+
+
+def upload_configuration(stack):
+    """What `kubeadm init` leaves for those who join."""
+    cluster = {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration", "kubernetesVersion": server_version(stack),
+               "controlPlaneEndpoint": stack.cluster.server.removeprefix("https://")}
+    file = stack.folder / "init.yaml"
+    file.write_text("\n---\n".join(json.dumps(document) for document in [cluster, *INIT]))
+    for phase in ("kubeadm", "kubelet"):
+        subprocess.run([stack.cluster.program("kubeadm"), "init", "phase", "upload-config", phase, "--config", file,
+                        "--kubeconfig", stack.cluster.kubeconfig], check=True, capture_output=True, text=True)
+
+
+def server_version(stack):
+    return stack.cluster.api("GET", "/version")["gitVersion"]
+
+
+def requests(stack):
+    return stack.cluster.api("GET", REQUESTS)["items"]
+
+
+def requests_of(stack, node, signer, requester=None):
+    """Requests of that Node's kubelet; with `requester` only those made under a name that begins so."""
+    return [r for r in requests(stack) if r["spec"]["signerName"] == signer and subject_of(r["spec"]["request"]) == f"system:node:{node}"
+            and r["spec"]["username"].startswith(requester or "")]
+
+
+@functools.cache
+def subject_of(pem):
+    """CN of a request for a certificate, base64 as in the API."""
+    return openssl("req", "-noout", "-subject", "-nameopt", "multiline", stdin=base64.b64decode(pem)).decode().rpartition("commonName")[2].strip(" =\n")
+
+
+def signed(request):
+    return any(c["type"] == "Approved" for c in request["status"].get("conditions", [])) and "certificate" in request["status"]
+
+
+def approvers(stack):
+    """Who approved which request, by the API server's own record."""
+    found = {}
+    for event in read_log(stack.cluster.audit_log):
+        what = event.get("objectRef", {})
+        if (what.get("resource"), what.get("subresource")) == ("certificatesigningrequests", "approval") and event["responseStatus"]["code"] == 200:
+            found[what["name"]] = event["user"]["username"]
+    return found
+
+
+class Machine:
+    """One machine of the simulated Proxmox cluster, as a person who sits at it."""
+
+    def __init__(self, stack, node):
+        self.stack, self.node = stack, node
+        found = next(m for m in stack.proxmox.machines() if m["name"] == node)
+        self.uuid = found["uuid"]
+        self.disk = stack.proxmox.folder / "machines" / f"{found['vmid']}-{self.uuid}" / "disk"
+
+    def certificate(self):
+        """The file of the kubelet's present certificate and key as a client; links are the machine's own paths."""
+        folder = self.disk / "root/var/lib/kubelet/pki"
+        return folder / Path(os.readlink(folder / "kubelet-client-current.pem")).name
+
+    def systemctl(self, command):
+        subprocess.run([self.stack.cluster.program("hollownode"), "--state-dir", self.disk, "--system-uuid", self.uuid, "--systemctl", command],
+                       check=True, capture_output=True)
+
+    def wait_for_heartbeat(self):
+        """Until a kubelet that lives now has renewed the Node's Lease and says that it is Ready."""
+        start = datetime.now(timezone.utc).isoformat()
+        lease = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{self.node}"
+        wait_for("a heartbeat", lambda: self.stack.cluster.api("GET", lease)["spec"]["renewTime"] > start[:26])
+        wait_for("a Ready Node", lambda: is_true(self.stack.cluster.api("GET", f"/api/v1/nodes/{self.node}"), "Ready"))
+
+    def starts(self):
+        """How often a kubelet was started."""
+        return (self.disk / "machine.log").read_text().count('"Kubelet version"')
+
+    def containers(self):
+        return [c["containerID"] for p in running_pods(self.stack.pods()) if p["spec"]["nodeName"] == self.node
+                for c in p["status"]["containerStatuses"]]
+
+    def lives(self):
+        pid = self.disk / "machine.pid"
+        return pid.exists() and Path(f"/proc/{pid.read_text()}").exists()
+
+
+def apart(replicas):
+    """One pod on each Node."""
+    alone = {"labelSelector": {"matchLabels": {"app": "shop"}}, "topologyKey": "kubernetes.io/hostname"}
+    return manifests.deployment("shop", replicas, cpu="500m", memory="512Mi",
+                                affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [alone]}})
+
+
+def settled(stack, count):
+    claims = stack.claims()
+    return len(claims) == count and all(is_true(c, "Ready") for c in claims)
+
+
+def test_real_programs_join_and_run_pods(stack):
+    network = {"mode": "Static", "addresses": ["10.97.1.1-10.97.1.250"]}
+    stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": MACHINES}, template={"network": network}))
+    stack.apply(apart(MACHINES))
+    wait_for(f"{MACHINES} Ready claims", lambda: settled(stack, MACHINES), 600)
+    wait_for("a pod on each", lambda: len({p["spec"]["nodeName"] for p in running_pods(stack.pods())}) == MACHINES, 300)
+    wait_for("the end of all tokens", lambda: not stack.bootstrap_tokens())
+
+    nodes = {n["metadata"]["name"]: n for n in stack.nodes()}
+    addresses = {c["metadata"]["name"]: c["status"]["addresses"] for c in stack.claims()}
+    for name, node in nodes.items():
+        assert node["status"]["nodeInfo"]["kubeletVersion"] == server_version(stack)
+        assert node["status"]["nodeInfo"]["systemUUID"] == Machine(stack, name).uuid
+        assert [a["address"] for a in node["status"]["addresses"] if a["type"] == "InternalIP"] == addresses[name]
+        assert not node["spec"].get("taints")
+
+
+def test_the_operator_alone_approved_what_they_asked_for(stack):
+    for name in [n["metadata"]["name"] for n in stack.nodes()]:
+        wait_for("its serving certificate", lambda name=name: [r for r in requests_of(stack, name, SERVING) if signed(r)])
+        assert [r for r in requests_of(stack, name, CLIENT, "system:bootstrap:") if signed(r)]
+        assert Machine(stack, name).certificate().exists()
+    wait_for("a decision on each request", lambda: all(map(signed, requests(stack))))
+    who = approvers(stack)
+    assert {who[r["metadata"]["name"]] for r in requests(stack)} == {USER}
+    assert not [e for e in stack.events() if e["reason"] in ("CertificateLeft", "CertificateDenied")]
+
+
+def test_a_kubelet_that_restarts_needs_no_second_certificate(stack):
+    machine = Machine(stack, stack.nodes()[0]["metadata"]["name"])
+    before, starts, containers = {r["metadata"]["name"] for r in requests(stack)}, machine.starts(), machine.containers()
+    machine.systemctl("restart kubelet")
+    machine.wait_for_heartbeat()
+    assert machine.starts() == starts + 1
+    assert containers and machine.containers() == containers
+    assert {r["metadata"]["name"] for r in requests(stack)} == before
+    assert settled(stack, MACHINES)
+
+
+AUTHORITY = """
+[ca]
+default_ca = cluster
+[cluster]
+database = {folder}/index
+new_certs_dir = {folder}
+rand_serial = yes
+default_md = sha256
+policy = any
+unique_subject = no
+[any]
+organizationName = supplied
+commonName = supplied
+"""
+
+
+def age(stack, machine, folder):
+    """The kubelet's client certificate becomes one for the same key that ends in five minutes."""
+    current = machine.certificate()
+    (folder / "index").write_text("")
+    (folder / "ca.conf").write_text(AUTHORITY.format(folder=folder))
+    request = folder / "request.pem"
+    request.write_bytes(openssl("req", "-new", "-key", current, "-subj", f"/O=system:nodes/CN=system:node:{machine.node}"))
+    ca, now = stack.cluster.pki, datetime.now(timezone.utc)
+    start, end = ((now + timedelta(minutes=minutes)).strftime("%Y%m%d%H%M%SZ") for minutes in (-1000, 5))
+    aged = openssl("ca", "-batch", "-notext", "-config", folder / "ca.conf", "-cert", ca / "ca.crt", "-keyfile", ca / "ca.key",
+                   "-startdate", start, "-enddate", end, "-in", request)
+    current.write_bytes(aged + openssl("pkey", "-in", current))
+    return current
+
+
+def test_a_certificate_that_ends_is_renewed(stack, tmp_path):
+    name = stack.nodes()[0]["metadata"]["name"]
+    machine = Machine(stack, name)
+    machine.systemctl("stop kubelet")
+    aged = age(stack, machine, tmp_path)
+    machine.systemctl("start kubelet")
+    (renewal,) = wait_for("a renewed certificate", lambda: [r for r in requests_of(stack, name, CLIENT, "system:node:") if signed(r)])
+    # Any Node may renew its own: kubeadm has the cluster approve that.
+    assert approvers(stack)[renewal["metadata"]["name"]] == CONTROLLER_MANAGER
+    wait_for("it on the disk", lambda: machine.certificate() != aged)
+    machine.wait_for_heartbeat()
+    assert settled(stack, MACHINES)
+
+
+def test_a_machine_that_goes_leaves_nothing_pending(stack):
+    machines = [Machine(stack, n["metadata"]["name"]) for n in stack.nodes()]
+    stack.apply(apart(MACHINES - 1))
+    wait_for("one machine less", lambda: settled(stack, MACHINES - 1) and len(stack.nodes()) == MACHINES - 1)
+    names = {n["metadata"]["name"] for n in stack.nodes()}
+    assert [m.lives() for m in machines] == [m.node in names for m in machines]
+    assert all(map(signed, requests(stack)))
+    assert not stack.bootstrap_tokens()
