@@ -7,14 +7,18 @@ cd "$(dirname "$0")/.."
 module=$PWD/test/controlplane
 bin=$PWD/build/controlplane/bin
 stamps=$PWD/build/controlplane/stamps
-inputs=$(cat "$module"/go.* "$module"/cmd/*/*.go | sha256sum)
+oldest=$module/oldest
 go=
 
-# build PROGRAM PACKAGE LDFLAGS: unless it is there ready-made, or its stamp says that nothing changed.
+# inputs_of MODULE: a hash of what its programs are made of.
+inputs_of() { { cat "$1"/go.*; [[ ! -d $1/cmd ]] || cat "$1"/cmd/*/*.go; } | sha256sum; }
+
+# build PROGRAM PACKAGE LDFLAGS [MODULE]: unless it is there ready-made, or its stamp says that nothing changed.
 build() {
-    local program=$1 package=$2 ldflags="-s -w $3"
+    local program=$1 package=$2 ldflags="-s -w $3" module=${4:-$module}
     [[ -z ${CONTROLPLANE_BIN:-} || ! -x $CONTROLPLANE_BIN/$program ]] || return 0
-    local stamp="$inputs $ldflags $package"
+    local stamp
+    stamp="$(inputs_of "$module") $ldflags $package"
     if [[ -x $bin/$program && -f $stamps/$program && $(<"$stamps/$program") == "$stamp" ]]; then return 0; fi
 
     [[ -n $go ]] || go=$(hack/setup_go.sh)
@@ -26,14 +30,18 @@ build() {
     echo "$stamp" >"$stamps/$program"
 }
 
-# version_of MODULE
-version_of() { awk -v name="$1" '$1 == name { print $2; exit }' "$module/go.mod"; }
+# version_of NAME [MODULE]: of what a module requires
+version_of() { awk -v name="$1" '{ sub(/^require /, "") } $1 == name { print $2; exit }' "${2:-$module}/go.mod"; }
+
+# flags_of KUBERNETES-VERSION: without these, kubectl and kubelets say v0.0.0.
+flags_of() {
+    local major minor package=k8s.io/component-base/version
+    IFS=. read -r major minor _ <<<"${1#v}"
+    echo "-X $package.gitVersion=$1 -X $package.gitMajor=$major -X $package.gitMinor=$minor"
+}
 
 mkdir -p "$bin" "$stamps"
-kubernetes=$(version_of k8s.io/kubernetes)
-IFS=. read -r major minor _ <<<"${kubernetes#v}"
-# Without these, kubectl and kubelets say v0.0.0.
-version="-X k8s.io/component-base/version.gitVersion=$kubernetes -X k8s.io/component-base/version.gitMajor=$major -X k8s.io/component-base/version.gitMinor=$minor"
+version=$(flags_of "$(version_of k8s.io/kubernetes)")
 
 for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm kubectl; do
     build "$program" "k8s.io/kubernetes/cmd/$program" "$version"
@@ -44,3 +52,5 @@ done
 build etcd go.etcd.io/etcd/server/v3 ""
 build kwok sigs.k8s.io/kwok/cmd/kwok ""
 build helm helm.sh/helm/v3/cmd/helm "-X helm.sh/helm/v3/internal/version.version=$(version_of helm.sh/helm/v3)"
+# The oldest Kubernetes that we promise has only its kubeadm here: it judges what we write for such clusters.
+build kubeadm-oldest k8s.io/kubernetes/cmd/kubeadm "$(flags_of "$(version_of k8s.io/kubernetes "$oldest")")" "$oldest"

@@ -22,22 +22,26 @@ MC9aobU8
 -----END CERTIFICATE-----
 )";
 
-std::string kubeadm() {
+constexpr const char* kNewest = "kubeadm";
+constexpr const char* kOldest = "kubeadm-oldest";  // of the oldest version that we promise
+
+std::string path_of(const std::string& program) {
     const char* folder = std::getenv("CONTROLPLANE_BIN");
-    const auto path = std::filesystem::path(folder ? folder : DEFAULT_CONTROLPLANE_BIN) / "kubeadm";
-    if (!std::filesystem::exists(path)) {
-        std::cout << "skipped: there is no " << path << "; `make setup` builds it\n";
-        std::exit(77);
+    for (const auto* candidate : {folder, DEFAULT_CONTROLPLANE_BIN}) {
+        if (candidate == nullptr) continue;
+        const auto path = std::filesystem::path(candidate) / program;
+        if (std::filesystem::exists(path)) return path;
     }
-    return path;
+    std::cout << "skipped: there is no " << program << "; `make setup` builds it\n";
+    std::exit(77);
 }
 
 // The exit status of `kubeadm config validate`; its complaints go to the test's output.
-int validate(const std::string& configuration) {
+int validate(const std::string& configuration, const char* program = kNewest) {
     const auto file =
         std::filesystem::temp_directory_path() / ("join-" + std::to_string(std::rand()) + ".yaml");
     std::ofstream(file) << configuration;
-    const int status = std::system((kubeadm() + " config validate --config " + file.string()).c_str());
+    const int status = std::system((path_of(program) + " config validate --config " + file.string()).c_str());
     std::filesystem::remove(file);
     return status;
 }
@@ -50,12 +54,8 @@ bootstrap::JoinRequest request() {
     return request;
 }
 
-}  // namespace
-
-TEST_CASE("kubeadm accepts the join configurations that we render") {
-    auto plain = request();
-    CHECK(validate(bootstrap::kubeadm_join_configuration(plain)) == 0);
-
+// With all that a join configuration can hold.
+bootstrap::JoinRequest full_request() {
     auto full = request();
     full.cluster.server = "https://[fd00::1]:6443";
     full.labels = {{"topology.kubenodesmith.io/pool", "workers"}, {"example.com/quoted", "true"}};
@@ -65,10 +65,31 @@ TEST_CASE("kubeadm accepts the join configurations that we render") {
     full.kubelet.extraArgs = {{"v", "2"}, {"image-gc-high-threshold", "80"}};
     full.kubelet.maxPods = 250;
     full.kubelet.cloudProviderExternal = true;
+    return full;
+}
+
+}  // namespace
+
+TEST_CASE("kubeadm accepts the join configurations that we render") {
+    auto plain = request();
+    CHECK(validate(bootstrap::kubeadm_join_configuration(plain)) == 0);
+
+    auto full = full_request();
     CHECK(validate(bootstrap::kubeadm_join_configuration(full)) == 0);
 
     full.cluster.minor = 30;
     CHECK(validate(bootstrap::kubeadm_join_configuration(full)) == 0);
+}
+
+TEST_CASE("kubeadm of the oldest version that we promise accepts what we render for a cluster of it") {
+    auto plain = request();
+    auto full = full_request();
+    plain.cluster.minor = full.cluster.minor = 29;
+    CHECK(validate(bootstrap::kubeadm_join_configuration(plain), kOldest) == 0);
+    CHECK(validate(bootstrap::kubeadm_join_configuration(full), kOldest) == 0);
+
+    full.cluster.minor = 31;
+    CHECK(validate(bootstrap::kubeadm_join_configuration(full), kOldest) != 0);
 }
 
 TEST_CASE("kubeadm refuses what is wrong, so its consent means something") {
