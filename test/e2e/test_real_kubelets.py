@@ -9,8 +9,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import manifests
+import proxmox_world
 import pytest
-from cluster import fixtures
+from cluster import free_ports
 from pki import openssl
 from stack import USER, Stack, is_true, read_log, running_pods, wait_for
 
@@ -32,7 +33,8 @@ def stack(tmp_path_factory):
             pytest.skip(tried.stderr)
         running.run_as_its_account()
         upload_configuration(running)
-        running.operator.start().wait_ready()
+        (port,) = free_ports(1)
+        running.operator.start(f"--bootstrap-bind-address=127.0.0.1:{port}", f"--bootstrap-advertise-url=http://127.0.0.1:{port}").wait_ready()
         yield running
 
 
@@ -87,12 +89,17 @@ class Machine:
     def __init__(self, stack, node):
         self.stack, self.node = stack, node
         found = next(m for m in stack.proxmox.machines() if m["name"] == node)
-        self.uuid = found["uuid"]
+        self.uuid, self.path = found["uuid"], f"/nodes/{found['node']}/qemu/{found['vmid']}"
         self.disk = stack.proxmox.folder / "machines" / f"{found['vmid']}-{self.uuid}" / "disk"
+
+    def address(self):
+        """What its guest agent tells."""
+        told = proxmox_world.api(self.stack.proxmox, "GET", f"{self.path}/agent/network-get-interfaces")
+        return next(a["ip-address"] for i in told["result"] if i["name"] != "lo" for a in i["ip-addresses"])
 
     def certificate(self):
         """The file of the kubelet's present certificate and key as a client; links are the machine's own paths."""
-        folder = self.disk / "root/var/lib/kubelet/pki"
+        folder = self.disk / "rootfs/var/lib/kubelet/pki"
         return folder / Path(os.readlink(folder / "kubelet-client-current.pem")).name
 
     def systemctl(self, command):
@@ -132,19 +139,17 @@ def settled(stack, count):
 
 
 def test_real_programs_join_and_run_pods(stack):
-    network = {"mode": "Static", "addresses": ["10.97.1.1-10.97.1.250"]}
-    stack.apply(*manifests.everything(stack.proxmox, limits={"maxNodes": MACHINES}, template={"network": network}))
-    stack.apply(apart(MACHINES))
+    stack.apply(manifests.secret(stack.proxmox), manifests.provider(stack.proxmox, vmOptions=[{"name": "agent", "value": "1"}]),
+                manifests.pool(limits={"maxNodes": MACHINES}), manifests.control_plane(), apart(MACHINES))
     wait_for(f"{MACHINES} Ready claims", lambda: settled(stack, MACHINES), 600)
     wait_for("a pod on each", lambda: len({p["spec"]["nodeName"] for p in running_pods(stack.pods())}) == MACHINES, 300)
     wait_for("the end of all tokens", lambda: not stack.bootstrap_tokens())
 
     nodes = {n["metadata"]["name"]: n for n in stack.nodes()}
-    addresses = {c["metadata"]["name"]: c["status"]["addresses"] for c in stack.claims()}
     for name, node in nodes.items():
         assert node["status"]["nodeInfo"]["kubeletVersion"] == server_version(stack)
         assert node["status"]["nodeInfo"]["systemUUID"] == Machine(stack, name).uuid
-        assert [a["address"] for a in node["status"]["addresses"] if a["type"] == "InternalIP"] == addresses[name]
+        assert [a["address"] for a in node["status"]["addresses"] if a["type"] == "InternalIP"] == [Machine(stack, name).address()]
         assert not node["spec"].get("taints")
 
 
@@ -156,7 +161,7 @@ def test_the_operator_alone_approved_what_they_asked_for(stack):
     wait_for("a decision on each request", lambda: all(map(signed, requests(stack))))
     who = approvers(stack)
     assert {who[r["metadata"]["name"]] for r in requests(stack)} == {USER}
-    assert not [e for e in stack.events() if e["reason"] in ("CertificateLeft", "CertificateDenied")]
+    assert not [e for e in stack.events() if e["reason"] == "CertificateDenied"]
 
 
 def test_a_kubelet_that_restarts_needs_no_second_certificate(stack):
@@ -223,3 +228,25 @@ def test_a_machine_that_goes_leaves_nothing_pending(stack):
     assert [m.lives() for m in machines] == [m.node in names for m in machines]
     assert all(map(signed, requests(stack)))
     assert not stack.bootstrap_tokens()
+
+
+OTHER_WAYS = {
+    "by-http": {"bootstrap": {"method": "CloudInit", "delivery": "HTTP"}},
+    "by-agent": {"bootstrap": {"method": "GuestAgent", "readyCommand": ["true"]}},
+    "static": {"template": {"network": {"mode": "Static", "addresses": ["10.97.1.1-10.97.1.9"]}}},
+}
+
+
+def test_other_ways_to_hand_out_end_in_the_same_join(stack):
+    before = {c["metadata"]["name"] for c in stack.claims()}
+    stack.apply(*(manifests.pool(name, limits={"minNodes": 1}, **changes) for name, changes in OTHER_WAYS.items()))
+    wait_for("their claims", lambda: settled(stack, len(before) + len(OTHER_WAYS)))
+    claims = {c["spec"]["poolRef"]: c for c in stack.claims() if c["metadata"]["name"] not in before}
+    assert set(claims) == set(OTHER_WAYS)
+    for claim in claims.values():
+        name = claim["metadata"]["name"]
+        wait_for("its serving certificate", lambda name=name: [r for r in requests_of(stack, name, SERVING) if signed(r)])
+        assert {approvers(stack)[r["metadata"]["name"]] for r in requests_of(stack, name, CLIENT) + requests_of(stack, name, SERVING)} == {USER}
+    node = stack.cluster.api("GET", f"/api/v1/nodes/{claims['static']['metadata']['name']}")
+    assert [a["address"] for a in node["status"]["addresses"] if a["type"] == "InternalIP"] == claims["static"]["status"]["addresses"]
+    wait_for("the end of all tokens", lambda: not stack.bootstrap_tokens())

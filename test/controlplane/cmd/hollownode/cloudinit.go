@@ -79,12 +79,20 @@ func (m *machine) readBoot() (*bootData, error) {
 	return boot, err
 }
 
-// address is the first static one of the network configuration (version 2) beside the user-data; without one, what the simulated DHCP
-// server would give is not known here, and the machine takes one of its own.
+// dhcp is the address that the simulator left beside the disk; without one the machine takes any.
+func (m *machine) dhcp() string {
+	raw, err := os.ReadFile(filepath.Join(m.stateDir, "..", "dhcp-address"))
+	if err != nil {
+		return "10.99.0.1"
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// address is the first static one of the network configuration (version 2) beside the user-data, or else from DHCP.
 func (m *machine) address() (string, error) {
 	raw, err := os.ReadFile(filepath.Join(filepath.Dir(m.userData), "network-config"))
 	if errors.Is(err, os.ErrNotExist) {
-		return "10.99.0.1", nil
+		return m.dhcp(), nil
 	}
 	if err != nil {
 		return "", err
@@ -112,7 +120,7 @@ func (m *machine) address() (string, error) {
 			return address.String(), nil
 		}
 	}
-	return "10.99.0.1", nil
+	return m.dhcp(), nil
 }
 
 func (m *machine) writeFiles(config *cloudConfig) error {

@@ -18,7 +18,7 @@ const (
 	runtimeSocket = "unix:///run/containerd/containerd.sock"
 )
 
-func (m *machine) root() string            { return filepath.Join(m.stateDir, "root") }
+func (m *machine) root() string            { return filepath.Join(m.stateDir, "rootfs") }
 func (m *machine) path(name string) string { return filepath.Join(m.root(), name) }
 
 // stay is the machine: it boots, reports, and runs until it is killed or its creator has ended.
@@ -98,5 +98,5 @@ func (m *machine) firstBoot(in *inside, boot *bootData) error {
 		return failed
 	}
 	// What the simulator takes as the sign of a disk that has joined before.
-	return os.Symlink("root"+flagsEnv, filepath.Join(m.stateDir, filepath.Base(flagsEnv)))
+	return link("rootfs"+flagsEnv, filepath.Join(m.stateDir, filepath.Base(flagsEnv)))
 }

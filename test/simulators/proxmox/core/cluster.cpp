@@ -5,6 +5,7 @@
 #include "base/sha256.hpp"
 #include "test/simulators/proxmox/core/cloudinit.hpp"
 #include "test/simulators/proxmox/core/error.hpp"
+#include "test/simulators/proxmox/core/guest_answers.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/property_string.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
@@ -157,6 +158,7 @@ MachineView Cluster::view(const Machine& machine) const {
     result.memory_mib = memory_mib(config);
     result.config = config;
     result.boot_order = boot_order(config);
+    result.address = first_address(machine);
     if (config.contains("smbios1")) {
         auto smbios = parse_properties(property_group("smbios1"), config.at("smbios1"));
         result.uuid = lower(smbios["uuid"]);

@@ -71,6 +71,10 @@ json::object supported() {
 
 }  // namespace
 
+std::string first_address(const Machine& machine) {
+    return std::string(interface_address(machine, "0").at("ip-address").as_string());
+}
+
 json::value guest_answer(const Machine& machine, const std::string& command, std::int64_t now) {
     if (command == "ping") return json::object{};
     if (command == "info") return supported();

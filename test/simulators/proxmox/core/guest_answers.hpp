@@ -14,4 +14,7 @@ namespace json = boost::json;
 // which Proxmox passes on with status 200. The machine is running.
 json::value guest_answer(const Machine& machine, const std::string& command, std::int64_t now);
 
+// The address that the guest's agent tells of net0.
+std::string first_address(const Machine& machine);
+
 }  // namespace proxmox_simulator

@@ -34,6 +34,7 @@ struct MachineView {
     std::string cdrom_volume;   // its volume ID
     std::optional<SeedFiles> cloudinit_drive;  // of the generated cloud-init drive
     std::vector<std::string> boot_order;       // device names: scsi0, net0, ...
+    std::string address;                       // of net0, as its guest's agent tells it
     Config config;
 };
 

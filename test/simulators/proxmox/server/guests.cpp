@@ -132,6 +132,7 @@ asio::awaitable<void> Guests::boot(std::shared_ptr<Guest> guest, MachineView mac
                                        "--memory-mib", std::to_string(machine.memory_mib),
                                        "--name",       machine.name};
     std::filesystem::create_directories(guest->folder / "disk");
+    write_text(guest->folder / "dhcp-address", machine.address);
     bool network = !machine.boot_order.empty() && machine.boot_order.front().starts_with("net");
     bool joined_before = std::filesystem::exists(guest->folder / "disk" / "kubeadm-flags.env");
     if (seed) {
