@@ -13,7 +13,7 @@ import proxmox_world
 import pytest
 from cluster import free_ports
 from pki import openssl
-from stack import USER, Stack, is_true, read_log, running_pods, wait_for
+from stack import USER, Stack, is_true, read_log, running_pods, wait_for, wait_until
 
 MACHINES = int(os.environ.get("REAL_KUBELETS") or 6)
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
@@ -73,7 +73,7 @@ def signed(request):
     return any(c["type"] == "Approved" for c in request["status"].get("conditions", [])) and "certificate" in request["status"]
 
 
-def approvers(stack):
+def approvals(stack):
     """Who approved which request, by the API server's own record."""
     found = {}
     for event in read_log(stack.cluster.audit_log):
@@ -81,6 +81,12 @@ def approvers(stack):
         if (what.get("resource"), what.get("subresource")) == ("certificatesigningrequests", "approval") and event["responseStatus"]["code"] == 200:
             found[what["name"]] = event["user"]["username"]
     return found
+
+
+def approvers(stack, approved):
+    """Who approved these; what has been answered is logged a moment later."""
+    names = [request["metadata"]["name"] for request in approved]
+    return set(wait_until("their approval in the log", lambda: [approvals(stack).get(name) for name in names], all))
 
 
 class Machine:
@@ -118,7 +124,8 @@ class Machine:
         return (self.disk / "machine.log").read_text().count('"Kubelet version"')
 
     def containers(self):
-        return [c["containerID"] for p in running_pods(self.stack.pods()) if p["spec"]["nodeName"] == self.node
+        """Since when those of its pods run."""
+        return [c["state"]["running"]["startedAt"] for p in running_pods(self.stack.pods()) if p["spec"]["nodeName"] == self.node
                 for c in p["status"]["containerStatuses"]]
 
     def lives(self):
@@ -159,8 +166,7 @@ def test_the_operator_alone_approved_what_they_asked_for(stack):
         assert [r for r in requests_of(stack, name, CLIENT, "system:bootstrap:") if signed(r)]
         assert Machine(stack, name).certificate().exists()
     wait_for("a decision on each request", lambda: all(map(signed, requests(stack))))
-    who = approvers(stack)
-    assert {who[r["metadata"]["name"]] for r in requests(stack)} == {USER}
+    assert approvers(stack, requests(stack)) == {USER}
     assert not [e for e in stack.events() if e["reason"] == "CertificateDenied"]
 
 
@@ -173,6 +179,18 @@ def test_a_kubelet_that_restarts_needs_no_second_certificate(stack):
     assert containers and machine.containers() == containers
     assert {r["metadata"]["name"] for r in requests(stack)} == before
     assert settled(stack, MACHINES)
+
+
+def test_a_machine_that_is_reset_comes_back_as_the_same_node(stack):
+    machine = Machine(stack, stack.nodes()[0]["metadata"]["name"])
+    before, starts, containers = {r["metadata"]["name"] for r in requests(stack)}, machine.starts(), machine.containers()
+    proxmox_world.api(stack.proxmox, "POST", f"{machine.path}/status/reset")
+    wait_for("its kubelet", lambda: machine.starts() == starts + 1)
+    machine.wait_for_heartbeat()
+    # A container runtime that starts anew has lost its containers.
+    wait_for("its pod's new container", lambda: machine.containers() and max(machine.containers()) > max(containers))
+    assert {r["metadata"]["name"] for r in requests(stack)} == before
+    wait_for("Ready claims", lambda: settled(stack, MACHINES))
 
 
 AUTHORITY = """
@@ -214,7 +232,7 @@ def test_a_certificate_that_ends_is_renewed(stack, tmp_path):
     machine.systemctl("start kubelet")
     (renewal,) = wait_for("a renewed certificate", lambda: [r for r in requests_of(stack, name, CLIENT, "system:node:") if signed(r)])
     # Any Node may renew its own: kubeadm has the cluster approve that.
-    assert approvers(stack)[renewal["metadata"]["name"]] == CONTROLLER_MANAGER
+    assert approvers(stack, [renewal]) == {CONTROLLER_MANAGER}
     wait_for("it on the disk", lambda: machine.certificate() != aged)
     machine.wait_for_heartbeat()
     assert settled(stack, MACHINES)
@@ -225,7 +243,7 @@ def test_a_machine_that_goes_leaves_nothing_pending(stack):
     stack.apply(apart(MACHINES - 1))
     wait_for("one machine less", lambda: settled(stack, MACHINES - 1) and len(stack.nodes()) == MACHINES - 1)
     names = {n["metadata"]["name"] for n in stack.nodes()}
-    assert [m.lives() for m in machines] == [m.node in names for m in machines]
+    wait_for("its end", lambda: [m.lives() for m in machines] == [m.node in names for m in machines])
     assert all(map(signed, requests(stack)))
     assert not stack.bootstrap_tokens()
 
@@ -246,7 +264,7 @@ def test_other_ways_to_hand_out_end_in_the_same_join(stack):
     for claim in claims.values():
         name = claim["metadata"]["name"]
         wait_for("its serving certificate", lambda name=name: [r for r in requests_of(stack, name, SERVING) if signed(r)])
-        assert {approvers(stack)[r["metadata"]["name"]] for r in requests_of(stack, name, CLIENT) + requests_of(stack, name, SERVING)} == {USER}
+        assert approvers(stack, requests_of(stack, name, CLIENT) + requests_of(stack, name, SERVING)) == {USER}
     node = stack.cluster.api("GET", f"/api/v1/nodes/{claims['static']['metadata']['name']}")
     assert [a["address"] for a in node["status"]["addresses"] if a["type"] == "InternalIP"] == claims["static"]["status"]["addresses"]
     wait_for("the end of all tokens", lambda: not stack.bootstrap_tokens())
