@@ -46,10 +46,6 @@ build: ## Build the C++ programs and tests into build/PRESET (programs: build/PR
 test: setup ## Run all tests, the suited ones also under sanitizers (TREES=release: without)
 	@hack/test.py --jobs $(JOBS) $(TREES)
 
-.PHONY: kubelets
-kubelets: programs ## Let real kubeadm and kubelets make 20 machines Nodes (REAL_KUBELETS=n), and tell how long it took
-	REAL_KUBELETS=$(or $(REAL_KUBELETS),20) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q -p no:cacheprovider --durations=5 test/e2e/test_real_kubelets.py
-
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin
