@@ -10,9 +10,10 @@ namespace bootstrap {
 namespace {
 
 namespace json = boost::json;
-using api::v1alpha1::NetworkMode;
 
 constexpr std::string_view kHeader = "#cloud-config\n";
+// https://cloudinit.readthedocs.io/en/latest/howto/disable_cloud_init.html
+constexpr const char* kDisabledMarker = "/etc/cloud/cloud-init.disabled";
 
 json::array strings(const std::vector<std::string>& values) {
     json::array array;
@@ -59,12 +60,6 @@ json::array write_files(const JoinPlan& plan) {
     return files;
 }
 
-json::object ethernet(const NetworkRequest& request) {
-    if (request.mac_address.empty()) return {{"match", {{"name", "e*"}}}};
-    // Renderers other than netplan know an interface by its name only, so that is set as well.
-    return {{"match", {{"macaddress", request.mac_address}}}, {"set-name", "eth0"}};
-}
-
 }  // namespace
 
 std::string user_data(const GuestSettings& settings, const JoinPlan& plan) {
@@ -72,51 +67,24 @@ std::string user_data(const GuestSettings& settings, const JoinPlan& plan) {
     document["hostname"] = settings.hostname;
     document["preserve_hostname"] = false;
     if (!document.contains("manage_etc_hosts")) document["manage_etc_hosts"] = true;
-    if (!settings.user.empty() && !document.contains("user")) document["user"] = settings.user;
+    if (!settings.user.empty() && !document.contains("user")) {
+        // As a mapping: the image's default user, with its groups and rights, under another name. A text
+        // alone meant the same until cloud-init 27.2.
+        document["user"] = {{"name", settings.user}};
+    }
     if (!document.contains("package_upgrade")) document["package_upgrade"] = settings.upgrade_packages;
     append(document, "ssh_authorized_keys", strings(settings.ssh_authorized_keys));
     append(document, "write_files", write_files(plan));
     json::array commands;
     for (const auto& command : plan.commands) commands.push_back(strings(command));
+    commands.push_back({"touch", kDisabledMarker});
     append(document, "runcmd", commands);
     return std::string(kHeader) + to_yaml(document);
-}
-
-// https://cloudinit.readthedocs.io/en/latest/howto/disable_cloud_init.html
-void end_cloud_init(JoinPlan& plan) {
-    plan.commands.push_back({"touch", "/etc/cloud/cloud-init.disabled"});
 }
 
 std::string meta_data(std::string_view claim_uid, std::int64_t attempt, std::string_view hostname) {
     return to_yaml({{"instance-id", std::string(claim_uid) + "-" + std::to_string(attempt)},
                     {"local-hostname", std::string(hostname)}});
-}
-
-std::string network_config(const NetworkRequest& request) {
-    const auto& network = request.network;
-    const bool is_static = network.mode == NetworkMode::Static;
-    const bool names = !network.nameservers.empty() || !network.searchDomains.empty();
-    if (!is_static && !names && request.mac_address.empty()) return {};
-    if (is_static && request.address.empty()) {
-        throw std::invalid_argument("network.mode Static needs an address for the machine");
-    }
-    auto interface = ethernet(request);
-    if (is_static) {
-        interface["dhcp4"] = false;
-        interface["addresses"] = strings({request.address + "/" + std::to_string(network.prefixLength)});
-        if (!network.gateway.empty()) {
-            const bool v6 = network.gateway.find(':') != std::string::npos;
-            interface["routes"] =
-                json::array{{{"to", v6 ? "::/0" : "0.0.0.0/0"}, {"via", json::string(network.gateway)}}};
-        }
-    } else {
-        interface["dhcp4"] = true;
-    }
-    if (names) {
-        interface["nameservers"] = {{"addresses", strings(network.nameservers)},
-                                    {"search", strings(network.searchDomains)}};
-    }
-    return to_yaml({{"version", 2}, {"ethernets", {{"primary", interface}}}});
 }
 
 }  // namespace bootstrap

@@ -2,12 +2,12 @@
 // https://cloudinit.readthedocs.io/en/latest/reference/datasources/nocloud.html
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "api/v1alpha1/proxmox.hpp"
 #include "bootstrap/join.hpp"
 
 namespace bootstrap {
@@ -26,25 +26,13 @@ struct OwnUserDataError : std::invalid_argument {
 };
 
 // Everything of the user's own document is kept; its lists stand before ours, so its commands prepare the
-// machine before it joins. The host name is always ours. Holds what the plan holds.
+// machine before it joins. The host name is always ours. The last command ends cloud-init: boot data is gone
+// after the join, and a later boot would take what it cannot find for a new instance, with new SSH host keys
+// and without its static addresses. Holds what the plan holds.
 // Throws OwnUserDataError if the user's own document is no #cloud-config, or contradicts ours in kind.
 std::string user_data(const GuestSettings& settings, const JoinPlan& plan);
 
-// Adds the end of cloud-init to what a machine does once: later boots are none of its business. For boot data
-// that is not there for ever but whose place the machine still knows: cloud-init would ask for it at each
-// boot, and take what it cannot find for a new instance.
-void end_cloud_init(JoinPlan& plan);
-
 // Another attempt of a claim is another instance: cloud-init runs anew.
 std::string meta_data(std::string_view claim_uid, std::int64_t attempt, std::string_view hostname);
-
-struct NetworkRequest {
-    api::v1alpha1::MachineNetwork network;
-    std::string address;      // of this machine, for Static: without prefix length
-    std::string mac_address;  // of the interface; empty: the one whose name begins with "e"
-};
-// Version 2. Empty if nothing needs to be said: cloud-init then asks DHCP on the first interface.
-// Throws std::invalid_argument if Static lacks the address.
-std::string network_config(const NetworkRequest& request);
 
 }  // namespace bootstrap

@@ -61,6 +61,7 @@ Placeholders placeholders(const JoinRequest& request) {
             {"K3sCAHash", k3s_ca_hash(ca)},
             {"KubeletArgs", kubelet_line(request.kubelet)},
             {"Labels", label_list(request.labels)},
+            {"MACAddresses", base::joined(request.mac_addresses, ",")},
             {"MaxPods", maxPods > 0 ? std::to_string(maxPods) : ""},
             {"NodeName", request.node_name},
             {"Pool", request.pool},

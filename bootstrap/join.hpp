@@ -29,6 +29,7 @@ struct JoinRequest {
     std::string zone;
     std::string region;
     std::vector<std::string> addresses;
+    std::vector<std::string> mac_addresses;
 
     // For Custom a shell script with placeholders, for Talos a machine configuration.
     std::string given;

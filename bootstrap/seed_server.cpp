@@ -27,26 +27,23 @@ constexpr int kNotFound = 404;
 constexpr int kMethodNotAllowed = 405;
 constexpr int kUnavailable = 503;
 
-// A kind of content: the file's name and what of the seed it holds; nullopt: this seed has no such file.
+// A kind of content: the file's name and what of the seed it holds.
 struct SeedFile {
     std::string_view name;
-    std::function<std::optional<std::string>(const Seed&)> content;
+    std::function<std::string(const Seed&)> content;
     std::string_view type = "text/plain; charset=utf-8";
 };
 
 const std::array<SeedFile, 5>& seed_files() {
     static const std::array<SeedFile, 5> kFiles{{
-        {"user-data", [](const Seed& seed) { return std::optional(seed.user_data); }},
-        {"meta-data", [](const Seed& seed) { return std::optional(seed.meta_data); }},
+        {"user-data", [](const Seed& seed) { return seed.user_data; }},
+        {"meta-data", [](const Seed& seed) { return seed.meta_data; }},
         // Always asked for: without an answer cloud-init waits and asks again.
-        {"vendor-data", [](const Seed&) { return std::optional(std::string()); }},
-        {"network-config",
-         [](const Seed& seed) {
-             return seed.network_config.empty() ? std::nullopt : std::optional(seed.network_config);
-         }},
+        {"vendor-data", [](const Seed&) { return std::string(); }},
+        // For this, too, where there is nothing to say.
+        {"network-config", [](const Seed& seed) { return seed.network_config; }},
         // All of them in one, for BMCs, which insert images and nothing else.
-        {kSeedImage, [](const Seed& seed) { return std::optional(nocloud_image(seed)); },
-         "application/octet-stream"},
+        {kSeedImage, [](const Seed& seed) { return nocloud_image(seed); }, "application/octet-stream"},
     }};
     return kFiles;
 }
@@ -111,9 +108,8 @@ asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpReques
         base::log::warning("Could not make boot data that a machine asked for", {{"error", failure}});
         co_return answer(kUnavailable, "not available now\n");
     }
-    const auto content = seed ? file->content(*seed) : std::nullopt;
-    if (!content) co_return answer(kNotFound, "not found\n");
-    co_return part_of(answer(kOk, *content, file->type), range_of(request));
+    if (!seed) co_return answer(kNotFound, "not found\n");
+    co_return part_of(answer(kOk, file->content(*seed), file->type), range_of(request));
 }
 
 }  // namespace

@@ -35,14 +35,23 @@ public:
     virtual asio::awaitable<std::string> url(MachineRecord placed) = 0;
 };
 
+struct GuestAddress {
+    std::string address;  // with prefix length: 10.0.4.50/24, fd00::5/64
+    std::string gateway;  // empty: none
+};
+// A network interface as the guest is told of it.
+struct GuestInterface {
+    std::string name;  // net0
+    bool dhcp = true;
+    std::vector<GuestAddress> addresses;  // one for each family
+};
 // What the guest is told by the hypervisor's own means (Proxmox' cloud-init drive). Empty: as the image has
 // it.
 struct GuestSettings {
     std::string user;
     std::vector<std::string> ssh_authorized_keys;  // "type key comment"
     bool upgrade_packages = false;
-    std::string address;  // with prefix length: 10.0.4.50/24; empty: DHCP
-    std::string gateway;
+    std::vector<GuestInterface> interfaces;
     std::vector<std::string> nameservers;
     std::vector<std::string> search_domains;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -30,6 +31,8 @@ struct MachineSpec {
     std::vector<std::string> avoid_hosts;  // hosts where earlier attempts failed: used last
     std::vector<Reservation> reservations;
     std::string last_placed_host;  // for round robin
+    // By name of the interface (net0), for those that are to have one that is known before the start.
+    std::map<std::string, std::string> mac_addresses;
     // Outlive the call. Null: the image joins by itself; the guest's settings are the image's own.
     BootImageSource* boot_image = nullptr;
     GuestSettingsSource* guest = nullptr;

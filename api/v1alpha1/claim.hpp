@@ -42,6 +42,13 @@ struct ClaimBoot {
     bool operator==(const ClaimBoot&) const = default;
 };
 
+// A network interface of the machine, chosen before it is made.
+struct ClaimInterface {
+    std::string name;  // net0
+    std::string macAddress;
+    bool operator==(const ClaimInterface&) const = default;
+};
+
 struct ClaimStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -60,6 +67,7 @@ struct ClaimStatus {
     std::optional<ClaimFailure> lastFailure;
     std::optional<Time> waitsForRoomSince;  // no host can take the machine of this attempt
     std::vector<std::string> addresses;
+    std::vector<ClaimInterface> networkInterfaces;
     std::optional<ClaimBoot> boot;
     std::optional<Time> keptSince;  // its machine never joined and is kept, stopped (scaleUp.keepFailed)
     std::string bootstrapTokenID;

@@ -36,7 +36,7 @@ BOOST_DESCRIBE_STRUCT(PoolSpec, (),
                        scaleUp, scaleDown, disruption))
 
 BOOST_DESCRIBE_STRUCT(PoolClaims, (), (pending, ready, failed, deleting))
-BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim))
+BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim, interface))
 BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, kind, count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(LearnedOffer, (), (templateHash, pods, ephemeralStorageMiB))
 BOOST_DESCRIBE_STRUCT(KeptMachine, (), (claim, host, machineID, message, time))

@@ -115,6 +115,7 @@ struct PoolClaims {
 struct AddressReservation {
     std::string address;
     std::string claim;
+    std::string interface;  // "" = net0
     bool operator==(const AddressReservation&) const = default;
 };
 

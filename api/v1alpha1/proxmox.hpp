@@ -72,6 +72,32 @@ struct Template {
 
 enum class NetworkMode { DHCP, Static };
 
+// A second family beside the first: IPv6 addresses of an interface.
+struct IPv6Network {
+    std::vector<std::string> addresses;  // single addresses or ranges
+    std::int32_t prefixLength = 64;
+    std::string gateway;
+    bool operator==(const IPv6Network&) const = default;
+};
+
+struct NetworkRoute {
+    std::string to;  // 10.9.0.0/16
+    std::string via;
+    bool operator==(const NetworkRoute&) const = default;
+};
+
+// An interface beside the one that has the default route.
+struct FurtherInterface {
+    std::string name;  // net0 to net31
+    NetworkMode mode = NetworkMode::DHCP;
+    std::vector<std::string> addresses;
+    std::int32_t prefixLength = 24;
+    std::optional<IPv6Network> ipv6;  // its gateway has no meaning here
+    std::optional<std::int32_t> mtu;
+    std::vector<NetworkRoute> routes;
+    bool operator==(const FurtherInterface&) const = default;
+};
+
 // Addresses for machines; a Pool's replaces its Provider's as a whole.
 struct MachineNetwork {
     NetworkMode mode = NetworkMode::DHCP;
@@ -80,6 +106,11 @@ struct MachineNetwork {
     std::string gateway;
     std::vector<std::string> nameservers;
     std::vector<std::string> searchDomains;
+    std::string interface = "net0";  // that has addresses, gateways, mtu and routes of this
+    std::optional<IPv6Network> ipv6;
+    std::optional<std::int32_t> mtu;
+    std::vector<NetworkRoute> routes;
+    std::vector<FurtherInterface> interfaces;
     bool operator==(const MachineNetwork&) const = default;
 };
 

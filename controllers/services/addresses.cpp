@@ -1,8 +1,10 @@
 #include "controllers/services/addresses.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
+#include "bootstrap/network_config.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/services/address_ranges.hpp"
 
@@ -10,57 +12,138 @@ namespace controllers {
 
 namespace {
 
+using api::v1alpha1::AddressReservation;
+using api::v1alpha1::MachineNetwork;
+
 bool share_addresses(const NodeSmithPool& a, const NodeSmithPool& b) {
     return a.metadata.namespace_ == b.metadata.namespace_ && a.spec.providerRef == b.spec.providerRef;
 }
 
-Addresses::Refusal exhausted(const api::v1alpha1::MachineNetwork& network) {
-    return {kAddressesExhausted, "no address of network.addresses is free (of " +
-                                     std::to_string(count_addresses(network.addresses)) +
+// What an interface of each machine is to have: one address out of these.
+struct AddressWish {
+    std::string interface;
+    std::string field;
+    std::vector<std::string> addresses;
+    bool is_second = false;  // ipv6
+};
+
+std::vector<AddressWish> wishes_of(const MachineNetwork& network) {
+    std::vector<AddressWish> ranges;
+    for (const auto& one : bootstrap::by_interface(network)) {
+        const bool is_own = one.interface == network.interface;
+        const auto field = is_own ? "network." : "network.interfaces[" + one.interface + "].";
+        if (one.mode == api::v1alpha1::NetworkMode::Static)
+            ranges.push_back({one.interface, field + "addresses", one.addresses, false});
+        if (one.ipv6) ranges.push_back({one.interface, field + "ipv6.addresses", one.ipv6->addresses, true});
+    }
+    return ranges;
+}
+
+// With a second family the first one is IPv4: the family tells whose an address is.
+void check_families(const MachineNetwork& network) {
+    for (const auto& one : bootstrap::by_interface(network)) {
+        if (!one.ipv6) continue;
+        if (std::ranges::any_of(one.addresses, bootstrap::is_ipv6))
+            throw std::invalid_argument("interface " + one.interface +
+                                        " has IPv6 addresses in addresses and in ipv6.addresses: leave them "
+                                        "in ipv6.addresses");
+        if (!std::ranges::all_of(one.ipv6->addresses, bootstrap::is_ipv6))
+            throw std::invalid_argument("ipv6.addresses of interface " + one.interface +
+                                        " holds an IPv4 address");
+    }
+}
+
+Addresses::Refusal exhausted(const AddressWish& range) {
+    return {kAddressesExhausted, "no address of " + range.field + " is free (of " +
+                                     std::to_string(count_addresses(range.addresses)) +
                                      "): add some, or lower maxNodes"};
+}
+
+bool serves(const AddressReservation& reservation, const AddressWish& range, bool has_second) {
+    const bool is_second = has_second && bootstrap::is_ipv6(reservation.address);
+    return interface_of(reservation) == range.interface && is_second == range.is_second;
+}
+
+// Those that `held` lacks are taken from `taken`'s rest.
+std::variant<Addresses::Reserved, Addresses::Refusal> choose(const MachineNetwork& network,
+                                                             const Addresses::Reserved& held,
+                                                             const std::string& claim,
+                                                             std::set<std::string> taken) {
+    Addresses::Reserved chosen;
+    const auto ranges = wishes_of(network);
+    for (const auto& range : ranges) {
+        const bool has_second = std::ranges::any_of(
+            ranges, [&](const AddressWish& r) { return r.is_second && r.interface == range.interface; });
+        const auto known = std::ranges::find_if(
+            held, [&](const auto& reservation) { return serves(reservation, range, has_second); });
+        if (known != held.end()) {
+            chosen.push_back(*known);
+            continue;
+        }
+        const auto address = choose_address(range.addresses, taken);
+        if (!address) return exhausted(range);
+        taken.insert(*address);
+        chosen.push_back({*address, claim, range.interface});
+    }
+    return chosen;
+}
+
+Addresses::Reserved held_by(const NodeSmithPool& pool, const std::string& claim) {
+    Addresses::Reserved held;
+    std::ranges::copy_if(pool.status.addresses, std::back_inserter(held),
+                         [&](const auto& reservation) { return reservation.claim == claim; });
+    return held;
+}
+
+NodeSmithPool with_reservations(NodeSmithPool pool, const std::string& claim,
+                                const Addresses::Reserved& reserved) {
+    auto& all = pool.status.addresses;
+    std::erase_if(all, [&](const auto& reservation) { return reservation.claim == claim; });
+    all.insert(all.end(), reserved.begin(), reserved.end());
+    return pool;
 }
 
 }  // namespace
 
-std::string reserved_address(const NodeSmithPool& pool, const std::string& claim) {
-    for (const auto& reservation : pool.status.addresses) {
-        if (reservation.claim == claim) return reservation.address;
-    }
-    return {};
+std::string interface_of(const AddressReservation& reservation) {
+    return reservation.interface.empty() ? "net0" : reservation.interface;
 }
 
-asio::awaitable<std::variant<std::string, Addresses::Refusal>> Addresses::reserve(
-    kube::ObjectKey key, std::string claim, api::v1alpha1::MachineNetwork network) {
+bool gives_addresses(const MachineNetwork& network) {
+    return !wishes_of(network).empty();
+}
+
+asio::awaitable<std::variant<Addresses::Reserved, Addresses::Refusal>> Addresses::reserve(
+    kube::ObjectKey key, std::string claim, MachineNetwork network) {
     const auto pool = informers_.pools.store().get(key);
     if (!pool) co_return Refusal{reasons::kPoolMissing, "there is no pool " + key.name};
-    auto address = reserved_address(*pool, claim);
-    if (address.empty()) {
-        std::optional<std::string> chosen;
-        std::string wrong;
-        try {
-            chosen = choose_address(network.addresses, taken(*pool, network));
-        } catch (const std::invalid_argument& error) {
-            wrong = error.what();
-        }
-        if (!wrong.empty()) co_return Refusal{kAddressesInvalid, wrong};
-        if (!chosen) co_return exhausted(network);
-        address = *chosen;
-        auto after = *pool;
-        after.status.addresses.push_back({address, claim});
-        co_await write_status(client_, informers_.pools, *pool, std::move(after));
+    const auto held = held_by(*pool, claim);
+    std::variant<Reserved, Refusal> choice;
+    try {
+        check_families(network);
+        choice = choose(network, held, claim, taken(*pool, network));
+    } catch (const std::invalid_argument& error) {
+        choice = Refusal{kAddressesInvalid, error.what()};
     }
+    if (std::holds_alternative<Refusal>(choice)) co_return choice;
+    const auto& chosen = std::get<Reserved>(choice);
+    if (chosen != held)
+        co_await write_status(client_, informers_.pools, *pool, with_reservations(*pool, claim, chosen));
     // Written first and read after it: of two pools that took the same address at least one sees the other.
-    const bool is_safe = co_await holds_alone(key, claim, address);
-    if (is_safe) co_return address;
+    const auto shared_one = co_await shared(key, claim, chosen);
+    if (shared_one.empty()) co_return choice;
     co_await give_back(key, claim);
     co_return Refusal{kAddressesExhausted,
-                      "address " + address + " was taken by another pool; another is tried"};
+                      "address " + shared_one + " was taken by another pool; another is tried"};
 }
 
-std::set<std::string> Addresses::taken(const NodeSmithPool& pool,
-                                       const api::v1alpha1::MachineNetwork& network) const {
+std::set<std::string> Addresses::taken(const NodeSmithPool& pool, const MachineNetwork& network) const {
     std::set<std::string> result;
-    if (!network.gateway.empty()) result.insert(canonical_address(network.gateway));
+    for (const auto& one : bootstrap::by_interface(network)) {
+        if (!one.gateway.empty()) result.insert(canonical_address(one.gateway));
+        if (one.ipv6 && !one.ipv6->gateway.empty()) result.insert(canonical_address(one.ipv6->gateway));
+        for (const auto& route : one.routes) result.insert(canonical_address(route.via));
+    }
     for (const auto& [key, other] : informers_.pools.store().all()) {
         if (!share_addresses(pool, *other)) continue;
         for (const auto& reservation : other->status.addresses) result.insert(reservation.address);
@@ -74,20 +157,26 @@ std::set<std::string> Addresses::taken(const NodeSmithPool& pool,
     return result;
 }
 
-asio::awaitable<bool> Addresses::holds_alone(kube::ObjectKey key, std::string claim, std::string address) {
+asio::awaitable<std::string> Addresses::shared(kube::ObjectKey key, std::string claim, Reserved reserved) {
     kube::ListOptions options;
     options.namespace_ = key.namespace_;
     const auto pools = co_await client_.list<NodeSmithPool>(std::move(options));
     const auto own = std::ranges::find(pools, key.name, [](const auto& pool) { return pool.metadata.name; });
-    if (own == pools.end()) co_return false;
+    if (own == pools.end()) co_return std::string("of pool " + key.name + ", which is gone,");
+    std::set<std::string> others;
     for (const auto& pool : pools) {
         if (!share_addresses(*own, pool)) continue;
         for (const auto& reservation : pool.status.addresses) {
             const bool is_own = pool.metadata.name == key.name && reservation.claim == claim;
-            if (reservation.address == address && !is_own) co_return false;
+            if (!is_own) others.insert(reservation.address);
         }
     }
-    co_return reserved_address(*own, claim) == address;
+    const auto held = held_by(*own, claim);
+    for (const auto& reservation : reserved) {
+        const bool is_held = std::ranges::find(held, reservation) != held.end();
+        if (!is_held || others.contains(reservation.address)) co_return reservation.address;
+    }
+    co_return std::string();
 }
 
 asio::awaitable<void> Addresses::give_back(kube::ObjectKey key, std::string claim) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "api/v1alpha1/proxmox.hpp"
 #include "controllers/cache/informers.hpp"
@@ -18,8 +19,11 @@ namespace controllers {
 inline constexpr std::string_view kAddressesExhausted = "AddressesExhausted";  // reason of Launched
 inline constexpr std::string_view kAddressesInvalid = "AddressesInvalid";      // reason of Launched
 
-// The address that the pool has reserved for the claim; empty: none.
-std::string reserved_address(const NodeSmithPool& pool, const std::string& claim);
+// Whether machines are given addresses out of that network's ranges.
+bool gives_addresses(const api::v1alpha1::MachineNetwork& network);
+
+// The interface that an address is reserved for.
+std::string interface_of(const api::v1alpha1::AddressReservation& reservation);
 
 class Addresses {
 public:
@@ -30,17 +34,19 @@ public:
         std::string_view reason;
         std::string message;
     };
-    // The claim's address: the one it has, or a free one, in its canonical form. One call at a time per
-    // provider. Throws ApiError 409 if somebody else was quicker: try again.
-    asio::awaitable<std::variant<std::string, Refusal>> reserve(kube::ObjectKey pool, std::string claim,
-                                                                api::v1alpha1::MachineNetwork network);
+    using Reserved = std::vector<api::v1alpha1::AddressReservation>;
+    // The claim's addresses, one for each interface and family that the network has ranges for: those it has,
+    // else free ones, in canonical form; all of them or none. One call at a time per provider. Throws
+    // ApiError 409 if somebody else was quicker: try again.
+    asio::awaitable<std::variant<Reserved, Refusal>> reserve(kube::ObjectKey pool, std::string claim,
+                                                             api::v1alpha1::MachineNetwork network);
     // Frees the addresses of claims that have ended, or have failed and have no machine any more.
     asio::awaitable<void> release_unused(kube::ObjectKey pool);
 
 private:
     asio::awaitable<bool> is_unused(kube::ObjectKey claim);
-    // True if no other pool of the provider holds the address, as the API server says.
-    asio::awaitable<bool> holds_alone(kube::ObjectKey pool, std::string claim, std::string address);
+    // The address that the claim does not hold alone, as the API server says; empty: it holds all alone.
+    asio::awaitable<std::string> shared(kube::ObjectKey pool, std::string claim, Reserved reserved);
     asio::awaitable<void> give_back(kube::ObjectKey pool, std::string claim);
     std::set<std::string> taken(const NodeSmithPool& pool,
                                 const api::v1alpha1::MachineNetwork& network) const;

@@ -111,6 +111,7 @@ void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api:
     }
     status.waitsForRoomSince.reset();
     status.addresses.clear();
+    status.networkInterfaces.clear();
     status.boot.reset();
     status.capacity.clear();
     status.allocatable.clear();

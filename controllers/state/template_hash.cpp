@@ -11,6 +11,16 @@ namespace controllers::claim {
 
 namespace {
 
+// More addresses for further machines change none that exists.
+void forget_ranges(api::v1alpha1::MachineNetwork& network) {
+    network.addresses.clear();
+    if (network.ipv6) network.ipv6->addresses.clear();
+    for (auto& interface : network.interfaces) {
+        interface.addresses.clear();
+        if (interface.ipv6) interface.ipv6->addresses.clear();
+    }
+}
+
 // The settings that make one machine differ from another.
 std::string machine_part(const NodeSmithProvider& provider) {
     if (!provider.spec.proxmox) return {};
@@ -23,8 +33,7 @@ std::string machine_part(const NodeSmithProvider& provider) {
     kept.resourcePool = given.resourcePool;
     kept.template_ = given.template_;
     kept.cloudInit = given.cloudInit;
-    // More addresses for further machines change none that exists.
-    if (kept.cloudInit) kept.cloudInit->network.addresses.clear();
+    if (kept.cloudInit) forget_ranges(kept.cloudInit->network);
     return boost::json::serialize(api::encode(shape));
 }
 
@@ -34,7 +43,7 @@ std::string template_hash(const NodeSmithPool& pool, const NodeSmithProvider* pr
     NodeSmithPool shape;
     shape.spec.providerRef = pool.spec.providerRef;
     shape.spec.machineTemplate = pool.spec.machineTemplate;
-    if (auto& network = shape.spec.machineTemplate.network) network->addresses.clear();
+    if (auto& network = shape.spec.machineTemplate.network) forget_ranges(*network);
     shape.spec.bootstrap = pool.spec.bootstrap;
     // What may be launched next says nothing of what was launched.
     auto& machine = shape.spec.machineTemplate;

@@ -27,12 +27,22 @@ void reset_inherited(Options& options) {
     options.try_emplace("sockets", "1");
 }
 
-std::string ip_config(const GuestSettings& guest) {
-    if (guest.address.empty()) return "ip=dhcp";
-    const bool v6 = guest.address.find(':') != std::string::npos;
-    auto text = (v6 ? "ip6=" : "ip=") + guest.address;
-    if (!guest.gateway.empty()) text += (v6 ? ",gw6=" : ",gw=") + guest.gateway;
+std::string ip_config(const GuestInterface& interface) {
+    std::string text = interface.dhcp ? "ip=dhcp" : "";
+    for (const auto& [address, gateway] : interface.addresses) {
+        const bool v6 = address.find(':') != std::string::npos;
+        text += (text.empty() ? "" : ",") + std::string(v6 ? "ip6=" : "ip=") + address;
+        if (!gateway.empty()) text += (v6 ? ",gw6=" : ",gw=") + gateway;
+    }
     return text;
+}
+
+void set_ip_configs(Options& options, std::vector<GuestInterface> interfaces) {
+    if (interfaces.empty()) interfaces.push_back({"net0", true, {}});
+    for (const auto& interface : interfaces) {
+        const auto number = interface.name.substr(std::string_view("net").size());
+        options.try_emplace("ipconfig" + number, ip_config(interface));
+    }
 }
 
 std::string cicustom(const api::v1alpha1::CustomCloudInit& custom) {
@@ -46,7 +56,7 @@ std::string cicustom(const api::v1alpha1::CustomCloudInit& custom) {
 
 void set_cloud_init(Options& options, const Settings& settings, const VmConfig& config,
                     const GuestSettings& guest) {
-    options.try_emplace("ipconfig0", ip_config(guest));
+    set_ip_configs(options, guest.interfaces);
     options["ciupgrade"] = guest.upgrade_packages ? "1" : "0";
     if (!guest.user.empty()) options["ciuser"] = guest.user;
     if (!guest.ssh_authorized_keys.empty()) options["sshkeys"] = encode_ssh_keys(guest.ssh_authorized_keys);
@@ -124,9 +134,7 @@ base::FormFields configure_parameters(const Settings& settings, const MachineSpe
     options.erase("description");
     options["cores"] = std::to_string(spec.cpu_cores);
     options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
-    for (const auto& interface : settings.spec.networkInterfaces) {
-        options[interface.name] = network_interface(interface, lower_case(spec.identity.system_uuid));
-    }
+    set_network_interfaces(options, settings, spec, config.options);
     set_boot_place(options, settings, config, boot);
     if (!config.option("vcpus").empty() && !options.contains("vcpus")) {
         options["delete"] += (options["delete"].empty() ? "" : ",") + std::string("vcpus");

@@ -209,10 +209,16 @@ asio::awaitable<EnsureResult> Ensurer::pause(MachineSpec spec, std::string messa
 
 asio::awaitable<std::string> Ensurer::missing_to_join(const MachineSpec& spec) {
     const bool has_image = carries_image(spec);
-    if (!spec.join && !has_image) co_return std::string();
+    const bool has_network = changes_inherited_interfaces(settings_, spec);
+    if (!spec.join && !has_image && !has_network) co_return std::string();
     const auto permissions = co_await view_.permissions(kRefusalAge);
-    if (!has_image)
+    if (has_network) {
+        const auto missing = missing_network_privileges(settings_, permissions);
+        if (!missing.empty()) co_return lack_text(client_.user(), missing, kNeededByNetworks);
+    }
+    if (spec.join)
         co_return lack_text(client_.user(), missing_agent_privileges(settings_, permissions), kNeededByAgent);
+    if (!has_image) co_return std::string();
     const auto storage = co_await images_.storage_on(spec.record.host);
     co_return lack_text(client_.user(), missing_image_privileges(settings_, permissions, storage),
                         kNeededByImages);

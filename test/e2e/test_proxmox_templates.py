@@ -117,7 +117,7 @@ def test_machines_with_static_addresses_join_by_the_guest_agent(clean):
 def boot_url(machine):
     """Where the machine was told to fetch its boot data."""
     serial = re.search(r"serial=([^,]+)", machine["config"]["smbios1"]).group(1)
-    told = re.fullmatch(r"ds=nocloud;s=(http://.*/)", base64.b64decode(serial).decode())
+    told = re.fullmatch(r"ds=nocloud;dsmode=net;s=(http://.*/)", base64.b64decode(serial).decode())
     return told.group(1)
 
 

@@ -117,11 +117,13 @@ private:
 
 Outcome run_seed(const RunOptions& options) {
     auto random = fake::make_seeded_random(options.seed);
-    auto world =
-        std::make_unique<World>(options.seed, draw_scenario(*random, options.variety), options.recording);
+    auto scenario = draw_scenario(*random, options.variety);
+    if (options.adapt) options.adapt(scenario);
+    auto world = std::make_unique<World>(options.seed, std::move(scenario), options.recording);
     world->clock.allow(kMostSteps);
     Outcome outcome;
     outcome.coverage.watch(*world);
+    if (options.watch) options.watch(*world);
     auto operators = std::make_unique<Operators>(*world);
     Adversary adversary(*world, *operators);
     Stage stage{*world, *operators, adversary.deeds(), outcome.violations};

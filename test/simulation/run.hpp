@@ -16,6 +16,8 @@ struct RunOptions {
     base::Duration trouble = std::chrono::hours{1};
     Recording recording = Recording::off;
     Variety variety = Variety::plain;
+    std::function<void(Scenario&)> adapt;  // what was drawn; null: it stays
+    std::function<void(World&)> watch;     // called before it begins; may be null
 };
 
 struct Outcome {

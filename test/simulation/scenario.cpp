@@ -1,5 +1,7 @@
 #include "test/simulation/scenario.hpp"
 
+#include <algorithm>
+
 #include "test/simulation/dice.hpp"
 #include "test/simulation/sites.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
@@ -254,7 +256,34 @@ void draw_keeping(Dice& dice, Scenario& scenario) {
     scenario.keeps_in_peace = dice.chance(0.7);
 }
 
+// Some pools give addresses of both families to their machines, more than they can have at once; those of one
+// provider out of the same ranges.
+void draw_networks(Dice& dice, Scenario& scenario) {
+    for (auto& pool : scenario.pools) {
+        const auto provider =
+            std::ranges::find(scenario.providers, pool.spec.providerRef,
+                              [](const NodeSmithProvider& each) { return each.metadata.name; });
+        const bool is_told =
+            provider != scenario.providers.end() && provider->spec.proxmox && pool.spec.bootstrap &&
+            pool.spec.bootstrap->method == BootstrapMethod::CloudInit && !pool.spec.machineTemplate.network;
+        if (!is_told || !dice.chance(0.25)) continue;
+        pool.spec.machineTemplate.network = a_dual_stack_network(provider - scenario.providers.begin());
+    }
+}
+
 }  // namespace
+
+api::v1alpha1::MachineNetwork a_dual_stack_network(std::int64_t number) {
+    const auto v4 = "10.7." + std::to_string(number) + ".";
+    const auto v6 = "fd07:" + std::to_string(number) + "::";
+    api::v1alpha1::MachineNetwork network;
+    network.mode = api::v1alpha1::NetworkMode::Static;
+    network.addresses = {v4 + "1-" + v4 + "200"};
+    network.gateway = v4 + "1";
+    network.ipv6 = api::v1alpha1::IPv6Network{{v6 + "1-" + v6 + "c8"}, 64, v6 + "1"};
+    network.nameservers = {v4 + "2"};
+    return network;
+}
 
 Scenario draw_scenario(base::Random& random, Variety variety) {
     Dice dice(random);
@@ -283,6 +312,7 @@ Scenario draw_scenario(base::Random& random, Variety variety) {
     scenario.hosts_are_reachable = dice.chance(0.5);
     if (dice.chance(0.25)) confine_to_pools(scenario.proxmox, scenario.providers);
     draw_neighbours(dice, scenario);
+    draw_networks(dice, scenario);
     return scenario;
 }
 

@@ -51,6 +51,8 @@ Scenario draw_scenario(base::Random& random, Variety variety);
 // ---- parts, for scenarios written by hand
 NodeSmithProvider a_provider(const std::string& name, std::int64_t first_vmid);
 NodeSmithPool a_pool(const std::string& name, const std::string& provider);
+// 199 static addresses of each family; other ones for another number.
+api::v1alpha1::MachineNetwork a_dual_stack_network(std::int64_t number);
 Deployment a_deployment(const std::string& name, std::int64_t replicas, const std::string& cpu,
                         const std::string& memory);
 // Deployments with what charts ask for, budgets and DaemonSets, for the pools of the scenario.

@@ -1,6 +1,7 @@
 // The simulation itself: it is repeatable, its plain case works, and it notices what it must notice.
 #include <algorithm>
 
+#include "test/simulation/guests/own_addresses.hpp"
 #include "test/simulation/run.hpp"
 #include "test/support/catch.hpp"
 
@@ -90,4 +91,51 @@ TEST_CASE("the same seed gives the same run") {
     auto silent = run_seed(options);
     CHECK(silent.faults == first.faults);
     CHECK(silent.simulated == first.simulated);
+}
+
+TEST_CASE(
+    "fifty machines of a dual-stack pool never share an address, and all addresses come back, whatever goes "
+    "wrong") {
+    std::size_t most = 0;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        RunOptions options;
+        options.seed = seed;
+        options.adapt = [](Scenario& scenario) {
+            auto drawn = std::move(scenario);
+            scenario = plain_scenario();
+            scenario.leader_election = true;
+            scenario.lease_duration = 15s;
+            scenario.changes_per_hour = drawn.changes_per_hour;
+            for (auto& host : scenario.proxmox.hosts) {
+                host.cpus = 64;
+                host.memory = 512ULL << 30;
+            }
+            auto& pool = scenario.pools.front();
+            pool.spec.machineTemplate.sizes = {{"small", 2, 4096}};
+            pool.spec.machineTemplate.network = a_dual_stack_network(0);
+            scenario.deployments = {a_deployment("web", 50, "1500m", "1Gi")};
+        };
+        options.watch = [&](World& world) {
+            world.view.subscribe<NodeSmithPool>([&](const NodeSmithPool*, const NodeSmithPool* after) {
+                if (after) most = std::max(most, after->status.addresses.size());
+            });
+        };
+        const auto outcome = run_seed(options);
+        INFO("seed " << seed);
+        for (const auto& violation : outcome.violations) UNSCOPED_INFO(violation.message);
+        CHECK(outcome.violations.empty());
+    }
+    CHECK(most >= 100);
+}
+
+TEST_CASE("a guest whose network configuration fits none of its interfaces has no network") {
+    const proxmox::Config config{{"net0", "virtio=02:11:22:33:44:55,bridge=vmbr0"}};
+    const auto document = [](const std::string& mac_address) {
+        return "version: 1\nconfig:\n- {type: physical, name: eth0, mac_address: \"" + mac_address +
+               "\", subnets: [{type: static, address: 10.0.4.5/24}]}\n";
+    };
+    CHECK(own_addresses(document("02:11:22:33:44:55"), config) == std::set<std::string>{"10.0.4.5"});
+    CHECK_THROWS_WITH(own_addresses(document("02:11:22:33:44:56"), config),
+                      Catch::Contains("no interface of the machine has"));
+    CHECK_THROWS(own_addresses("version: 2\nethernets: {primary: {match: {name: \"e*\"}}}\n", config));
 }

@@ -1,5 +1,8 @@
 #include "controllers/claim/act/boot_data.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "bootstrap/approval.hpp"
 #include "bootstrap/cluster_info.hpp"
 #include "bootstrap/ignition.hpp"
@@ -124,6 +127,7 @@ std::optional<Hold> BootData::obstacle(const Observation& observation) const {
             "bootstrap.method CloudInit brings its own boot data, so cloudInit.custom of the provider "
             "would have no effect: leave it out, or use method None or GuestAgent"};
     }
+    if (auto why = network_obstacle(observation, wanted.method)) return Hold{reason, *std::move(why)};
     const bool by_http =
         wanted.method == BootstrapMethod::CloudInit && wanted.delivery == BootstrapDelivery::HTTP;
     const auto* redfish = provider && provider->spec.redfish ? &*provider->spec.redfish : nullptr;
@@ -181,7 +185,7 @@ std::optional<api::v1alpha1::MachineNetwork> BootData::static_network(const Obse
     auto network = network_of(observation);
     const bool is_told =
         settings(observation).method == BootstrapMethod::CloudInit || configures_guest(observation);
-    if (network.mode != api::v1alpha1::NetworkMode::Static || !is_told) return std::nullopt;
+    if (!gives_addresses(network) || !is_told) return std::nullopt;
     return network;
 }
 
@@ -217,11 +221,10 @@ asio::awaitable<bootstrap::Seed> BootData::seed(Observation observation, std::st
     const auto& claim = *observation.claim;
     bootstrap::NetworkRequest network;
     network.network = network_of(observation);
-    network.address = address_of(observation);
+    network.interfaces = interfaces_of(observation);
     bootstrap::Seed seed;
     try {
-        auto plan = bootstrap::plan_join(request);
-        if (settings(observation).delivery == BootstrapDelivery::HTTP) bootstrap::end_cloud_init(plan);
+        const auto plan = bootstrap::plan_join(request);
         seed.user_data = document_of(settings(observation), guest, plan);
         seed.meta_data =
             bootstrap::meta_data(claim.metadata.uid, claim.status.launchAttempts, guest.hostname);
@@ -253,8 +256,11 @@ asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation obser
     request.pool = claim.spec.poolRef;
     request.zone = claim.status.zone;
     request.region = region_of(observation.provider.get());
-    if (auto address = address_of(observation); !address.empty())
-        request.addresses.push_back(std::move(address));
+    for (auto& interface : interfaces_of(observation)) {
+        std::ranges::move(interface.addresses, std::back_inserter(request.addresses));
+        request.mac_addresses.push_back(std::move(interface.mac_address));
+    }
+    std::erase(request.mac_addresses, "");
     if (names_itself(wanted)) request.provider_id = claim.status.providerID;
     const bool is_talos = wanted.format == BootstrapFormat::Talos;
     if (const auto& given = is_talos ? wanted.machineConfigSecretRef : wanted.commandSecretRef) {

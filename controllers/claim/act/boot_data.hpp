@@ -12,6 +12,7 @@
 #include "base/random.hpp"
 #include "bootstrap/cloud_init.hpp"
 #include "bootstrap/join.hpp"
+#include "bootstrap/network_config.hpp"
 #include "bootstrap/seed.hpp"
 #include "controllers/claim/decide/observation.hpp"
 #include "kube/client.hpp"

@@ -48,21 +48,37 @@ private:
     ImageSource image_;
 };
 
+namespace {
+
+std::vector<providers::GuestInterface> guest_interfaces(const api::v1alpha1::MachineNetwork& network,
+                                                        const std::vector<bootstrap::KnownInterface>& known) {
+    std::vector<providers::GuestInterface> interfaces;
+    for (const auto& one : bootstrap::by_interface(network)) {
+        providers::GuestInterface interface{one.interface, false, {}};
+        for (const auto& subnet : bootstrap::subnets_of(one, known)) {
+            if (subnet.address.empty())
+                interface.dhcp = true;
+            else
+                interface.addresses.push_back({subnet.address, subnet.gateway});
+        }
+        interfaces.push_back(std::move(interface));
+    }
+    return interfaces;
+}
+
+}  // namespace
+
 // Settings for the hypervisor's own means.
 class BootData::GuestSource final : public providers::GuestSettingsSource, Purpose {
 public:
     explicit GuestSource(Purpose purpose) : Purpose(std::move(purpose)) {}
     asio::awaitable<providers::GuestSettings> guest_settings() override {
         const auto network = network_of(observation);
-        const auto address = address_of(observation);
         providers::GuestSettings guest;
         guest.user = cloud_init_of(observation).user;
         guest.upgrade_packages = cloud_init_of(observation).upgradePackages;
         guest.ssh_authorized_keys = co_await owner.ssh_keys(observation);
-        if (!address.empty()) {
-            guest.address = address + "/" + std::to_string(network.prefixLength);
-            guest.gateway = network.gateway;
-        }
+        guest.interfaces = guest_interfaces(network, interfaces_of(observation));
         guest.nameservers = network.nameservers;
         guest.search_domains = network.searchDomains;
         co_return guest;

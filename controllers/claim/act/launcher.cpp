@@ -58,9 +58,9 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
         if (!addressed) co_return again_after(kRoomRetry);
         observation = *addressed;
     }
-    auto boot = claim->status.boot;
-    if (!boot) boot = co_await boot_data_.handout(observation);
-    auto status = with_handout(observation, claim->status, *boot);
+    const auto given = co_await handout(observation);
+    if (!given) co_return again_after(kRoomRetry);
+    auto status = with_handout(observation, claim->status, *given);
     if (status != claim->status) {
         const auto written = co_await writer_.record(observation, std::move(status));
         observation = observation.with(written);
@@ -68,18 +68,37 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
     const auto provider = std::get<std::shared_ptr<providers::Provider>>(lookup);
     const auto result = co_await ensure(observation, provider);
     observation.now = api::Time(clock_.wall_now());
-    status = with_handout(observation, after_ensure(observation.situation(), result), *boot);
+    status = with_handout(observation, after_ensure(observation.situation(), result), *given);
     co_await writer_.record_outcome(observation, std::move(status));
     co_return again_after(wait_after(result));
 }
 
+asio::awaitable<std::optional<Launcher::Handout>> Launcher::handout(Observation observation) {
+    const auto& claim = *observation.claim;
+    if (claim.status.boot) co_return Handout{*claim.status.boot, claim.status.networkInterfaces};
+    const auto method = boot_data_.settings(observation).method;
+    auto interfaces = mac_addresses_.choose(claim, wished_interfaces(observation, method));
+    if (!interfaces) {
+        auto status = after_failed_launch(observation.situation(), kMACAddressesExhausted,
+                                          "machines of ours have all MAC addresses that macPrefix of "
+                                          "networkInterfaces leaves: shorten it");
+        co_await writer_.record(observation, std::move(status));
+        co_return std::nullopt;
+    }
+    auto boot = co_await boot_data_.handout(observation);
+    co_return Handout{std::move(boot), *std::move(interfaces)};
+}
+
 // The token stands in the status before it is made, so that it is found and revoked after any crash.
 ClaimStatus Launcher::with_handout(const Observation& observation, ClaimStatus status,
-                                   const api::v1alpha1::ClaimBoot& boot) const {
+                                   const Handout& handout) const {
     const bool is_going = api::find_condition(status.conditions, conditions::kMachineDeleted);
     if (status.machineID.empty() || is_going) return status;
     if (status.bootstrapTokenID.empty()) status.bootstrapTokenID = boot_data_.token_id(observation);
-    if (!status.boot) status.boot = boot;
+    if (!status.boot) {
+        status.boot = handout.boot;
+        status.networkInterfaces = handout.interfaces;
+    }
     return status;
 }
 
@@ -96,7 +115,9 @@ asio::awaitable<std::optional<Observation>> Launcher::address(Observation observ
         co_await writer_.record(observation, std::move(status));
         co_return std::nullopt;
     }
-    status.addresses.assign(1, std::get<std::string>(reserved));
+    status.addresses.clear();
+    for (const auto& reservation : std::get<Addresses::Reserved>(reserved))
+        status.addresses.push_back(reservation.address);
     const auto written = co_await writer_.record(observation, std::move(status));
     co_return observation.with(written);
 }
@@ -138,6 +159,8 @@ providers::MachineSpec Launcher::spec_of(const Observation& observation) const {
     spec.memory_mib = size.memoryMiB;
     spec.zone = claim.spec.zone;
     spec.record = record_of(claim.status);
+    for (const auto& interface : claim.status.networkInterfaces)
+        spec.mac_addresses[interface.name] = interface.macAddress;
     if (claim.status.lastFailure && !claim.status.lastFailure->host.empty()) {
         spec.avoid_hosts.push_back(claim.status.lastFailure->host);
     }

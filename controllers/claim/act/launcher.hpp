@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "controllers/claim/act/actor.hpp"
+#include "controllers/claim/act/mac_addresses.hpp"
 #include "controllers/claim/act/placement_turns.hpp"
 #include "controllers/services/addresses.hpp"
 #include "controllers/services/reservations.hpp"
@@ -15,7 +16,11 @@ namespace controllers::claim {
 class Launcher : Actor {
 public:
     Launcher(const Means& means, Reservations& reservations, Addresses& addresses, PlacementTurns& placements)
-        : Actor(means), reservations_(reservations), addresses_(addresses), placements_(placements) {}
+        : Actor(means),
+          reservations_(reservations),
+          addresses_(addresses),
+          placements_(placements),
+          mac_addresses_(means.context.informers) {}
 
     // Reserves a place within the limits for a claim that a user made; status.providerRef shows that it has
     // one.
@@ -25,9 +30,16 @@ public:
 private:
     // With the claim's static address in the status; nullopt: it has to wait for one. Before it is placed.
     asio::awaitable<std::optional<Observation>> address(Observation observation);
-    // With what the machine is given, once it has a place: its token's ID, and what may be told to anybody.
+    // What the machine is given and may be told to anybody.
+    struct Handout {
+        api::v1alpha1::ClaimBoot boot;
+        std::vector<api::v1alpha1::ClaimInterface> interfaces;
+    };
+    // nullopt: it has to wait for a MAC address.
+    asio::awaitable<std::optional<Handout>> handout(Observation observation);
+    // With that and its token's ID, once it has a place.
     ClaimStatus with_handout(const Observation& observation, ClaimStatus status,
-                             const api::v1alpha1::ClaimBoot& boot) const;
+                             const Handout& handout) const;
     asio::awaitable<providers::EnsureResult> ensure(Observation observation,
                                                     std::shared_ptr<providers::Provider> provider);
     asio::awaitable<providers::EnsureResult> place(providers::MachineSpec spec, ClaimPointer claim,
@@ -37,6 +49,7 @@ private:
     Reservations& reservations_;
     Addresses& addresses_;
     PlacementTurns& placements_;
+    MacAddresses mac_addresses_;
 };
 
 }  // namespace controllers::claim

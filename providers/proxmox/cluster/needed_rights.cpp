@@ -224,6 +224,13 @@ std::vector<MissingPrivilege> missing_image_privileges(const Settings& settings,
     return needs.missing(permissions);
 }
 
+std::vector<MissingPrivilege> missing_network_privileges(const Settings& settings,
+                                                         const Permissions& permissions) {
+    Needs needs(settings, 0);
+    needs.on_vms("VM.Config.Network", "to give MAC addresses to the template's interfaces");
+    return needs.missing(permissions);
+}
+
 std::vector<MissingPrivilege> missing_agent_privileges(const Settings& settings,
                                                        const Permissions& permissions) {
     const auto vms = vm_path(settings);

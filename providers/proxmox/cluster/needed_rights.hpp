@@ -64,7 +64,12 @@ std::vector<MissingPrivilege> missing_image_privileges(const Settings& settings,
 // VM.Monitor, which older ones have in their place, will do.
 std::vector<MissingPrivilege> missing_agent_privileges(const Settings& settings,
                                                        const Permissions& permissions);
+// The same for giving MAC addresses to a template's interfaces.
+std::vector<MissingPrivilege> missing_network_privileges(const Settings& settings,
+                                                         const Permissions& permissions);
 // What stands behind such a list.
+inline constexpr const char* kNeededByNetworks =
+    ": a network configuration for a template's interfaces needs it";
 inline constexpr const char* kNeededByImages = ": bootstrap.method CloudInit with boot images needs it";
 inline constexpr const char* kNeededByAgent =
     " (before Proxmox VE 9: VM.Monitor): bootstrap.method GuestAgent needs it";

@@ -4,7 +4,8 @@
 #include <map>
 
 #include "api/bytes.hpp"
-#include "base/sha256.hpp"
+#include "base/mac_address.hpp"
+#include "providers/errors.hpp"
 #include "providers/proxmox/config/mark.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
@@ -15,8 +16,10 @@ namespace {
 
 constexpr std::string_view kImagePrefix = "kubenodesmith-";
 constexpr std::string_view kImageSuffix = ".iso";
-constexpr std::size_t kMacBytes = 6;
-constexpr std::string_view kSeedFrom = "ds=nocloud;s=";
+// All releases since 22.4 take this one form. Without dsmode those before 23.4 ask no server, and the name
+// nocloud-net, which made them do so, ends with 29.1.
+constexpr std::string_view kSeedFrom = "ds=nocloud;dsmode=net;s=";
+constexpr std::string_view kAnySeedFrom = "ds=nocloud;";
 
 bool is_encoded(const PropertyString& smbios) {
     const auto flag = smbios.find("base64").value_or("0");
@@ -30,6 +33,26 @@ void encode_values(PropertyString& smbios) {
         if (const auto value = smbios.find(key)) smbios.set(key, api::Bytes{*value}.str());
     }
     smbios.set("base64", "1");
+}
+
+std::string plain(const api::v1alpha1::NetworkInterface& interface) {
+    PropertyString value;
+    value.set("", interface.model);
+    value.set("bridge", interface.bridge);
+    if (interface.vlanTag) value.set("tag", std::to_string(*interface.vlanTag));
+    return value.str();
+}
+
+// A net option begins with "model" or "model=address", unless both have keys of their own.
+std::string with_mac_address(const std::string& net, const std::string& mac) {
+    auto value = PropertyString::parse(net);
+    if (value.find("model")) {
+        value.set("macaddr", mac);
+        return value.str();
+    }
+    const auto comma = std::min(net.find(','), net.size());
+    const auto model = net.substr(0, std::min(net.find('='), comma));
+    return model + "=" + mac + net.substr(comma);
 }
 
 }  // namespace
@@ -50,9 +73,7 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     }
     options["cores"] = std::to_string(spec.cpu_cores);
     options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
-    for (const auto& interface : settings.spec.networkInterfaces) {
-        options[interface.name] = network_interface(interface, lower_case(spec.identity.system_uuid));
-    }
+    set_network_interfaces(options, settings, spec, {});
     if (!settings.spec.resourcePool.empty()) options["pool"] = settings.spec.resourcePool;
     return {options.begin(), options.end()};
 }
@@ -86,39 +107,41 @@ std::string smbios_values(const std::string& given, const std::string& system_uu
 bool has_boot_url(const std::string& smbios1) {
     const auto smbios = PropertyString::parse(smbios1);
     // Three bytes make four characters, whatever follows them.
-    const auto start = api::Bytes{std::string(kSeedFrom)}.str().substr(0, kSeedFrom.size() / 3 * 4);
+    const auto start = api::Bytes{std::string(kAnySeedFrom)}.str().substr(0, kAnySeedFrom.size() / 3 * 4);
     return is_encoded(smbios) && smbios.find("serial").value_or("").starts_with(start);
 }
 
-std::string network_interface(const api::v1alpha1::NetworkInterface& interface,
-                              const std::string& system_uuid) {
-    PropertyString value;
-    if (interface.macPrefix.empty()) {
-        value.set("", interface.model);  // Proxmox draws the address
-    } else {
-        value.set(interface.model, mac_address(interface.macPrefix, system_uuid, interface.name));
+void set_network_interfaces(std::map<std::string, std::string>& options, const Settings& settings,
+                            const MachineSpec& spec, const std::map<std::string, std::string>& inherited) {
+    for (const auto& interface : settings.spec.networkInterfaces) options[interface.name] = plain(interface);
+    for (const auto& [name, mac] : spec.mac_addresses) {
+        auto& value = options[name];
+        const auto found = inherited.find(name);
+        if (value.empty() && found != inherited.end()) value = found->second;
+        if (value.empty()) {
+            throw ProviderError("the machine has no interface " + name +
+                                ", which its network names: add it to the template or to networkInterfaces");
+        }
+        value = with_mac_address(value, mac);
     }
-    value.set("bridge", interface.bridge);
-    if (interface.vlanTag) value.set("tag", std::to_string(*interface.vlanTag));
-    return value.str();
+    for (const auto& interface : settings.spec.networkInterfaces) {
+        if (interface.macPrefix.empty() || spec.mac_addresses.contains(interface.name)) continue;
+        const auto key = lower_case(spec.identity.system_uuid) + "/" + interface.name;
+        auto& value = options[interface.name];
+        value = with_mac_address(value, base::mac_address(interface.macPrefix, key));
+    }
 }
 
-std::string mac_address(const std::string& prefix, const std::string& system_uuid,
-                        const std::string& interface) {
-    const auto key = system_uuid + "/" + interface;
-    auto bytes = base::sha256(key);
-    const auto given = (prefix.size() + 1) / 3;
-    for (std::size_t i = 0; i < given; ++i) {
-        bytes[i] = static_cast<unsigned char>(std::stoi(prefix.substr(3 * i, 2), nullptr, 16));
-    }
-    if (given == 0) bytes[0] = static_cast<unsigned char>((bytes[0] & ~1u) | 2u);
-    std::string address;
-    for (std::size_t i = 0; i < kMacBytes; ++i) {
-        if (i > 0) address += ':';
-        address += "0123456789ABCDEF"[bytes[i] >> 4];
-        address += "0123456789ABCDEF"[bytes[i] & 15];
-    }
-    return address;
+bool changes_inherited_interfaces(const Settings& settings, const MachineSpec& spec) {
+    if (!settings.spec.template_) return false;
+    const auto is_set = [&](const std::string& name) {
+        return std::ranges::find(settings.spec.networkInterfaces, name,
+                                 &api::v1alpha1::NetworkInterface::name) !=
+                   settings.spec.networkInterfaces.end() ||
+               std::ranges::find(settings.vm_options, name, &base::FormFields::value_type::first) !=
+                   settings.vm_options.end();
+    };
+    return std::ranges::any_of(spec.mac_addresses, [&](const auto& entry) { return !is_set(entry.first); });
 }
 
 std::string boot_image_name(const MachineIdentity& identity) {

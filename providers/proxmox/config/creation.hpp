@@ -1,6 +1,7 @@
 // What a new VM is made of, as the parameters of one call. Pure.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "base/url.hpp"
@@ -30,14 +31,13 @@ std::string smbios_values(const std::string& given, const std::string& system_uu
 // The guest was told where to fetch its boot data.
 bool has_boot_url(const std::string& smbios1);
 
-// The value of a net option. Without macPrefix Proxmox draws the address.
-std::string network_interface(const api::v1alpha1::NetworkInterface& interface,
-                              const std::string& system_uuid);
-
-// The same address for the same machine and interface: `prefix` completed by a digest of both. Locally
-// administered and unicast where the prefix leaves that open.
-std::string mac_address(const std::string& prefix, const std::string& system_uuid,
-                        const std::string& interface);
+// Puts the machine's network interfaces into `options`: those of the settings, and MAC addresses into those
+// that the options or the template (`inherited`) name. An interface whose MAC address nobody chose gets one
+// that Proxmox draws. Throws ProviderError if there is no interface for a chosen address.
+void set_network_interfaces(std::map<std::string, std::string>& options, const Settings& settings,
+                            const MachineSpec& spec, const std::map<std::string, std::string>& inherited);
+// Whether that changes an interface which comes from the template.
+bool changes_inherited_interfaces(const Settings& settings, const MachineSpec& spec);
 
 // The file name of a machine's boot image in a storage.
 std::string boot_image_name(const MachineIdentity& identity);

@@ -64,7 +64,7 @@ def test_a_proxmox_provider(cluster):
         "memoryAllocationPercent": 100, "hostReserved": {"cpuCores": 1, "memoryMiB": 2048},
         "maxConcurrentClonesPerNode": 2, "zoneLabel": "topology.kubernetes.io/zone"}
     assert proxmox["template"] == {"name": "debian", "cloneMode": "Auto", "localStorage": False, "bootDisk": {"device": "scsi0"}}
-    assert proxmox["cloudInit"] == {"upgradePackages": False, "network": {"mode": "DHCP", "prefixLength": 24}}
+    assert proxmox["cloudInit"] == {"upgradePackages": False, "network": {"mode": "DHCP", "prefixLength": 24, "interface": "net0"}}
     assert proxmox["guestAgent"] == {"readyTimeout": "5m", "pollInterval": "2s"}
 
 

@@ -15,7 +15,7 @@ KINDS = {"nsprovider": "nodesmithproviders", "nshost": "nodesmithhosts", "nspool
          "nsclaim": "nodesmithclaims", "nscp": "nodesmithcontrolplanes"}
 
 
-@pytest.mark.parametrize("folder", ["homelab", "netboot", "bare-metal", "demo"])
+@pytest.mark.parametrize("folder", ["homelab", "netboot", "bare-metal", "demo", "dual-stack"])
 @pytest.mark.parametrize("how", ["client-side", "server-side"])
 def test_samples_apply_and_apply_again_without_a_change(clean, folder, how):
     flags = ["--server-side"] if how == "server-side" else []
@@ -39,7 +39,7 @@ def test_the_commands_of_the_go_project_apply_our_samples(clean):
 
 
 def test_every_sample_is_covered_by_these_tests():
-    covered = {"homelab", "netboot", "bare-metal", "demo", "formats", "workloads", "claim.yaml"}
+    covered = {"homelab", "netboot", "bare-metal", "demo", "dual-stack", "formats", "workloads", "claim.yaml"}
     assert {path.name for path in SAMPLES.iterdir()} == covered
 
 

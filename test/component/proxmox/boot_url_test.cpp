@@ -12,7 +12,7 @@ std::string serial(Lab& lab, const MachineSpec& spec) {
 }
 
 std::string place(const MachineSpec& spec) {
-    return "ds=nocloud;s=http://10.0.0.9:8082/" + spec.record.machine_id + "-0123456789abcdef/";
+    return "ds=nocloud;dsmode=net;s=http://10.0.0.9:8082/" + spec.record.machine_id + "-0123456789abcdef/";
 }
 
 std::size_t images_touched(const Lab& lab) {

@@ -296,15 +296,16 @@ TEST_CASE("Proxmox' own cloud-init gets user, keys, addresses and names, readabl
     guest.settings.ssh_authorized_keys = {
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0s7Yv5m0mG+1vYk6m4q1v3l5m0mG+1vYk6m4q1v3l5 first key",
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB0s7Yv5m0mG+1vYk6m4q1v3l5m0mG+1vYk6m4q1v3l6 second=key"};
-    guest.settings.address = "10.0.4.50/24";
-    guest.settings.gateway = "10.0.4.1";
+    guest.settings.interfaces = {{"net0", false, {{"10.0.4.50/24", "10.0.4.1"}, {"fd00::50/64", "fd00::1"}}},
+                                 {"net1", true, {}}};
     guest.settings.nameservers = {"10.0.4.2", "10.0.4.3"};
     guest.settings.search_domains = {"example.com"};
     auto spec = lab.machine(1);
     spec.guest = &guest;
     lab.launch(spec);
     const auto& config = lab.vm(spec)->config;
-    CHECK(config.at("ipconfig0") == "ip=10.0.4.50/24,gw=10.0.4.1");
+    CHECK(config.at("ipconfig0") == "ip=10.0.4.50/24,gw=10.0.4.1,ip6=fd00::50/64,gw6=fd00::1");
+    CHECK(config.at("ipconfig1") == "ip=dhcp");
     CHECK(config.at("nameserver") == "10.0.4.2 10.0.4.3");
     CHECK(config.at("searchdomain") == "example.com");
     CHECK(config.at("ciuser") == "ops");
@@ -314,6 +315,21 @@ TEST_CASE("Proxmox' own cloud-init gets user, keys, addresses and names, readabl
     for (const auto& key : guest.settings.ssh_authorized_keys) CHECK_THAT(seed->user_data, Contains(key));
     CHECK_THAT(seed->network_config, Contains("10.0.4.50"));
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("A template's interface gets the MAC address that the guest is told of, and keeps all else") {
+    Lab lab(world_with_template("shared"));
+    use_template(lab, named("debian"));
+    auto spec = lab.machine(1);
+    spec.boot_image = &lab.images;
+    spec.mac_addresses["net0"] = "02:11:22:33:44:55";
+    lab.launch(spec);
+    const auto net = lab.vm(spec)->config.at("net0");
+    CHECK_THAT(net, Contains("=02:11:22:33:44:55") && Contains("bridge="));
+    auto second = lab.machine(2);
+    second.boot_image = &lab.images;
+    second.mac_addresses["net7"] = "02:11:22:33:44:56";
+    CHECK_THROWS_WITH(lab.launch(second), Contains("has no interface net7"));
 }
 
 TEST_CASE("A template without a cloud-init drive gets one when there is something to tell the guest") {

@@ -44,7 +44,9 @@ std::vector<Right> rights() {
         on_machines("VM.Config.Memory", "the size", kAll),
         on_machines("VM.Config.Options", "name, tags, description (the mark), guest agent", kAll),
         on_machines("VM.Config.HWType", "the SMBIOS UUID by which a Node is recognised", kAll),
-        on_machines("VM.Config.Network", "with `networkInterfaces` or `net…` options",
+        on_machines("VM.Config.Network",
+                    "with `networkInterfaces` or `net…` options; clones with a `network` that asks for more "
+                    "than DHCP",
                     {Use::blank, Use::image}),
         on_machines("VM.Config.Disk", "with drives or `boot` in `vmOptions`, or `bootDisk.sizeGiB`",
                     {Use::blank, Use::image, Use::cloud_init}),

@@ -114,6 +114,8 @@ api::Node Kubelets::fresh_node(const Registration& registration) const {
     node.status.capacity = habits_.capacity(registration);
     node.status.allocatable = habits_.allocatable(registration);
     node.status.nodeInfo.systemUUID = registration.system_uuid;
+    for (const auto& address : registration.addresses)
+        node.status.addresses.push_back({"InternalIP", address});
     node.status.nodeInfo.architecture = "amd64";
     return node;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Registration {
     std::int64_t max_pods = 0;           // 0: as kubelets of the seed have it
     bool awaits_cloud_provider = false;  // registers with the taint that a cloud controller manager takes off
     base::Duration ready_after = std::chrono::seconds{5};
+    std::set<std::string> addresses;  // those that it was given; others are of no interest
 };
 
 // What the kubelets of a seed keep for the system, whatever the pools say of it, and how many pods they take.

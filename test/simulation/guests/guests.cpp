@@ -7,6 +7,7 @@
 #include "api/yaml.hpp"
 #include "bootstrap/approval.hpp"
 #include "test/simulation/guests/iso_files.hpp"
+#include "test/simulation/guests/own_addresses.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
 
@@ -106,6 +107,8 @@ void Guests::on_machine_stopped(const proxmox::MachineView& machine) {
     tell(PowerEvent::stopped, machine);
     trace_.line("machine", machine.vmid, " ", machine.name, " stops");
     booting_.erase(machine.uuid);
+    addresses_.erase(machine.uuid);
+    addresses_.erase(other_uuid(machine.uuid));
     certificates_.forget(machine.uuid);
     kubelets_.machine_stopped(machine.uuid);
     kubelets_.machine_stopped(other_uuid(machine.uuid));
@@ -120,12 +123,14 @@ void Guests::on_machine_destroyed(const proxmox::MachineView& machine) {
 
 void Guests::join(const proxmox::MachineView& machine) {
     try {
+        configure_network(machine);
         auto seed = machine.cdrom.empty() ? Seed{own_registration(machine), ""} : read_seed(machine);
         auto& registration = seed.registration;
         registration.system_uuid = machine.uuid;
         registration.cpu_cores = machine.cpus;
         registration.memory_mib = static_cast<std::int64_t>(machine.memory_mib);
         registration.disk_mib = largest_disk_mib(machine.config);
+        if (addresses_.contains(machine.uuid)) registration.addresses = addresses_.at(machine.uuid);
         if (seed.token_id.empty()) return register_node(machine, registration);
         certificates_.ask(machine.uuid, registration.node, seed.token_id,
                           [this, machine, registration] { register_node(machine, registration); });
@@ -138,6 +143,13 @@ void Guests::register_node(const proxmox::MachineView& machine, const Registrati
     if (!kubelets_.join(registration))
         trace_.line("machine", machine.vmid, " ", machine.name, " does not join: a Node with name ",
                     registration.node, " and status Ready already exists");
+}
+
+void Guests::configure_network(const proxmox::MachineView& machine) {
+    if (machine.cdrom.empty()) return;
+    const auto files = read_iso(machine.cdrom).files;
+    const auto found = files.find("network-config");
+    if (found != files.end()) addresses_[machine.uuid] = own_addresses(found->second, machine.config);
 }
 
 Guests::Seed Guests::read_seed(const proxmox::MachineView& machine) const {

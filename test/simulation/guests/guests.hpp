@@ -43,6 +43,8 @@ public:
     // How the machines of others behave: they boot and never join.
     void ignore(int vmid) { strangers_.insert(vmid); }
     const std::set<int>& strangers() const { return strangers_; }
+    // The static addresses of those that run, by system UUID.
+    const std::map<std::string, std::set<std::string>>& addresses() const { return addresses_; }
 
 private:
     struct Seed {
@@ -56,6 +58,8 @@ private:
     void register_node(const proxmox::MachineView& machine, const Registration& registration);
     // Throws std::runtime_error or the like with what is wrong with the machine's data.
     Seed read_seed(const proxmox::MachineView& machine) const;
+    // Before anything else it has to have a network.
+    void configure_network(const proxmox::MachineView& machine);
     Registration own_registration(const proxmox::MachineView& machine) const;
     // Whether the operator has to approve the certificate.
     bool prove(const std::string& token) const;
@@ -68,6 +72,7 @@ private:
     Trace& trace_;
     std::vector<Listener> listeners_;
     std::set<int> strangers_;
+    std::map<std::string, std::set<std::string>> addresses_;
     std::map<std::string, std::unique_ptr<base::Alarm>> booting_;  // by system UUID
 };
 

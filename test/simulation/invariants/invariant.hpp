@@ -94,5 +94,6 @@ std::unique_ptr<Invariant> tokens_are_bound(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_hammered(const Stage& stage);
 std::unique_ptr<Invariant> tenants_get_nothing(const Stage& stage);
 std::unique_ptr<Invariant> strangers_are_left_alone(const Stage& stage);
+std::unique_ptr<Invariant> addresses_are_given_once(const Stage& stage);
 
 }  // namespace simulation

@@ -43,6 +43,7 @@ TEST_CASE("All that is known of a machine and its cluster can stand in a user's 
     custom.zone = "pve1";
     custom.region = "home";
     custom.addresses = {"10.0.4.50", "fd00::50"};
+    custom.mac_addresses = {"02:11:22:33:44:50", "02:11:22:33:44:51"};
     custom.kubelet.maxPods = 60;
     custom.kubelet.extraArgs = {{"feature-gates", "A=true B"}};
     const auto told = [&custom](const std::string& name) {
@@ -60,6 +61,7 @@ TEST_CASE("All that is known of a machine and its cluster can stand in a user's 
     CHECK(told("Zone") == "pve1");
     CHECK(told("Region") == "home");
     CHECK(told("Addresses") == "10.0.4.50,fd00::50");
+    CHECK(told("MACAddresses") == "02:11:22:33:44:50,02:11:22:33:44:51");
     CHECK(told("MaxPods") == "60");
     CHECK(told("KubeletArgs") == "'--feature-gates=A=true B' --max-pods=60");
     custom.kubelet = {};

@@ -30,7 +30,11 @@ struct World : test::Cluster {
         Addresses addresses(informers, client);
         const auto result = test::run(context, clock, addresses.reserve({"default", pool}, claim, network));
         const auto* refusal = std::get_if<Addresses::Refusal>(&result);
-        return refusal ? std::string(refusal->reason) : std::get<std::string>(result);
+        if (refusal) return std::string(refusal->reason);
+        std::string all;
+        for (const auto& [address, who, interface] : std::get<Addresses::Reserved>(result))
+            all += (all.empty() ? "" : " ") + (interface == "net0" ? "" : interface + ":") + address;
+        return all;
     }
     void release_unused() {
         Addresses addresses(informers, client);
@@ -55,6 +59,36 @@ TEST_CASE("an address is given once, whatever the pool, and the gateway's never"
     CHECK(world.pool().status.addresses.size() == 1);
 }
 
+TEST_CASE("every interface and family gets an address of its own, all of them or none") {
+    World world;
+    world.network.ipv6 = api::v1alpha1::IPv6Network{{"fd00::1-fd00::3"}, 64, "fd00::1"};
+    auto& second = world.network.interfaces.emplace_back();
+    second.name = "net1";
+    second.mode = api::v1alpha1::NetworkMode::Static;
+    second.addresses = {"10.1.0.7-10.1.0.9"};
+    second.routes = {{"10.9.0.0/16", "10.1.0.7"}};
+    CHECK(world.reserve("a") == "10.0.4.2 fd00::2 net1:10.1.0.8");
+    CHECK(world.reserve("a") == "10.0.4.2 fd00::2 net1:10.1.0.8");
+    CHECK(world.pool().status.addresses.size() == 3);
+    CHECK(world.reserve("b", "large") == "10.0.4.3 fd00::3 net1:10.1.0.9");
+    world.network.addresses = {"10.0.4.1-10.0.4.9"};
+    CHECK(world.reserve("c") == "AddressesExhausted");
+    CHECK(world.pool().status.addresses.size() == 3);
+    world.put_claim("b");
+    world.release_unused();
+    CHECK(world.pool().status.addresses.empty());
+}
+
+TEST_CASE("two families in one list, where another list holds the second, are a refusal") {
+    World world;
+    world.network.ipv6 = api::v1alpha1::IPv6Network{{"fd00::2"}, 64, ""};
+    world.network.addresses.push_back("fd00::9");
+    CHECK(world.reserve("a") == "AddressesInvalid");
+    world.network.addresses.pop_back();
+    world.network.ipv6->addresses = {"10.0.4.9"};
+    CHECK(world.reserve("a") == "AddressesInvalid");
+}
+
 TEST_CASE("addresses that Nodes have are taken, for kept machines have no claim") {
     World world;
     api::Node node;
@@ -77,7 +111,7 @@ TEST_CASE("an address that another operator gave to another pool meanwhile is gi
         if (request.method != "PATCH") return;
         world.requests.on_effect = nullptr;
         auto large = *world.server.get<NodeSmithPool>({"default", "large"});
-        large.status.addresses.push_back({"10.0.4.2", "theirs"});
+        large.status.addresses.push_back({"10.0.4.2", "theirs", "net0"});
         world.server.put(large);
     };
     CHECK(world.reserve("a") == "AddressesExhausted");

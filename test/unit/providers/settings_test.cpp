@@ -176,11 +176,26 @@ TEST_CASE("A blank VM that is to join a resource pool gets its tags, and the mar
     CHECK_THAT(finished_description(settings, MachineIdentity()), Catch::EndsWith("\nnote"));
 }
 
-TEST_CASE("A MAC address is the same for the same machine and interface only") {
-    CHECK(mac_address("BC:24:11", "u", "net0") == mac_address("BC:24:11", "u", "net0"));
-    CHECK(mac_address("BC:24:11", "u", "net0") != mac_address("BC:24:11", "u", "net1"));
-    CHECK(mac_address("BC:24:11", "u", "net0") != mac_address("BC:24:11", "v", "net0"));
-    CHECK_THAT(mac_address("", "u", "net0"), Catch::Matches("[0-9A-F][26AE](:[0-9A-F]{2}){5}"));
+TEST_CASE(
+    "MAC addresses that were chosen are given to interfaces of the settings, of options and of templates") {
+    auto with = config();
+    with.spec.proxmox->networkInterfaces = {{"net0", "virtio", "vmbr0", 12, ""}};
+    with.spec.proxmox->vmOptions = {{"net1", "e1000,bridge=vmbr1"}, {"net2", "model=virtio,bridge=vmbr2"}};
+    const auto settings = make_settings(with);
+    std::map<std::string, std::string> options(settings.vm_options.begin(), settings.vm_options.end());
+    MachineSpec spec;
+    for (const auto* name : {"net0", "net1", "net2", "net3"})
+        spec.mac_addresses[name] = std::string("02:00:00:00:00:0") + name[3];
+    const std::map<std::string, std::string> inherited{
+        {"net3", "virtio=BC:24:11:AA:BB:CC,bridge=vmbr3,firewall=1"}};
+    set_network_interfaces(options, settings, spec, inherited);
+    CHECK(options["net0"] == "virtio=02:00:00:00:00:00,bridge=vmbr0,tag=12");
+    CHECK(options["net1"] == "e1000=02:00:00:00:00:01,bridge=vmbr1");
+    CHECK(options["net2"] == "model=virtio,bridge=vmbr2,macaddr=02:00:00:00:00:02");
+    CHECK(options["net3"] == "virtio=02:00:00:00:00:03,bridge=vmbr3,firewall=1");
+    spec.mac_addresses["net4"] = "02:00:00:00:00:04";
+    CHECK_THROWS_WITH(set_network_interfaces(options, settings, spec, inherited),
+                      Catch::Contains("has no interface net4"));
 }
 
 TEST_CASE("The name of a boot image tells whose it is") {

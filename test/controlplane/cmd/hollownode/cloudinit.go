@@ -88,7 +88,36 @@ func (m *machine) dhcp() string {
 	return strings.TrimSpace(string(raw))
 }
 
-// address is the first static one of the network configuration (version 2) beside the user-data, or else from DHCP.
+// networkConfig has the fields of both versions of cloud-init's network configuration that matter here.
+// https://docs.cloud-init.io/en/latest/reference/network-config.html
+type networkConfig struct {
+	Config []struct {
+		Subnets []struct {
+			Address string `json:"address"`
+		} `json:"subnets"`
+	} `json:"config"`
+	Ethernets map[string]struct {
+		Addresses []string `json:"addresses"`
+	} `json:"ethernets"`
+}
+
+// addresses are the static ones, with their prefix lengths.
+func (c *networkConfig) addresses() []string {
+	var all []string
+	for _, item := range c.Config {
+		for _, subnet := range item.Subnets {
+			if subnet.Address != "" {
+				all = append(all, subnet.Address)
+			}
+		}
+	}
+	for _, ethernet := range c.Ethernets {
+		all = append(all, ethernet.Addresses...)
+	}
+	return all
+}
+
+// address is the first static one of the network configuration beside the user-data, or else from DHCP.
 func (m *machine) address() (string, error) {
 	raw, err := os.ReadFile(filepath.Join(filepath.Dir(m.userData), "network-config"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -97,30 +126,19 @@ func (m *machine) address() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var config struct {
-		Network   *json.RawMessage `json:"network"`
-		Ethernets map[string]struct {
-			Addresses []string `json:"addresses"`
-		} `json:"ethernets"`
-	}
+	var config networkConfig
 	if err := yaml.Unmarshal(raw, &config); err != nil {
 		return "", fmt.Errorf("network-config: %w", err)
 	}
-	if config.Network != nil {
-		if err := json.Unmarshal(*config.Network, &config); err != nil {
-			return "", fmt.Errorf("network-config: %w", err)
-		}
+	static := config.addresses()
+	if len(static) == 0 {
+		return m.dhcp(), nil
 	}
-	for _, ethernet := range config.Ethernets {
-		for _, text := range ethernet.Addresses {
-			address, _, err := net.ParseCIDR(text)
-			if err != nil {
-				return "", fmt.Errorf("network-config: %w", err)
-			}
-			return address.String(), nil
-		}
+	address, _, err := net.ParseCIDR(static[0])
+	if err != nil {
+		return "", fmt.Errorf("network-config: %w", err)
 	}
-	return m.dhcp(), nil
+	return address.String(), nil
 }
 
 func (m *machine) writeFiles(config *cloudConfig) error {

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Unpacks Debian's packages of cloud-init (hack/versions.sh) into build/cloud-init, from the mirror that apt is configured for, and
+# makes a Python environment with what they import. Installs nothing into the system. Prints the Python, then for each package
+# that could be had its version and folder. Where there is no apt, no network or no such package any more it prints fewer, or
+# fails: the tests that want them say that they were skipped.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=hack/versions.sh
+source hack/versions.sh
+
+folder=$PWD/build/cloud-init
+venv=$folder/venv
+mkdir -p "$folder"
+exec 9>"$folder/lock"
+flock 9
+if ! cmp -s hack/cloud-init.txt "$venv/requirements.stamp"; then
+    echo "setup: what cloud-init imports into ${venv#"$PWD"/}" >&2
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check --require-hashes -r hack/cloud-init.txt >&2
+    cp hack/cloud-init.txt "$venv/requirements.stamp"
+fi
+echo "$venv/bin/python"
+
+mirror() {
+    # shellcheck disable=SC2016
+    apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+        sed -n 's:^\(.*/debian\)/* main$:\1:p' | head -n 1
+}
+
+unpack() {
+    local version=$1 checksum=$2 into=$folder/$1 package
+    package=$into.deb
+    [[ -f $into/stamp ]] && return
+    echo "setup: cloud-init $version into ${into#"$PWD"/}" >&2
+    /usr/lib/apt/apt-helper -q download-file "$(mirror)/pool/main/c/cloud-init/cloud-init_${version}_all.deb" "$package" \
+        "SHA256:$checksum" >&2 || return 1
+    rm -rf "$into"
+    dpkg-deb -x "$package" "$into"
+    rm "$package"
+    touch "$into/stamp"
+}
+
+for package in "${CLOUD_INIT_PACKAGES[@]}"; do
+    read -r version checksum <<<"$package"
+    if unpack "$version" "$checksum"; then
+        echo "${version%%-*} $folder/$version"
+    else
+        echo "setup: cloud-init $version cannot be had" >&2
+    fi
+done
