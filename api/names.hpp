@@ -106,6 +106,8 @@ inline constexpr std::string_view kGuestAgentUsable = "GuestAgentUsable";
 inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
 inline constexpr std::string_view kInventoryComplete = "InventoryComplete";
+// Only where hosts are locked on their BMC.
+inline constexpr std::string_view kLockable = "Lockable";
 inline constexpr std::string_view kHealthy = "Healthy";
 // ControlPlane
 inline constexpr std::string_view kClusterHealthy = "ClusterHealthy";

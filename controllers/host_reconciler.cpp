@@ -23,6 +23,8 @@ namespace conditions = api::conditions;
 namespace {
 
 constexpr base::Backoff kLookBackoff{std::chrono::seconds{30}, std::chrono::minutes{10}};
+// After so many in a row the pause is longest.
+constexpr int kMostFailures = 6;
 constexpr base::Duration kNoProviderRetry = std::chrono::minutes{1};
 // A changed Secret is noticed so soon; credentials that were refused are not sent again before that.
 constexpr base::Duration kSecretRetry = std::chrono::minutes{2};
@@ -123,16 +125,23 @@ base::Duration HostReconciler::until_news(const kube::ObjectKey& key) {
 }
 
 // A host that is known is not asked just because this process is new: after a restart a thousand of them
-// would be asked at once. They are asked spread over their interval.
+// would be asked at once. They are asked spread over their interval; those that did not answer, over the
+// pause that they had come to.
 void HostReconciler::begin(const kube::ObjectKey& key, const NodeSmithHost& host) {
     auto& look = looks_[key];
     look.generation = -1;
     const bool is_known = api::is_true(host.status.conditions, conditions::kReachable) &&
                           host.status.phase != HostPhase::Discovering;
-    if (!is_known || host.status.observedGeneration != host.metadata.generation) return;
+    look.failures = host.status.failedLooks;
+    const bool fails = look.failures > 0;
+    const bool is_same = host.status.observedGeneration == host.metadata.generation;
+    if (!is_same || !(is_known || fails)) return;
     look.generation = host.metadata.generation.value_or(0);
     look.claim_uid = claim_uid(host);
-    look.next = clock_.now() + std::chrono::duration_cast<base::Duration>(interval(host) * random_.unit());
+    auto pause = fails ? kLookBackoff.after(look.failures) : interval(host);
+    if (api::is_false(host.status.conditions, conditions::kAuthenticated))
+        pause = std::min(pause, kSecretRetry);
+    look.next = clock_.now() + std::chrono::duration_cast<base::Duration>(pause * random_.unit());
 }
 
 bool HostReconciler::is_due(const Look& look, const NodeSmithHost& host) const {
@@ -172,7 +181,7 @@ asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host)
     }
     auto& looked = looks_[key];
     looked.at = api::Time(clock_.wall_now());
-    looked.failures = looked.report->reason.empty() ? 0 : looked.failures + 1;
+    looked.failures = looked.report->reason.empty() ? 0 : std::min(looked.failures + 1, kMostFailures);
     looked.next = clock_.now() + pause_after(looked, *host);
 }
 
@@ -194,6 +203,7 @@ HostFacts HostReconciler::facts_of(const HostPointer& host,
     const bool is_its = claim && host->status.claimRef && claim->metadata.uid == host->status.claimRef->uid;
     if (is_its) facts.claim = claim.get();
     if (look.report) facts.looked = look.at;
+    facts.failed_looks = look.failures;
     if (is_its) {
         const auto node = claim::noted_node(informers_, *claim);
         facts.has_ready_node = node && is_ready(*node);

@@ -26,8 +26,9 @@ struct HostFacts {
     std::string twin;  // an older host with the same system UUID; empty: there is none
     // When the BMC said what the report says; nullopt: it was not asked by this process.
     std::optional<api::Time> looked;
-    bool has_ready_node = false;  // the claim's Node runs there and is Ready
-    std::string node;             // of the cluster, with the host's UUID, though no claim has the host
+    std::int32_t failed_looks = 0;  // in a row, this one included; those before a restart too
+    bool has_ready_node = false;    // the claim's Node runs there and is Ready
+    std::string node;               // of the cluster, with the host's UUID, though no claim has the host
     api::Time now;
 };
 
@@ -52,7 +53,7 @@ private:
         std::optional<providers::HostReport> report;
         std::optional<api::Time> at;  // of the report
         base::TimePoint next{};
-        int failures = 0;
+        int failures = 0;  // in a row, also of earlier processes; no more than count
     };
 
     void begin(const kube::ObjectKey& key, const api::v1alpha1::NodeSmithHost& host);

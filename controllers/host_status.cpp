@@ -23,6 +23,7 @@ namespace {
 constexpr double kLeastOfMemory = 0.85;
 constexpr double kLeastOfCores = 0.5;
 constexpr std::chrono::minutes kPowerSettles{2};
+constexpr const char* kInUseByOthers = "InUseByOthers";
 
 struct HostVerdict {
     HostPhase phase;
@@ -125,9 +126,21 @@ void note_refusal(HostStatus& status, const HostFacts& facts) {
     status.refusedCredentials = api::v1alpha1::RefusedCredentials{report.refused_credentials, facts.now};
 }
 
+void note_lock(HostStatus& status, const HostFacts& facts) {
+    const auto& lock = facts.report->lock;
+    if (lock) {
+        set(status, conditions::kLockable, lock->is_usable ? ConditionStatus::True : ConditionStatus::False,
+            lock->reason, lock->message, facts);
+    } else {
+        std::erase_if(status.conditions,
+                      [](const auto& condition) { return condition.type == conditions::kLockable; });
+    }
+}
+
 void observe(HostStatus& status, const HostFacts& facts) {
     if (!facts.report) return;
     const auto& report = *facts.report;
+    status.failedLooks = facts.failed_looks;
     const bool answered = report.reachable && report.authenticated && report.reason.empty();
     set(status, conditions::kReachable, report.reachable ? ConditionStatus::True : ConditionStatus::False,
         report.reachable ? std::string(reasons::kReachable) : report.reason,
@@ -154,6 +167,7 @@ void observe(HostStatus& status, const HostFacts& facts) {
     // While it is reserved the host is the machine that the claim took, also after the claim has vanished:
     // that machine is to be turned off, and no other that answers in its place.
     if (!status.claimRef || status.systemUUID.empty()) status.systemUUID = report.system_uuid;
+    note_lock(status, facts);
     const bool is_critical = report.health == "Critical";
     set(status, conditions::kHealthy, is_critical ? ConditionStatus::False : ConditionStatus::True,
         is_critical ? "Critical" : std::string(reasons::kHealthy),
@@ -241,6 +255,11 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
     }
     if (facts.report && !facts.report->reason.empty())
         return {HostPhase::Quarantined, facts.report->reason, facts.report->message};
+    const auto* lock = api::find_condition(status.conditions, conditions::kLockable);
+    if (lock && lock->status == ConditionStatus::False) {
+        const bool is_theirs = lock->reason == kInUseByOthers;
+        return {is_theirs ? HostPhase::Foreign : HostPhase::Quarantined, lock->reason, lock->message};
+    }
     // A twin that is discovered at the same time must have had the chance to see it.
     if (status.systemUUID != host.status.systemUUID || status.systemUUID.empty())
         return {HostPhase::Discovering, "Discovering", "its identity is being compared with other hosts'"};
@@ -250,7 +269,7 @@ HostVerdict judge_free(const HostFacts& facts, const HostStatus& status) {
                     " in a row; it is tried again at " + status.nextRetryTime->str()};
     if (status.powerState == "On" && !is_adoptable(host)) {
         const auto whose = facts.node.empty() ? "somebody else uses it" : "it runs Node " + facts.node;
-        return {HostPhase::Foreign, "InUseByOthers",
+        return {HostPhase::Foreign, kInUseByOthers,
                 "is on though no claim has it (" + whose +
                     "): it is left alone; turn it off, or annotate it with " +
                     std::string(api::annotations::kAdopt) + "=true to let claims have it as it is"};

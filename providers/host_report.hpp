@@ -25,6 +25,13 @@ struct PortGroup {
     bool operator==(const PortGroup&) const = default;
 };
 
+// What a lock that other clusters can see says of a host.
+struct LockReport {
+    bool is_usable = true;  // by this cluster
+    std::string reason;     // CamelCase
+    std::string message;
+};
+
 struct HostReport {
     bool reachable = false;
     bool authenticated = false;
@@ -45,6 +52,7 @@ struct HostReport {
     std::vector<std::string> flaws;
     // The version of the Secret that the BMC refused; empty: it refused none.
     std::string refused_credentials;
+    std::optional<LockReport> lock;  // nullopt: hosts are not locked
 };
 
 }  // namespace providers

@@ -100,6 +100,8 @@ struct HostStatus {
     std::vector<HostPorts> ports;
     std::string portSummary;  // "2x25G 4x1G"
     std::optional<RefusedCredentials> refusedCredentials;
+    // Looks in a row that failed; no more is counted than makes a difference to when it is looked at again.
+    std::int32_t failedLooks = 0;
     bool operator==(const HostStatus&) const = default;
 };
 

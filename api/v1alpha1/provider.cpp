@@ -44,8 +44,11 @@ BOOST_DESCRIBE_STRUCT(PowerOff, (), (mode, gracefulTimeout, ejectMedia, wipe))
 BOOST_DESCRIBE_STRUCT(RedfishTimeouts, (), (connect, request, power))
 BOOST_DESCRIBE_STRUCT(RedfishConcurrency, (), (global, perBMC, powerOns, powerOnsPerGroup, groupLabel))
 BOOST_DESCRIBE_STRUCT(RedfishPolling, (), (idle, active))
+BOOST_DESCRIBE_ENUM(HostLockField, None, AssetTag)
+BOOST_DESCRIBE_STRUCT(RedfishHostLock, (), (field, freeValues))
 BOOST_DESCRIBE_STRUCT(RedfishSpec, (),
-                      (hostSelector, boot, powerOff, timeouts, selection, spreadLabel, concurrency, polling))
+                      (hostSelector, boot, powerOff, timeouts, selection, spreadLabel, concurrency, polling,
+                       hostLock))
 
 BOOST_DESCRIBE_ENUM(ProviderType, proxmox, redfish)
 BOOST_DESCRIBE_STRUCT(ProviderSpec, (),

@@ -10,6 +10,7 @@ enum class BootMode { UEFI, Legacy };
 enum class PowerOffMode { GracefulThenForce, GracefulOnly, Force };
 enum class WipeMode { None, SecureErase };
 enum class HostSelection { BestFit, Priority, Spread };
+enum class HostLockField { None, AssetTag };
 
 struct Boot {
     BootMethod method = BootMethod::Disk;
@@ -49,6 +50,13 @@ struct RedfishPolling {
     bool operator==(const RedfishPolling&) const = default;
 };
 
+// A lock on hosts that other clusters can see.
+struct RedfishHostLock {
+    HostLockField field = HostLockField::None;
+    std::vector<std::string> freeValues;  // of the field, beside the empty one: they say nothing
+    bool operator==(const RedfishHostLock&) const = default;
+};
+
 struct RedfishSpec {
     std::optional<LabelSelector> hostSelector;  // absent = every NodeSmithHost that names this provider
     Boot boot;
@@ -58,6 +66,7 @@ struct RedfishSpec {
     std::string spreadLabel;
     RedfishConcurrency concurrency;
     RedfishPolling polling;
+    RedfishHostLock hostLock;
     bool operator==(const RedfishSpec&) const = default;
 };
 

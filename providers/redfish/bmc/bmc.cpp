@@ -14,6 +14,7 @@ namespace providers::redfish {
 namespace {
 
 constexpr int kReadAttempts = 3;
+constexpr int kVersions = 3;
 constexpr base::Backoff kReadBackoff{std::chrono::seconds{1}, std::chrono::seconds{4}};
 // A BMC that wants to be left alone for longer is left alone: the caller comes again.
 constexpr base::Duration kLongestReadWait = std::chrono::seconds{5};
@@ -39,6 +40,13 @@ void replace_all(std::string& text, const std::string& part) {
     if (part.empty()) return;
     for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
         text.replace(at, part.size(), "***");
+}
+
+RedfishError no_tag_serves(const std::string& tried) {
+    Complaint complaint;
+    complaint.kind = ErrorKind::precondition_failed;
+    complaint.message = "the BMC accepts no ETag, not even its own";
+    return RedfishError(tried, std::move(complaint));
 }
 
 // For metrics, whose labels must be few and short whatever a BMC says.
@@ -206,10 +214,35 @@ asio::awaitable<Answer> Bmc::patch(std::string tried, std::string link, json::ob
         ladder = etag_ladder(current.etag);
         co_return co_await patch_once(tried, current.target, text, ladder.front());
     }
-    Complaint complaint;
-    complaint.kind = ErrorKind::precondition_failed;
-    complaint.message = "the BMC accepts no ETag, not even its own";
-    throw RedfishError(tried, std::move(complaint));
+    throw no_tag_serves(tried);
+}
+
+asio::awaitable<std::optional<Answer>> Bmc::patch_if_same(std::string tried, Resource read,
+                                                          std::string property, json::value value) {
+    const auto before = text_at(read.body, property);
+    const auto text = json::serialize(json::object{{property, std::move(value)}});
+    auto ladder = etag_ladder(read.etag);
+    int versions = 1;
+    for (std::size_t rung = 0; rung < ladder.size();) {
+        try {
+            co_return co_await patch_once(tried, read.target, text, ladder[rung]);
+        } catch (const RedfishError& error) {
+            const bool about_tag = error.kind() == ErrorKind::precondition_failed ||
+                                   error.kind() == ErrorKind::precondition_needed;
+            if (!about_tag) throw;
+            note_quirk("ETag");
+        }
+        auto fresh = co_await get(read.target);
+        if (text_at(fresh.body, property) != before) co_return std::nullopt;
+        ++rung;
+        // Something else of it was changed. Some BMCs have another ETag at each look.
+        if (fresh.etag == read.etag || versions == kVersions) continue;
+        ++versions;
+        read = std::move(fresh);
+        ladder = etag_ladder(read.etag);
+        rung = 0;
+    }
+    throw no_tag_serves(tried);
 }
 
 asio::awaitable<Answer> Bmc::post(std::string tried, std::string link, json::object body) {

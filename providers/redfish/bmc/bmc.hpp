@@ -72,6 +72,10 @@ public:
     // Writes with the ETag of a fresh read; a refusal for the tag is answered with what BMCs accept instead:
     // a strong tag, then none; `*` where one is demanded but none is known.
     asio::awaitable<Answer> patch(std::string tried, std::string link, json::object body);
+    // Writes a text property only if it still is what `read` shows: with its ETag, where the BMC knows what
+    // that is. nullopt: somebody else was first. BMCs without working ETags leave that open: read it back.
+    asio::awaitable<std::optional<Answer>> patch_if_same(std::string tried, Resource read,
+                                                         std::string property, json::value value);
     // Sent once. A RedfishError of kind outcome_unknown means that it may have been done.
     asio::awaitable<Answer> post(std::string tried, std::string link, json::object body);
     // Asks once how a task is: HTTP status and body, 202 included.

@@ -123,6 +123,8 @@ System parse_system(const Resource& resource) {
          "LogicalProcessorCount: no system has so many");
     note(is_told(memory_summary, "TotalSystemMemoryGiB") && !is_memory,
          "TotalSystemMemoryGiB: it is no amount of memory");
+    system.etag = resource.etag;
+    if (body.contains("AssetTag")) system.asset_tag = text_at(body, "AssetTag");
     system.is_dell =
         contains_ignoring_case(system.manufacturer, "dell") || object_at(body, "Oem").contains("Dell");
     system.boot = parse_boot(body);

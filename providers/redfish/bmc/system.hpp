@@ -50,8 +50,10 @@ struct System {
     std::string virtual_media;
     std::string manager;
     std::string chassis;
-    bool is_dell = false;            // by itself; its service may tell more
-    std::vector<std::string> flaws;  // what it says that cannot be right and was left out
+    std::string etag;                      // of the system
+    std::optional<std::string> asset_tag;  // nullopt: it has no such field
+    bool is_dell = false;                  // by itself; its service may tell more
+    std::vector<std::string> flaws;        // what it says that cannot be right and was left out
 };
 
 System parse_system(const Resource& resource);

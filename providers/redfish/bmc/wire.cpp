@@ -22,10 +22,6 @@ Complaint complain(ErrorKind kind, std::string message) {
     return complaint;
 }
 
-std::string seconds_of(base::Duration duration) {
-    return std::to_string(std::chrono::ceil<std::chrono::seconds>(duration).count()) + " s";
-}
-
 }  // namespace
 
 Wire::Wire(WireOptions options, Traffic& traffic)
@@ -70,9 +66,8 @@ asio::awaitable<base::HttpResponse> Wire::send(std::string tried, base::HttpRequ
 asio::awaitable<base::HttpResponse> Wire::transmit(const std::string& tried, base::HttpRequest request,
                                                    Effect effect) {
     if (const auto wait = pause()) {
-        auto complaint =
-            complain(ErrorKind::unreachable,
-                     "the BMC did not answer several times; it is asked again in " + seconds_of(*wait));
+        // In the words of the last failure: what people read changes only when the cause does.
+        auto complaint = complain(ErrorKind::unreachable, last_failure_);
         complaint.retry_after = *wait;
         throw RedfishError(tried, std::move(complaint));
     }
@@ -111,7 +106,7 @@ asio::awaitable<base::HttpResponse> Wire::exchange(const std::string& tried, bas
         co_return response;
     } catch (const base::TransportError& error) {
         count("error");
-        note_failure();
+        note_failure(error.what());
         const bool is_known = effect != Effect::host || !error.request_may_have_been_sent;
         throw RedfishError(
             tried, complain(is_known ? ErrorKind::unreachable : ErrorKind::outcome_unknown, error.what()));
@@ -123,8 +118,9 @@ void Wire::note_success(base::Duration took) {
     latency_ = latency_ == base::Duration::zero() ? took : (latency_ * 3 + took) / 4;
 }
 
-void Wire::note_failure() {
+void Wire::note_failure(std::string what) {
     ++failures_;
+    last_failure_ = std::move(what);
     if (failures_ < kFailuresToOpen) return;
     const auto wait = kPause.after(failures_ - kFailuresToOpen + 1, traffic_.environment.random);
     open_until_ = traffic_.environment.clock.now() + wait;

@@ -71,7 +71,7 @@ private:
                                                  Effect effect);
     void leave();
     void note_success(base::Duration took);
-    void note_failure();
+    void note_failure(std::string what);
 
     WireOptions options_;
     base::Url origin_;
@@ -80,6 +80,7 @@ private:
     std::unique_ptr<base::HttpTransport> transport_;
     std::size_t visits_ = 0;
     int failures_ = 0;
+    std::string last_failure_;
     base::TimePoint open_until_{};
     base::Duration latency_{};  // exponentially weighted average
 };

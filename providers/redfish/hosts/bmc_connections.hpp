@@ -38,6 +38,8 @@ struct Station {
     std::string power_meter;  // its link; empty: there is none, or it tells nothing
     std::optional<std::int64_t> watts;
     base::TimePoint watts_at{};
+    std::string lock_refusal;  // why no mark can be written there; empty: that is not known
+    base::TimePoint lock_refused_at{};
 };
 
 class BmcConnections {

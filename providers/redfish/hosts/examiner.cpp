@@ -82,6 +82,7 @@ asio::awaitable<void> Examiner::look(Host host, std::shared_ptr<Station> station
     report.memory_mib = system.memory_mib;
     co_await measure(station, system);
     report.power_watts = station->watts;
+    report.lock = co_await lock_.look(host, station, system);
     const bool has_served =
         host.use.stage == HostStage::in_use && settings_.spec.boot.method != api::v1alpha1::BootMethod::Disk;
     if (has_served && system.boot.is_set()) co_await station->hardware.clear_boot(system);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "providers/host_report.hpp"
-#include "providers/redfish/hosts/bmc_connections.hpp"
+#include "providers/redfish/hosts/host_lock.hpp"
 
 namespace providers::redfish {
 
@@ -13,7 +13,7 @@ class Examiner {
 public:
     // All must outlive this.
     Examiner(const Settings& settings, BmcConnections& fleet, base::Clock& clock)
-        : settings_(settings), fleet_(fleet), clock_(clock) {}
+        : settings_(settings), fleet_(fleet), clock_(clock), lock_(settings, fleet.inventory(), clock) {}
 
     asio::awaitable<HostReport> examine(Host host);
 
@@ -24,6 +24,7 @@ private:
     const Settings& settings_;
     BmcConnections& fleet_;
     base::Clock& clock_;
+    HostLock lock_;
 };
 
 }  // namespace providers::redfish

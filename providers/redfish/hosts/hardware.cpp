@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostMembers = 256;
 constexpr std::size_t kMostPages = 16;
+constexpr std::string_view kAssetTag = "AssetTag";
 
 RedfishError failure(ErrorKind kind, const std::string& tried, std::string message) {
     Complaint complaint;
@@ -120,6 +121,46 @@ asio::awaitable<ResetAnswer> Hardware::reset(System system, PowerGoal goal) {
         bmc_.note_quirk(error.complaint.known_id().value_or("ResetConflict"));
         co_return is_lost ? ResetAnswer::lost : ResetAnswer::refused;
     }
+}
+
+asio::awaitable<std::vector<TagPlace>> Hardware::tag_places(System system) {
+    std::vector<TagPlace> places;
+    if (system.asset_tag) places.push_back({system.link, system.etag, *system.asset_tag});
+    const auto chassis = co_await bmc_.find(system.chassis);
+    if (!chassis || !chassis->body.contains(kAssetTag)) co_return places;
+    // An enclosure of several systems says nothing of one of them.
+    const auto systems = links_at(object_at(chassis->body, "Links"), "ComputerSystems");
+    const bool is_its_alone =
+        systems.size() == 1 && without_slash(systems.front()) == without_slash(system.link);
+    if (is_its_alone) places.push_back({chassis->target, chassis->etag, text_at(chassis->body, kAssetTag)});
+    co_return places;
+}
+
+asio::awaitable<TagWrite> Hardware::write_tag(TagPlace place, std::string tag) {
+    const std::string tried = "writing the AssetTag of " + bmc_.host();
+    Resource read{place.link, json::object{{kAssetTag, place.tag}}, place.etag};
+    TagWrite result;
+    std::vector<json::value> values{json::string(tag)};
+    // Some clear it by null only.
+    if (tag.empty()) values.emplace_back(nullptr);
+    for (const auto& value : values) {
+        try {
+            const auto answer = co_await bmc_.patch_if_same(tried, read, std::string(kAssetTag), value);
+            result.outcome = answer ? TagWrite::Outcome::taken : TagWrite::Outcome::changed;
+            result.is_promise = answer && answer->is_promise;
+            co_return result;
+        } catch (const RedfishError& error) {
+            const auto kind = error.kind();
+            if (kind == ErrorKind::outcome_unknown) co_return TagWrite{};
+            const bool is_refusal = kind == ErrorKind::invalid_request || kind == ErrorKind::unsupported ||
+                                    kind == ErrorKind::not_found || kind == ErrorKind::parameter_missing ||
+                                    kind == ErrorKind::precondition_failed || kind == ErrorKind::other;
+            if (!is_refusal) throw;
+            result.outcome = TagWrite::Outcome::refused;
+            result.refusal = error.complaint.message;
+        }
+    }
+    co_return result;
 }
 
 asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {

@@ -14,6 +14,9 @@
 
 namespace providers::redfish {
 
+// For a change that was answered with 202.
+inline constexpr base::Duration kPromisePatience = std::chrono::seconds{60};
+
 enum class ResetAnswer {
     taken,
     refused,  // it is so already, or it cannot be now
@@ -28,6 +31,23 @@ struct Details {
     std::vector<PortGroup> ports;
     std::string power_meter;  // link of what measures the power of the chassis; empty: nothing does
     std::vector<std::string> flaws;
+};
+
+// Where a BMC keeps an asset tag of the host.
+struct TagPlace {
+    std::string link;
+    std::string etag;
+    std::string tag;
+};
+struct TagWrite {
+    enum class Outcome {
+        taken,    // or the answer was lost: read it back
+        changed,  // somebody else wrote first
+        refused,  // not this way, for `refusal`
+    };
+    Outcome outcome = Outcome::taken;
+    bool is_promise = false;  // it will be done later
+    std::string refusal;
 };
 
 class Hardware {
@@ -57,6 +77,11 @@ public:
     asio::awaitable<void> insert_boot_data(System system, std::string where, std::string not_in);
     // Ejects every image from every slot. Do it only while the host is off.
     asio::awaitable<void> eject_media(System system);
+
+    // Of the system, and of its chassis where that is its alone; those that there are.
+    asio::awaitable<std::vector<TagPlace>> tag_places(System system);
+    // Only if the tag still is what `place` shows.
+    asio::awaitable<TagWrite> write_tag(TagPlace place, std::string tag);
 
     // Links of all drives. Empty: the BMC tells of none.
     asio::awaitable<std::vector<std::string>> drives(System system);

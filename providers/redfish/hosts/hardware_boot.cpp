@@ -14,8 +14,6 @@ constexpr std::size_t kMostManagers = 4;
 constexpr base::Duration kMediaPatience = std::chrono::seconds{60};
 constexpr base::Duration kEjectPatience = std::chrono::seconds{10};
 constexpr base::Duration kMediaPoll = std::chrono::seconds{2};
-// For a change that was answered with 202.
-constexpr base::Duration kPromisePatience = std::chrono::seconds{60};
 
 // Another body or another place may be what this BMC wants; anything else is not about the way of asking.
 bool asks_for_another_way(ErrorKind kind) {

@@ -208,7 +208,8 @@ asio::awaitable<RemoveResult> Sleeper::turn_off(Command command, Host host, std:
     const auto resets = co_await station->hardware.reset_types(system);
     const OffMeans means{can_shut_down(resets), is_ours(host)};
     const auto step = next_off_step(system, progress, means, limits, clock_.now());
-    if (step == OffStep::done) co_return co_await tidy(std::move(host), std::move(station), system);
+    if (step == OffStep::done)
+        co_return co_await tidy(command.identity, std::move(host), std::move(station), system);
     const bool ends_it = step != OffStep::wait;
     const bool is_used = ends_it && command.in_use && co_await command.in_use();
     if (is_used) co_return in_progress(kInUseAfterAll, kConflictRetry);
@@ -251,7 +252,8 @@ asio::awaitable<bool> Sleeper::switch_off(Command command, Host host, std::share
     co_return false;
 }
 
-asio::awaitable<RemoveResult> Sleeper::tidy(Host host, std::shared_ptr<Station> station, System system) {
+asio::awaitable<RemoveResult> Sleeper::tidy(MachineIdentity identity, Host host,
+                                            std::shared_ptr<Station> station, System system) {
     const auto& spec = settings_.spec;
     if (spec.boot.method != BootMethod::Disk) co_await station->hardware.clear_boot(system);
     if (spec.boot.method == BootMethod::VirtualMedia && spec.powerOff.ejectMedia)
@@ -263,6 +265,8 @@ asio::awaitable<RemoveResult> Sleeper::tidy(Host host, std::shared_ptr<Station> 
         auto outcome = co_await wipe(host, station, system);
         if (outcome) co_return std::move(*outcome);
     }
+    // Last: whoever sees it free may turn it on.
+    co_await lock_.release(std::move(identity), std::move(station), std::move(system));
     co_return co_await give_back(std::move(host));
 }
 
@@ -337,10 +341,27 @@ asio::awaitable<RemoveResult> Sleeper::give_back(Host host) {
     co_return Gone{};
 }
 
+// What does not work now is done when the host is off and looked at.
+asio::awaitable<void> Sleeper::unlock(MachineIdentity identity, Host host) {
+    if (!lock_.is_wanted()) co_return;
+    try {
+        const auto station = co_await fleet_.station(std::move(host));
+        const auto visit = co_await station->bmc.visit();
+        const auto system = co_await station->hardware.system();
+        if (base::same_uuid(system.uuid, identity.system_uuid))
+            co_await lock_.release(std::move(identity), station, system);
+    } catch (const RedfishError&) {
+        co_return;
+    } catch (const std::invalid_argument&) {
+        co_return;
+    }
+}
+
 asio::awaitable<bool> Sleeper::release(MachineIdentity identity, MachineRecord record) {
     const auto host = co_await binding_.read(record.machine_id);
     if (!host || !is_bound_to(*host, identity)) co_return true;
     const auto name = host->name;
+    co_await unlock(std::move(identity), *host);
     const bool done = co_await binding_.give_back(*host);
     if (done) progress_.forget(name);
     co_return done;

@@ -19,7 +19,12 @@ public:
     // All must outlive this.
     Sleeper(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
             base::Clock& clock)
-        : settings_(settings), fleet_(fleet), binding_(binding), progress_(progress), clock_(clock) {}
+        : settings_(settings),
+          fleet_(fleet),
+          binding_(binding),
+          progress_(progress),
+          clock_(clock),
+          lock_(settings, fleet.inventory(), clock) {}
 
     // Provider::remove.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
@@ -46,7 +51,9 @@ private:
     // Makes the request that is due. An Event says before its power is cut, and why.
     asio::awaitable<void> press(OffStep step, Command command, Host host, std::shared_ptr<Station> station,
                                 System system);
-    asio::awaitable<RemoveResult> tidy(Host host, std::shared_ptr<Station> station, System system);
+    asio::awaitable<RemoveResult> tidy(MachineIdentity identity, Host host, std::shared_ptr<Station> station,
+                                       System system);
+    asio::awaitable<void> unlock(MachineIdentity identity, Host host);
     // nullopt: every drive is erased.
     asio::awaitable<std::optional<RemoveResult>> wipe(Host host, std::shared_ptr<Station> station,
                                                       System system);
@@ -59,6 +66,7 @@ private:
     Binding& binding_;
     ProgressBook& progress_;
     base::Clock& clock_;
+    HostLock lock_;
     std::map<std::string, Wipe> wipes_;  // by host
 };
 

@@ -12,6 +12,7 @@ using api::v1alpha1::BootMethod;
 namespace {
 
 constexpr const char* kTurningOn = "is being turned on";
+constexpr const char* kFoundOn = "was found on and is left to who turned it on";
 constexpr base::Duration kSlotRetry = std::chrono::seconds{5};
 
 NotReady not_ready(std::string message, base::Duration retry_after) {
@@ -151,7 +152,7 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
     auto& progress = progress_.of(name, spec.identity.claim_uid);
     const auto cause = cause_of(host, progress, clock_.now());
     if (is_coming(system) && cause == Cause::others)
-        co_return co_await leave_to_others(std::move(spec), std::move(host));
+        co_return co_await leave_to_others(std::move(spec), std::move(host), kFoundOn);
     if (progress.on_asked && is_coming(system)) progress.has_been_on = true;
     switch (next_on_step(system, progress, power_limits(settings_), clock_.now())) {
         case OnStep::done: {
@@ -179,14 +180,14 @@ asio::awaitable<EnsureResult> Waker::step(MachineSpec spec, Host host, std::shar
     co_return machine;
 }
 
-asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host) {
+asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host, std::string why) {
     const auto name = host.name;
     const bool is_free = co_await binding_.give_back(std::move(host));
     if (!is_free) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
     progress_.forget(name);
     auto elsewhere = place(spec, {name});
     if (auto* none = std::get_if<InsufficientCapacity>(&elsewhere))
-        none->message = "host " + name + " was found on and is left to who turned it on; " + none->message;
+        none->message = "host " + name + " " + why + "; " + none->message;
     co_return elsewhere;
 }
 
@@ -216,6 +217,9 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
     if (!progress.on_asked) {
         if (const auto wait = why_not_now(host))
             co_return not_ready("host " + name + " waits its turn: " + *wait, kSlotRetry);
+        // Before anything of it is changed.
+        auto refusal = co_await lock(spec, host, station, system);
+        if (refusal) co_return std::move(*refusal);
         co_await prepare_boot(spec, host, station, system);
     }
     const bool is_new = host.use.stage == HostStage::reserved;
@@ -223,10 +227,30 @@ asio::awaitable<EnsureResult> Waker::turn_on(MachineSpec spec, Host host, std::s
     if (!entered) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
     // It may have come on while its boot was prepared. What a process that died asked for shows as well.
     system = co_await station->hardware.system();
-    if (is_new && is_coming(system)) co_return co_await leave_to_others(std::move(spec), *entered);
+    if (is_new && is_coming(system)) co_return co_await leave_to_others(std::move(spec), *entered, kFoundOn);
     if (system.power != PowerState::off)
         co_return not_ready("host " + name + " changes its power", kConflictRetry);
+    const bool is_locked = !lock_.is_wanted() || co_await lock_.still_holds(spec.identity, station, system);
+    if (!is_locked) co_return not_ready("the AssetTag of host " + name + " was changed", kConflictRetry);
     co_return co_await ask(std::move(spec), *entered, std::move(station), std::move(system));
+}
+
+asio::awaitable<std::optional<EnsureResult>> Waker::lock(MachineSpec spec, Host host,
+                                                         std::shared_ptr<Station> station, System system) {
+    if (!lock_.is_wanted()) co_return std::nullopt;
+    const auto name = host.name;
+    const auto attempt = co_await lock_.take(spec.identity, host, std::move(station), std::move(system));
+    switch (attempt.outcome) {
+        case LockOutcome::held:
+            break;
+        case LockOutcome::others:
+            co_return co_await leave_to_others(std::move(spec), std::move(host), attempt.message);
+        case LockOutcome::unusable:
+            co_return failed(attempt.reason, "host " + name + ": " + attempt.message);
+        case LockOutcome::undecided:
+            co_return not_ready("host " + name + ": " + attempt.message, kConflictRetry);
+    }
+    co_return std::nullopt;
 }
 
 // What is intended stands on the host before; that it was taken only afterwards: after a crash in between

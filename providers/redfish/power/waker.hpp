@@ -8,7 +8,7 @@
 
 #include "providers/launch.hpp"
 #include "providers/redfish/hosts/binding.hpp"
-#include "providers/redfish/hosts/bmc_connections.hpp"
+#include "providers/redfish/hosts/host_lock.hpp"
 #include "providers/redfish/power/power_step.hpp"
 
 namespace providers::redfish {
@@ -32,7 +32,12 @@ public:
     // All must outlive this.
     Waker(const Settings& settings, BmcConnections& fleet, Binding& binding, ProgressBook& progress,
           base::Clock& clock)
-        : settings_(settings), fleet_(fleet), binding_(binding), progress_(progress), clock_(clock) {}
+        : settings_(settings),
+          fleet_(fleet),
+          binding_(binding),
+          progress_(progress),
+          clock_(clock),
+          lock_(settings, fleet.inventory(), clock) {}
 
     // Provider::ensure.
     asio::awaitable<EnsureResult> ensure(MachineSpec spec);
@@ -46,8 +51,12 @@ private:
     asio::awaitable<EnsureResult> step(MachineSpec spec, Host host, std::shared_ptr<Station> station);
     asio::awaitable<EnsureResult> turn_on(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                           System system);
-    // It is on though nothing was asked of it: it is given back as it is, and the claim gets another one.
-    asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host);
+    // nullopt: other clusters see that it is the claim's, or hosts are not locked.
+    asio::awaitable<std::optional<EnsureResult>> lock(MachineSpec spec, Host host,
+                                                      std::shared_ptr<Station> station, System system);
+    // Another cluster has it, or somebody turned it on, as `why` says: it is given back as it is, and the
+    // claim gets another one.
+    asio::awaitable<EnsureResult> leave_to_others(MachineSpec spec, Host host, std::string why);
     asio::awaitable<EnsureResult> ask(MachineSpec spec, Host host, std::shared_ptr<Station> station,
                                       System system);
     asio::awaitable<void> prepare_boot(MachineSpec spec, Host host, std::shared_ptr<Station> station,
@@ -61,6 +70,7 @@ private:
     Binding& binding_;
     ProgressBook& progress_;
     base::Clock& clock_;
+    HostLock lock_;
 };
 
 PowerLimits power_limits(const Settings& settings);

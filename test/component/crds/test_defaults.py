@@ -76,7 +76,7 @@ def test_a_redfish_provider(cluster):
         "timeouts": {"connect": "10s", "request": "60s", "power": "2m"},
         "selection": "BestFit",
         "concurrency": {"global": 64, "perBMC": 1, "powerOns": 16},
-        "polling": {"idle": "10m", "active": "2m"}}
+        "polling": {"idle": "10m", "active": "2m"}, "hostLock": {"field": "None"}}
 
 
 def test_a_host(cluster):

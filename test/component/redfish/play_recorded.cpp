@@ -26,6 +26,7 @@ struct Course {
     bool hears_shutdown = true;
     Meddling meddling = Meddling::none;
     std::string http_uri = {};
+    bool locks = false;
 };
 
 const Course kCourses[] = {
@@ -37,6 +38,7 @@ const Course kCourses[] = {
     {"UefiHttp-URI", BootMethod::UefiHttp, PowerOffMode::GracefulThenForce, true, Meddling::none,
      "http://images.example.org/boot.efi"},
     {"VirtualMedia", BootMethod::VirtualMedia},
+    {"locked", BootMethod::Disk, PowerOffMode::GracefulThenForce, true, Meddling::none, "", true},
     {"overridden", BootMethod::PXE, PowerOffMode::GracefulThenForce, true, Meddling::sets_override},
     {"foreign", BootMethod::Disk, PowerOffMode::GracefulThenForce, true, Meddling::turns_on},
 };
@@ -140,6 +142,7 @@ json::object run_course(const json::object& documents, const NodeSmithHost& host
     play.spec.boot.imageURL = "http://images.example.org/live.iso";
     play.spec.boot.httpBootURI = course.http_uri;
     play.spec.powerOff.mode = course.off;
+    if (course.locks) play.spec.hostLock.field = api::v1alpha1::HostLockField::AssetTag;
     play.hears_shutdown = course.hears_shutdown;
     PlayedHost played(documents, host, play);
     auto& player = played.player();

@@ -121,6 +121,14 @@ class Recording:
         return [slot for slot in slots if not slot.get("MediaTypes") or {"CD", "DVD"} & set(slot["MediaTypes"])]
 
     @property
+    def tag_places(self):
+        """Documents that have an AssetTag of this system alone, by kind."""
+        linked = next((self.get(link) for link in self.system.get("Links", {}).get("Chassis") or []), {})
+        systems = [self.get(link) for link in linked.get("Links", {}).get("ComputerSystems") or []]
+        places = {"system": self.system, "chassis": linked if systems == [self.system] else {}}
+        return {kind: place for kind, place in places.items() if "AssetTag" in place}
+
+    @property
     def firmware(self):
         return next((each["FirmwareVersion"] for each in self.managers if each.get("FirmwareVersion")), "")
 
@@ -156,6 +164,8 @@ TRUTHS = (
      lambda r, match: match[1].split(", ") == [each["@odata.id"] for each in r.systems]),
     (r"^the BMC tells no system UUID", lambda r, _: not r.uuid),
     (r"^its BMC does not tell cores and memory", lambda r, _: not r.cpus or not r.memory_mib),
+    (r"its BMC shows no AssetTag of the system, nor of a chassis that is its alone", lambda r, _: not r.tag_places),
+    (r'its AssetTag is "(.+)", which is somebody', lambda r, match: match[1] in [each["AssetTag"] for each in r.tag_places.values()]),
     (r"^its health is Critical", lambda r, _: "Critical" in r.system["Status"].values()),
 )
 
@@ -186,6 +196,20 @@ def resets(course):
     return [json.loads(each["body"])["ResetType"] for each in course["exchanges"] if "ResetType" in each["body"]]
 
 
+def locked_at(recording, course):
+    """The kind of place that bore the mark; "": none did."""
+    patched = [each["target"] for each in course["exchanges"] if "AssetTag" in each["body"] and each["status"] < 300]
+    return next((kind for kind, place in recording.tag_places.items() if place["@odata.id"].rstrip("/") in
+                 [target.rstrip("/") for target in patched]), "")
+
+
+def lock_of(recording, course):
+    if course is None or course["woke"]:
+        return locked_at(recording, course) if course else "no"
+    tags = [each["AssetTag"] for each in recording.tag_places.values() if each["AssetTag"]]
+    return f"`{tags[0]}`" if tags else "no"
+
+
 # The table.
 STATED = {"bmc.systemID": "`bmc.systemID`", "systemUUID": "`systemUUID`", "capacity": "`capacity`", "repair": ""}
 
@@ -211,13 +235,14 @@ def row(reference, name):
     off = "no" if not courses else "yes" if "GracefulShutdown" in resets(courses["graceful"]) else "by force only"
     told = f"{recording.cpus or '?'} / {recording.memory_mib // 1024 or '?'}"
     server = recording.title + (f" ({recording.firmware})" if recording.firmware else "")
-    return f"| {server} | {told} | {stated} | {' | '.join(cells)} | {off} | {'; '.join(refused)} |"
+    lock = lock_of(recording, courses.get("locked"))
+    return f"| {server} | {told} | {stated} | {' | '.join(cells)} | {off} | {lock} | {'; '.join(refused)} |"
 
 
 def table(reference):
-    head = ("| server | CPUs / GiB | to be stated | PXE | UefiHttp | with a URI | VirtualMedia | shuts down | "
+    head = ("| server | CPUs / GiB | to be stated | PXE | UefiHttp | with a URI | VirtualMedia | shuts down | lock | "
             "what the operator says of the rest |\n"
-            "|---|---|---|---|---|---|---|---|---|")
+            "|---|---|---|---|---|---|---|---|---|---|")
     return "\n".join([head, *(row(reference, name) for name in names(reference))])
 
 

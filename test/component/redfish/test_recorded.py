@@ -1,5 +1,6 @@
 """The operator against recorded service trees of real servers: each works, or is refused with a sentence that is true."""
 
+import json
 import os
 from pathlib import Path
 
@@ -128,6 +129,22 @@ def test_a_host_that_somebody_else_turned_on_is_left_alone(tree):
     assert not course["woke"]
     assert recorded.resets(course) == []
     assert course["power"] == "On"
+
+
+def test_it_bears_the_mark_of_its_claim_while_it_is_in_use_or_says_truly_why_not(tree):
+    recording, _ = tree
+    course = course_of(tree, "locked")
+    written = [json.loads(each["body"])["AssetTag"] for each in course["exchanges"] if "AssetTag" in each["body"]]
+    assert course["asleep"] and course["power"] == "Off"
+    if not course["woke"]:
+        assert is_true(recording, course["outcome"]), course["outcome"]
+        assert written == [] and recorded.resets(course) == []
+        return
+    mark, *rest = written
+    assert mark.startswith("kns-") and rest == [""]
+    assert recording.tag_places[recorded.locked_at(recording, course)]["AssetTag"] in ("", None)
+    asked = [each for each in course["exchanges"] if "AssetTag" in each["body"] or "ResetType" in each["body"]]
+    assert "AssetTag" in asked[0]["body"] and "AssetTag" in asked[-1]["body"]
 
 
 def test_the_table_in_the_documentation_is_current(reference):

@@ -178,13 +178,15 @@ Bmc::Response Bmc::patch(const base::HttpRequest& request, const std::string& ta
     const auto given = request.headers.find("If-Match");
     if (profile_.demands_tag && !given) return error(428, "PreconditionRequired", "If-Match is needed");
     const bool wrong = given && *given != "*" && *given != etag && profile_.has_etags;
-    if (wrong || (given && profile_.refuses_tags))
+    const bool is_blind = profile_.ignores_tags_version && body.contains("AssetTag");
+    if (!is_blind && (wrong || (given && profile_.refuses_tags)))
         return error(412, "PreconditionFailed", "the ETag does not match");
     if (body.contains("Boot")) {
         const bool on_settings = target.ends_with("/Settings");
         return patch_boot(body.at("Boot").is_object() ? body.at("Boot").get_object() : json::object(),
                           on_settings);
     }
+    if (body.contains("AssetTag")) return patch_tag(target, body);
     if (const auto* slot = slot_of(target)) return patch_media(slot->id, body);
     return error(400, "PropertyUnknown", "nothing here can be changed");
 }

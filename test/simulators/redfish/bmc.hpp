@@ -55,6 +55,16 @@ public:
         boot_target_ = target;
         boot_enabled_ = enabled;
     }
+    // Of the system or of the chassis.
+    const std::string& asset_tag(bool of_chassis = false) const {
+        return of_chassis ? chassis_tag_ : system_tag_;
+    }
+    void set_asset_tag(std::string tag, bool of_chassis = false) {
+        (of_chassis ? chassis_tag_ : system_tag_) = std::move(tag);
+        ++boot_version_;
+    }
+    // Called before a write of an asset tag has effect.
+    std::function<void(const std::string&)> on_tag_write;
     Media& media(const std::string& slot) { return media_[slot]; }
     std::size_t sessions() const { return sessions_.size(); }
     // A session that nobody uses any more.
@@ -112,6 +122,10 @@ private:
     json::object collection(const std::string& target, const std::vector<std::string>& members) const;
     std::string etag_of(const std::string& target) const;
 
+    // Asset tags (tags.cpp)
+    Response patch_tag(const std::string& target, const json::object& body);
+    bool has_tag(const std::string& target) const;
+
     // Boot and media (media.cpp)
     struct BootChange {
         base::TimePoint at;
@@ -161,6 +175,8 @@ private:
     std::string booted_from_;
     int boots_ = 0;
     int boot_version_ = 1;
+    std::string system_tag_;
+    std::string chassis_tag_;
     std::map<std::string, Media> media_;
     std::map<std::string, Task> tasks_;
     std::set<std::string> erased_;

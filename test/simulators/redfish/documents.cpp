@@ -131,6 +131,7 @@ json::object Bmc::system_document(int index) {
         system["Storage"] = link(path + "/Storage");
         if (!profile_.media_on_manager) system["VirtualMedia"] = link(media_base());
     }
+    if (has_tag(path)) system["AssetTag"] = system_tag_;
     json::object links{{"Chassis", json::array{link(kChassis)}}};
     if (profile_.links_manager) links["ManagedBy"] = json::array{link(kManager)};
     system["Links"] = std::move(links);
@@ -140,7 +141,11 @@ json::object Bmc::system_document(int index) {
 std::optional<json::object> Bmc::chassis_document(const std::string& path) const {
     const std::string meter = profile_.has_power_only ? "Power" : "EnvironmentMetrics";
     if (path == kChassis) {
-        json::object chassis{{"ChassisType", "RackMount"}};
+        json::array systems{link(system_path(1))};
+        if (profile_.chassis_is_shared) systems.push_back(link(system_path(2)));
+        json::object chassis{{"ChassisType", "RackMount"},
+                             {"Links", json::object{{"ComputerSystems", std::move(systems)}}}};
+        if (has_tag(path)) chassis["AssetTag"] = chassis_tag_;
         if (!profile_.port_gbps.empty()) chassis["NetworkAdapters"] = link(path + "/NetworkAdapters");
         if (profile_.watts > 0) chassis[meter] = link(path + "/" + meter);
         return chassis;

@@ -78,6 +78,16 @@ struct Profile {
     bool demands_tag = false;   // 428 without If-Match, which may be *
     bool hides_tags = false;    // serves none, see demands_tag
 
+    // ---- asset tag
+    bool system_has_tag = true;
+    bool chassis_has_tag = false;
+    bool chassis_is_shared = false;     // with another system
+    bool drops_tag = false;             // 204, and nothing is kept
+    bool refuses_system_tag = false;    // only the chassis' can be written
+    bool clears_tag_by_null = false;    // and not by an empty text (Huawei)
+    bool ignores_tags_version = false;  // whatever If-Match says
+    std::size_t tag_length = 63;        // what is longer is cut
+
     // ---- power
     Duration power_on = seconds{4};
     Duration power_off = seconds{3};

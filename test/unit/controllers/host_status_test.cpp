@@ -155,6 +155,27 @@ TEST_CASE("a host that is on and nobody's is left alone unless the user says oth
     CHECK(c.settled().phase == HostPhase::Available);
 }
 
+TEST_CASE("what the lock of other clusters says of a host is a condition, also after a restart") {
+    Case c;
+    c.report.lock = providers::LockReport{false, "InUseByOthers", "another cluster has it"};
+    auto status = c.settled();
+    CHECK(status.phase == HostPhase::Foreign);
+    CHECK(c.reason() == "InUseByOthers");
+    CHECK(api::is_false(status.conditions, "Lockable"));
+    // The next process has not looked yet.
+    HostFacts facts{c.host};
+    facts.now = objects::at(c.now);
+    CHECK(next_host_status(facts) == status);
+    c.report.lock = providers::LockReport{false, "AssetTagTaken", "its AssetTag is somebody's"};
+    CHECK(c.settled().phase == HostPhase::Quarantined);
+    CHECK(c.reason() == "AssetTagTaken");
+    c.report.lock = providers::LockReport{true, "Free", "its AssetTag bears no mark"};
+    CHECK(c.settled().phase == HostPhase::Available);
+    // Hosts are not locked any more.
+    c.report.lock.reset();
+    CHECK_FALSE(api::find_condition(c.settled().conditions, "Lockable"));
+}
+
 TEST_CASE("that it runs its claim's Node proves whose a host is, until it was off") {
     Case c;
     c.take(HostPhase::Joining);

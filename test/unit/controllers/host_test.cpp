@@ -279,6 +279,36 @@ TEST_CASE("refused credentials are sent again when the Secret changes, and not b
     CHECK(rack.reason("a") == "Ready");
 }
 
+TEST_CASE("a BMC that does not answer is asked less and less, whichever process asks") {
+    Rack rack;
+    rack.put("a");
+    rack.network.unplug("https://a");
+    rack.start();
+    rack.run_for(minutes{60});
+    CHECK(rack.reason("a") == "Unreachable");
+    const auto failed = rack.host("a").status.failedLooks;
+    CHECK(failed == 6);
+    const auto writes = rack.writes();
+    rack.run_for(minutes{60});
+    CHECK(rack.writes() == writes);
+
+    const auto asked = rack.network.calls;
+    std::size_t at_once = 0;
+    for (int i = 0; i < 20; ++i) {
+        controllers::HostReconciler each{rack.informers, rack.client,  rack.clock,    *rack.random,
+                                         rack.events,    rack.metrics, rack.instances};
+        const auto result = test::run(rack.context, rack.clock, each.reconcile(kA));
+        CHECK(result.requeue_after <= minutes{10});
+        at_once += rack.network.calls > asked ? 1 : 0;
+    }
+    CHECK(at_once == 0);
+    CHECK(rack.host("a").status.failedLooks == failed);
+    rack.network.plug_in("https://a");
+    rack.run_for(minutes{13});
+    CHECK(rack.host("a").status.failedLooks == 0);
+    CHECK(rack.reason("a") == "Ready");
+}
+
 TEST_CASE("a host without its provider says so, and is looked at when the provider comes") {
     Rack rack;
     rack.put("a");

@@ -1,0 +1,233 @@
+#include "providers/redfish/hosts/host_lock.hpp"
+
+#include <algorithm>
+
+#include "api/names.hpp"
+#include "base/uuid.hpp"
+#include "providers/foreign/shown_text.hpp"
+
+namespace providers::redfish {
+
+namespace {
+
+// So long after a write it counts, if it is still there: whoever read the field as free has written by then.
+constexpr base::Duration kSettles = std::chrono::seconds{5};
+// A BMC that did not take the mark is tried again after this: its firmware may be another one.
+constexpr base::Duration kRefusalAge = std::chrono::hours{24};
+
+constexpr const char* kElsewhere = "put the host under a NodeSmithProvider without spec.redfish.hostLock";
+
+std::string quoted(const TagPlace& place) {
+    return "\"" + foreign::shown(place.tag) + "\"";
+}
+
+std::string whose(const TagPlace& place) {
+    return "its AssetTag says that another cluster has it (" + foreign::shown(place.tag) + ")";
+}
+
+std::string in_use_by_others(const TagPlace& place) {
+    return whose(place) +
+           ": it is left alone; if that cluster is gone, clear the field on its BMC, or annotate it with " +
+           std::string(api::annotations::kAdopt) + "=true";
+}
+
+LockAttempt unsupported(const std::string& why) {
+    return {LockOutcome::unusable, "LockUnsupported", why + ": " + kElsewhere};
+}
+
+LockReport as_report(const LockAttempt& attempt) {
+    const bool is_held = attempt.outcome == LockOutcome::held;
+    const bool is_open = attempt.outcome == LockOutcome::undecided;
+    return {is_held || is_open, is_held ? "Held" : is_open ? "Changing" : attempt.reason, attempt.message};
+}
+
+LockAttempt held() {
+    return {LockOutcome::held, "Held", "its AssetTag bears the mark of its claim"};
+}
+
+}  // namespace
+
+TagMeaning HostLock::meaning(const TagPlace& place, const std::string& mark) const {
+    return meaning_of(place.tag, mark, settings_.spec.hostLock.freeValues);
+}
+
+const TagPlace* HostLock::find(const Places& places, const std::string& mark, TagMeaning wanted) const {
+    const auto found =
+        std::ranges::find_if(places, [&](const TagPlace& place) { return meaning(place, mark) == wanted; });
+    return found == places.end() ? nullptr : &*found;
+}
+
+MachineIdentity HostLock::owner_of(const Host& host) const {
+    MachineIdentity identity;
+    identity.cluster_id = settings_.cluster_id;
+    if (host.use.owner) identity.claim_uid = host.use.owner->claim_uid;
+    return identity;
+}
+
+// nullopt: there is a place for the mark.
+std::optional<LockAttempt> HostLock::why_not(const Places& places, const std::string& mark,
+                                             bool overrules_others) const {
+    const auto* foreign = find(places, mark, TagMeaning::others);
+    if (foreign && !overrules_others)
+        return LockAttempt{LockOutcome::others, "InUseByOthers", in_use_by_others(*foreign)};
+    const auto takes = [&](const TagPlace& place) { return meaning(place, mark) != TagMeaning::inventory; };
+    if (std::ranges::any_of(places, takes)) return std::nullopt;
+    if (places.empty())
+        return unsupported("its BMC shows no AssetTag of the system, nor of a chassis that is its alone");
+    return LockAttempt{LockOutcome::unusable, "AssetTagTaken",
+                       "its AssetTag is " + quoted(places.front()) +
+                           ", which is somebody's own and is not replaced: clear it on its BMC, list it in "
+                           "spec.redfish.hostLock.freeValues if it says nothing, or " +
+                           kElsewhere};
+}
+
+asio::awaitable<LockAttempt> HostLock::take(MachineIdentity identity, Host host,
+                                            std::shared_ptr<Station> station, System system) {
+    const auto mark = lock_mark(identity);
+    auto places = co_await station->hardware.tag_places(std::move(system));
+    const bool overrules = host.is_given;
+    auto refusal = why_not(places, mark, overrules);
+    if (refusal) co_return std::move(*refusal);
+    const bool is_held = find(places, mark, TagMeaning::mine) != nullptr;
+    if (is_held) co_return held();
+    co_return co_await write_into_any(std::move(places), mark, overrules, std::move(station));
+}
+
+asio::awaitable<LockAttempt> HostLock::write_into_any(Places places, std::string mark, bool overrules_others,
+                                                      std::shared_ptr<Station> station) {
+    std::string refusal;
+    for (const auto& place : places) {
+        const auto means = meaning(place, mark);
+        const bool is_own = means == TagMeaning::inventory;
+        if (is_own || (means == TagMeaning::others && !overrules_others)) continue;
+        const auto answer = co_await station->hardware.write_tag(place, mark);
+        if (answer.outcome == TagWrite::Outcome::changed)
+            co_return LockAttempt{LockOutcome::undecided, "", "its AssetTag was written by somebody else"};
+        refusal = answer.refusal;
+        if (answer.outcome == TagWrite::Outcome::refused) continue;
+        const auto patience = answer.is_promise ? kPromisePatience : kSettles;
+        const auto outcome = co_await settle(place, mark, patience, station);
+        if (outcome.outcome != LockOutcome::unusable) co_return outcome;
+        refusal = outcome.message;
+    }
+    station->lock_refusal = refusal;
+    station->lock_refused_at = clock_.now();
+    co_return unsupported("its BMC does not take a mark as AssetTag (" + refusal + ")");
+}
+
+asio::awaitable<LockAttempt> HostLock::settle(TagPlace place, std::string mark, base::Duration patience,
+                                              std::shared_ptr<Station> station) {
+    const auto deadline = clock_.now() + patience;
+    while (true) {
+        co_await clock_.sleep_for(kSettles);
+        const auto system = co_await station->hardware.system();
+        const auto places = co_await station->hardware.tag_places(system);
+        const auto now = std::ranges::find(places, place.link, &TagPlace::link);
+        const auto* theirs = find(places, mark, TagMeaning::others);
+        const bool is_new = theirs && (theirs->link != place.link || theirs->tag != place.tag);
+        const auto* mine = find(places, mark, TagMeaning::mine);
+        if (is_new) {
+            // Who was last has it; of two places neither.
+            if (mine) co_await clear(*mine, station);
+            co_return LockAttempt{LockOutcome::others, "InUseByOthers", in_use_by_others(*theirs)};
+        }
+        if (mine) co_return held();
+        const bool is_cut_off = now != places.end() && is_cut(now->tag, mark);
+        if (is_cut_off) {
+            co_await station->hardware.write_tag(*now, place.tag);
+            co_return LockAttempt{LockOutcome::unusable, "",
+                                  "it keeps " + std::to_string(now->tag.size()) + " of " +
+                                      std::to_string(mark.size()) + " characters"};
+        }
+        if (clock_.now() >= deadline)
+            co_return LockAttempt{LockOutcome::unusable, "", "it does not keep what it accepted"};
+    }
+}
+
+asio::awaitable<bool> HostLock::still_holds(MachineIdentity identity, std::shared_ptr<Station> station,
+                                            System system) {
+    const auto mark = lock_mark(identity);
+    const auto places = co_await station->hardware.tag_places(std::move(system));
+    const bool is_contested = find(places, mark, TagMeaning::others) != nullptr;
+    co_return find(places, mark, TagMeaning::mine) != nullptr && !is_contested;
+}
+
+asio::awaitable<bool> HostLock::clear(TagPlace place, std::shared_ptr<Station> station) {
+    std::vector<std::string> values{""};
+    const auto& free_values = settings_.spec.hostLock.freeValues;
+    values.insert(values.end(), free_values.begin(), free_values.end());
+    for (const auto& value : values) {
+        const auto answer = co_await station->hardware.write_tag(place, value);
+        if (answer.outcome == TagWrite::Outcome::changed) co_return false;
+        if (answer.outcome == TagWrite::Outcome::taken) co_return true;
+    }
+    co_return false;
+}
+
+asio::awaitable<void> HostLock::release(MachineIdentity identity, std::shared_ptr<Station> station,
+                                        System system) {
+    if (!is_wanted()) co_return;
+    const auto mark = lock_mark(identity);
+    const auto places = co_await station->hardware.tag_places(std::move(system));
+    for (const auto& place : places) {
+        const auto means = meaning(place, mark);
+        if (means == TagMeaning::mine || means == TagMeaning::own_claim) co_await clear(place, station);
+    }
+}
+
+asio::awaitable<std::optional<LockReport>> HostLock::look(Host host, std::shared_ptr<Station> station,
+                                                          System system) {
+    if (!is_wanted()) co_return std::nullopt;
+    auto places = co_await station->hardware.tag_places(system);
+    // What is written depends on who has it now.
+    const auto fresh = co_await inventory_.read(settings_.namespace_, host.name);
+    if (!fresh) co_return std::nullopt;
+    const bool is_known = clock_.now() - station->lock_refused_at < kRefusalAge;
+    if (!fresh->use.owner && !station->lock_refusal.empty() && is_known)
+        co_return as_report(
+            unsupported("its BMC does not take a mark as AssetTag (" + station->lock_refusal + ")"));
+    co_return co_await mend(*fresh, std::move(places), std::move(station), std::move(system));
+}
+
+asio::awaitable<LockReport> HostLock::mend(Host host, Places places, std::shared_ptr<Station> station,
+                                           System system) {
+    const auto mark = lock_mark(owner_of(host));
+    const bool is_it = base::same_uuid(system.uuid, host.system_uuid);
+    const bool serves = is_it && host.use.owner && system.power == PowerState::on &&
+                        (host.use.woken.has_value() || host.is_given);
+    const auto refusal = why_not(places, mark, host.is_given);
+    if (refusal) co_return as_report(*refusal);
+    if (find(places, mark, TagMeaning::mine)) co_return as_report(held());
+    const auto* ours = find(places, mark, TagMeaning::own_claim);
+    if (serves) {
+        const auto* free = find(places, mark, TagMeaning::free);
+        const auto* theirs = find(places, mark, TagMeaning::others);
+        const auto* place = ours ? ours : theirs ? theirs : free;
+        co_return co_await mend_used(*place, mark, std::move(station));
+    }
+    // Off by two looks.
+    const bool is_off = system.power == PowerState::off && host.power_state == "Off";
+    const bool is_left = ours && !host.use.owner && is_it && is_off;
+    if (is_left) co_return co_await mend_free(*ours, std::move(station));
+    if (ours) co_return LockReport{true, "Held", "its AssetTag bears a mark of this cluster"};
+    co_return LockReport{true, "Free", "its AssetTag bears no mark"};
+}
+
+asio::awaitable<LockReport> HostLock::mend_free(TagPlace place, std::shared_ptr<Station> station) {
+    const bool is_free = co_await clear(place, std::move(station));
+    if (!is_free)
+        co_return LockReport{true, "NotReleased",
+                             "its AssetTag still bears the mark of this cluster (" +
+                                 foreign::shown(place.tag) + "), which its BMC does not let be cleared"};
+    co_return LockReport{true, "Free", "its AssetTag bears no mark"};
+}
+
+asio::awaitable<LockReport> HostLock::mend_used(TagPlace place, std::string mark,
+                                                std::shared_ptr<Station> station) {
+    const auto answer = co_await station->hardware.write_tag(place, mark);
+    if (answer.outcome == TagWrite::Outcome::refused)
+        co_return as_report(unsupported("its BMC does not take a mark as AssetTag (" + answer.refusal + ")"));
+    co_return LockReport{true, "Held", "its AssetTag bears the mark of its claim"};
+}
+
+}  // namespace providers::redfish

@@ -1,0 +1,374 @@
+// The lock that operators of other clusters can see: who has the mark has the host, and nobody's own asset
+// tag is replaced.
+#include "providers/redfish/bmc/asset_tag.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/redfish/world.hpp"
+
+using namespace redfish_tests;
+using providers::redfish::lock_mark;
+using providers::redfish::meaning_of;
+using providers::redfish::TagMeaning;
+using redfish_simulator::Power;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+const std::string kOtherUuid = "4c4c4544-0042-3510-8054-b4c04f4d3133";
+
+api::v1alpha1::RedfishSpec locked(std::vector<std::string> free_values = {}) {
+    api::v1alpha1::RedfishSpec spec;
+    spec.hostLock.field = api::v1alpha1::HostLockField::AssetTag;
+    spec.hostLock.freeValues = std::move(free_values);
+    return spec;
+}
+
+std::string theirs() {
+    return lock_mark({.cluster_id = "uid-of-another-cluster", .claim_uid = "uid-of-their-claim"});
+}
+
+std::string reason_of(World& world, const std::string& host) {
+    const auto report = world.examine(host);
+    return report.lock ? report.lock->reason : "no lock";
+}
+
+}  // namespace
+
+TEST_CASE("a mark names cluster and claim in what every BMC takes") {
+    const auto mark = lock_mark({.cluster_id = "c1", .claim_uid = "u1"});
+    CHECK(mark.size() == 29);
+    CHECK(mark.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz-") == std::string::npos);
+    CHECK(mark == lock_mark({.cluster_id = "c1", .claim_uid = "u1"}));
+    auto shouted = mark;
+    for (auto& c : shouted) c = static_cast<char>(std::toupper(c));
+    CHECK(meaning_of(shouted + "  ", mark, {}) == TagMeaning::mine);
+    CHECK(meaning_of(lock_mark({.cluster_id = "c1", .claim_uid = "u2"}), mark, {}) == TagMeaning::own_claim);
+    CHECK(meaning_of(theirs(), mark, {}) == TagMeaning::others);
+    for (const auto* nothing : {"", "   "}) CHECK(meaning_of(nothing, mark, {}) == TagMeaning::free);
+    for (const auto* tag : {"029056F", "Unknown", "kns-", "kns-12345678901g-123456789012"})
+        CHECK(meaning_of(tag, mark, {}) == TagMeaning::inventory);
+    CHECK(meaning_of("Unknown ", mark, {"---", "Unknown"}) == TagMeaning::free);
+}
+
+TEST_CASE("the mark stands on the host from before its boot is prepared until it is off again") {
+    auto spec = locked();
+    spec.boot.method = api::v1alpha1::BootMethod::PXE;
+    World world(spec);
+    auto& bmc = world.add("a");
+    bool was_prepared = false;
+    bmc.on_tag_write = [&](const std::string&) {
+        was_prepared = was_prepared || bmc.boot_target() != "None";
+    };
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    CHECK_FALSE(was_prepared);
+    CHECK(bmc.asset_tag() == lock_mark(claim.identity));
+    CHECK(reason_of(world, "a") == "Held");
+    world.joined("a");
+    world.pass(minutes{5});
+    bmc.on_tag_write = [&](const std::string&) { CHECK(bmc.power() == Power::off); };
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.asset_tag().empty());
+}
+
+TEST_CASE("without being asked to the operator reads and writes no asset tag") {
+    World world;
+    auto& bmc = world.add("a", {.chassis_has_tag = true});
+    bmc.set_asset_tag("029056F");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    CHECK(bmc.asset_tag() == "029056F");
+    CHECK(reason_of(world, "a") == "no lock");
+}
+
+TEST_CASE("a host that bears another cluster's mark is theirs, whether it is on or off") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    bmc.set_asset_tag(theirs());
+    CHECK(reason_of(world, "a") == "InUseByOthers");
+    SECTION("its claim goes elsewhere and nothing of it is changed") {
+        world.add("b", {.uuid = kOtherUuid});
+        world.host("a").priority = 1;
+        auto claim = world.claim("c");
+        REQUIRE(world.wake(claim));
+        CHECK(claim.record.machine_id == "b");
+        CHECK(bmc.asset_tag() == theirs());
+        CHECK(bmc.count("PATCH", "") == 0);
+        CHECK(bmc.count("POST", "Reset") == 0);
+        CHECK_FALSE(world.host("a").use.owner);
+    }
+    SECTION("unless its user gives it") {
+        world.host("a").is_given = true;
+        world.inventory.touch("a");
+        auto claim = world.claim("c");
+        REQUIRE(world.wake(claim));
+        CHECK(bmc.asset_tag() == lock_mark(claim.identity));
+    }
+}
+
+TEST_CASE("somebody's own asset tag is not replaced") {
+    World world(locked({"Unknown"}));
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    SECTION("it is told what would be right") {
+        bmc.set_asset_tag("029056F");
+        CHECK_FALSE(world.wake(claim));
+        CHECK(claim.outcome.find("AssetTagTaken") == 0);
+        CHECK(claim.outcome.find("\"029056F\"") != std::string::npos);
+        CHECK(claim.outcome.find("spec.redfish.hostLock.freeValues") != std::string::npos);
+        CHECK(bmc.asset_tag() == "029056F");
+        CHECK(bmc.power() == Power::off);
+        CHECK(reason_of(world, "a") == "AssetTagTaken");
+    }
+    SECTION("what its user says means nothing is") {
+        bmc.set_asset_tag("Unknown");
+        REQUIRE(world.wake(claim));
+        CHECK(bmc.asset_tag() == lock_mark(claim.identity));
+    }
+}
+
+TEST_CASE("the mark goes where the BMC keeps it") {
+    Profile profile{.chassis_has_tag = true};
+    bool of_chassis = true;
+    SECTION("the system") {
+        of_chassis = false;
+    }
+    SECTION("the chassis where the system has none") {
+        profile.system_has_tag = false;
+    }
+    SECTION("the chassis where the system's is read only") {
+        profile.refuses_system_tag = true;
+    }
+    SECTION("with ETags that match nothing") {
+        of_chassis = false;
+        profile.refuses_tags = true;
+    }
+    SECTION("with ETags demanded and hidden") {
+        of_chassis = false;
+        profile.demands_tag = profile.hides_tags = true;
+    }
+    SECTION("with null as the only way to clear it") {
+        of_chassis = false;
+        profile.clears_tag_by_null = true;
+    }
+    World world(locked());
+    auto& bmc = world.add("a", profile);
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    CHECK(bmc.asset_tag(of_chassis) == lock_mark(claim.identity));
+    CHECK(bmc.asset_tag(!of_chassis).empty());
+    world.joined("a");
+    world.pass(minutes{5});
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.asset_tag(of_chassis).empty());
+}
+
+TEST_CASE("a host that cannot bear a mark is not woken, and its look says so from then on") {
+    Profile profile;
+    std::string why;
+    bool shows_at_once = false;
+    SECTION("it has no field") {
+        profile.system_has_tag = false;
+        why = "shows no AssetTag";
+        shows_at_once = true;
+    }
+    SECTION("its chassis is not its alone") {
+        profile.system_has_tag = false;
+        profile.chassis_has_tag = profile.chassis_is_shared = true;
+        why = "shows no AssetTag";
+        shows_at_once = true;
+    }
+    SECTION("it drops what it accepted") {
+        profile.drops_tag = true;
+        why = "it does not keep what it accepted";
+    }
+    SECTION("it keeps the beginning") {
+        profile.tag_length = 10;
+        why = "it keeps 10 of 29 characters";
+    }
+    SECTION("it refuses") {
+        profile.refuses_system_tag = true;
+        why = "read only";
+    }
+    World world(locked());
+    auto& bmc = world.add("a", profile);
+    CHECK((reason_of(world, "a") == "LockUnsupported") == shows_at_once);
+    auto claim = world.claim("c");
+    CHECK_FALSE(world.wake(claim));
+    CHECK(claim.outcome.find("LockUnsupported") == 0);
+    CHECK(claim.outcome.find(why) != std::string::npos);
+    CHECK(bmc.power() == Power::off);
+    CHECK(bmc.asset_tag().empty());
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(reason_of(world, "a") == "LockUnsupported");
+    const auto written = bmc.count("PATCH", "");
+    world.pass(minutes{60});
+    CHECK(reason_of(world, "a") == "LockUnsupported");
+    CHECK(bmc.count("PATCH", "") == written);
+}
+
+namespace {
+
+// Another cluster's operator: reads the tag, writes if it read none, and believes what it reads later.
+struct OtherOperator {
+    OtherOperator(World& world, Bmc& bmc, bool has_etags, base::Duration begins, base::Duration takes) {
+        const auto start = world.clock.now() + begins;
+        read = world.clock.call_at(start, [&] { is_free = bmc.asset_tag().empty(); });
+        write = world.clock.call_at(start + takes, [this, &bmc, has_etags] {
+            if (is_free && (!has_etags || bmc.asset_tag().empty())) bmc.set_asset_tag(theirs());
+        });
+        look = world.clock.call_at(start + takes + seconds{5}, [this, &bmc] {
+            believes = bmc.asset_tag() == theirs() && bmc.power() == Power::off;
+            if (believes) bmc.set_power(Power::on);
+        });
+    }
+    bool is_free = false;
+    bool believes = false;
+    std::unique_ptr<base::Alarm> read;
+    std::unique_ptr<base::Alarm> write;
+    std::unique_ptr<base::Alarm> look;
+};
+
+}  // namespace
+
+TEST_CASE("of two clusters that write at the same moment at most one believes to have the host") {
+    Profile profile{.latency = std::chrono::milliseconds{200}};
+    SECTION("with ETags") {}
+    SECTION("with a BMC that ignores them") {
+        profile.ignores_tags_version = true;
+    }
+    SECTION("with a BMC that has none") {
+        profile.has_etags = false;
+    }
+    const bool has_etags = profile.has_etags && !profile.ignores_tags_version;
+    int ours = 0;
+    int others = 0;
+    for (auto begins = std::chrono::milliseconds{0}; begins < seconds{12};
+         begins += std::chrono::milliseconds{70}) {
+        World world(locked());
+        auto& bmc = world.add("a", profile);
+        auto claim = world.claim("c");
+        const OtherOperator other(world, bmc, has_etags, begins, std::chrono::milliseconds{200});
+        const bool woke = world.wake(claim, minutes{2}) && world.host("a").use.woken;
+        world.pass(seconds{20});
+        INFO("it begins after " << begins.count() << " ms");
+        CHECK_FALSE((woke && other.believes));
+        CHECK((woke || bmc.count("POST", "Reset") == 0));
+        if (woke) CHECK(bmc.asset_tag() == lock_mark(claim.identity));
+        ours += woke ? 1 : 0;
+        others += other.believes ? 1 : 0;
+    }
+    CHECK(ours > 50);
+    CHECK(others > 5);
+}
+
+TEST_CASE("a mark that a BMC lost while the host serves is written again") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    int written = 0;
+    bmc.on_tag_write = [&](const std::string&) { ++written; };
+    REQUIRE(world.wake(claim));
+    CHECK(written == 1);
+    // A BMC that was reset to its defaults while the host serves.
+    world.joined("a");
+    bmc.set_asset_tag({});
+    CHECK(reason_of(world, "a") == "Held");
+    CHECK(bmc.asset_tag() == lock_mark(claim.identity));
+    SECTION("but not over another cluster's, which is told") {
+        bmc.set_asset_tag(theirs());
+        CHECK(reason_of(world, "a") == "InUseByOthers");
+        CHECK(bmc.asset_tag() == theirs());
+    }
+    SECTION("nor over an asset tag that somebody wrote meanwhile") {
+        bmc.set_asset_tag("029056F");
+        CHECK(reason_of(world, "a") == "AssetTagTaken");
+        world.pass(minutes{5});
+        CHECK(world.put_to_sleep(claim));
+        CHECK(bmc.asset_tag() == "029056F");
+    }
+    SECTION("and a field that vanishes keeps nobody from going to sleep") {
+        bmc.profile().system_has_tag = false;
+        CHECK(reason_of(world, "a") == "LockUnsupported");
+        world.pass(minutes{5});
+        CHECK(world.put_to_sleep(claim));
+    }
+}
+
+TEST_CASE("a mark of ours without a claim is taken back once the host is off, and not before") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    bmc.set_asset_tag(lock_mark({.cluster_id = world.config.cluster_id, .claim_uid = "uid-of-a-lost-claim"}));
+    SECTION("it is off") {
+        CHECK(reason_of(world, "a") == "Free");
+        CHECK(bmc.asset_tag().empty());
+    }
+    SECTION("it is on") {
+        bmc.set_power(Power::on);
+        CHECK(reason_of(world, "a") == "Held");
+        CHECK_FALSE(bmc.asset_tag().empty());
+    }
+    SECTION("it was on at the last look") {
+        world.host("a").power_state = "On";
+        world.inventory.touch("a");
+        CHECK(reason_of(world, "a") == "Held");
+        CHECK_FALSE(bmc.asset_tag().empty());
+    }
+    SECTION("another machine answers there") {
+        bmc.profile().uuid = kOtherUuid;
+        CHECK(reason_of(world, "a") == "Held");
+        CHECK_FALSE(bmc.asset_tag().empty());
+    }
+    SECTION("the next claim may replace it") {
+        auto claim = world.claim("c");
+        REQUIRE(world.wake(claim));
+        CHECK(bmc.asset_tag() == lock_mark(claim.identity));
+    }
+}
+
+TEST_CASE("after a crash on any line the lock is taken once and comes off") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    int crashes = 0;
+    SECTION("in the middle of waking") {
+        for (int i = 0; i < 60 && bmc.power() == Power::off; ++i) {
+            world.ensure(claim);
+            world.restart();
+            ++crashes;
+            world.pass(seconds{1});
+        }
+        REQUIRE(world.wake(claim));
+        CHECK(bmc.asset_tag() == lock_mark(claim.identity));
+        world.joined("a");
+        world.pass(minutes{5});
+        // Off is seen twice by one process.
+        while (!std::holds_alternative<providers::Gone>(world.remove(claim))) {
+            if (crashes++ % 10 == 0) world.restart();
+            world.pass(seconds{10});
+            REQUIRE(crashes < 300);
+        }
+    }
+    SECTION("before anything but the mark was written, and the claim ends") {
+        world.ensure(claim);
+        world.ensure(claim);
+        bmc.set_asset_tag(lock_mark(claim.identity));
+        world.restart();
+        CHECK(std::holds_alternative<providers::Gone>(world.remove(claim)));
+        CHECK(reason_of(world, "a") == "Free");
+    }
+    CHECK(bmc.asset_tag().empty());
+    CHECK_FALSE(world.host("a").use.owner);
+}
+
+TEST_CASE("a host that is left to its user while it is on bears no mark any more") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    world.joined("a");
+    CHECK(world.run(world.provider->release(claim.identity, claim.record)));
+    CHECK(bmc.asset_tag().empty());
+    CHECK(bmc.power() == Power::on);
+}
