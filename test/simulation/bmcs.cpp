@@ -36,7 +36,7 @@ std::string reset_type(const base::HttpRequest& request) {
 
 class Bmcs::Wire final : public base::HttpTransport {
 public:
-    Wire(Bmcs& bmcs, Host& host) : bmcs_(bmcs), host_(host) {}
+    Wire(Bmcs& bmcs, Host& host, Cluster cluster) : bmcs_(bmcs), host_(host), cluster_(cluster) {}
 
     asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
         const auto what = request.method + " " + url_of(host_.name) + request.target;
@@ -47,7 +47,7 @@ public:
         if (bmcs_.faults_.strikes(Fault::provider_refused))
             throw base::TransportError(what + ": connection refused", false);
         co_await bmcs_.clock_.sleep_for(host_.bmc->profile().latency);
-        auto response = bmcs_.serve(host_, request);
+        auto response = bmcs_.serve(host_, request, cluster_);
         if (bmcs_.faults_.strikes(Fault::provider_answer_lost)) {
             co_await bmcs_.clock_.sleep_for(kBmcResetsAfter);
             throw base::TransportError(what + ": connection reset", true);
@@ -62,6 +62,7 @@ public:
 private:
     Bmcs& bmcs_;
     Host& host_;
+    Cluster cluster_;
 };
 
 Bmcs::Bmcs(fake::ApiServer& server, ClusterSnapshot& view, Kubelets& kubelets, FaultPlan& faults,
@@ -88,6 +89,7 @@ void Bmcs::add(const BareMetal& given) {
     host->is_foreign = given.is_foreign;
     host->bmc = std::make_unique<redfish_simulator::Bmc>(given.profile, clock_);
     host->bmc->keep_exchanges(false);
+    for (const bool of_chassis : {false, true}) host->bmc->set_asset_tag(given.asset_tag, of_chassis);
     if (given.is_foreign) host->bmc->set_power(Power::on);
     host->bmc->on_change = [this, it = host.get()](Power power) { power_changed(*it, power); };
     server_.put(given.object);
@@ -97,8 +99,8 @@ bool Bmcs::serves(const std::string& url) const {
     return url.starts_with("https://") && has(url.substr(8));
 }
 
-std::unique_ptr<base::HttpTransport> Bmcs::connect(const std::string& url) {
-    return std::make_unique<Wire>(*this, *hosts_.at(url.substr(8)));
+std::unique_ptr<base::HttpTransport> Bmcs::connect(const std::string& url, Cluster cluster) {
+    return std::make_unique<Wire>(*this, *hosts_.at(url.substr(8)), cluster);
 }
 
 std::vector<std::string> Bmcs::names() const {
@@ -108,17 +110,35 @@ std::vector<std::string> Bmcs::names() const {
     return all;
 }
 
-base::HttpResponse Bmcs::serve(Host& host, const base::HttpRequest& request) {
+base::HttpResponse Bmcs::serve(Host& host, const base::HttpRequest& request, Cluster cluster) {
     const auto type = reset_type(request);
+    const bool is_ours = cluster == Cluster::ours;
     if (!type.empty()) {
-        trace_.line("bmc", host.name, " is asked for ", type);
-        for (const auto& listener : reset_listeners_) listener(host.name, type);
+        trace_.line("bmc", host.name, " is asked for ", type, is_ours ? "" : " by the other cluster");
+        for (const auto& listener : any_reset_listeners_) listener(cluster, host.name, type);
+        if (is_ours)
+            for (const auto& listener : reset_listeners_) listener(host.name, type);
         const bool was_off_when_read = host.lent_since && clock_.now() <= *host.lent_since + kLongestRace;
-        if (type.ends_with("On") && was_off_when_read) host.lent_since.reset();
+        if (is_ours && type.ends_with("On") && was_off_when_read) host.lent_since.reset();
     }
+    const bool was_off = host.bmc->power() == Power::off;
     auto response = host.bmc->handle(request);
+    if (type.ends_with("On")) note_wake(host, cluster, was_off);
     if (!type.empty()) watch(host);
     return response;
+}
+
+// Whose it is that it comes on is settled by who was first.
+void Bmcs::note_wake(Host& host, Cluster cluster, bool was_off) {
+    if (was_off && host.bmc->power() != Power::off) {
+        host.woken_by = cluster;
+        host.is_contested = false;
+        host.is_foreign = cluster == Cluster::theirs;
+        if (host.is_foreign) host.lent_since = clock_.now();
+    } else if (!was_off && host.woken_by && *host.woken_by != cluster) {
+        trace_.line("bmc", host.name, " was turned on by the other one already");
+        host.is_contested = true;
+    }
 }
 
 // The simulated BMC lives only while it is looked at.
@@ -144,23 +164,33 @@ void Bmcs::power_changed(Host& host, Power power) {
     host.boot.reset();
     host.is_foreign = false;
     host.lent_since.reset();
+    host.woken_by.reset();
+    host.is_contested = false;
     kubelets_.machine_stopped(host.uuid);
+    if (on_stop) on_stop(host.uuid);
+}
+
+Registration Bmcs::registration_of(const Host& host) const {
+    Registration registration;
+    registration.node = host.node;
+    registration.system_uuid = host.uuid;
+    registration.cpu_cores = host.cpu_cores;
+    registration.memory_mib = host.memory_mib - 1024;
+    registration.disk_mib = kDiskMiB;
+    return registration;
 }
 
 void Bmcs::boot(Host& host) {
-    if (host.is_foreign || faults_.strikes(Fault::never_joins)) return;
+    const bool is_theirs = host.woken_by == Cluster::theirs && on_their_boot;
+    if ((host.is_foreign && !is_theirs) || faults_.strikes(Fault::never_joins)) return;
     auto takes = base::Duration{kHostBootTime};
     if (faults_.strikes(Fault::joins_late))
         takes += faults_.duration(std::chrono::minutes{1}, std::chrono::minutes{25});
-    host.boot = clock_.call_at(clock_.now() + takes, [this, &host] {
+    host.boot = clock_.call_at(clock_.now() + takes, [this, &host, is_theirs] {
+        if (is_theirs) return on_their_boot(registration_of(host));
         if (kubelets_.resume(host.uuid)) return;
-        Registration registration;
-        registration.node = host.node;
-        registration.system_uuid = host.uuid;
-        registration.cpu_cores = host.cpu_cores;
-        registration.memory_mib = host.memory_mib - 1024;
-        registration.disk_mib = kDiskMiB;
-        if (!kubelets_.join(registration)) trace_.line("bmc", host.name, " cannot join: its Node is Ready");
+        if (!kubelets_.join(registration_of(host)))
+            trace_.line("bmc", host.name, " cannot join: its Node is Ready");
     });
 }
 

@@ -24,7 +24,11 @@ struct BareMetal {
     NodeSmithHost object;
     redfish_simulator::Profile profile;
     bool is_foreign = false;  // it is on from the start, and nobody's
+    std::string asset_tag;    // of system and chassis
 };
+
+// Whose operator asks.
+enum class Cluster { ours, theirs };
 
 class Bmcs {
 public:
@@ -35,7 +39,7 @@ public:
     void add(const BareMetal& host);
     bool has(const std::string& name) const { return hosts_.contains(name); }
     bool serves(const std::string& url) const;
-    std::unique_ptr<base::HttpTransport> connect(const std::string& url);
+    std::unique_ptr<base::HttpTransport> connect(const std::string& url, Cluster cluster);
 
     std::vector<std::string> names() const;
     redfish_simulator::Bmc& bmc(const std::string& name) { return *hosts_.at(name)->bmc; }
@@ -57,6 +61,11 @@ public:
     bool lend(const std::string& name);
     void turn_off(const std::string& name);
 
+    // Whose request has turned it on, of what is on; nullopt: nobody's, or it is off.
+    std::optional<Cluster> woken_by(const std::string& name) const { return hosts_.at(name)->woken_by; }
+    // Both clusters have asked for it to be turned on since it was off.
+    bool is_contested(const std::string& name) const { return hosts_.at(name)->is_contested; }
+
     // What people do, each to a host drawn from `random`.
     void press_power_button(base::Random& random);  // on becomes off; a free host that is off comes on
     // Each returns what undoes it.
@@ -69,9 +78,15 @@ public:
 
     // Called before each request for another power state has effect: name of the host, reset type.
     using ResetListener = std::function<void(const std::string&, const std::string&)>;
+    // The same for any cluster's.
+    using AnyResetListener = std::function<void(Cluster, const std::string&, const std::string&)>;
     // Called when the power of a host has changed, before its Node notices.
     using PowerListener = std::function<void(const std::string&, Power)>;
     void subscribe(ResetListener listener) { reset_listeners_.push_back(std::move(listener)); }
+    void subscribe(AnyResetListener listener) { any_reset_listeners_.push_back(std::move(listener)); }
+    // What joins the other cluster, or leaves it, when a host that it turned on has booted, or any goes off.
+    std::function<void(const Registration&)> on_their_boot;
+    std::function<void(const std::string& uuid)> on_stop;
     void subscribe(PowerListener listener) { power_listeners_.push_back(std::move(listener)); }
 
 private:
@@ -86,13 +101,17 @@ private:
         bool is_plugged = true;
         std::optional<base::TimePoint> swapped_since;
         std::optional<base::TimePoint> lent_since;
+        std::optional<Cluster> woken_by;
+        bool is_contested = false;
         std::unique_ptr<redfish_simulator::Bmc> bmc;
         std::unique_ptr<base::Alarm> boot;
         std::unique_ptr<base::Alarm> watch;
     };
 
     Host& any(base::Random& random);
-    base::HttpResponse serve(Host& host, const base::HttpRequest& request);
+    base::HttpResponse serve(Host& host, const base::HttpRequest& request, Cluster cluster);
+    void note_wake(Host& host, Cluster cluster, bool was_off);
+    Registration registration_of(const Host& host) const;
     void watch(Host& host);
     void power_changed(Host& host, Power power);
     void boot(Host& host);
@@ -107,6 +126,7 @@ private:
     std::map<std::string, std::unique_ptr<Host>> hosts_;
     std::set<std::string> meddled_;
     std::vector<ResetListener> reset_listeners_;
+    std::vector<AnyResetListener> any_reset_listeners_;
     std::vector<PowerListener> power_listeners_;
 };
 

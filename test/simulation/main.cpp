@@ -16,6 +16,7 @@ struct Arguments {
     std::int64_t minutes = 60;
     bool trace = false;
     bool of_users = false;
+    double racks = simulation::kRacks;
     std::uint64_t violations = 1;
     std::size_t lines = 200;
 };
@@ -26,6 +27,8 @@ struct Totals {
     double simulated_hours = 0;
     simulation::FaultPlan::Counts faults{};
     simulation::Coverage coverage;
+    std::uint64_t two_clusters = 0;
+    simulation::SharedRackCounts shared_rack;
 };
 
 simulation::RunOptions options_of(const Arguments& arguments, std::uint64_t seed) {
@@ -33,6 +36,7 @@ simulation::RunOptions options_of(const Arguments& arguments, std::uint64_t seed
     options.seed = seed;
     options.trouble = std::chrono::minutes{arguments.minutes};
     if (arguments.of_users) options.variety = simulation::Variety::of_users;
+    options.racks = arguments.racks;
     options.recording = arguments.trace ? simulation::Recording::live : simulation::Recording::off;
     return options;
 }
@@ -52,9 +56,9 @@ void tell_violation(const Arguments& arguments, std::uint64_t seed, const simula
                     violation.invariant.c_str(), simulation::time_text(violation.at).c_str(),
                     violation.message.c_str());
     }
-    std::printf("to see all of it: simulation --seeds 1 --start %llu --minutes %lld%s --trace\n",
+    std::printf("to see all of it: simulation --seeds 1 --start %llu --minutes %lld%s --racks %g --trace\n",
                 static_cast<unsigned long long>(seed), static_cast<long long>(arguments.minutes),
-                arguments.of_users ? " --of-users" : "");
+                arguments.of_users ? " --of-users" : "", arguments.racks);
 }
 
 void tell_short(std::uint64_t seed, const simulation::Violation& violation) {
@@ -72,6 +76,12 @@ void tell_totals(const Totals& totals, double seconds) {
                     static_cast<unsigned long long>(totals.faults[i]));
     }
     std::printf(
+        "\nracks of two clusters: %llu, hosts that both asked to turn on: %llu, and turned off unknowingly: "
+        "%llu\n",
+        static_cast<unsigned long long>(totals.two_clusters),
+        static_cast<unsigned long long>(totals.shared_rack.contested),
+        static_cast<unsigned long long>(totals.shared_rack.cut_unknowingly));
+    std::printf(
         "\n%llu seeds, %llu with a violation, %.0f simulated hours in %.1f s: %.1f seeds/s, %.0f hours/s\n",
         static_cast<unsigned long long>(totals.seeds), static_cast<unsigned long long>(totals.failed),
         totals.simulated_hours, seconds, static_cast<double>(totals.seeds) / seconds,
@@ -84,6 +94,9 @@ void add(Totals& totals, const simulation::Outcome& outcome) {
     totals.simulated_hours += std::chrono::duration<double, std::ratio<3600>>(outcome.simulated).count();
     for (std::size_t i = 0; i < simulation::kFaults; ++i) totals.faults[i] += outcome.faults[i];
     totals.coverage.add(outcome.coverage);
+    totals.two_clusters += outcome.has_two_clusters ? 1 : 0;
+    totals.shared_rack.contested += outcome.shared_rack.contested;
+    totals.shared_rack.cut_unknowingly += outcome.shared_rack.cut_unknowingly;
 }
 
 // Ctrl-C ends a long run after the seed in hand, with the totals so far.
@@ -123,6 +136,7 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_flag("--of-users", arguments.of_users,
                  "hosts, pools, manifests, workloads and kubelets as users have them");
+    app.add_option("--racks", arguments.racks, "share of seeds with bare metal")->capture_default_str();
     app.add_flag("--trace", arguments.trace, "show all that happens");
     app.add_option("--violations", arguments.violations,
                    "stop after so many seeds with a violation; more than one: a line for each, no traces")

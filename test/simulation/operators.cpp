@@ -33,6 +33,34 @@ std::string entry_of(const World& world, const base::HttpClientOptions& options)
     throw std::logic_error("connects to " + options.url + ", where nobody is");
 }
 
+Premises premises_of(World& world) {
+    Premises premises{world.context,
+                      world.clock,
+                      world.trace,
+                      world.faults,
+                      world.network,
+                      world.server,
+                      world.seed,
+                      "operator",
+                      {},
+                      {},
+                      {}};
+    auto& settings = premises.settings;
+    if (has_tenants(world)) settings.namespaces = controllers::ManagedNamespaces({kNodesNamespace});
+    settings.leader_elect = world.scenario.leader_election;
+    settings.election.lease = {kNodesNamespace, "kubenodesmith"};
+    settings.election.lease_duration = world.scenario.lease_duration;
+    settings.election.renew_deadline = world.scenario.lease_duration * 2 / 3;
+    settings.election.retry_period = world.scenario.lease_duration * 2 / 15;
+    premises.random_for = [&world](const std::string& purpose) { return world.random_for(purpose); };
+    premises.connect =
+        [&world](const base::HttpClientOptions& options) -> std::unique_ptr<base::HttpTransport> {
+        if (world.bmcs.serves(options.url)) return world.bmcs.connect(options.url, Cluster::ours);
+        return std::make_unique<proxmox::SimulatorTransport>(world.proxmox, entry_of(world, options));
+    };
+    return premises;
+}
+
 }  // namespace
 
 struct Operators::Instance {
@@ -43,10 +71,13 @@ struct Operators::Instance {
     bool ended = false;
 };
 
-Operators::Operators(World& world) : world_(world), group_(world.context.get_executor()) {
-    world_.network.on_killed = [this](Process& process) {
+Operators::Operators(World& world) : Operators(premises_of(world)) {}
+
+Operators::Operators(Premises premises)
+    : premises_(std::move(premises)), group_(premises_.context.get_executor()) {
+    premises_.network.on_killed = [this](Process& process) {
         // Not from within the process' own code.
-        boost::asio::post(world_.context, [this, &process] { kill(process); });
+        boost::asio::post(premises_.context, [this, &process] { kill(process); });
     };
 }
 
@@ -54,32 +85,21 @@ Operators::~Operators() = default;
 
 Process& Operators::start() {
     reap();
-    auto name = "operator-" + std::to_string(++started_);
-    world_.trace.line(name, "starts");
+    auto name = premises_.name + "-" + std::to_string(++started_);
+    premises_.trace.line(name, "starts");
     auto instance = std::make_unique<Instance>();
-    instance->process = std::make_unique<Process>(name, world_.context.get_executor(), world_.clock);
-    instance->random = world_.random_for(name);
+    const auto executor = premises_.context.get_executor();
+    instance->process = std::make_unique<Process>(name, executor, premises_.clock);
+    instance->random = premises_.random_for(name);
     auto& process = *instance->process;
-    auto connect = [this, &process](base::HttpClientOptions options) {
-        std::unique_ptr<base::HttpTransport> inner;
-        if (world_.bmcs.serves(options.url)) {
-            inner = world_.bmcs.connect(options.url);
-        } else {
-            inner = std::make_unique<proxmox::SimulatorTransport>(world_.proxmox, entry_of(world_, options));
-        }
-        return world_.network.connect(process, std::move(inner));
+    auto connect = [this, &process](const base::HttpClientOptions& options) {
+        return premises_.network.connect(process, premises_.connect(options));
     };
-    kubenodesmith::OperatorSettings settings;
-    if (has_tenants(world_)) settings.namespaces = controllers::ManagedNamespaces({kNodesNamespace});
-    settings.leader_elect = world_.scenario.leader_election;
-    settings.election.lease = {kNodesNamespace, "kubenodesmith"};
+    auto settings = premises_.settings;
     settings.election.identity = name;
-    settings.election.lease_duration = world_.scenario.lease_duration;
-    settings.election.renew_deadline = world_.scenario.lease_duration * 2 / 3;
-    settings.election.retry_period = world_.scenario.lease_duration * 2 / 15;
-    kubenodesmith::OperatorEnvironment environment{world_.context.get_executor(), process.clock(),
-                                                   *instance->random,
-                                                   world_.network.connect(process, world_.server), connect};
+    kubenodesmith::OperatorEnvironment environment{executor, process.clock(), *instance->random,
+                                                   premises_.network.connect(process, premises_.server),
+                                                   connect};
     instance->program = std::make_unique<kubenodesmith::Operator>(std::move(environment), settings);
     instances_.push_back(std::move(instance));
     group_.spawn(live(*instances_.back()));
@@ -91,7 +111,7 @@ asio::awaitable<void> Operators::live(Instance& instance) {
     try {
         auto end = co_await instance.program->run();
         if (end == kubenodesmith::Operator::End::lost_lease) {
-            world_.trace.line(instance.process->name(), "lost its lease");
+            premises_.trace.line(instance.process->name(), "lost its lease");
         }
     } catch (const std::exception& error) {
         failure = error.what();
@@ -99,7 +119,7 @@ asio::awaitable<void> Operators::live(Instance& instance) {
     if (!failure.empty() && !instance.process->dead()) {
         crashes_.push_back(instance.process->name() + ": " + failure);
     }
-    world_.trace.line(instance.process->name(), "has ended");
+    premises_.trace.line(instance.process->name(), "has ended");
     instance.ended = true;
     if (!instance.leaving && !stopping_) replace_later();
     instance.process->kill();
@@ -129,7 +149,7 @@ void Operators::kill(Process& process) {
     auto* instance = find(process);
     process.kill();
     if (!instance || instance->ended || instance->leaving) return;
-    world_.trace.line(process.name(), "is killed");
+    premises_.trace.line(process.name(), "is killed");
     instance->leaving = true;
     instance->program->stop();
     if (!stopping_) replace_later();
@@ -138,17 +158,17 @@ void Operators::kill(Process& process) {
 void Operators::terminate(Process& process) {
     auto* instance = find(process);
     if (!instance || instance->ended || instance->leaving) return;
-    world_.trace.line(process.name(), "is terminated");
+    premises_.trace.line(process.name(), "is terminated");
     instance->program->stop();
     // Without a Lease a Deployment must be set up so that one process ends before the next one starts.
-    if (!world_.scenario.leader_election) return;
+    if (!premises_.settings.leader_elect) return;
     instance->leaving = true;
     if (!stopping_) replace_later();
 }
 
 void Operators::replace_later() {
-    auto wait = world_.faults.duration(std::chrono::milliseconds{500}, std::chrono::seconds{60});
-    restarts_.push_back(world_.clock.call_at(world_.now() + wait, [this] {
+    auto wait = premises_.faults.duration(std::chrono::milliseconds{500}, std::chrono::seconds{60});
+    restarts_.push_back(premises_.clock.call_at(premises_.clock.now() + wait, [this] {
         if (!stopping_ && alive().size() < wanted_) start();
     }));
 }
@@ -189,16 +209,16 @@ void Operators::stop_all() {
         instance->program->stop();
     }
     // Each ends within its grace.
-    world_.run_for(std::chrono::minutes{2});
+    premises_.clock.run_for(premises_.context, std::chrono::minutes{2});
     for (const auto& instance : instances_) {
         if (instance->ended) continue;
         // Its coroutines cannot be taken apart, so this is the end of the program.
         std::string last;
-        auto lines = world_.trace.lines();
+        auto lines = premises_.trace.lines();
         for (auto i = lines.size() - std::min<std::size_t>(lines.size(), 100000); i < lines.size(); ++i) {
             last += "\n" + lines[i];
         }
-        throw std::logic_error("seed " + std::to_string(world_.seed) + ": " + instance->process->name() +
+        throw std::logic_error("seed " + std::to_string(premises_.seed) + ": " + instance->process->name() +
                                " does not end within two minutes of being stopped, " +
                                instance->program->readiness().message + last);
     }

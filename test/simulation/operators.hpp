@@ -2,6 +2,7 @@
 // from that instant on; its objects are taken apart in the background, as its code would be by the kernel.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -12,9 +13,26 @@
 
 namespace simulation {
 
+// What operators of one cluster stand on. References outlive them.
+struct Premises {
+    asio::io_context& context;
+    fake::VirtualClock& clock;
+    Trace& trace;
+    FaultPlan& faults;
+    Network& network;
+    fake::ApiServer& server;
+    std::uint64_t seed;
+    std::string name;  // of a process, before its number
+    kubenodesmith::OperatorSettings settings;
+    std::function<std::unique_ptr<base::Random>(const std::string&)> random_for;
+    // To a provider, as the world lets everybody.
+    std::function<std::unique_ptr<base::HttpTransport>(const base::HttpClientOptions&)> connect;
+};
+
 class Operators {
 public:
     explicit Operators(World& world);
+    explicit Operators(Premises premises);
     ~Operators();
 
     Process& start();
@@ -41,7 +59,7 @@ private:
     void reap();
     Instance* find(const Process& process);
 
-    World& world_;
+    Premises premises_;
     base::TaskGroup group_;
     std::list<std::unique_ptr<Instance>> instances_;
     std::vector<std::unique_ptr<Process>> graveyard_;  // late requests still name them

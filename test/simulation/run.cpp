@@ -53,27 +53,31 @@ Findings findings_at_rest(const std::vector<std::unique_ptr<Invariant>>& invaria
 
 class Play {
 public:
-    Play(World& world, std::vector<std::unique_ptr<Invariant>>& invariants, const Stage& stage)
+    Play(World& world, std::vector<std::unique_ptr<Invariant>>& invariants, const Stage& stage,
+         OtherCluster& others)
         : world_(world),
           invariants_(invariants),
           stage_(stage),
           stillness_(world),
           tenants_(world),
           forgers_(world),
-          neighbours_(world) {}
+          neighbours_(world),
+          others_(others) {}
 
     void from_start_to_end(Operators& operators, Adversary& adversary, base::Duration trouble) {
         operators.keep(1);
         adversary.begin();
         tenants_.begin();
         forgers_.begin();
-        neighbours_.begin();
+        if (!others_.exists()) neighbours_.begin();
+        others_.begin();
         if (!go_on(trouble)) return;
         world_.trace.line("peace", "no more trouble from here on");
         adversary.make_peace();
         tenants_.make_peace();
         forgers_.make_peace();
         neighbours_.make_peace();
+        others_.make_peace();
         come_to_rest();
     }
 
@@ -111,13 +115,14 @@ private:
     Tenants tenants_;
     Forgers forgers_;
     Neighbours neighbours_;
+    OtherCluster& others_;
 };
 
 }  // namespace
 
 Outcome run_seed(const RunOptions& options) {
     auto random = fake::make_seeded_random(options.seed);
-    auto scenario = draw_scenario(*random, options.variety);
+    auto scenario = draw_scenario(*random, options.variety, options.racks);
     if (options.adapt) options.adapt(scenario);
     auto world = std::make_unique<World>(options.seed, std::move(scenario), options.recording);
     world->clock.allow(kMostSteps);
@@ -126,11 +131,13 @@ Outcome run_seed(const RunOptions& options) {
     if (options.watch) options.watch(*world);
     auto operators = std::make_unique<Operators>(*world);
     Adversary adversary(*world, *operators);
-    Stage stage{*world, *operators, adversary.deeds(), outcome.violations};
+    auto others = std::make_unique<OtherCluster>(*world);
+    outcome.has_two_clusters = others->exists();
+    Stage stage{*world, *operators, adversary.deeds(), outcome.violations, *others, outcome.shared_rack};
     auto invariants = all_invariants(stage);
     bool ends = true;
     try {
-        Play{*world, invariants, stage}.from_start_to_end(*operators, adversary, options.trouble);
+        Play{*world, invariants, stage, *others}.from_start_to_end(*operators, adversary, options.trouble);
     } catch (const fake::VirtualClock::Exhausted& exhausted) {
         ends = false;
         stage.violate("the run ends", exhausted.what());
@@ -139,11 +146,13 @@ Outcome run_seed(const RunOptions& options) {
     outcome.faults = world->faults.counts();
     outcome.trace = world->trace.lines();
     if (ends) {
+        others->shut_down();
         operators->stop_all();
         world->shut_down();
     } else {
         // Coroutines that are still at work cannot be taken apart: that world stays for the rest of the
         // program.
+        static_cast<void>(others.release());
         static_cast<void>(operators.release());
         static_cast<void>(world.release());
     }

@@ -18,6 +18,7 @@ struct RunOptions {
     Variety variety = Variety::plain;
     std::function<void(Scenario&)> adapt;  // what was drawn; null: it stays
     std::function<void(World&)> watch;     // called before it begins; may be null
+    double racks = kRacks;  // share of seeds with bare metal
 };
 
 struct Outcome {
@@ -26,6 +27,8 @@ struct Outcome {
     FaultPlan::Counts faults{};
     base::Duration simulated{};
     Coverage coverage;
+    bool has_two_clusters = false;
+    SharedRackCounts shared_rack;
 };
 
 Outcome run_seed(const RunOptions& options);

@@ -285,7 +285,7 @@ api::v1alpha1::MachineNetwork a_dual_stack_network(std::int64_t number) {
     return network;
 }
 
-Scenario draw_scenario(base::Random& random, Variety variety) {
+Scenario draw_scenario(base::Random& random, Variety variety, double racks) {
     Dice dice(random);
     Scenario scenario;
     scenario.variety = variety;
@@ -305,7 +305,7 @@ Scenario draw_scenario(base::Random& random, Variety variety) {
     if (!is_plain) scenario.kubelets = draw_kubelets(dice);
     scenario.leader_election = dice.chance(0.3);
     scenario.changes_per_hour = dice.one_of<double>({4, 12, 30});
-    if (dice.chance(0.2)) draw_metal(dice, scenario);
+    if (dice.chance(racks)) draw_metal(dice, scenario);
     if (scenario.leader_election)
         scenario.lease_duration = dice.one_of<std::chrono::seconds>({15s, 60s, 120s});
     draw_keeping(dice, scenario);

@@ -46,7 +46,9 @@ struct Scenario {
     bool keeps_in_peace = true;    // pools go on keeping machines that never joined when the trouble is over
 };
 
-Scenario draw_scenario(base::Random& random, Variety variety);
+// In so many seeds there is bare metal.
+inline constexpr double kRacks = 0.2;
+Scenario draw_scenario(base::Random& random, Variety variety, double racks = kRacks);
 
 // ---- parts, for scenarios written by hand
 NodeSmithProvider a_provider(const std::string& name, std::int64_t first_vmid);

@@ -5,6 +5,7 @@
 
 #include "api/v1alpha1/host.hpp"
 #include "test/simulation/cluster/certificate.hpp"
+#include "test/simulation/other_cluster.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/support/seeded_random.hpp"
 
@@ -15,15 +16,6 @@ std::uint64_t hash(const std::string& text) {
     std::uint64_t value = 14695981039346656037ULL;  // FNV-1a
     for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
     return value;
-}
-
-fake::ApiServer::Options server_options() {
-    fake::ApiServer::Options options;
-    options.pods_end_after.reset();  // the kubelets end them
-    options.custom_resources = {NodeSmithProvider::kResource, NodeSmithPool::kResource,
-                                NodeSmithClaim::kResource, NodeSmithControlPlane::kResource,
-                                api::v1alpha1::NodeSmithHost::kResource};
-    return options;
 }
 
 // What BMCs tell wrong, twice or not at all; none of it keeps a host from being used.
@@ -47,6 +39,15 @@ api::Namespace a_namespace(const std::string& name) {
 }
 
 }  // namespace
+
+fake::ApiServer::Options server_options() {
+    fake::ApiServer::Options options;
+    options.pods_end_after.reset();  // the kubelets end them
+    options.custom_resources = {NodeSmithProvider::kResource, NodeSmithPool::kResource,
+                                NodeSmithClaim::kResource, NodeSmithControlPlane::kResource,
+                                api::v1alpha1::NodeSmithHost::kResource};
+    return options;
+}
 
 World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
     : seed(seed_),
@@ -100,6 +101,7 @@ void World::populate() {
     server.put(test::cluster_info(kCertificate));
     server.put(scenario.credentials);
     if (!scenario.bare_metal.empty()) server.put(scenario.bmc_credentials);
+    draw_host_lock(scenario, *random_for("host lock"));
     const auto broken = random_for("broken fields");
     for (auto& host : scenario.bare_metal) {
         break_fields(host.profile, *broken);

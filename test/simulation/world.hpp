@@ -22,6 +22,9 @@
 
 namespace simulation {
 
+// Of an API server that knows our kinds.
+fake::ApiServer::Options server_options();
+
 class World {
 public:
     World(std::uint64_t seed, Scenario scenario, Recording recording);

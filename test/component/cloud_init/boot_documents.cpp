@@ -26,8 +26,8 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 namespace fs = std::filesystem;
 
-// One machine: {"name", "network": as in the API, "interfaces": [{"name", "mac", "addresses"}], "format": as in
-// the API, "given": a script for Custom, "user", "keys", "own"}.
+// One machine: {"name", "network": as in the API, "interfaces": [{"name", "mac", "addresses"}], "format": as
+// in the API, "given": a script for Custom, "user", "keys", "own"}.
 struct Machine {
     std::string name;
     bootstrap::Token token;

@@ -34,10 +34,12 @@ public:
     }
 
 private:
-    // Power is cut only of what we woke, or what its user gave us.
+    // Power is cut only of what we woke, or what its user gave us. Of what the other cluster turned on:
+    // two_clusters.cpp.
     void check_power(const std::string& name, const std::string& type, const NodeSmithHost* host) {
         const auto lent = world_.bmcs.lent_since(name);
-        if (type.ends_with("On") || !lent || (host && is_adoptable(*host))) return;
+        const bool is_theirs = world_.bmcs.woken_by(name) == Cluster::theirs;
+        if (type.ends_with("On") || !lent || is_theirs || (host && is_adoptable(*host))) return;
         if (world_.now() <= *lent + longest_way_to_provider(world_.faults)) return;
         stage_.violate("what others turned on stays on",
                        "host " + name + " is asked for " + type + ", which somebody else turned on");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "test/simulation/adversary.hpp"
+#include "test/simulation/other_cluster.hpp"
 
 namespace simulation {
 
@@ -29,12 +30,20 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
+// What no BMC can tell two clusters without a lock.
+struct SharedRackCounts {
+    std::uint64_t contested = 0;        // both asked a host to turn on, having seen it off
+    std::uint64_t cut_unknowingly = 0;  // and who was second asked it to turn off
+};
+
 // What checkers see, and where they report to.
 struct Stage {
     World& world;
     Operators& operators;
     const Deeds& deeds;
     std::vector<Violation>& violations;
+    OtherCluster& others;
+    SharedRackCounts& counts;
 
     void violate(const std::string& invariant, const std::string& message) const;
     // By its user's wish or doing the claim may go before its machine or host.
@@ -95,5 +104,6 @@ std::unique_ptr<Invariant> nothing_is_hammered(const Stage& stage);
 std::unique_ptr<Invariant> tenants_get_nothing(const Stage& stage);
 std::unique_ptr<Invariant> strangers_are_left_alone(const Stage& stage);
 std::unique_ptr<Invariant> addresses_are_given_once(const Stage& stage);
+std::unique_ptr<Invariant> two_clusters_share_a_rack(const Stage& stage);
 
 }  // namespace simulation

@@ -1,0 +1,101 @@
+// Of two clusters on one rack: with a lock never both on one host, and nobody cuts the other's power. Without
+// one a BMC cannot say who of two that asked at the same time turned a host on: such cases are counted, and
+// whoever never asked must not cut.
+#include <map>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+class TwoClustersShareARack final : public Invariant {
+public:
+    explicit TwoClustersShareARack(const Stage& stage) : Invariant(stage) {
+        if (!stage.others.exists()) return;
+        world_.bmcs.subscribe([this](Cluster cluster, const std::string& host, const std::string& type) {
+            type.ends_with("On") ? check_on(cluster, host) : check_off(cluster, host, type);
+        });
+        for (const auto cluster : {Cluster::ours, Cluster::theirs})
+            view_of(cluster).subscribe<NodeSmithHost>(
+                [this, cluster](const NodeSmithHost* before, const NodeSmithHost*) {
+                    note(cluster, before);
+                });
+    }
+
+    Findings at_rest() const override {
+        Findings findings;
+        for (const auto& what : stage_.others.leftovers())
+            findings.push_back({"the other cluster comes to rest, and locks are taken back", what});
+        return findings;
+    }
+
+private:
+    // Until then it was noted that the host was turned on for its claim.
+    void note(Cluster cluster, const NodeSmithHost* before) {
+        if (before && before->status.wokenTime) noted_[{cluster, before->metadata.name}] = world_.now();
+    }
+
+    ClusterSnapshot& view_of(Cluster cluster) const {
+        return cluster == Cluster::ours ? world_.view : stage_.others.view();
+    }
+    const NodeSmithHost* host_of(Cluster cluster, const std::string& name) const {
+        return view_of(cluster).find<NodeSmithHost>({kNodesNamespace, name});
+    }
+
+    static const char* name_of(Cluster cluster) {
+        return cluster == Cluster::ours ? "our cluster" : "the other cluster";
+    }
+
+    bool is_of_another(Cluster cluster, const std::string& name) const {
+        const auto woken_by = world_.bmcs.woken_by(name);
+        return woken_by && *woken_by != cluster && world_.bmcs.bmc(name).power() != Power::off;
+    }
+
+    // BMCs know no fence: what a process had begun that was paused or killed arrives when it does.
+    bool may_be_late(Cluster cluster) const {
+        const auto& faults = world_.faults;
+        return cluster == Cluster::ours ? faults.has(Fault::paused) || faults.has(Fault::provider_slow)
+                                        : stage_.others.has_late_requests();
+    }
+
+    void check_on(Cluster cluster, const std::string& name) {
+        if (!is_of_another(cluster, name)) return;
+        const auto* host = host_of(cluster, name);
+        ++stage_.counts.contested;
+        const bool is_given = host && is_adoptable(*host);
+        if (!locks_hosts(world_) || is_given || may_be_late(cluster)) return;
+        stage_.violate("with a lock never both on one host",
+                       std::string(name_of(cluster)) + " asks host " + name +
+                           " to turn on, which the other one has turned on");
+    }
+
+    void check_off(Cluster cluster, const std::string& name, const std::string& type) {
+        if (!is_of_another(cluster, name)) return;
+        const auto* host = host_of(cluster, name);
+        if (host && is_adoptable(*host)) return;
+        const bool is_noted = host && host->status.wokenTime;
+        const auto noted = noted_.find({cluster, name});
+        const bool is_under_way =
+            noted != noted_.end() &&
+            world_.now() <= noted->second + longest_way_to_provider(world_.faults) + kInFlight;
+        const bool is_honest = is_noted || is_under_way || world_.bmcs.is_contested(name);
+        if (!locks_hosts(world_) && is_honest) {
+            ++stage_.counts.cut_unknowingly;
+            return;
+        }
+        if (may_be_late(cluster) && is_honest) return;
+        stage_.violate("nobody cuts the power of another cluster's host",
+                       std::string(name_of(cluster)) + " asks host " + name + " for " + type +
+                           ", which the other one has turned on");
+    }
+
+    std::map<std::pair<Cluster, std::string>, base::TimePoint> noted_;
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> two_clusters_share_a_rack(const Stage& stage) {
+    return std::make_unique<TwoClustersShareARack>(stage);
+}
+
+}  // namespace simulation
