@@ -33,5 +33,6 @@ template const Type& type_of<v1alpha1::Size>();
 template const Type& type_of<v1alpha1::Reserved>();
 template const Type& type_of<v1alpha1::DeletionPolicy>();
 template const Type& type_of<v1alpha1::Bootstrap>();
+template const Type& type_of<v1alpha1::Kubelet>();
 
 }  // namespace api

@@ -51,6 +51,7 @@ BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 namespace api {
 
+template const Type& type_of<v1alpha1::MachineTemplate>();
 template const Type& type_of<v1alpha1::NodeSmithPool>();
 
 }  // namespace api

@@ -66,7 +66,10 @@ BOOST_DESCRIBE_STRUCT(NodeSmithProvider, (), (metadata, spec, status))
 
 namespace api {
 
+template const Type& type_of<v1alpha1::CloudInit>();
 template const Type& type_of<v1alpha1::MachineNetwork>();
 template const Type& type_of<v1alpha1::NodeSmithProvider>();
+template const Type& type_of<v1alpha1::ProxmoxSpec>();
+template const Type& type_of<v1alpha1::Template>();
 
 }  // namespace api

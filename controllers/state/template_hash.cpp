@@ -1,6 +1,7 @@
 #include "controllers/state/template_hash.hpp"
 
 #include <boost/json/serialize.hpp>
+#include <optional>
 #include <span>
 
 #include "api/json.hpp"
@@ -11,52 +12,84 @@ namespace controllers::claim {
 
 namespace {
 
+namespace json = boost::json;
+using api::v1alpha1::MachineNetwork;
+
+// Of the text that is hashed: with another number nothing can be said of hashes that are on record.
+constexpr const char* kVersion = "2-";
+
+// What differs from the defaults. A later version may bring fields with defaults, and no machine has drifted
+// because the operator was upgraded.
+template <class T>
+json::object given(const T& value) {
+    return api::merge_patch(T{}, value);
+}
+
+template <class T>
+void put(json::object& text, std::string_view name, const std::optional<T>& value) {
+    if (value) text[name] = given(*value);
+}
+
 // More addresses for further machines change none that exists.
-void forget_ranges(api::v1alpha1::MachineNetwork& network) {
+MachineNetwork without_ranges(MachineNetwork network) {
     network.addresses.clear();
     if (network.ipv6) network.ipv6->addresses.clear();
     for (auto& interface : network.interfaces) {
         interface.addresses.clear();
         if (interface.ipv6) interface.ipv6->addresses.clear();
     }
+    return network;
+}
+
+// What may be launched next says nothing of what was launched.
+void put_machine(json::object& text, api::v1alpha1::MachineTemplate machine) {
+    if (machine.network) text["network"] = given(without_ranges(*machine.network));
+    machine.network.reset();
+    machine.sizes.clear();
+    machine.flexible.reset();
+    machine.systemReserved = {};
+    machine.kubeNodeNamePrefix.clear();
+    text["machineTemplate"] = given(machine);
+}
+
+void put_bootstrap(json::object& text, std::optional<api::v1alpha1::Bootstrap> bootstrap) {
+    if (!bootstrap) return;
+    put(text, "kubelet", bootstrap->kubelet);
+    bootstrap->kubelet.reset();
+    text["bootstrap"] = given(*bootstrap);
 }
 
 // The settings that make one machine differ from another.
-std::string machine_part(const NodeSmithProvider& provider) {
-    if (!provider.spec.proxmox) return {};
-    const auto& given = *provider.spec.proxmox;
-    NodeSmithProvider shape;
-    auto& kept = shape.spec.proxmox.emplace();
-    kept.vmMemOverheadMiB = given.vmMemOverheadMiB;
-    kept.networkInterfaces = given.networkInterfaces;
-    kept.vmOptions = given.vmOptions;
-    kept.resourcePool = given.resourcePool;
-    kept.template_ = given.template_;
-    kept.cloudInit = given.cloudInit;
-    if (kept.cloudInit) forget_ranges(kept.cloudInit->network);
-    return boost::json::serialize(api::encode(shape));
+json::object machine_part(const api::v1alpha1::ProxmoxSpec& settings) {
+    api::v1alpha1::ProxmoxSpec kept;
+    kept.vmMemOverheadMiB = settings.vmMemOverheadMiB;
+    kept.networkInterfaces = settings.networkInterfaces;
+    kept.vmOptions = settings.vmOptions;
+    kept.resourcePool = settings.resourcePool;
+    auto text = given(kept);
+    put(text, "template", settings.template_);
+    if (auto cloud_init = settings.cloudInit) {
+        cloud_init->network = without_ranges(cloud_init->network);
+        text["cloudInit"] = given(*cloud_init);
+    }
+    return text;
 }
 
 }  // namespace
 
 std::string template_hash(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
-    NodeSmithPool shape;
-    shape.spec.providerRef = pool.spec.providerRef;
-    shape.spec.machineTemplate = pool.spec.machineTemplate;
-    if (auto& network = shape.spec.machineTemplate.network) forget_ranges(*network);
-    shape.spec.bootstrap = pool.spec.bootstrap;
-    // What may be launched next says nothing of what was launched.
-    auto& machine = shape.spec.machineTemplate;
-    machine.sizes.clear();
-    machine.flexible.reset();
-    machine.systemReserved = {};
-    machine.kubeNodeNamePrefix.clear();
-    // Described structs are encoded in the order of their members, so equal values give equal text.
-    auto text = boost::json::serialize(api::encode(shape));
-    if (provider) text += machine_part(*provider);
+    json::object text{{"providerRef", pool.spec.providerRef}};
+    put_machine(text, pool.spec.machineTemplate);
+    put_bootstrap(text, pool.spec.bootstrap);
+    if (provider && provider->spec.proxmox) text["proxmox"] = machine_part(*provider->spec.proxmox);
     constexpr std::size_t kHashBytes = 8;
-    const auto digest = base::sha256(text);
-    return base::hex(std::span(digest).first(kHashBytes));
+    // Members come in the order of the described structs, so equal values give equal text.
+    const auto digest = base::sha256(json::serialize(text));
+    return kVersion + base::hex(std::span(digest).first(kHashBytes));
+}
+
+bool is_comparable(std::string_view template_hash) {
+    return template_hash.starts_with(kVersion);
 }
 
 const std::string& TemplateHashes::of(const NodeSmithPool& pool, const NodeSmithProvider* provider) {

@@ -30,7 +30,9 @@ struct LonelyWorld {
     }
 
     void join(const std::string& name) {
-        world.kubelets.join({name, "uuid-of-" + name, 8, 16384, 40960, {}, {}, "", 1s});
+        Registration registration{name, "uuid-of-" + name, 8, 16384, 40960};
+        registration.ready_after = 1s;
+        world.kubelets.join(registration);
     }
 
     std::int64_t pods_on(const std::string& node) const {

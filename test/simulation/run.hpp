@@ -18,7 +18,7 @@ struct RunOptions {
     Variety variety = Variety::plain;
     std::function<void(Scenario&)> adapt;  // what was drawn; null: it stays
     std::function<void(World&)> watch;     // called before it begins; may be null
-    double racks = kRacks;  // share of seeds with bare metal
+    double racks = kRacks;                 // share of seeds with bare metal
 };
 
 struct Outcome {

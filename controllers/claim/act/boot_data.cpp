@@ -10,6 +10,7 @@
 #include "controllers/cache/membership.hpp"
 #include "controllers/claim/decide/boot_evidence.hpp"
 #include "controllers/claim/decide/guest_wish.hpp"
+#include "controllers/services/addresses.hpp"
 #include "controllers/state/boot_rights.hpp"
 
 namespace controllers::claim {

@@ -1,6 +1,7 @@
 #include "controllers/claim/decide/lifecycle.hpp"
 
 #include "controllers/claim/decide/keeping.hpp"
+#include "controllers/state/template_hash.hpp"
 
 namespace controllers::claim {
 
@@ -81,6 +82,13 @@ void note_use(ClaimStatus& status, const Situation& s) {
         drifted ? s.use->drift : "the node is as it would be made now", s.now);
 }
 
+// An operator of another version wrote it: the machine counts as made from what its pool has now.
+void renew_hash(ClaimStatus& status, const Situation& s) {
+    if (status.templateHash.empty() || is_comparable(status.templateHash)) return;
+    if (s.pool && s.provider && !s.claim.metadata.deletionTimestamp)
+        status.templateHash = template_hash(*s.pool, s.provider);
+}
+
 Decision decide_stage(const Situation& s) {
     const auto& claim = s.claim;
     if (has_moved(s)) return decide_moved(s);
@@ -103,6 +111,7 @@ Decision decide_stage(const Situation& s) {
 Decision decide(const Situation& s) {
     auto decision = decide_stage(s);
     note_use(decision.status, s);
+    renew_hash(decision.status, s);
     return decision;
 }
 

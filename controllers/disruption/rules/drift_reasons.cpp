@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "controllers/state/template_hash.hpp"
 
 namespace controllers::disruption {
 
@@ -11,7 +12,8 @@ std::string drift_of(const NodeSmithPool& pool, const std::string& template_hash
     const auto& made_from = claim.status.templateHash;
     // Adopted, or applied by a user and not launched by us: made from nothing that we know.
     if (made_from.empty()) return {};
-    if (!template_hash.empty() && made_from != template_hash)
+    const bool is_known = !template_hash.empty() && claim::is_comparable(made_from);
+    if (is_known && made_from != template_hash)
         return "the pool's or its provider's settings that shape the machine are others now";
     for (const auto& [key, value] : pool.spec.machineTemplate.labels) {
         // What depends on the host may change with it.

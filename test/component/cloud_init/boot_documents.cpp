@@ -62,7 +62,8 @@ bootstrap::NetworkRequest network_of(const json::object& wish) {
 bootstrap::JoinRequest join_of(const json::object& wish, const bootstrap::Token& token,
                                const std::string& name) {
     bootstrap::JoinRequest request;
-    request.format = api::decode<api::v1alpha1::BootstrapFormat>(wish.at("format"));
+    request.format =
+        api::decode<api::v1alpha1::Bootstrap>(json::object{{"format", wish.at("format")}}).format;
     request.token = token;
     request.cluster = {"https://10.0.0.1:6443", test::kCACertificate, 36, "v1.36.1+k3s1"};
     request.node_name = name;

@@ -33,6 +33,7 @@ def table():
 def test_each_fact_names_what_there_is():
     programs = "".join(path.read_text() for path in ROOT.glob("test/**/CMakeLists.txt"))
     tests = set(re.findall(r"project_(?:py)?test\(([a-z0-9-]+)", programs))
+    tests |= {"e2e-" + path.stem.removeprefix("test_") for path in ROOT.glob("test/e2e/test_*.py")}
     for fact in FACTS["facts"]:
         assert set(fact["formats"]) <= set(FACTS["formats"])
         assert set(fact["deliveries"]) <= set(FACTS["deliveries"])

@@ -1,5 +1,6 @@
 // What a claim needs next until it serves, as tables: state in, step and conditions out.
 #include "controllers/claim/act/adoption.hpp"
+#include "controllers/state/template_hash.hpp"
 #include "test/unit/controllers/claim_scene.hpp"
 
 namespace {
@@ -286,34 +287,16 @@ TEST_CASE("a registered Node is initialized when it is Ready, untainted and has 
     CHECK(scene.decide().status.lastFailure->reason == reasons::kInitializationTimeout);
 }
 
-TEST_CASE("a Node that a cloud controller manager is to initialize serves when that has been there") {
-    Scene scene;
-    scene.registered();
-    scene.node->spec.taints = {
-        {std::string(api::taints::kUninitialized), "true", "NoSchedule", std::nullopt}};
-    const auto awaited = condition(scene.decide().status, conditions::kInitialized);
-    CHECK(awaited.reason == reasons::kCloudProviderAwaited);
-    CHECK_THAT(awaited.message, Catch::Contains("node.cloudprovider.kubernetes.io/uninitialized") &&
-                                    Catch::Contains("cloud controller manager"));
-    CHECK(scene.decide().step == Step::nothing);
-    scene.now = at(900s);
-    CHECK_THAT(scene.decide().status.lastFailure->message, Catch::Contains("cloud controller manager"));
-    scene.now = at(0s);
-    scene.node->spec.taints.clear();
-    scene.node->spec.providerID = "proxmox://cluster-1/100";  // by its own rules
-    CHECK(condition(scene.decide().status, conditions::kInitialized).reason == reasons::kInitialized);
-    CHECK(scene.decide().step == Step::nothing);
-}
-
-TEST_CASE("in service: a region that the provider names later reaches the Node") {
+TEST_CASE("a machine counts as made from what its pool has now when an operator of another version made it") {
     Scene scene;
     scene.in_service();
-    CHECK(scene.decide().step == Step::nothing);
-    if (!scene.provider.spec.proxmox) scene.provider.spec.proxmox.emplace();
-    scene.provider.spec.proxmox->region = "home-1";
-    CHECK(scene.decide().step == Step::register_node);
-    scene.node->metadata.labels["topology.kubernetes.io/region"] = "elsewhere";
-    CHECK(scene.decide().step == Step::nothing);
+    scene.claim.status.templateHash = "0123456789abcdef";
+    const auto renewed = scene.decide().status.templateHash;
+    CHECK(renewed == template_hash(scene.pool, &scene.provider));
+    scene.claim.status.templateHash = "2-0123456789abcdef";
+    CHECK(scene.decide().status.templateHash == "2-0123456789abcdef");
+    scene.claim.status.templateHash.clear();
+    CHECK(scene.decide().status.templateHash.empty());
 }
 
 TEST_CASE("in service: lost labels come back, boot data goes") {

@@ -62,7 +62,7 @@ TEST_CASE("the size column is in GiB where that is exact") {
 TEST_CASE("the template hash follows everything that shapes machines and nothing else") {
     auto pool = objects::pool("p");
     const auto hash = template_hash(pool, nullptr);
-    CHECK(hash.size() == 16);
+    CHECK(hash.size() == 18);
     pool.spec.limits.maxNodes = 7;
     pool.spec.weight = 3;
     pool.spec.machineTemplate.sizes = {{"m", 4, 8192}};
@@ -91,6 +91,22 @@ TEST_CASE("the template hash follows what the provider makes machines of, not wh
     CHECK(with_user != templated);
     proxmox.cloudInit->network.addresses = {"10.0.0.1"};
     CHECK(template_hash(pool, &provider) == with_user);
+}
+
+// Values are on record in the claims of every cluster: another one here replaces all machines of all users.
+TEST_CASE("an upgrade of the operator does not change template hashes") {
+    auto pool = objects::pool("p");
+    api::v1alpha1::NodeSmithProvider provider;
+    provider.spec.proxmox.emplace().template_.emplace().name = "debian-13";
+    provider.spec.proxmox->cloudInit.emplace().user = "ops";
+    pool.spec.bootstrap.emplace().method = api::v1alpha1::BootstrapMethod::CloudInit;
+    pool.spec.bootstrap->kubelet.emplace();
+    pool.spec.machineTemplate.network.emplace().gateway = "10.0.0.1";
+    pool.spec.machineTemplate.labels = {{"tier", "web"}};
+    CHECK(template_hash(pool, nullptr) == "2-91ebde0d599e1e1d");
+    CHECK(template_hash(pool, &provider) == "2-e1dcd9f8b0338d28");
+    CHECK(is_comparable(template_hash(pool, &provider)));
+    CHECK_FALSE(is_comparable("0123456789abcdef"));
 }
 
 TEST_CASE("a template hash that is remembered follows every change") {

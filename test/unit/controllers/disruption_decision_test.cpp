@@ -287,17 +287,20 @@ TEST_CASE("how a node differs from what would be made now") {
     auto node = objects::node("a");
     pool.spec.machineTemplate.labels = {{"tier", "web"}, {"rack", "{{ .Host }}"}};
     node.metadata.labels = {{"tier", "web"}};
-    claim.status.templateHash = "then";
-    CHECK(drift_of(pool, "then", claim, node).empty());
-    CHECK(drift_of(pool, "now", claim, node).find("settings") != std::string::npos);
+    claim.status.templateHash = "2-then";
+    CHECK(drift_of(pool, "2-then", claim, node).empty());
+    CHECK(drift_of(pool, "2-now", claim, node).find("settings") != std::string::npos);
+    claim.status.templateHash = "of an operator of another version";
+    CHECK(drift_of(pool, "2-now", claim, node).empty());
+    claim.status.templateHash = "2-then";
     node.metadata.labels["tier"] = "db";
-    CHECK(drift_of(pool, "then", claim, node) == "the node's label tier is not \"web\" any more");
+    CHECK(drift_of(pool, "2-then", claim, node) == "the node's label tier is not \"web\" any more");
     claim.status.templateHash.clear();
-    CHECK(drift_of(pool, "now", claim, node).empty());
-    claim.status.templateHash = "now";
+    CHECK(drift_of(pool, "2-now", claim, node).empty());
+    claim.status.templateHash = "2-now";
     node.metadata.labels["tier"] = "web";
     claim.spec.requirements.cpuCores = 4;
-    CHECK(drift_of(pool, "now", claim, node) == "the machine has 2 CPUs instead of 4");
+    CHECK(drift_of(pool, "2-now", claim, node) == "the machine has 2 CPUs instead of 4");
 }
 
 TEST_CASE("a machine whose template was replaced has drifted, one whose template nobody knows has not") {
