@@ -1,6 +1,7 @@
 #include "base/http_server.hpp"
 
 #include <array>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -66,14 +67,11 @@ public:
             tls_ = server_context(key_pair_);
         }
         try {
-            tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
-            acceptor_.open(endpoint.protocol());
-            acceptor_.set_option(tcp::acceptor::reuse_address(true));
-            acceptor_.bind(endpoint);
-            acceptor_.listen();
+            listen();
         } catch (const boost::system::system_error& error) {
-            throw std::runtime_error("listening on " + options_.address + " port " +
-                                     std::to_string(options_.port) + ": " + error.code().message());
+            const auto where = options_.address.empty() ? "all addresses," : options_.address;
+            throw std::runtime_error("listening on " + where + " port " + std::to_string(options_.port) +
+                                     ": " + error.code().message());
         }
         port_ = acceptor_.local_endpoint().port();
     }
@@ -93,6 +91,24 @@ public:
     }
 
 private:
+    void listen() {
+        tcp::endpoint endpoint(tcp::v6(), options_.port);
+        if (options_.address.empty()) {
+            boost::system::error_code without_ipv6;
+            acceptor_.open(tcp::v6(), without_ipv6);
+            if (without_ipv6)
+                endpoint.address(asio::ip::address_v4::any());
+            else
+                acceptor_.set_option(asio::ip::v6_only(false));
+        } else {
+            endpoint.address(asio::ip::make_address(options_.address));
+        }
+        if (!acceptor_.is_open()) acceptor_.open(endpoint.protocol());
+        acceptor_.set_option(tcp::acceptor::reuse_address(true));
+        acceptor_.bind(endpoint);
+        acceptor_.listen();
+    }
+
     asio::awaitable<void> accept_all() {
         for (;;) {
             boost::system::error_code error;

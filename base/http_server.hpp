@@ -14,6 +14,7 @@
 namespace base {
 
 struct HttpServerOptions {
+    // Empty: all addresses of the host, of both families where it has IPv6.
     std::string address = "127.0.0.1";
     std::uint16_t port = 0;  // 0: any free port
     // Null: plain HTTP. Asked once at first, and at each handshake, so that a certificate can be renewed:

@@ -52,5 +52,8 @@ done
 build etcd go.etcd.io/etcd/server/v3 ""
 build kwok sigs.k8s.io/kwok/cmd/kwok ""
 build helm helm.sh/helm/v3/cmd/helm "-X helm.sh/helm/v3/internal/version.version=$(version_of helm.sh/helm/v3)"
-# The oldest Kubernetes that we promise has only its kubeadm here: it judges what we write for such clusters.
-build kubeadm-oldest k8s.io/kubernetes/cmd/kubeadm "$(flags_of "$(version_of k8s.io/kubernetes "$oldest")")" "$oldest"
+# Of the oldest Kubernetes that we promise: a control plane, and the kubeadm that judges what we write for such clusters.
+version=$(flags_of "$(version_of k8s.io/kubernetes "$oldest")")
+for program in kube-apiserver kube-controller-manager kube-scheduler kubeadm; do
+    build "$program-oldest" "k8s.io/kubernetes/cmd/$program" "$version" "$oldest"
+done

@@ -209,7 +209,6 @@ std::optional<BindAddress> parse_bind_address(const std::string& flag, const std
     if (result.address.starts_with('[') && result.address.ends_with(']')) {
         result.address = result.address.substr(1, result.address.size() - 2);
     }
-    if (result.address.empty()) result.address = "0.0.0.0";
     return result;
 }
 

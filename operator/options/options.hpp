@@ -57,9 +57,10 @@ struct CommandLine {
 using Commands = std::vector<std::function<void(CLI::App& app, Command& chosen)>>;
 CommandLine parse_command_line(int argc, const char* const* argv, const Commands& commands);
 
-// ":8081" or "127.0.0.1:8081". Throws std::invalid_argument naming `flag` and what would be right.
+// ":8081" (all addresses, IPv4 and IPv6) or "127.0.0.1:8081". Throws std::invalid_argument naming `flag` and
+// what would be right.
 struct BindAddress {
-    std::string address;
+    std::string address;  // empty: all
     std::uint16_t port = 0;
 };
 std::optional<BindAddress> parse_bind_address(const std::string& flag,

@@ -40,6 +40,7 @@ from processes import Processes  # noqa: E402
 HERE = Path(__file__).resolve().parent
 OWN_BIN = HERE.parent.parent / "build/controlplane/bin"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubectl")
+OF_EACH_VERSION = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeadm")
 # Waits end with what they wait for, so patience costs nothing but the time of a failure.
 PATIENCE_SECONDS = 120.0
 # What a look may meet that comes a moment too early or too late: an object without its status, or gone by now.
@@ -93,9 +94,10 @@ def wait_for(what, condition, timeout=PATIENCE_SECONDS, interval=0.05):
 
 
 class Cluster:
-    """One cluster in one state folder. start() and stop() are also what `with` does."""
+    """One cluster in one state folder. start() and stop() are also what `with` does. `oldest`: of the oldest Kubernetes that
+    the user guide promises."""
 
-    def __init__(self, state, bin_dir=None):
+    def __init__(self, state, bin_dir=None, oldest=False):
         self.state = Path(state).resolve()
         given = bin_dir or os.environ.get("CONTROLPLANE_BIN")
         self.folders = [Path(given).resolve(), OWN_BIN] if given else [OWN_BIN]
@@ -104,6 +106,7 @@ class Cluster:
         self.audit_log = self.state / "logs" / "audit.log"
         self.processes = Processes(self.state)
         self._opener = None
+        self._suffix = "-oldest" if oldest else ""
 
     def __enter__(self):
         self.start(die_with_parent=True)
@@ -149,6 +152,8 @@ class Cluster:
 
     def program(self, name) -> Path:
         """Where the binary is; raises FileNotFoundError with what to do about it."""
+        if name in OF_EACH_VERSION:
+            name += self._suffix
         for folder in self.folders:
             if (folder / name).is_file():
                 return folder / name

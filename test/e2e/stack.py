@@ -117,16 +117,17 @@ class Operator:
 
 
 class Stack:
-    def __init__(self, folder, world=None, netboot=False, guest="testnode"):
+    def __init__(self, folder, world=None, netboot=False, guest="testnode", oldest=False):
         """`world`: what the Proxmox cluster holds from the start, as in its simulator's world_file.hpp.
         `netboot`: machines that boot from the network find an image that joins by itself.
-        `guest`: the program of the test control plane that machines boot."""
+        `guest`: the program of the test control plane that machines boot.
+        `oldest`: the cluster is of the oldest Kubernetes that the user guide promises."""
         self.folder = Path(folder)
         self.world = None
         if world is not None:
             self.world = self.folder / "world.json"
             self.world.write_text(json.dumps(world))
-        self.cluster = Cluster(self.folder / "cluster")
+        self.cluster = Cluster(self.folder / "cluster", oldest=oldest)
         self.netboot = netboot
         self.guest = guest
         self.proxmox = None

@@ -249,6 +249,26 @@ TEST_CASE_METHOD(Fixture, "a request being answered is finished when the server 
     });
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a server of all addresses answers over IPv4, and over IPv6 where the host has it") {
+    base::HttpServerOptions options;
+    options.address = "";
+    boost::system::error_code without_ipv6;
+    asio::ip::tcp::acceptor probe(loop.context);
+    probe.open(asio::ip::tcp::v6(), without_ipv6);
+    if (!without_ipv6) probe.bind({asio::ip::address_v6::loopback(), 0}, without_ipv6);
+    std::vector<std::string> hosts{"127.0.0.1"};
+    if (!without_ipv6) hosts.emplace_back("[::1]");
+    serve(options);
+    loop.run([&]() -> asio::awaitable<void> {
+        for (const auto& host : hosts) {
+            const auto caller = client(url("http", host));
+            const auto answer = co_await caller->send(request("GET", "/here"));
+            CHECK(answer.body == "/here");
+        }
+    });
+}
+
 TEST_CASE_METHOD(Fixture, "an address in use is named") {
     serve();
     base::HttpServerOptions options;

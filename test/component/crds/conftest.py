@@ -1,4 +1,4 @@
-"""A real kube-apiserver with our CRDs, shared by the tests of this folder."""
+"""Real kube-apiservers with our CRDs, the newest and the oldest that the user guide promises, shared by the tests of this folder."""
 
 import sys
 from pathlib import Path
@@ -13,9 +13,9 @@ from cluster import Cluster, wait_for  # noqa: E402
 NAMESPACE = "kubenodesmith"
 
 
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory):
-    with Cluster(tmp_path_factory.mktemp("cluster")) as running:
+@pytest.fixture(scope="session", params=["newest", "oldest"])
+def cluster(tmp_path_factory, request):
+    with Cluster(tmp_path_factory.mktemp("cluster"), oldest=request.param == "oldest") as running:
         running.kubectl("apply", "--server-side", "-k", ROOT / "crds")
         running.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
         # An API server serves a kind some moments after its CRD is Established.
