@@ -24,11 +24,22 @@ Fullness::Fullness(PodPlacer& placer, const std::vector<Demand>& demand) : place
         const auto& plan = placer.plan(pod.pod_class);
         kinds_.push_back({plan.room, plan.requests, &required.candidates->places});
     }
+    const auto& new_machines = placer.new_machines();
+    for (std::size_t i = 0; i < new_machines.size(); ++i)
+        if (const auto& most = new_machines.at(i).most; most && std::ranges::count(planned_, *most) == 0)
+            planned_.push_back(*most);
+}
+
+bool Fullness::is_remainder(const NewMachine& new_machine) const {
+    return new_machine.most && std::ranges::any_of(planned_, [&](const MachineSize& other) {
+               return new_machine.most->is_within(other) && *new_machine.most != other;
+           });
 }
 
 bool Fullness::is_full(std::size_t index, const std::vector<const api::Pod*>& pods) const {
     const auto& new_machines = placer_.new_machines();
     const auto& new_machine = new_machines.at(index);
+    if (is_remainder(new_machine)) return false;
     const auto room = new_machines.room(index);
     if (used_share(index, room) < kFullShare) return false;
     if (std::ranges::any_of(pods, [&](const auto* pod) { return dependent_.contains(pod); })) return false;

@@ -26,10 +26,13 @@ private:
         const Amounts* requests = nullptr;
         const std::vector<BitSet>* places = nullptr;  // by pool
     };
+    // Planned smaller than others: with more pods, its own might share a larger one.
+    bool is_remainder(const NewMachine& new_machine) const;
     double used_share(std::size_t new_machine, const Room& room) const;
 
     const PodPlacer& placer_;
     std::vector<Kind> kinds_;
+    std::vector<MachineSize> planned_;               // sizes that machines were planned with
     std::unordered_set<const api::Pod*> dependent_;  // by required spread or affinity
 };
 

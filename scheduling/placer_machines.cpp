@@ -8,6 +8,7 @@ std::size_t PodPlacer::append_machine(std::size_t pool, Offer offer, const Amoun
     const auto slot = rows_.nodes() + index;
     room_.append(new_machines_.room(index));
     topology_.settle(slot, rows_.templates_of(pool), new_machines_.at(index).allowed);
+    if (!may_launch()) topology_.expect_no_nodes();
     return slot;
 }
 
@@ -141,8 +142,14 @@ std::optional<PodPlacer::Offer> PodPlacer::offer_of(Attempt& attempt, std::size_
                       });
 }
 
+void PodPlacer::launch_at_most(std::size_t most) {
+    most_machines_ = most;
+    if (!may_launch()) topology_.expect_no_nodes();
+}
+
 // Pools of equal weight compete by the size of the machine that the pod needs.
 std::size_t PodPlacer::open(Attempt& attempt) {
+    if (!may_launch()) return kNone;
     std::optional<Offer> best;
     std::size_t best_pool = kNone;
     for (const auto pool : pool_order_) {
@@ -154,9 +161,46 @@ std::size_t PodPlacer::open(Attempt& attempt) {
     }
     if (!best) return kNone;
     if (!attempt.commits) return room_.size();
-    const auto row = rows_.templates_of(best_pool) + best->fit.place;
-    const auto slot = append_machine(best_pool, std::move(*best), *attempt.plan.requests);
+    return launch(attempt, best_pool, std::move(*best));
+}
+
+std::size_t PodPlacer::launch(const Attempt& attempt, std::size_t pool, Offer offer) {
+    const auto row = rows_.templates_of(pool) + offer.fit.place;
+    const auto slot = append_machine(pool, std::move(offer), *attempt.plan.requests);
     count_in(attempt, slot, row);
+    return slot;
+}
+
+void PodPlacer::follow(const MachinePlan& plan) {
+    machine_plan_ = &plan;
+    slot_of_planned_.assign(plan.machines.size(), kNone);
+}
+
+// With those that the plan has on the same machine. On one that is there for pods without a plan first: it is
+// launched anyway.
+std::size_t PodPlacer::place_as_planned(const Demand& demand, Plan& plan) {
+    if (!machine_plan_) return kNone;
+    const auto planned = machine_plan_->machine_of.find(demand.pod);
+    if (planned == machine_plan_->machine_of.end()) return kNone;
+    auto elsewhere = attempt(plan, 0, Basis::potential);
+    elsewhere.avoids_planned = true;
+    const auto slot = find(elsewhere, rows_.nodes(), room_.size());
+    if (slot != kNone) return slot;
+    const auto own = slot_of_planned_[planned->second];
+    return own != kNone ? place_among(plan, own, own + 1, Basis::potential)
+                        : open_planned(planned->second, plan);
+}
+
+std::size_t PodPlacer::open_planned(std::size_t planned, Plan& plan) {
+    const auto& [pool, most] = machine_plan_->machines[planned];
+    auto first = attempt(plan, 0, Basis::potential);
+    auto offer = offer_of(first, pool);
+    if (!offer || !offer->fit.size.is_within(most)) return kNone;
+    const auto slot = launch(first, pool, std::move(*offer));
+    new_machines_.bound(slot - rows_.nodes(), most);
+    room_.set(slot, new_machines_.room(slot - rows_.nodes()));
+    slot_of_planned_[planned] = slot;
+    planned_slots_.insert(slot);
     return slot;
 }
 
@@ -179,7 +223,7 @@ std::string PodPlacer::problem_of(ClassId id) {
 
 std::size_t PodPlacer::add_machine(std::size_t pool, const Amounts& wanted) {
     auto places = open_places(pool, BitSet::all(snapshot_.pools[pool].places.size()));
-    if (!snapshot_.pools[pool].closed.empty() || places.empty()) return kNone;
+    if (!snapshot_.pools[pool].closed.empty() || places.empty() || !may_launch()) return kNone;
     const auto fit = new_machines_.fit_new(pool, places, wanted);
     return fit ? append_machine(pool, {std::move(places), *fit}, wanted) : kNone;
 }

@@ -52,7 +52,7 @@ void PodPlacer::note_purposes() {
 
 PodPlacer::Attempt PodPlacer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {
     Attempt attempt{plan, plans_.variant(plan, kept), basis, commits, {}};
-    if (basis == Basis::existing) settle_new_machines(attempt.variant.rules);
+    if (basis == Basis::existing || !may_launch()) settle_new_machines(attempt.variant.rules);
     topology_.limits(attempt.variant.rules, basis, attempt.limits);
     return attempt;
 }
@@ -73,6 +73,7 @@ std::size_t PodPlacer::find(Attempt& attempt, std::size_t from, std::size_t to) 
     learn_slots(candidates);
     blocked_.clear();
     topology_.add_blocked(attempt.variant.rules, attempt.limits, blocked_);
+    if (attempt.avoids_planned) blocked_.push_back(&planned_slots_);
     const auto next = [&](std::size_t slot) {
         for (auto index = slot / BitSet::kBits; index * BitSet::kBits < to; ++index) {
             auto bits = candidates.slots.word(index);
@@ -305,6 +306,7 @@ std::size_t PodPlacer::place(const Demand& demand) {
     // Machines that are launched for pods that come later are domains of a spread, too.
     slot = place_among(plan, 0, rows_.ready(), Basis::potential);
     if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
+    if (slot == kNone) slot = place_as_planned(demand, plan);
     if (slot == kNone) slot = add_machine_for(plan);
     // A pod that can wait may be placed on nodes that come, too.
     if (slot == kNone && demand.can_wait) plan.no_place_at = state;

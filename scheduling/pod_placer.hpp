@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scheduling/demand.hpp"
+#include "scheduling/machine_plan.hpp"
 #include "scheduling/machines/new_machines.hpp"
 #include "scheduling/nodes/daemons.hpp"
 #include "scheduling/nodes/host_ports.hpp"
@@ -29,6 +30,10 @@ public:
     PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, const Daemons& daemons,
               NodeOrder order);
 
+    // See MachinePlan; it has to outlive this.
+    void follow(const MachinePlan& plan);
+    // Not more machines than that. To be called before anything is placed.
+    void launch_at_most(std::size_t most);
     // Keeps room for the pod on the node that was launched for it, until the pod is placed.
     void hold_decided(const Demand& demand);
     // The slot that the pod was put into, or kNone. Among ready nodes only, and nowhere if it waits for a
@@ -85,6 +90,7 @@ private:
         Basis basis = Basis::existing;
         bool commits = true;               // false: only whether there is a place
         std::vector<std::int32_t> limits;  // of the spread rules
+        bool avoids_planned = false;       // machines of the plan, for which other pods are planned
     };
     struct Offer {
         BitSet places;
@@ -109,7 +115,11 @@ private:
     bool is_kept_empty(std::size_t row) const;
     bool try_node(Attempt& attempt, std::size_t slot);
     bool try_new_machine(Attempt& attempt, std::size_t slot);
+    bool may_launch() const { return new_machines_.size() < most_machines_; }
     std::size_t open(Attempt& attempt);
+    std::size_t launch(const Attempt& attempt, std::size_t pool, Offer offer);
+    std::size_t place_as_planned(const Demand& demand, Plan& plan);
+    std::size_t open_planned(std::size_t planned, Plan& plan);
     std::optional<Offer> offer_of(Attempt& attempt, std::size_t pool);
     template <class TryFit>
     std::optional<Offer> best_offer(Attempt& attempt, std::size_t pool, BitSet places, std::size_t current,
@@ -137,6 +147,10 @@ private:
     std::int64_t given_up_ = 0;
     RoomTree room_;                       // by slot
     std::vector<const BitSet*> blocked_;  // of the attempt under way
+    std::size_t most_machines_ = kNone;
+    const MachinePlan* machine_plan_ = nullptr;
+    std::vector<std::size_t> slot_of_planned_;  // by machine of the plan; kNone: not launched yet
+    BitSet planned_slots_;
 };
 
 }  // namespace scheduling

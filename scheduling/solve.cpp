@@ -9,8 +9,6 @@ namespace scheduling {
 
 namespace {
 
-constexpr int kMostRounds = 5;
-
 // The largest machine or node, by each resource: the measure of pods.
 Amounts largest_offer(const Snapshot& snapshot, const Rows& rows, ResourceNames& names) {
     Amounts largest;
@@ -176,30 +174,6 @@ std::vector<std::size_t> Solve::rows_with_shared_daemons() const {
         rows.push_back(placer_.template_row(new_machines.at(i).pool, new_machines.at(i).place));
     std::ranges::sort(rows);
     return rows;
-}
-
-Solver::Solver() : digests_(std::make_unique<NodeDigests>()) {}
-Solver::~Solver() = default;
-
-// Machines come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes
-// the machines to know where pods may be, and the pods to know the machines: tried until both agree. Where
-// they never do, only so much is launched as is right without the rest, which follows when the first machines
-// are there.
-Result Solver::solve(const Snapshot& snapshot) {
-    digests_->prepare(snapshot);
-    std::vector<std::size_t> expected;
-    for (int round = 1; round <= kMostRounds; ++round) {
-        Solve solve(snapshot, *digests_, LaunchFor::everybody, Patience::for_coming_nodes, expected);
-        auto result = solve.run();
-        auto rows = solve.rows_with_shared_daemons();
-        if (rows == expected) return result;
-        expected = std::move(rows);
-    }
-    return Solve(snapshot, *digests_, LaunchFor::everybody, Patience::for_coming_nodes, std::nullopt).run();
-}
-
-Result solve(const Snapshot& snapshot) {
-    return Solver().solve(snapshot);
 }
 
 }  // namespace scheduling

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scheduling/demand.hpp"
+#include "scheduling/machine_planner.hpp"
 #include "scheduling/nodes/daemons.hpp"
 #include "scheduling/pod_placer.hpp"
 #include "scheduling/solver.hpp"
@@ -33,7 +34,13 @@ public:
           std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>(),
           PlacementOrder order = {});
 
+    // To be called before run().
+    void follow(const MachinePlan& plan) { placer_.follow(plan); }
+    void launch_at_most(std::size_t machines) { placer_.launch_at_most(machines); }
     Result run();
+
+    // After run(), of its result: see MachinePlanner.
+    MachinePlanner planner() { return {snapshot_, placer_, demand_}; }
 
     // After run(): the template rows of the machines launched, where pods of their DaemonSets count in
     // domains in which other pods are placed; empty where they do not.

@@ -68,6 +68,33 @@ Amounts MachineSizes::offered(std::int64_t cpu_cores, std::int64_t memory_mib, s
     return amounts;
 }
 
+std::vector<Size> MachineSizes::sizes() const {
+    const auto& cpu = flexible_.cpuCores;
+    const auto& memory = flexible_.memoryMiB;
+    if (shapes_.empty())
+        return {{{cpu.max, memory.min}, 0}, {{cpu.min, memory.max}, 0}, {{cpu.max, memory.max}, 0}};
+    std::vector<Size> sizes;
+    for (std::size_t i = 0; i < shapes_.size(); ++i)
+        sizes.push_back({{shapes_[i].cpu_cores, shapes_[i].memory_mib}, i});
+    return sizes;
+}
+
+std::vector<Size> MachineSizes::balanced(const Amounts& demand) const {
+    constexpr std::int64_t kMostMore = 2;  // for what DaemonSets take, and as pods differ
+    const auto& cpu = flexible_.cpuCores;
+    const auto memory = flexible_.memoryMiB.max;
+    std::vector<Size> sizes{{{cpu.max, memory}, 0}};
+    const auto demanded = static_cast<double>(std::max<std::int64_t>(demand.base[kMemory], 1));
+    const auto share = static_cast<double>(largest_.base[kMemory]) / demanded;
+    const auto beside = static_cast<std::int64_t>(static_cast<double>(demand.base[kCpu]) * share);
+    for (std::int64_t more = -1; more <= kMostMore; ++more) {
+        const auto needed = divided_up(beside + reserved_.cpuMillicores, kMilli) + more * cpu.step;
+        const auto cores = stepped(needed, cpu.min, cpu.max, cpu.step);
+        if (cores && *cores != sizes.back().cpu_cores) sizes.push_back({{*cores, memory}, 0});
+    }
+    return sizes;
+}
+
 Amounts MachineSizes::allocatable(const Size& size) const {
     if (!shapes_.empty()) return offers_[size.shape];
     return offered(size.cpu_cores, size.memory_mib, flexible_pods_);

@@ -27,8 +27,14 @@ public:
     // The smallest machine, at or behind shape `from` in order of size, whose allocatable resources hold
     // `wanted` (pods and DaemonSets); nullopt: none.
     std::optional<Size> smallest(const Amounts& wanted, std::size_t from = 0) const;
-    // False if there is only one size that fits best, whatever the shape.
-    bool has_alternatives() const { return !shapes_.empty(); }
+    // Fixed ones, the cheapest first; of flexible ones those at the ends: whatever is in between is a mixture
+    // of these, the largest is the last.
+    std::vector<Size> sizes() const;
+    // Flexible ones to fill with a demand of that shape: the largest, and those with all the memory and about
+    // the CPUs that the demand has beside it, so that no machine has a last core for a fraction of one.
+    std::vector<Size> balanced(const Amounts& demand) const;
+    // Then only one size fits best.
+    bool is_flexible() const { return shapes_.empty(); }
     // What a machine of this size offers to pods.
     Amounts allocatable(const Size& size) const;
     // No machine offers more of anything.

@@ -63,11 +63,12 @@ std::optional<Fit> NewMachines::fit(std::size_t pool, const BitSet& allowed, con
     for (auto size = machines.smallest(total, current.size.shape); size;
          size = machines.smallest(total, size->shape + 1)) {
         const auto take = is_new ? whole(*size) : difference(*size, current.size);
-        if (free_capacity_.budget_in_the_way(snapshot_.pools[pool], take) == kNone) {
+        const bool is_too_large = current.most && !size->is_within(*current.most);
+        if (!is_too_large && free_capacity_.budget_in_the_way(snapshot_.pools[pool], take) == kNone) {
             const auto place = place_for(pool, allowed, *size, current);
             if (place != kNone) return Fit{*size, place};
         }
-        if (!machines.has_alternatives()) break;
+        if (machines.is_flexible()) break;
     }
     return std::nullopt;
 }
@@ -95,7 +96,7 @@ std::optional<Fit> NewMachines::fit_more(std::size_t index, const BitSet& allowe
     if (allowed.contains(new_machine.place) &&
         fits(total, machines_[new_machine.pool].allocatable(new_machine.size)))
         return Fit{new_machine.size, new_machine.place};
-    return fit(new_machine.pool, allowed, total, {new_machine.place, new_machine.size});
+    return fit(new_machine.pool, allowed, total, {new_machine.place, new_machine.size, new_machine.most});
 }
 
 void NewMachines::extend(std::size_t index, BitSet allowed, const Fit& fit, const Amounts& wanted) {
@@ -138,7 +139,7 @@ std::optional<Size> NewMachines::smallest(std::size_t pool, const BitSet& allowe
             const auto& bound = free_capacity_.place(places[i].place).largest;
             if (!bound || size->is_within(*bound)) return size;
         }
-        if (!machines.has_alternatives()) break;
+        if (machines.is_flexible()) break;
     }
     return std::nullopt;
 }
@@ -148,7 +149,9 @@ Room NewMachines::room(std::size_t index) const {
     const auto& pool = snapshot_.pools[new_machine.pool];
     auto taken = overhead(new_machine.pool, new_machine.allowed);
     taken += new_machine.used;
-    const auto& largest = machines_[new_machine.pool].largest();
+    const auto& machines = machines_[new_machine.pool];
+    const auto largest = new_machine.most ? machines.largest_within(*new_machine.most).value_or(Amounts())
+                                          : machines.largest();
     if (largest.base[kPods] <= taken.base[kPods]) return {};
 
     Take most;  // of CPU and memory, at any place

@@ -19,7 +19,8 @@ struct NewMachine {
     BitSet allowed;         // of the pool's places: where its pods can be
     std::size_t place = 0;  // of the pool's places: where it stands for the time being
     Size size;
-    Amounts used;  // by its pods, without DaemonSets
+    Amounts used;                                    // by its pods, without DaemonSets
+    std::optional<MachineSize> most = std::nullopt;  // it does not grow beyond
 };
 
 // How a machine would be after taking a pod.
@@ -44,6 +45,8 @@ public:
     // The machine with `wanted` more in it, at one of the places left to it.
     std::optional<Fit> fit_more(std::size_t index, const BitSet& allowed, const Amounts& wanted) const;
     void extend(std::size_t index, BitSet allowed, const Fit& fit, const Amounts& wanted);
+    // It does not grow beyond that size.
+    void bound(std::size_t index, const MachineSize& most) { new_machines_[index].most = most; }
     // What it can take at most, as budgets, places and machines are now.
     Room room(std::size_t index) const;
     // What its present size leaves free.
@@ -60,6 +63,7 @@ private:
     struct Current {
         std::size_t place = kNone;
         Size size;
+        std::optional<MachineSize> most = std::nullopt;
     };
     std::optional<Fit> fit(std::size_t pool, const BitSet& allowed, const Amounts& total,
                            const Current& current) const;

@@ -45,6 +45,8 @@ public:
     // From now on no machine may be launched whose DaemonSets' pods would be counted where a pod with a
     // spread constraint was placed without them.
     void protect_placed() { protects_placed_ = true; }
+    // No machine comes beside those launched: nodes that might be are no domains any more.
+    void expect_no_nodes() { expects_nodes_ = false; }
 
     const Rules& required(const PodClass& pod_class) const { return required_.at(pod_class.topology); }
     const std::vector<Preference>& preferences(const PodClass& pod_class) const {
@@ -132,6 +134,7 @@ private:
     // Pods of expected machines' DaemonSets that are counted before the machines are launched.
     std::map<std::pair<CounterId, std::size_t>, std::int32_t> expected_daemons_;
     std::vector<CounterId> closed_;  // of spread rules: no domain may be added
+    bool expects_nodes_ = true;
     bool protects_placed_ = false;
     std::set<std::pair<CounterId, std::size_t>> protected_;                  // domains
     std::unordered_map<CounterId, std::vector<std::size_t>> daemon_counts_;  // DaemonSets that are counted

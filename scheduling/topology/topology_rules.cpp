@@ -13,10 +13,10 @@ void Topology::limits(const Rules& rules, Basis basis, std::vector<std::int32_t>
         if (rule.has_vacated_domain || counter.counter.domains() < rule.min_domains) least = 0;
         if (basis == Basis::potential && least > 0) {
             const auto& potential = potential_[rule.counter];
-            const bool has_fresh =
-                counter.by_slot ? !potential.empty() : std::ranges::any_of(potential, [&](ValueId value) {
-                    return !counter.counter.has_members(value);
-                });
+            const bool has_fresh = counter.by_slot ? expects_nodes_ && !potential.empty()
+                                                   : std::ranges::any_of(potential, [&](ValueId value) {
+                                                         return !counter.counter.has_members(value);
+                                                     });
             if (has_fresh) least = 0;
         }
         limits.push_back(least + rule.max_skew - (rule.counts_itself ? 1 : 0));

@@ -1,0 +1,121 @@
+#include "scheduling/machine_planner.hpp"
+
+#include <algorithm>
+
+#include "scheduling/packing/linear_bound.hpp"
+
+namespace scheduling {
+
+namespace {
+
+// Machines that cost at most so much more than they could are left as they are.
+constexpr double kGoodEnough = 1.005;
+
+std::int64_t cost_of(const Amounts& amounts) {
+    return api::v1alpha1::cost_in_mib(amounts.base[kCpu], 0) / kMilli + amounts.base[kMemory] / kMiB;
+}
+
+}  // namespace
+
+MachinePlanner::MachinePlanner(const Snapshot& snapshot, PodPlacer& placer, const std::vector<Demand>& demand)
+    : snapshot_(snapshot), placer_(placer) {
+    for (const auto& pod : demand) class_of_.emplace(pod.pod, pod.pod_class);
+}
+
+bool MachinePlanner::asks_for_room_only(ClassId id, std::size_t pool) const {
+    const auto& plan = placer_.plan(id);
+    const auto& required = placer_.required(id);
+    const auto& places = required.candidates->places[pool];
+    return required.rules.none() && plan.preferences == 0 && plan.ports.empty() &&
+           !plan.pod_class->has_volumes && !plan.pod_class->has_devices && plan.requests->extra.empty() &&
+           places == BitSet::all(snapshot_.pools[pool].places.size());
+}
+
+std::int64_t MachinePlanner::price_of(std::size_t pool, const MachineSize& size) const {
+    const auto& reserved = snapshot_.pools[pool].reserved;
+    const auto all = BitSet::all(snapshot_.pools[pool].places.size());
+    return api::v1alpha1::cost_in_mib(size.cpu_cores, size.memory_mib) +
+           cost_of(placer_.new_machines().overhead(pool, all)) +
+           api::v1alpha1::cost_in_mib(reserved.cpuMillicores, 0) / kMilli + reserved.memoryMiB;
+}
+
+std::int64_t MachinePlanner::price() const {
+    std::int64_t price = 0;
+    const auto& machines = placer_.new_machines();
+    for (std::size_t i = 0; i < machines.size(); ++i)
+        price += price_of(machines.at(i).pool, machines.at(i).size);
+    return price;
+}
+
+bool MachinePlanner::has_place(std::size_t pool, const MachineSize& size) const {
+    const FreeCapacity untouched(snapshot_);
+    const Take take{1, size.cpu_cores, size.memory_mib};
+    return std::ranges::any_of(snapshot_.pools[pool].places, [&](const PlaceOfPool& place) {
+        return untouched.place_allows(place.place, size) && untouched.place_holds(place.place, take);
+    });
+}
+
+MachineOption MachinePlanner::option_of(std::size_t pool, const Size& size) const {
+    const auto& machines = placer_.new_machines();
+    MachineOption option{machines.machines(pool).allocatable(size),
+                         static_cast<double>(price_of(pool, size))};
+    option.room -= machines.overhead(pool, BitSet::all(snapshot_.pools[pool].places.size()));
+    return option;
+}
+
+std::map<std::size_t, MachinePlanner::Work> MachinePlanner::work_of(const Result& result) const {
+    std::map<std::size_t, Work> all;
+    for (const auto& claim : result.claims) {
+        if (claim.pods.empty()) continue;
+        auto& work = all[claim.pool];
+        work.price += price_of(claim.pool, {claim.cpu_cores, claim.memory_mib});
+        for (const auto* pod : claim.pods) {
+            const auto id = class_of_.at(pod);
+            const auto* requests = placer_.plan(id).requests;
+            work.total += *requests;
+            if (!asks_for_room_only(id, claim.pool)) continue;
+            const auto [entry, is_new] = work.kind_of.emplace(requests, work.kinds.size());
+            if (is_new) work.kinds.push_back({{*requests, 0}, {}});
+            auto& kind = work.kinds[entry->second];
+            ++kind.pods.count;
+            kind.names.push_back(pod);
+        }
+    }
+    return all;
+}
+
+bool MachinePlanner::is_dear(std::size_t pool, const Work& work) const {
+    std::vector<PricedRoom> rooms;
+    for (const auto& size : placer_.new_machines().machines(pool).sizes())
+        rooms.push_back(priced_room(option_of(pool, size)));
+    const auto [cpu, memory, nothing] = priced_room({work.total, 0});
+    const auto least = LinearBound(rooms).worth(cpu, memory).of(cpu, memory);
+    return static_cast<double>(work.price) > kGoodEnough * least;
+}
+
+void MachinePlanner::pack_pool(std::size_t pool, const Work& work, MachinePlan& plan) const {
+    if (!is_dear(pool, work)) return;
+    const auto& machines = placer_.new_machines().machines(pool);
+    // Flexible ones are launched as small as their pods permit.
+    auto sizes = machines.is_flexible() ? machines.balanced(work.total) : machines.sizes();
+    std::erase_if(sizes, [&](const Size& size) { return !has_place(pool, size); });
+    std::vector<MachineOption> options;
+    for (const auto& size : sizes) options.push_back(option_of(pool, size));
+    std::vector<PodsAlike> kinds;
+    for (const auto& kind : work.kinds) kinds.push_back(kind.pods);
+    std::vector<std::size_t> taken(kinds.size());
+    for (const auto& machine : pack(kinds, options)) {
+        for (const auto& [kind, count] : machine.pods)
+            for (std::size_t i = 0; i < count; ++i)
+                plan.machine_of.emplace(work.kinds[kind].names[taken[kind]++], plan.machines.size());
+        plan.machines.push_back({pool, sizes[machine.option]});
+    }
+}
+
+MachinePlan MachinePlanner::plan(const Result& result) const {
+    MachinePlan plan;
+    for (const auto& [pool, work] : work_of(result)) pack_pool(pool, work, plan);
+    return plan;
+}
+
+}  // namespace scheduling

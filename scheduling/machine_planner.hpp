@@ -1,0 +1,55 @@
+// Looks for a cheaper way to fill the machines that a solve would launch.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "scheduling/demand.hpp"
+#include "scheduling/machine_plan.hpp"
+#include "scheduling/packing/packing.hpp"
+#include "scheduling/pod_placer.hpp"
+#include "scheduling/solver.hpp"
+
+namespace scheduling {
+
+class MachinePlanner {
+public:
+    // `placer`: after the solve. All of these must outlive this.
+    MachinePlanner(const Snapshot& snapshot, PodPlacer& placer, const std::vector<Demand>& demand);
+
+    // For the machines of `result` and those of their pods that ask for nothing but room; empty if they cost
+    // hardly more than they have to.
+    MachinePlan plan(const Result& result) const;
+    // Of all machines, in MiB, see cost_in_mib(): with what their systems and DaemonSets take counted twice,
+    // so that of two sets that cost the same the one with fewer machines is cheaper.
+    std::int64_t price() const;
+
+private:
+    // Pods of one pool that are alike but for their names, by what they ask for.
+    struct Kind {
+        PodsAlike pods;
+        std::vector<const api::Pod*> names;
+    };
+    struct Work {
+        std::vector<Kind> kinds;
+        std::map<const Amounts*, std::size_t> kind_of;
+        std::int64_t price = 0;  // of the machines that they are on now
+        Amounts total;           // of these machines' pods
+    };
+
+    bool asks_for_room_only(ClassId id, std::size_t pool) const;
+    std::int64_t price_of(std::size_t pool, const MachineSize& size) const;
+    // One that is whole still, for a machine of that size.
+    bool has_place(std::size_t pool, const MachineSize& size) const;
+    MachineOption option_of(std::size_t pool, const Size& size) const;
+    // The work's machines cost more than they have to.
+    bool is_dear(std::size_t pool, const Work& work) const;
+    std::map<std::size_t, Work> work_of(const Result& result) const;
+    void pack_pool(std::size_t pool, const Work& work, MachinePlan& plan) const;
+
+    const Snapshot& snapshot_;
+    PodPlacer& placer_;
+    std::unordered_map<const api::Pod*, ClassId> class_of_;
+};
+
+}  // namespace scheduling

@@ -1,0 +1,107 @@
+#include "scheduling/solver.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/solve.hpp"
+#include "scheduling/spread_machines.hpp"
+
+namespace scheduling {
+
+namespace {
+
+constexpr int kMostRounds = 5;
+
+// How another solve shall differ from the first.
+struct Wish {
+    const MachinePlan* plan = nullptr;
+    std::size_t most_machines = kNone;
+};
+
+struct Outcome {
+    Result result;
+    std::int64_t price = 0;
+    MachinePlan cheaper;  // than this, unless it follows a plan
+};
+
+Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
+    const auto planner = solve.planner();
+    Outcome outcome;
+    outcome.price = planner.price();
+    if (!wish.plan) outcome.cheaper = planner.plan(result);
+    outcome.result = std::move(result);
+    return outcome;
+}
+
+// Machines come with pods of DaemonSets. Where those count in a spread or affinity over zones, it takes
+// the machines to know where pods may be, and the pods to know the machines: tried until both agree. Where
+// they never do, only so much is launched as is right without the rest, which follows when the first machines
+// are there.
+Outcome solve_in_rounds(const Snapshot& snapshot, NodeDigests& digests, const Wish& wish) {
+    std::optional<std::vector<std::size_t>> expected = std::vector<std::size_t>();
+    for (int round = 1;; ++round) {
+        if (round > kMostRounds) expected.reset();
+        Solve solve(snapshot, digests, LaunchFor::everybody, Patience::for_coming_nodes, expected);
+        if (wish.plan) solve.follow(*wish.plan);
+        solve.launch_at_most(wish.most_machines);
+        auto result = solve.run();
+        auto rows = solve.rows_with_shared_daemons();
+        if (!expected || rows == *expected) return outcome_of(solve, std::move(result), wish);
+        expected = std::move(rows);
+    }
+}
+
+bool leaves_nobody_else(const Result& a, const Result& b) {
+    std::set<const api::Pod*> left;
+    for (const auto& unplaced : b.unplaced) left.insert(unplaced.pod);
+    return std::ranges::all_of(a.unplaced, [&](const Unplaced& each) { return left.contains(each.pod); });
+}
+
+// All that has a place in `b` has one in `a`, and more has, or it costs less, or as much with fewer machines.
+bool is_better(const Outcome& a, const Outcome& b) {
+    const auto rank = [](const Outcome& outcome) {
+        return std::tuple(outcome.result.unplaced.size(), outcome.result.demand_unmet, outcome.price,
+                          outcome.result.claims.size());
+    };
+    return rank(a) < rank(b) && leaves_nobody_else(a.result, b.result);
+}
+
+// Follows the plan for cheaper machines that an outcome came with.
+void pack(const Snapshot& snapshot, NodeDigests& digests, Wish wish, Outcome& best) {
+    if (best.cheaper.machines.empty()) return;
+    const auto plan = std::move(best.cheaper);
+    wish.plan = &plan;
+    auto packed = solve_in_rounds(snapshot, digests, wish);
+    if (is_better(packed, best)) best = std::move(packed);
+}
+
+}  // namespace
+
+Solver::Solver() : digests_(std::make_unique<NodeDigests>()) {}
+Solver::~Solver() = default;
+
+// Filling machines with the largest pods first is quick and follows every rule, but has no eye for prices:
+// where it pays too much, the machines are filled in other ways, and the cheapest solve is taken.
+Result Solver::solve(const Snapshot& snapshot) {
+    digests_->prepare(snapshot);
+    auto best = solve_in_rounds(snapshot, *digests_, {});
+    const auto counts = machine_counts_to_try(snapshot, best.result);
+    pack(snapshot, *digests_, {}, best);
+    for (const auto count : counts) {
+        const Wish wish{nullptr, count};
+        auto few = solve_in_rounds(snapshot, *digests_, wish);
+        if (!is_better(few, best)) continue;
+        pack(snapshot, *digests_, wish, few);
+        best = std::move(few);
+        break;
+    }
+    return std::move(best.result);
+}
+
+Result solve(const Snapshot& snapshot) {
+    return Solver().solve(snapshot);
+}
+
+}  // namespace scheduling
