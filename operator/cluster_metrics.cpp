@@ -1,14 +1,32 @@
 #include "operator/cluster_metrics.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
+#include "scheduling/nodes/node_digest.hpp"
+#include "scheduling/table/amounts.hpp"
+
 namespace kubenodesmith {
+
+namespace {
+
+// In GiB.
+double price_of(const scheduling::Amounts& amounts) {
+    constexpr double kBytesPerGiB = 1024.0 * 1024 * 1024;
+    constexpr double kMiBPerGiB = 1024;
+    const auto core = static_cast<double>(api::v1alpha1::cost_in_mib(1, 0)) / kMiBPerGiB;
+    return static_cast<double>(amounts.base[scheduling::kCpu]) / scheduling::kMilli * core +
+           static_cast<double>(amounts.base[scheduling::kMemory]) / kBytesPerGiB;
+}
+
+}  // namespace
 
 ClusterMetrics::ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& clock,
                                base::MetricsRegistry& registry, report::LookAtCluster look,
                                const std::string& lease)
-    : clock_(clock),
+    : pods_(pods.store()),
+      clock_(clock),
       look_(std::move(look)),
       // client-go's name for it.
       leader_(
@@ -33,6 +51,13 @@ ClusterMetrics::ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& cloc
       removals_blocked_(registry.gauge("kubenodesmith_removals_blocked",
                                        "Nodes that could leave and stay, by what stands against it",
                                        {"kind", "reason"})),
+      price_(registry.gauge("kubenodesmith_price",
+                            "What the pool's machines with a Node cost, in GiB; a CPU counts as 4 GiB",
+                            {"namespace", "pool"})),
+      price_unused_(
+          registry.gauge("kubenodesmith_price_unused",
+                         "The part of it that no pod on these Nodes requests, with what their systems keep",
+                         {"namespace", "pool"})),
       exposition_(registry.before_exposition([this] { update(); })) {
     pods.on_change([this](const api::Pod* before, const api::Pod* after) { on_pod(before, after); });
 }
@@ -76,6 +101,7 @@ void ClusterMetrics::update() {
             host_machines_.set(labels, static_cast<double>(host.machines));
         }
     }
+    update_prices(report);
     std::map<base::LabelValues, double> blocked;
     for (const auto& [node, stay] : report.stays) {
         ++blocked[{std::string(controllers::disruption::name_of(stay.kind)), stay.blocker.reason}];
@@ -85,6 +111,28 @@ void ClusterMetrics::update() {
     pool_nodes_.drop_others();
     host_free_.drop_others();
     host_machines_.drop_others();
+}
+
+void ClusterMetrics::update_prices(const report::ClusterReport& report) {
+    struct Use {
+        double price = 0;
+        double used = 0;
+    };
+    std::map<api::ObjectKey, Use> pools;
+    scheduling::ResourceNames names;
+    for (const auto& facts : report.claims) {
+        if (!facts.node) continue;
+        auto& use = pools[{facts.claim->metadata.namespace_, facts.claim->spec.poolRef}];
+        use.price += price_of(scheduling::amounts_of(facts.node->status.capacity, names));
+        for (const auto& pod : pods_.by_index(controllers::kPodsByNode, facts.node->metadata.name))
+            if (!scheduling::is_finished(*pod)) use.used += price_of(scheduling::taken_by(*pod, names));
+    }
+    for (const auto& [pool, use] : pools) {
+        price_.set({pool.namespace_, pool.name}, use.price);
+        price_unused_.set({pool.namespace_, pool.name}, std::max(0.0, use.price - use.used));
+    }
+    price_.drop_others();
+    price_unused_.drop_others();
 }
 
 void ClusterMetrics::on_pod(const api::Pod* before, const api::Pod* after) {

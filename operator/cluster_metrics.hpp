@@ -33,8 +33,10 @@ private:
     };
 
     void update();
+    void update_prices(const report::ClusterReport& report);
     void on_pod(const api::Pod* before, const api::Pod* after);
 
+    const kube::Store<api::Pod>& pods_;
     base::Clock& clock_;
     report::LookAtCluster look_;
     base::Gauge& leader_;
@@ -44,6 +46,8 @@ private:
     Series host_free_;
     Series host_machines_;
     Series removals_blocked_;
+    Series price_;
+    Series price_unused_;
     std::map<std::string, base::TimePoint> unschedulable_since_;  // by pod UID, until it runs or is gone
     std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
 };

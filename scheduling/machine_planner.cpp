@@ -84,13 +84,31 @@ std::map<std::size_t, MachinePlanner::Work> MachinePlanner::work_of(const Result
     return all;
 }
 
-bool MachinePlanner::is_dear(std::size_t pool, const Work& work) const {
+double MachinePlanner::least_for(std::size_t pool, const Work& work, bool plainly) const {
     std::vector<PricedRoom> rooms;
-    for (const auto& size : placer_.new_machines().machines(pool).sizes())
+    for (const auto& size : placer_.new_machines().machines(pool).sizes()) {
         rooms.push_back(priced_room(option_of(pool, size)));
+        if (plainly) rooms.back().price = static_cast<double>(cost_of(size));
+    }
     const auto [cpu, memory, nothing] = priced_room({work.total, 0});
-    const auto least = LinearBound(rooms).worth(cpu, memory).of(cpu, memory);
-    return static_cast<double>(work.price) > kGoodEnough * least;
+    return LinearBound(rooms).worth(cpu, memory).of(cpu, memory);
+}
+
+bool MachinePlanner::is_dear(std::size_t pool, const Work& work) const {
+    return static_cast<double>(work.price) > kGoodEnough * least_for(pool, work, false);
+}
+
+Price MachinePlanner::prices_of(const Result& result) const {
+    Price prices;
+    for (const auto& claim : result.claims) {
+        const auto price = api::v1alpha1::cost_in_mib(claim.cpu_cores, claim.memory_mib);
+        prices.machines += price;
+        if (claim.pods.empty()) prices.least += price;
+    }
+    for (const auto& [pool, work] : work_of(result))
+        prices.least += static_cast<std::int64_t>(least_for(pool, work, true));
+    prices.least = std::min(prices.least, prices.machines);
+    return prices;
 }
 
 void MachinePlanner::pack_pool(std::size_t pool, const Work& work, MachinePlan& plan) const {

@@ -23,6 +23,8 @@ public:
     // Of all machines, in MiB, see cost_in_mib(): with what their systems and DaemonSets take counted twice,
     // so that of two sets that cost the same the one with fewer machines is cheaper.
     std::int64_t price() const;
+    // The least that machines for the pods of `result` can cost, in MiB, and what its claims do.
+    Price prices_of(const Result& result) const;
 
 private:
     // Pods of one pool that are alike but for their names, by what they ask for.
@@ -42,6 +44,8 @@ private:
     // One that is whole still, for a machine of that size.
     bool has_place(std::size_t pool, const MachineSize& size) const;
     MachineOption option_of(std::size_t pool, const Size& size) const;
+    // What machines for the work cost at least, by price_of() or, `plainly`, without what counts twice.
+    double least_for(std::size_t pool, const Work& work, bool plainly) const;
     // The work's machines cost more than they have to.
     bool is_dear(std::size_t pool, const Work& work) const;
     std::map<std::size_t, Work> work_of(const Result& result) const;

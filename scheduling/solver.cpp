@@ -31,6 +31,7 @@ Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
     Outcome outcome;
     outcome.price = planner.price();
     if (!wish.plan) outcome.cheaper = planner.plan(result);
+    result.price = planner.prices_of(result);
     outcome.result = std::move(result);
     return outcome;
 }
@@ -87,6 +88,7 @@ Solver::~Solver() = default;
 Result Solver::solve(const Snapshot& snapshot) {
     digests_->prepare(snapshot);
     auto best = solve_in_rounds(snapshot, *digests_, {});
+    const auto simple = best.result.price.machines;
     const auto counts = machine_counts_to_try(snapshot, best.result);
     pack(snapshot, *digests_, {}, best);
     for (const auto count : counts) {
@@ -97,6 +99,7 @@ Result Solver::solve(const Snapshot& snapshot) {
         best = std::move(few);
         break;
     }
+    best.result.price.simple = simple;
     return std::move(best.result);
 }
 

@@ -47,6 +47,14 @@ struct Cut {
     bool operator==(const Cut&) const = default;
 };
 
+// What machines cost, in MiB: see api::v1alpha1::cost_in_mib().
+struct Price {
+    std::int64_t machines = 0;  // those that are launched
+    std::int64_t least = 0;     // none for the same pods cost less, even if machines came in fractions
+    std::int64_t simple = 0;  // what they would have cost if each pod, the largest first, went where it fits
+    bool operator==(const Price&) const = default;
+};
+
 struct Result {
     std::vector<Placement> placements;  // in the order in which they were made, each valid after those before
     std::size_t placed_now = 0;         // the first so many need no machine that is coming or launched
@@ -54,6 +62,7 @@ struct Result {
     std::vector<Unplaced> unplaced;  // in the order in which the pods were tried
     std::vector<Cut> cuts;           // in the order of Snapshot::budgets
     std::size_t demand_unmet = 0;  // minimal nodes and spare room that could not be launched: machines short
+    Price price;                   // of the claims
 };
 
 // Whether nodes can go.

@@ -32,6 +32,7 @@ public:
         const auto decision =
             decide({informers_, reservations_, creations_, template_hashes_, {}}, solver, report_.time);
         note_machines(decision);
+        if (!plan_.planned_machines.empty()) plan_.price = decision.result.price;
         note_pods(decision);
         for (const auto& supply : decision.world.pools) {
             if (!supply.gate.open)

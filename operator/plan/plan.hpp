@@ -8,6 +8,7 @@
 
 #include "api/meta.hpp"
 #include "operator/plan/cluster_snapshot.hpp"
+#include "scheduling/solver.hpp"
 
 namespace kubenodesmith {
 
@@ -53,6 +54,7 @@ struct Plan {
     std::vector<PlannedRemoval> nodes;
     std::vector<ClosedPool> closed_pools;
     std::vector<std::string> cuts;  // limits that make a launch smaller than the demand
+    scheduling::Price price;        // of the planned machines; 0: nothing is launched
 
     // Something would be launched, or an empty node removed.
     bool changes_something() const;
@@ -64,6 +66,7 @@ Plan make_plan(ClusterSnapshot& view);
 std::string sentence_of(const PlannedMachine& planned_machine);
 std::string sentence_of(const WaitingPod& pod);
 std::string sentence_of(const PlannedRemoval& node);
+std::string sentence_of(const scheduling::Price& price);
 std::string table_of(const Plan& plan);
 boost::json::object json_of(const Plan& plan);
 

@@ -10,6 +10,7 @@ namespace json = boost::json;
 using Outlook = WaitingPod::Outlook;
 
 constexpr std::size_t kMostPodsNamed = 5;
+constexpr std::int64_t kMiBPerGiB = 1024;
 
 std::string names_of(const std::vector<api::ObjectKey>& pods) {
     return base::joined_first(pods | std::views::transform(&api::ObjectKey::str), kMostPodsNamed);
@@ -95,9 +96,22 @@ std::string sentence_of(const PlannedRemoval& node) {
     return "keep " + name + ": " + base::joined(node.reasons, ", and ");
 }
 
+// "these machines cost 80 GiB (a CPU counts as 4 GiB); no others for these pods cost less than 78 GiB; ..."
+std::string sentence_of(const scheduling::Price& price) {
+    const auto gib = [](std::int64_t mib) {
+        return std::to_string((mib + kMiBPerGiB / 2) / kMiBPerGiB) + " GiB";
+    };
+    auto text = "these machines cost as much as " + gib(price.machines) + " of memory (a CPU as 4 GiB); ";
+    text += "none for the same pods cost less than " + gib(price.least);
+    if (price.simple > price.machines)
+        text += "; filled one after the other they would cost " + gib(price.simple);
+    return text;
+}
+
 std::string table_of(const Plan& plan) {
     std::string text;
     for (const auto& planned_machine : plan.planned_machines) text += sentence_of(planned_machine) + "\n";
+    if (plan.price.machines > 0) text += sentence_of(plan.price) + "\n";
     for (const auto& cut : plan.cuts) text += "less is created than is needed: " + cut + "\n";
     for (const auto& pod : plan.pods) text += sentence_of(pod) + "\n";
     for (const auto& node : plan.nodes) text += sentence_of(node) + "\n";
@@ -137,6 +151,9 @@ json::object json_of(const Plan& plan) {
     return {{"changes", plan.changes_something()},
             {"namespaces", plan.managed.str()},
             {"purchases", std::move(planned_machines)},
+            {"price", json::object{{"machinesMiB", plan.price.machines},
+                                   {"leastMiB", plan.price.least},
+                                   {"simpleMiB", plan.price.simple}}},
             {"pods", std::move(pods)},
             {"nodes", std::move(nodes)},
             {"closedPools", std::move(closed)},

@@ -28,7 +28,21 @@ TEST_CASE("for a pod that waits a machine is planned, sized to the pod") {
     CHECK(plan.pods.front().outlook == WaitingPod::Outlook::planned_machine);
     CHECK(plan.changes_something());
     CHECK_THAT(table_of(plan), Catch::Contains("create a machine in pool ours/tools: 3 CPUs") &&
-                                   Catch::Contains("for shop/saw"));
+                                   Catch::Contains("for shop/saw") &&
+                                   Catch::Contains("these machines cost as much as 16 GiB of memory"));
+    CHECK(plan.price.machines == api::v1alpha1::cost_in_mib(3, planned_machine.memoryMiB));
+    CHECK((plan.price.least > 0 && plan.price.least <= plan.price.machines));
+    CHECK(json_of(plan).at("price").at("machinesMiB").as_int64() == plan.price.machines);
+}
+
+TEST_CASE("a plan says what the simple way of filling machines would have cost, where that is more") {
+    const scheduling::Price cheaper{80 * 1024, 78 * 1024, 96 * 1024};
+    CHECK(
+        sentence_of(cheaper) ==
+        "these machines cost as much as 80 GiB of memory (a CPU as 4 GiB); none for the same pods cost less "
+        "than 78 GiB; filled one after the other they would cost 96 GiB");
+    const scheduling::Price simple{80 * 1024, 78 * 1024, 80 * 1024};
+    CHECK(sentence_of(simple).ends_with("78 GiB"));
 }
 
 TEST_CASE("a pod that is not applied yet is planned for like one that waits") {

@@ -46,6 +46,9 @@ TEST_CASE("pods that need CPUs are not given the memory of the largest machines"
     CHECK(result.unplaced.empty());
     // 64 cores, two GiB beside each: 8 machines of 8/16, or as many of its halves. The largest cost 512.
     CHECK(price_of(result) == 64 * 4 + 64 * 2);
+    CHECK(result.price.machines == price_of(result) * kGiB);
+    CHECK(result.price.least == result.price.machines);
+    CHECK(result.price.simple > result.price.machines);
 }
 
 TEST_CASE("of two sets that cost the same the one with fewer machines is taken") {
