@@ -30,8 +30,12 @@ public:
             // A host may join without a token too.
             remember(told_while_broken_, uuid, !node || !is_ready(*node) || became_ready_just_now(*node));
         });
+        // What the other cluster turns off is judged by two_clusters_share_a_rack.
+        world_.bmcs.subscribe([this](Cluster cluster, const std::string& host, const std::string& type) {
+            if (!type.ends_with("On")) remember(told_by_others_, host, cluster == Cluster::theirs);
+        });
         world_.bmcs.subscribe([this](const std::string& host, Power power) {
-            if (power == Power::off) check_host(host);
+            if (power == Power::off && !told_by_others_.contains(host)) check_host(host);
         });
     }
 
@@ -84,8 +88,6 @@ private:
 
     void check_host(const std::string& name) {
         if (world_.bmcs.meddled_with(world_.bmcs.uuid(name))) return;
-        // Two clusters without a lock: see two_clusters_share_a_rack, which counts such cases.
-        if (!locks_hosts(world_) && world_.bmcs.is_contested(name)) return;
         const auto* host = world_.view.find<NodeSmithHost>({kNodesNamespace, name});
         check(world_.bmcs.uuid(name), world_.view.claim_by_uid(claim_uid_of(host)), "host " + name);
     }
@@ -112,6 +114,7 @@ private:
         return pool && pool->spec.scaleDown.drainTimeoutAction == api::v1alpha1::DrainTimeoutAction::Force;
     }
 
+    std::set<std::string> told_by_others_;  // names of hosts
     // Machines, by UUID.
     std::set<std::string> told_while_broken_;
     std::set<std::string> told_before_joined_;
