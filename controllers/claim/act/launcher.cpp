@@ -1,5 +1,7 @@
 #include "controllers/claim/act/launcher.hpp"
 
+#include <algorithm>
+
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"
 
@@ -45,6 +47,15 @@ asio::awaitable<kube::Result> Launcher::admit(Observation observation) {
     co_return again_after(base::Duration::zero());
 }
 
+// An older claim of the same name ended after this one had found its addresses in the pool.
+bool Launcher::lost_addresses(const Observation& observation) const {
+    if (!observation.pool || !boot_data_.static_network(observation)) return false;
+    const auto& claim = *observation.claim;
+    return std::ranges::none_of(observation.pool->status.addresses, [&](const auto& reservation) {
+        return reservation.claim == claim.metadata.name;
+    });
+}
+
 asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
     const auto& claim = observation.claim;
     const auto lookup = co_await instances_.get(provider_of(*claim));
@@ -53,7 +64,7 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
         co_await writer_.record(observation, std::move(status));
         co_return again_after(kProviderRetry);
     }
-    if (claim->status.machineID.empty()) {
+    if (claim->status.machineID.empty() || lost_addresses(observation)) {
         const auto addressed = co_await address(observation);
         if (!addressed) co_return again_after(kRoomRetry);
         observation = *addressed;

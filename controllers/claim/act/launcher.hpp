@@ -28,6 +28,7 @@ public:
     asio::awaitable<kube::Result> launch(Observation observation);
 
 private:
+    bool lost_addresses(const Observation& observation) const;
     // With the claim's static address in the status; nullopt: it has to wait for one. Before it is placed.
     asio::awaitable<std::optional<Observation>> address(Observation observation);
     // What the machine is given and may be told to anybody.
