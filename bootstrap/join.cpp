@@ -89,6 +89,7 @@ std::string label_list(const api::StringMap& labels) {
 
 std::vector<std::string> taint_texts(const std::vector<api::Taint>& taints) {
     std::vector<std::string> texts;
+    texts.reserve(taints.size());
     for (const auto& taint : taints) texts.push_back(taint.key + "=" + taint.value + ":" + taint.effect);
     return texts;
 }

@@ -12,7 +12,6 @@ using api::ConditionStatus;
 using api::v1alpha1::HostCapacity;
 using api::v1alpha1::HostPhase;
 using api::v1alpha1::HostStatus;
-using api::v1alpha1::NodeSmithHost;
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
 

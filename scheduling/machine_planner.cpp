@@ -118,8 +118,10 @@ void MachinePlanner::pack_pool(std::size_t pool, const Work& work, MachinePlan& 
     auto sizes = machines.is_flexible() ? machines.balanced(work.total) : machines.sizes();
     std::erase_if(sizes, [&](const Size& size) { return !has_place(pool, size); });
     std::vector<MachineOption> options;
+    options.reserve(sizes.size());
     for (const auto& size : sizes) options.push_back(option_of(pool, size));
     std::vector<PodsAlike> kinds;
+    kinds.reserve(work.kinds.size());
     for (const auto& kind : work.kinds) kinds.push_back(kind.pods);
     std::vector<std::size_t> taken(kinds.size());
     for (const auto& machine : pack(kinds, options)) {

@@ -74,6 +74,7 @@ std::vector<Size> MachineSizes::sizes() const {
     if (shapes_.empty())
         return {{{cpu.max, memory.min}, 0}, {{cpu.min, memory.max}, 0}, {{cpu.max, memory.max}, 0}};
     std::vector<Size> sizes;
+    sizes.reserve(shapes_.size());
     for (std::size_t i = 0; i < shapes_.size(); ++i)
         sizes.push_back({{shapes_[i].cpu_cores, shapes_[i].memory_mib}, i});
     return sizes;

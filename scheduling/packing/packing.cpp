@@ -23,6 +23,7 @@ double mebibytes(const Amounts& amounts) {
 
 std::vector<PricedRoom> priced(const std::vector<MachineOption>& options) {
     std::vector<PricedRoom> rooms;
+    rooms.reserve(options.size());
     for (const auto& option : options) rooms.push_back(priced_room(option));
     return rooms;
 }
