@@ -14,7 +14,7 @@ namespace {
 struct SharedRack {
     explicit SharedRack(bool is_locked) {
         for (std::uint64_t seed = 1; !is_as_wanted(is_locked); ++seed) {
-            if (others) shut_down();
+            forget();
             const auto random = fake::make_seeded_random(seed);
             world =
                 std::make_unique<World>(seed, draw_scenario(*random, Variety::plain, 1.0), Recording::off);
@@ -34,6 +34,12 @@ struct SharedRack {
         const auto& faults = world->faults;
         return !faults.has(Fault::paused) && !faults.has(Fault::provider_slow) &&
                !others->has_late_requests();
+    }
+    // What a seed that was not wanted drew ends before its world, which its timers need.
+    void forget() {
+        if (others) shut_down();
+        others.reset();
+        operators.reset();
     }
     void shut_down() {
         others->shut_down();
