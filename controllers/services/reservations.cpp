@@ -7,6 +7,7 @@
 
 #include "controllers/cache/membership.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/state/claim_factory.hpp"
 
 namespace controllers {
 
@@ -17,6 +18,14 @@ namespace {
 
 Reserved written(const limits::Usage& usage, std::optional<api::Time> time) {
     return {usage.nodes, usage.cpuCores, usage.memoryMiB, time};
+}
+
+// A claim of this name was there, and somebody took its finalizers: its machine lives on as a Node, or holds
+// addresses. A claim launched under the same name could not join, and would be handed the same addresses.
+bool is_name_in_use(const std::string& name, const NodeSmithPool& pool, const Informers& informers) {
+    if (informers.nodes.store().get({"", name})) return true;
+    return std::ranges::any_of(pool.status.addresses,
+                               [&name](const auto& entry) { return entry.claim == name; });
 }
 
 }  // namespace
@@ -112,10 +121,12 @@ std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
         seen.insert(claim->spec.idempotencyKey);
     const auto missing = pool.status.reserved.nodes - known_usage(pool).nodes;
     const auto next = pool.status.nextClaimSequence;
+    const auto was_seen = [&](std::int64_t sequence) {
+        return seen.contains(limits::idempotency_key(pool.metadata.uid, sequence)) ||
+               is_name_in_use(provisioning::claim_name(pool, sequence), pool, informers_);
+    };
     auto first = next;
-    while (next - first < missing && first > 1 &&
-           !seen.contains(limits::idempotency_key(pool.metadata.uid, first - 1)))
-        --first;
+    while (next - first < missing && first > 1 && !was_seen(first - 1)) --first;
     return first;
 }
 

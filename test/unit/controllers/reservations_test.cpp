@@ -1,6 +1,7 @@
 // Limits hold by compare-and-swap, also with two operators at once.
 #include "controllers/services/reservations.hpp"
 
+#include "controllers/state/claim_factory.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/run_coroutine.hpp"
 #include "test/unit/controllers/cluster.hpp"
@@ -203,4 +204,26 @@ TEST_CASE("a purchase after another process' death does not put off when its res
     world.run_for(35s);
     CHECK_FALSE(test::run(world.context, world.clock, successor.settle_pool(world.key)));
     CHECK(world.pool().status.reserved.nodes == 1);
+}
+
+TEST_CASE(
+    "a launch after a user took a claim's finalizers has another name while the old machine is a Node") {
+    World world;
+    auto lost = world.reserve(1);
+    lost.complete();
+    world.server.put(objects::node(controllers::provisioning::claim_name(world.pool(), lost.first_sequence)));
+    world.run_for(100ms);
+    CHECK(world.reserve(1).first_sequence == lost.first_sequence + 1);
+}
+
+TEST_CASE("a launch has another name while addresses are kept for a machine whose claim is gone") {
+    World world;
+    auto lost = world.reserve(1);
+    lost.complete();
+    auto pool = world.pool();
+    pool.status.addresses.push_back(
+        {.address = "10.7.0.2", .claim = controllers::provisioning::claim_name(pool, lost.first_sequence)});
+    world.server.put(pool);
+    world.run_for(100ms);
+    CHECK(world.reserve(1).first_sequence == lost.first_sequence + 1);
 }
