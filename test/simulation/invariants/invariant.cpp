@@ -50,7 +50,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       kept_machines_rest,        tokens_are_bound,
                       nothing_is_hammered,       tenants_get_nothing,
                       strangers_are_left_alone,  addresses_are_given_once,
-                      two_clusters_share_a_rack}) {
+                      two_clusters_share_a_rack, names_are_free}) {
         all.push_back(make(stage));
     }
     if (stage.world.scenario.variety == Variety::of_users) all.push_back(nothing_is_wasted(stage));
