@@ -176,12 +176,26 @@ void OtherCluster::tidy() {
         if (world_.bmcs.woken_by(key.name) == Cluster::theirs && !host->status.claimRef)
             world_.bmcs.turn_off(key.name);
     }
+    std::vector<kube::ObjectKey> taken_over;
     for (const auto& [key, claim] : parts_->view.all<NodeSmithClaim>()) {
         const bool is_theirs =
             world_.bmcs.has(claim->status.host) && world_.bmcs.woken_by(claim->status.host) != Cluster::ours;
-        if (says_in_use_by_others(*claim) && is_theirs) world_.bmcs.turn_off(claim->status.host);
+        if (!says_in_use_by_others(*claim)) continue;
+        if (is_theirs)
+            world_.bmcs.turn_off(claim->status.host);
+        else
+            taken_over.push_back(key);
     }
+    for (const auto& key : taken_over) state_gone(key);
     tidying_ = world_.clock.call_at(world_.now() + kTidies, [this] { tidy(); });
+}
+
+// A host that our cluster turned on meanwhile is theirs no more; of the three ways out that the claim tells
+// of, the one that does not touch it.
+void OtherCluster::state_gone(const kube::ObjectKey& claim) {
+    parts_->server.edit<NodeSmithClaim>(claim, [](NodeSmithClaim& edited) {
+        edited.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
+    });
 }
 
 void OtherCluster::shut_down() {

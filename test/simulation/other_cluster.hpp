@@ -42,6 +42,7 @@ private:
     void arm_scaling();
     void arm_killing();
     void tidy();
+    void state_gone(const kube::ObjectKey& claim);
 
     World& world_;
     std::unique_ptr<base::Random> random_;

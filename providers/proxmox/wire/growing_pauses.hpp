@@ -21,12 +21,13 @@ public:
         bool lacks_right = false;
     };
 
-    // Another failure for the machine (by its SMBIOS UUID): how long to wait from now on.
+    // Another failure for the machine (by its SMBIOS UUID): how long to wait from now on. A right that lacks
+    // is given back by a person, who is no quicker than half a minute, and many machines may want it.
     base::Duration begin(const std::string& uuid, std::string why = {}, bool lacks_right = false) {
         std::erase_if(pauses_,
                       [this](const auto& entry) { return clock_.now() - entry.second.until > kForgotten; });
         auto& pause = pauses_[uuid];
-        const auto wait = kBackoff.after(++pause.failures);
+        const auto wait = (lacks_right ? kForPerson : kBackoff).after(++pause.failures);
         pause.until = clock_.now() + wait;
         pause.why = std::move(why);
         pause.lacks_right = lacks_right;
@@ -53,6 +54,7 @@ private:
         bool lacks_right = false;
     };
     static constexpr base::Backoff kBackoff{std::chrono::seconds{3}, std::chrono::minutes{1}};
+    static constexpr base::Backoff kForPerson{std::chrono::seconds{30}, std::chrono::minutes{1}};
     static constexpr base::Duration kForgotten = std::chrono::minutes{10};
 
     base::Clock& clock_;
