@@ -60,11 +60,13 @@ asio::awaitable<void> Binding::note_woken(MachineIdentity identity, std::string 
     }
 }
 
-asio::awaitable<std::optional<Host>> Binding::retire(Host host, bool is_off) {
+asio::awaitable<std::optional<Host>> Binding::retire(Host host, bool is_off, bool is_woken) {
     const auto stage = host.use.stage;
     auto use = host.use;
+    if (is_woken && !use.woken) use.woken = clock_.wall_now();
     if (is_off) use.woken.reset();
-    if (stage != HostStage::wiping) use.stage = HostStage::powering_off;
+    const bool is_known = is_off || use.woken || host.is_given;
+    if (stage != HostStage::wiping && is_known) use.stage = HostStage::powering_off;
     if (use == host.use) co_return host;
     if (stage == HostStage::powering_on || stage == HostStage::joining) {
         ++use.failures;

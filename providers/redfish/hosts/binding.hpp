@@ -32,8 +32,10 @@ public:
     // Records that the claim turned it on. May fail where others write at the same time.
     asio::awaitable<void> note_woken(MachineIdentity identity, std::string name);
     // Begins to take the host out of service. If it never became a Node that counts as a failure: it is tried
-    // again later and later. Once it is off, whoever turns it on is somebody else. nullopt as above.
-    asio::awaitable<std::optional<Host>> retire(Host host, bool is_off);
+    // again later and later. Once it is off, whoever turns it on is somebody else: a host that is powering
+    // off and not woken was off. `is_woken`: the claim turned it on, which its use may not say yet. nullopt
+    // as above.
+    asio::awaitable<std::optional<Host>> retire(Host host, bool is_off, bool is_woken);
     asio::awaitable<bool> give_back(Host host);
 
 private:

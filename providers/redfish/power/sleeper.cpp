@@ -151,9 +151,12 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
         progress.off_seen = now;
     }
     const bool is_on = system.power == PowerState::on || system.power == PowerState::powering_on;
-    if (is_on && !is_ours(host)) co_return co_await leave_on(std::move(command), std::move(host));
+    // What the BMC took may not stand on the host yet.
+    const bool is_woken = begins && progress.on_taken.has_value();
+    if (is_on && !is_woken && !is_ours(host))
+        co_return co_await leave_on(std::move(command), std::move(host));
     const bool is_sure = is_off && is_surely_off(progress, now);
-    const auto retired = co_await binding_.retire(host, is_sure);
+    const auto retired = co_await binding_.retire(host, is_sure, is_woken);
     if (!retired) co_return in_progress("host " + name + " was changed meanwhile", kConflictRetry);
     co_return co_await turn_off(std::move(command), *retired, std::move(station), system);
 }

@@ -137,6 +137,47 @@ TEST_CASE("after a crash on any line what we turned on is ours, and what others 
     }
 }
 
+TEST_CASE("a removal that begins before the taken request was recorded still turns the host off") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = reserve(world);
+    const auto asked = bmc.count("POST", "Reset");
+    for (int i = 0; i < 100 && bmc.count("POST", "Reset") == asked; ++i) {
+        world.ensure(claim);
+        world.pass(seconds{1});
+    }
+    world.host("a").use.woken.reset();
+    world.inventory.touch("a");
+    SECTION("while the host is on its way") {}
+    SECTION("while the host is on") {
+        world.pass(minutes{1});
+    }
+    world.remove(claim);
+    world.restart();
+    world.pass(minutes{3});
+    REQUIRE(bmc.power() == Power::on);
+    CHECK(never_joined(world, claim));
+    CHECK(bmc.power() == Power::off);
+}
+
+TEST_CASE(
+    "a host that was to be turned on is not taken for one that was off, because its BMC remembers Off") {
+    World world;
+    auto& bmc = world.add("a", {.remembers_power = seconds{60}});
+    world.examine("a");
+    auto claim = reserve(world);
+    world.host("a").use.stage = HostStage::powering_on;
+    world.inventory.touch("a");
+    bmc.set_power(Power::on);
+    world.remove(claim);
+    CHECK(world.host("a").use.stage == HostStage::powering_on);
+    world.pass(minutes{2});
+    const auto joined = []() -> asio::awaitable<bool> { co_return true; };
+    CHECK(std::holds_alternative<providers::RemovalInProgress>(world.remove(claim, joined)));
+    CHECK(world.host("a").use.owner);
+    CHECK(bmc.power() == Power::on);
+}
+
 TEST_CASE("a request that a BMC refused does not make ours what is on afterwards") {
     World world;
     auto& bmc = world.add("a", {.conflict_after_off = minutes{5}});
