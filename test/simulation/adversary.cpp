@@ -29,7 +29,8 @@ constexpr Fault kTimed[] = {Fault::killed,
                             Fault::user_edited,
                             Fault::tags_forbidden,
                             Fault::quorum_lost,
-                            Fault::right_withdrawn};
+                            Fault::right_withdrawn,
+                            Fault::certificate_renewed};
 
 base::Duration exponential(base::Random& random, double per_hour) {
     auto hours = -std::log(1 - random.unit()) / per_hour;
@@ -107,6 +108,8 @@ void Adversary::strike(Fault fault) {
                          [this] { world_.proxmox.cluster().is_partitioned = false; });
         case Fault::right_withdrawn:
             return withdraw_right();
+        case Fault::certificate_renewed:
+            return renew_certificate();
         case Fault::not_ready:
             return node_ails();
         case Fault::user_deleted:
@@ -185,6 +188,14 @@ void Adversary::withdraw_right() {
     roles[role].erase(privilege);
     later(world_.faults.duration(1min, 30min),
           [this, role, privilege] { world_.proxmox.cluster().world.custom_roles[role].insert(privilege); });
+}
+
+void Adversary::renew_certificate() {
+    const auto& hosts = world_.scenario.proxmox.hosts;
+    const auto name = hosts[random_->below(hosts.size())].name;
+    world_.trace.line("admin", "renews the certificate of ", name);
+    world_.host_apis.renew_certificate(name);
+    later(world_.faults.duration(1s, 20min), [this, name] { world_.host_apis.restart_daemon(name); });
 }
 
 void Adversary::forbid_tags() {

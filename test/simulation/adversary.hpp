@@ -48,6 +48,7 @@ private:
     void jump_clock();
     void forbid_tags();
     void withdraw_right();
+    void renew_certificate();
     bool hits_bare_metal();
     void host_dies();
     void node_ails();

@@ -52,6 +52,7 @@ constexpr std::array<Kind, kFaults> kKinds{{
     {"tags_forbidden", 1},
     {"quorum_lost", 1.5},
     {"right_withdrawn", 1},
+    {"certificate_renewed", 2},
 }};
 
 constexpr std::chrono::minutes kRecent{1};

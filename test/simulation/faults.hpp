@@ -54,6 +54,7 @@ enum class Fault : std::size_t {
     tags_forbidden,          // from time to time: the datacenter's options let only administrators give tags
     quorum_lost,             // no change is possible, and what is under way cannot end
     right_withdrawn,         // one privilege, wherever our user has it, for a while
+    certificate_renewed,     // of a Proxmox host's own API
     count,
 };
 inline constexpr std::size_t kFaults = static_cast<std::size_t>(Fault::count);

@@ -5,33 +5,9 @@
 #include <sstream>
 
 #include "test/simulation/tenants.hpp"
-#include "test/simulators/proxmox/core/transport.hpp"
 
 namespace simulation {
 namespace {
-
-constexpr const char* kNowhere = "nowhere";
-
-// https://host:port -> host
-std::string host_of(const std::string& url) {
-    auto begin = url.find("//") + 2;
-    return url.substr(begin, url.find_first_of(":/", begin) - begin);
-}
-
-// The Proxmox host that is connected to. Another than the configured endpoint is one by its address, proves
-// itself by its own certificate, and answers where the network lets it.
-std::string entry_of(const World& world, const base::HttpClientOptions& options) {
-    const auto name = host_of(options.url);
-    for (const auto& host : world.proxmox.cluster().world.hosts) {
-        if (host.name == name) return name;
-        if (host.ip != name) continue;
-        const bool is_proven = options.tls.fingerprint_sha256 == host.certificate_fingerprint &&
-                               !options.tls.insecure_skip_verify;
-        if (!is_proven) throw std::logic_error("connects to " + options.url + " whoever answers there");
-        return world.scenario.hosts_are_reachable ? host.name : kNowhere;
-    }
-    throw std::logic_error("connects to " + options.url + ", where nobody is");
-}
 
 Premises premises_of(World& world) {
     Premises premises{world.context,
@@ -56,7 +32,7 @@ Premises premises_of(World& world) {
     premises.connect =
         [&world](const base::HttpClientOptions& options) -> std::unique_ptr<base::HttpTransport> {
         if (world.bmcs.serves(options.url)) return world.bmcs.connect(options.url, Cluster::ours);
-        return std::make_unique<proxmox::SimulatorTransport>(world.proxmox, entry_of(world, options));
+        return world.host_apis.connect(options);
     };
     return premises;
 }

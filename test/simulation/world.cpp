@@ -63,6 +63,7 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
       guests(clock, view, kubelets, certificates, faults, trace),
       proxmox_random(random_for("proxmox")),
       proxmox(context.get_executor(), clock, *proxmox_random, scenario.proxmox),
+      host_apis(proxmox, scenario.hosts_are_reachable),
       proxmox_faults(faults),
       administrators(proxmox, guests, faults, trace),
       bmcs(server, view, kubelets, faults, trace),

@@ -14,6 +14,7 @@
 #include "test/simulation/cluster/workloads.hpp"
 #include "test/simulation/faults.hpp"
 #include "test/simulation/guests/guests.hpp"
+#include "test/simulation/host_apis.hpp"
 #include "test/simulation/machines.hpp"
 #include "test/simulation/network/network.hpp"
 #include "test/simulation/scenario.hpp"
@@ -68,6 +69,7 @@ public:
     Guests guests;
     std::unique_ptr<base::Random> proxmox_random;
     proxmox::Simulator proxmox;
+    HostApis host_apis;
     ProxmoxFaults proxmox_faults;
     Administrators administrators;
     Bmcs bmcs;

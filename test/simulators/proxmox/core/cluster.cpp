@@ -17,14 +17,13 @@ namespace {
 // Until corosync has noticed that a host is gone (measured on three nodes).
 constexpr Duration kFailureDetection = std::chrono::milliseconds{7600};
 
-// A certificate's SHA-256, colon-separated, for a host whose certificate nobody will see.
-std::string made_up(const std::string& name) {
+}  // namespace
+
+std::string made_up_fingerprint(const std::string& text) {
     std::string fingerprint;
-    for (const auto byte : base::sha256(name)) fingerprint += (fingerprint.empty() ? "" : ":") + hex(byte, 2);
+    for (const auto byte : base::sha256(text)) fingerprint += (fingerprint.empty() ? "" : ":") + hex(byte, 2);
     return fingerprint;
 }
-
-}  // namespace
 
 Cluster::Cluster(asio::any_io_executor ex, base::Clock& clk, base::Random& rnd, World initial)
     : executor(ex),
@@ -37,7 +36,8 @@ Cluster::Cluster(asio::any_io_executor ex, base::Clock& clk, base::Random& rnd, 
       background(ex),
       statistics(*this) {
     for (auto& known : world.hosts)
-        if (known.certificate_fingerprint.empty()) known.certificate_fingerprint = made_up(known.name);
+        if (known.certificate_fingerprint.empty())
+            known.certificate_fingerprint = made_up_fingerprint(known.name);
 }
 
 Host* Cluster::find_host(const std::string& name) {

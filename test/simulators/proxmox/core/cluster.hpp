@@ -18,6 +18,10 @@
 
 namespace proxmox_simulator {
 
+// A certificate's SHA-256, colon-separated, of a certificate that nobody will see; the same for the same
+// text.
+std::string made_up_fingerprint(const std::string& text);
+
 class Cluster {
 public:
     Cluster(asio::any_io_executor executor, base::Clock& clock, base::Random& random, World world);
