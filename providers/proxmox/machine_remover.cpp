@@ -41,6 +41,15 @@ bool is_in_unknown_hands(const RemoveObservation& seen) {
     return is_half_made || seen.look.config.lock() == "destroyed";
 }
 
+// "stopping VM 105 on pve1"; empty: nothing that a task does.
+std::string task_text(RemoveStep step, const Look& machine) {
+    const auto vm = " VM " + std::to_string(machine.vmid) + " on " + machine.host;
+    if (step == RemoveStep::shut_down) return "shutting down" + vm;
+    if (step == RemoveStep::stop) return "stopping" + vm;
+    if (step == RemoveStep::destroy) return "destroying" + vm;
+    return {};
+}
+
 StopResult in_progress(std::string message, std::string task, base::Duration retry_after) {
     RemovalInProgress result;
     result.message = std::move(message);
@@ -144,7 +153,10 @@ asio::awaitable<std::optional<StopResult>> MachineRemover::task_under_way(const 
         co_return in_progress(progress_text(upid) + stopped, upid, tasks_.next_poll(upid));
     }
     // Not each time that a success of long ago is read again.
-    if (status.outcome == TaskOutcome::succeeded && is_followed) pauses_.end(identity.system_uuid);
+    if (status.outcome == TaskOutcome::succeeded && is_followed) {
+        pauses_.end(identity.system_uuid);
+        repeats_.end(identity.system_uuid);
+    }
     if (type == "qmdestroy" && status.has_warnings) {
         base::log::warning("Destroyed a VM with warnings; a volume may be left",
                            {{"vmid", task->id}, {"host", task->node}, {"task", upid}});
@@ -197,6 +209,13 @@ asio::awaitable<RemoveObservation> MachineRemover::observe(const Command& comman
 asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, RemoveObservation seen,
                                                 RemoveDecision decision, std::string recorded_task) {
     std::string task;
+    auto doing = task_text(decision.step, seen.look);
+    if (!doing.empty()) {
+        const auto early = repeats_.left(identity.system_uuid);
+        if (early && !seen.is_own_creation) recorded_task.clear();
+        if (early) co_return in_progress(std::move(doing), std::move(recorded_task), early->wait);
+        repeats_.begin(identity.system_uuid, std::move(doing));
+    }
     switch (decision.step) {
         case RemoveStep::gone:
             shut_down_.erase(identity.system_uuid);

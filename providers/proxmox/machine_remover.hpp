@@ -23,7 +23,8 @@ public:
           images_(images),
           tasks_(tasks),
           locks_(clock),
-          pauses_(clock) {}
+          pauses_(clock),
+          repeats_(clock) {}
 
     // Both throw ProxmoxError, FencedError.
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record, InUseCheck in_use);
@@ -53,6 +54,8 @@ private:
     Tasks& tasks_;
     StaleLocks locks_;
     GrowingPauses pauses_;
+    // Between requests for tasks of which no success was seen: where answers are lost, each may have failed.
+    GrowingPauses repeats_;
     std::set<std::string> shut_down_;  // asked to end by this process, by SMBIOS UUID
     // By SMBIOS UUID: a task that is not on record may be at work, as an answer was lost or a lock is held.
     std::set<std::string> unsure_;

@@ -114,6 +114,28 @@ TEST_CASE("A machine that cannot be destroyed for hours is tried after growing p
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
 }
 
+TEST_CASE("A removal whose tasks fail out of sight, as the answers are lost, is tried after growing pauses") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.launch(spec);
+    lab.simulator.faults().add_task("qmdestroy", ".*", {TaskTrouble::fail_at_once, "no"}, 1000);
+    lab.simulator.faults().add("GET", ".*/tasks/.*/status", {.lose_connection = true}, 1000);
+    const auto end = lab.clock.now() + 1h;
+    while (lab.clock.now() < end) {
+        const auto result = lab.run(lab.provider->remove(spec.identity, spec.record, {}));
+        const auto* busy = std::get_if<RemovalInProgress>(&result);
+        REQUIRE(busy);
+        spec.record.task = busy->task;
+        lab.wait(busy->retry_after);
+    }
+    const auto tried = lab.count("DELETE", "/nodes/[^/]+/qemu/[0-9]+");
+    CHECK(tried >= 40);
+    CHECK(tried <= 70);
+    lab.simulator.faults().clear();
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
 TEST_CASE("A restart of the operator begins the waiting for a hung task anew, and does not forget it") {
     Lab lab;
     lab.simulator.faults().add_task("qmcreate", ".*", {TaskTrouble::hang, ""});
