@@ -35,7 +35,7 @@ TEST_CASE_METHOD(Fixture, "a started machine is shown to the hook as its guest s
     finish(post("/nodes/porsche/qemu",
                 "vmid=100&name=w&cores=4&sockets=2&memory=8192&boot=order%3Dnet0&net0=virtio%2Cbridge%3Dvmbr0"
                 "&smbios1=uuid%3DAAAAAAAA-2222-4333-8444-555555555555%2Cbase64%3D1%2Cserial%"
-                "3DZHM9bm9jbG91ZDtzPWh0dHA6Ly9hL2Iv"));
+                "3DZHM9bm9jbG91ZDtkc21vZGU9bmV0O3M9aHR0cDovL2EvYi8%3D"));
     finish(post("/nodes/porsche/qemu/100/status/start"));
     REQUIRE(recorder.started.size() == 1);
     const auto& machine = recorder.started[0];
@@ -48,6 +48,16 @@ TEST_CASE_METHOD(Fixture, "a started machine is shown to the hook as its guest s
     finish(remove("/nodes/porsche/qemu/100"));
     CHECK(recorder.stopped == std::vector<int>{100});
     CHECK(recorder.destroyed == std::vector<int>{100});
+}
+
+TEST_CASE("a guest finds its seed on the web only as the oldest cloud-init does") {
+    CHECK(seed_url("ds=nocloud;dsmode=net;s=https://a/b/") == "https://a/b/");
+    CHECK(seed_url("ds=nocloud-net;s=http://a/b/") == "http://a/b/");
+    CHECK(seed_url("ds=nocloud;s=http://a/b/").empty());
+    CHECK(seed_url("ds=nocloud;dsmode=net;s=http://a/b").empty());
+    CHECK(seed_url("s=http://a/b/;ds=nocloud;dsmode=net").empty());
+    CHECK(seed_url("dsx=nocloud;dsmode=net;s=http://a/b/").empty());
+    CHECK(seed_url("").empty());
 }
 
 TEST_CASE_METHOD(Fixture, "the generated cloud-init drive holds what was set when the machine started") {

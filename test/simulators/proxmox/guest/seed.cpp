@@ -56,13 +56,16 @@ std::optional<SeedFiles> read_seed_image(const std::string& image) {
 }
 
 std::string seed_url(const std::string& smbios_serial) {
-    bool nocloud = false;
+    const auto parts = split(smbios_serial, ';');
+    if (parts.empty() || (parts.front() != "ds=nocloud" && parts.front() != "ds=nocloud-net")) return {};
+    bool waits_for_network = parts.front() == "ds=nocloud-net";
     std::string url;
-    for (const auto& part : split(smbios_serial, ';')) {
-        if (part == "ds=nocloud" || part == "ds=nocloud-net") nocloud = true;
+    for (const auto& part : parts) {
+        if (part == "dsmode=net") waits_for_network = true;
         if (part.starts_with("s=")) url = part.substr(2);
     }
-    return nocloud ? url : std::string();
+    const bool is_web = url.starts_with("http://") || url.starts_with("https://");
+    return waits_for_network && is_web && url.ends_with('/') ? url : std::string();
 }
 
 }  // namespace proxmox_simulator

@@ -12,8 +12,9 @@ namespace proxmox_simulator {
 // std::runtime_error for an image that can't be read.
 std::optional<SeedFiles> read_seed_image(const std::string& image);
 
-// The URL in an SMBIOS serial number like "ds=nocloud;s=http://host/path/"; empty if it says nothing of the
-// kind.
+// The URL in an SMBIOS serial number like "ds=nocloud;dsmode=net;s=http://host/path/"; empty where cloud-init
+// 22.4 finds none: without its mode it looks before there is a network, and names of files are put right
+// behind the URL.
 std::string seed_url(const std::string& smbios_serial);
 
 }  // namespace proxmox_simulator
