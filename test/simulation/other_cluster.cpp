@@ -37,7 +37,16 @@ NodeSmithPool their_pool(const Scenario& scenario) {
     pool.spec.scaleUp.headroom = {};
     pool.spec.scaleUp.keepFailed = 0;
     pool.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Delete;
+    // Nobody turns their few hosts on again: no outage of all of them may hold back what comes to rest.
+    pool.spec.disruption.repair.action = api::v1alpha1::RepairAction::Replace;
+    pool.spec.disruption.repair.maxUnhealthyPercent = 100;
     return pool;
+}
+
+NodeSmithControlPlane their_control_plane() {
+    auto control_plane = plain_scenario().control_plane;
+    control_plane.spec.health.maxUnreadyPercent = 100;
+    return control_plane;
 }
 
 bool says_in_use_by_others(const NodeSmithClaim& claim) {
@@ -97,7 +106,7 @@ struct OtherCluster::Parts {
         server.put(scenario.bmc_credentials);
         server.put(*rack_of(scenario));
         server.put(their_pool(scenario));
-        server.put(plain_scenario().control_plane);
+        server.put(their_control_plane());
         for (const auto& host : scenario.bare_metal) server.put(host.object);
         workloads.apply(a_deployment(kPods, 0, "2500m", "2Gi"));
     }
