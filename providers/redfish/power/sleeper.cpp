@@ -151,8 +151,8 @@ asio::awaitable<RemoveResult> Sleeper::step(Command command, Host host, std::sha
         progress.off_seen = now;
     }
     const bool is_on = system.power == PowerState::on || system.power == PowerState::powering_on;
-    // What the BMC took may not stand on the host yet.
-    const bool is_woken = begins && progress.on_taken.has_value();
+    // What the BMC took may not stand on the host yet. Later it does, until the host was off again.
+    const bool is_woken = host.use.stage == HostStage::powering_on && progress.on_taken.has_value();
     if (is_on && !is_woken && !is_ours(host))
         co_return co_await leave_on(std::move(command), std::move(host));
     const bool is_sure = is_off && is_surely_off(progress, now);

@@ -159,6 +159,21 @@ TEST_CASE("a removal that begins before the taken request was recorded still tur
     CHECK(bmc.power() == Power::off);
 }
 
+TEST_CASE("a host that we turned on, that went off and that others turned on, is left to them") {
+    World world;
+    auto& bmc = world.add("a");
+    auto claim = reserve(world);
+    REQUIRE(world.wake(claim));
+    REQUIRE(world.host("a").use.stage == HostStage::joining);
+    world.host("a").use.woken.reset();
+    world.inventory.touch("a");
+    const auto asked = bmc.count("POST", "Reset");
+    world.pass(minutes{5});
+    world.remove(claim);
+    CHECK(bmc.count("POST", "Reset") == asked);
+    CHECK(bmc.power() == Power::on);
+}
+
 TEST_CASE(
     "a host that was to be turned on is not taken for one that was off, because its BMC remembers Off") {
     World world;
