@@ -180,6 +180,10 @@ std::int64_t Quantity::milli() const {
     return static_cast<std::int64_t>(std::clamp<Wide>(milli, std::numeric_limits<std::int64_t>::min(), kMax));
 }
 
+double Quantity::as_double() const {
+    return static_cast<double>(whole_) + static_cast<double>(nano_) / 1e9;
+}
+
 std::int64_t Quantity::mebibytes() const {
     const std::int64_t bytes = value();
     const std::int64_t mebibytes = bytes / (1 << 20);

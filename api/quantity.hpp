@@ -37,6 +37,8 @@ public:
     std::int64_t milli() const;
     // Bytes as MiB, rounded up.
     std::int64_t mebibytes() const;
+    // The nearest there is.
+    double as_double() const;
     bool is_zero() const { return whole_ == 0 && nano_ == 0; }
 
     // Equality and order are by amount: 1Gi == 1073741824.

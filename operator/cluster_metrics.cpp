@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "controllers/state/prices.hpp"
 #include "scheduling/nodes/node_digest.hpp"
 #include "scheduling/table/amounts.hpp"
 
@@ -11,13 +12,9 @@ namespace kubenodesmith {
 
 namespace {
 
-// In GiB.
-double price_of(const scheduling::Amounts& amounts) {
-    constexpr double kBytesPerGiB = 1024.0 * 1024 * 1024;
-    constexpr double kMiBPerGiB = 1024;
-    const auto core = static_cast<double>(api::v1alpha1::cost_in_mib(1, 0)) / kMiBPerGiB;
-    return static_cast<double>(amounts.base[scheduling::kCpu]) / scheduling::kMilli * core +
-           static_cast<double>(amounts.base[scheduling::kMemory]) / kBytesPerGiB;
+double price_of(const scheduling::Amounts& amounts, const scheduling::Prices& prices) {
+    return prices.of(static_cast<double>(amounts.base[scheduling::kCpu]) / scheduling::kMilli,
+                     static_cast<double>(amounts.base[scheduling::kMemory]) / scheduling::kMiB);
 }
 
 }  // namespace
@@ -51,9 +48,11 @@ ClusterMetrics::ClusterMetrics(kube::Informer<api::Pod>& pods, base::Clock& cloc
       removals_blocked_(registry.gauge("kubenodesmith_removals_blocked",
                                        "Nodes that could leave and stay, by what stands against it",
                                        {"kind", "reason"})),
-      price_(registry.gauge("kubenodesmith_price",
-                            "What the pool's machines with a Node cost, in GiB; a CPU counts as 4 GiB",
-                            {"namespace", "pool"})),
+      price_(registry.gauge(
+          "kubenodesmith_price",
+          "What the pool's machines with a Node cost by machineTemplate.price; where it states "
+          "nothing, a GiB of memory costs 1 and a CPU 4",
+          {"namespace", "pool"})),
       price_unused_(
           registry.gauge("kubenodesmith_price_unused",
                          "The part of it that no pod on these Nodes requests, with what their systems keep",
@@ -115,17 +114,21 @@ void ClusterMetrics::update() {
 
 void ClusterMetrics::update_prices(const report::ClusterReport& report) {
     struct Use {
+        scheduling::Prices prices;
         double price = 0;
         double used = 0;
     };
     std::map<api::ObjectKey, Use> pools;
+    for (const auto& pool : report.pools) pools[api::key_of(*pool)].prices = controllers::prices_of(*pool);
     scheduling::ResourceNames names;
     for (const auto& facts : report.claims) {
         if (!facts.node) continue;
         auto& use = pools[{facts.claim->metadata.namespace_, facts.claim->spec.poolRef}];
-        use.price += price_of(scheduling::amounts_of(facts.node->status.capacity, names));
+        use.price += price_of(scheduling::amounts_of(facts.node->status.capacity, names), use.prices) +
+                     use.prices.machine.value_or(0);
         for (const auto& pod : pods_.by_index(controllers::kPodsByNode, facts.node->metadata.name))
-            if (!scheduling::is_finished(*pod)) use.used += price_of(scheduling::taken_by(*pod, names));
+            if (!scheduling::is_finished(*pod))
+                use.used += price_of(scheduling::taken_by(*pod, names), use.prices);
     }
     for (const auto& [pool, use] : pools) {
         price_.set({pool.namespace_, pool.name}, use.price);

@@ -11,8 +11,9 @@ namespace {
 // Machines that cost at most so much more than they could are left as they are.
 constexpr double kGoodEnough = 1.005;
 
-std::int64_t cost_of(const Amounts& amounts) {
-    return api::v1alpha1::cost_in_mib(amounts.base[kCpu], 0) / kMilli + amounts.base[kMemory] / kMiB;
+double worth_of(const Amounts& amounts, const Prices& prices) {
+    return prices.of(static_cast<double>(amounts.base[kCpu]) / kMilli,
+                     static_cast<double>(amounts.base[kMemory]) / kMiB);
 }
 
 }  // namespace
@@ -31,16 +32,19 @@ bool MachinePlanner::asks_for_room_only(ClassId id, std::size_t pool) const {
            places == BitSet::all(snapshot_.pools[pool].places.size());
 }
 
-std::int64_t MachinePlanner::price_of(std::size_t pool, const MachineSize& size) const {
+double MachinePlanner::price_of(std::size_t pool, const MachineSize& size) const {
+    const auto& prices = snapshot_.pools[pool].prices;
+    const auto price = prices.of(size);
+    if (prices.machine) return price;
     const auto& reserved = snapshot_.pools[pool].reserved;
     const auto all = BitSet::all(snapshot_.pools[pool].places.size());
-    return api::v1alpha1::cost_in_mib(size.cpu_cores, size.memory_mib) +
-           cost_of(placer_.new_machines().overhead(pool, all)) +
-           api::v1alpha1::cost_in_mib(reserved.cpuMillicores, 0) / kMilli + reserved.memoryMiB;
+    return price + worth_of(placer_.new_machines().overhead(pool, all), prices) +
+           prices.of(static_cast<double>(reserved.cpuMillicores) / kMilli,
+                     static_cast<double>(reserved.memoryMiB));
 }
 
-std::int64_t MachinePlanner::price() const {
-    std::int64_t price = 0;
+double MachinePlanner::price() const {
+    double price = 0;
     const auto& machines = placer_.new_machines();
     for (std::size_t i = 0; i < machines.size(); ++i)
         price += price_of(machines.at(i).pool, machines.at(i).size);
@@ -57,18 +61,18 @@ bool MachinePlanner::has_place(std::size_t pool, const MachineSize& size) const 
 
 MachineOption MachinePlanner::option_of(std::size_t pool, const Size& size) const {
     const auto& machines = placer_.new_machines();
-    MachineOption option{machines.machines(pool).allocatable(size),
-                         static_cast<double>(price_of(pool, size))};
+    MachineOption option{machines.machines(pool).allocatable(size), price_of(pool, size)};
     option.room -= machines.overhead(pool, BitSet::all(snapshot_.pools[pool].places.size()));
     return option;
 }
 
-std::map<std::size_t, MachinePlanner::Work> MachinePlanner::work_of(const Result& result) const {
-    std::map<std::size_t, Work> all;
+MachinePlanner::WorkOfPools MachinePlanner::work_of(const Result& result) const {
+    WorkOfPools all;
     for (const auto& claim : result.claims) {
         if (claim.pods.empty()) continue;
         auto& work = all[claim.pool];
-        work.price += price_of(claim.pool, {claim.cpu_cores, claim.memory_mib});
+        const MachineSize size{claim.cpu_cores, claim.memory_mib};
+        work.price += price_of(claim.pool, size);
         for (const auto* pod : claim.pods) {
             const auto id = class_of_.at(pod);
             const auto* requests = placer_.plan(id).requests;
@@ -88,25 +92,26 @@ double MachinePlanner::least_for(std::size_t pool, const Work& work, bool plainl
     std::vector<PricedRoom> rooms;
     for (const auto& size : placer_.new_machines().machines(pool).sizes()) {
         rooms.push_back(priced_room(option_of(pool, size)));
-        if (plainly) rooms.back().price = static_cast<double>(cost_of(size));
+        if (plainly) rooms.back().price = snapshot_.pools[pool].prices.of(size);
     }
     const auto [cpu, memory, nothing] = priced_room({work.total, 0});
     return LinearBound(rooms).worth(cpu, memory).of(cpu, memory);
 }
 
 bool MachinePlanner::is_dear(std::size_t pool, const Work& work) const {
-    return static_cast<double>(work.price) > kGoodEnough * least_for(pool, work, false);
+    return work.price > kGoodEnough * least_for(pool, work, false);
 }
 
-Price MachinePlanner::prices_of(const Result& result) const {
+Price MachinePlanner::price_of(const Result& result, const WorkOfPools& work) const {
     Price prices;
     for (const auto& claim : result.claims) {
-        const auto price = api::v1alpha1::cost_in_mib(claim.cpu_cores, claim.memory_mib);
+        const auto& of_pool = snapshot_.pools[claim.pool].prices;
+        const auto price = of_pool.of({claim.cpu_cores, claim.memory_mib});
+        prices.is_stated = prices.is_stated || of_pool != Prices();
         prices.machines += price;
         if (claim.pods.empty()) prices.least += price;
     }
-    for (const auto& [pool, work] : work_of(result))
-        prices.least += static_cast<std::int64_t>(least_for(pool, work, true));
+    for (const auto& [pool, its_work] : work) prices.least += least_for(pool, its_work, true);
     prices.least = std::min(prices.least, prices.machines);
     return prices;
 }
@@ -132,9 +137,9 @@ void MachinePlanner::pack_pool(std::size_t pool, const Work& work, MachinePlan& 
     }
 }
 
-MachinePlan MachinePlanner::plan(const Result& result) const {
+MachinePlan MachinePlanner::plan(const WorkOfPools& work) const {
     MachinePlan plan;
-    for (const auto& [pool, work] : work_of(result)) pack_pool(pool, work, plan);
+    for (const auto& [pool, its_work] : work) pack_pool(pool, its_work, plan);
     return plan;
 }
 

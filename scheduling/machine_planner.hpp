@@ -17,16 +17,6 @@ public:
     // `placer`: after the solve. All of these must outlive this.
     MachinePlanner(const Snapshot& snapshot, PodPlacer& placer, const std::vector<Demand>& demand);
 
-    // For the machines of `result` and those of their pods that ask for nothing but room; empty if they cost
-    // hardly more than they have to.
-    MachinePlan plan(const Result& result) const;
-    // Of all machines, in MiB, see cost_in_mib(): with what their systems and DaemonSets take counted twice,
-    // so that of two sets that cost the same the one with fewer machines is cheaper.
-    std::int64_t price() const;
-    // The least that machines for the pods of `result` can cost, in MiB, and what its claims do.
-    Price prices_of(const Result& result) const;
-
-private:
     // Pods of one pool that are alike but for their names, by what they ask for.
     struct Kind {
         PodsAlike pods;
@@ -35,12 +25,26 @@ private:
     struct Work {
         std::vector<Kind> kinds;
         std::map<const Amounts*, std::size_t> kind_of;
-        std::int64_t price = 0;  // of the machines that they are on now
-        Amounts total;           // of these machines' pods
+        double price = 0;  // of the machines that they are on now
+        Amounts total;     // of these machines' pods
     };
+    using WorkOfPools = std::map<std::size_t, Work>;
 
+    // What the machines of `result` are for.
+    WorkOfPools work_of(const Result& result) const;
+    // For the machines of the work and those of their pods that ask for nothing but room; empty if they cost
+    // hardly more than they have to.
+    MachinePlan plan(const WorkOfPools& work) const;
+    // Of all machines. Where a pool does not state what a machine costs whatever its size, what their systems
+    // and DaemonSets take counts twice, so that of two sets that cost the same the one with fewer machines is
+    // cheaper.
+    double price() const;
+    // The least that machines for the pods of `result` can cost, and what its claims do.
+    Price price_of(const Result& result, const WorkOfPools& work) const;
+
+private:
     bool asks_for_room_only(ClassId id, std::size_t pool) const;
-    std::int64_t price_of(std::size_t pool, const MachineSize& size) const;
+    double price_of(std::size_t pool, const MachineSize& size) const;
     // One that is whole still, for a machine of that size.
     bool has_place(std::size_t pool, const MachineSize& size) const;
     MachineOption option_of(std::size_t pool, const Size& size) const;
@@ -48,7 +52,6 @@ private:
     double least_for(std::size_t pool, const Work& work, bool plainly) const;
     // The work's machines cost more than they have to.
     bool is_dear(std::size_t pool, const Work& work) const;
-    std::map<std::size_t, Work> work_of(const Result& result) const;
     void pack_pool(std::size_t pool, const Work& work, MachinePlan& plan) const;
 
     const Snapshot& snapshot_;

@@ -147,16 +147,20 @@ void PodPlacer::launch_at_most(std::size_t most) {
     if (!may_launch()) topology_.expect_no_nodes();
 }
 
-// Pools of equal weight compete by the size of the machine that the pod needs.
+// Pools of equal weight compete by the price of the machine that the pod needs.
 std::size_t PodPlacer::open(Attempt& attempt) {
     if (!may_launch()) return kNone;
     std::optional<Offer> best;
     std::size_t best_pool = kNone;
+    double least = 0;
     for (const auto pool : pool_order_) {
         if (best && snapshot_.pools[pool].weight != snapshot_.pools[best_pool].weight) break;
         auto offer = offer_of(attempt, pool);
-        if (!offer || (best && cost_of(offer->fit.size) >= cost_of(best->fit.size))) continue;
+        if (!offer) continue;
+        const auto price = snapshot_.pools[pool].prices.of(offer->fit.size);
+        if (best && price >= least) continue;
         best = std::move(offer);
+        least = price;
         best_pool = pool;
     }
     if (!best) return kNone;

@@ -22,7 +22,7 @@ struct Wish {
 
 struct Outcome {
     Result result;
-    std::int64_t price = 0;
+    double price = 0;
     MachinePlan cheaper;  // than this, unless it follows a plan
 };
 
@@ -30,8 +30,9 @@ Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
     const auto planner = solve.planner();
     Outcome outcome;
     outcome.price = planner.price();
-    if (!wish.plan) outcome.cheaper = planner.plan(result);
-    result.price = planner.prices_of(result);
+    const auto work = planner.work_of(result);
+    if (!wish.plan) outcome.cheaper = planner.plan(work);
+    result.price = planner.price_of(result, work);
     outcome.result = std::move(result);
     return outcome;
 }

@@ -47,11 +47,12 @@ struct Cut {
     bool operator==(const Cut&) const = default;
 };
 
-// What machines cost, in MiB: see api::v1alpha1::cost_in_mib().
+// What machines cost by the prices of their pools.
 struct Price {
-    std::int64_t machines = 0;  // those that are launched
-    std::int64_t least = 0;     // none for the same pods cost less, even if machines came in fractions
-    std::int64_t simple = 0;  // what they would have cost if each pod, the largest first, went where it fits
+    double machines = 0;     // those that are launched
+    double least = 0;        // none for the same pods cost less, even if machines came in fractions
+    double simple = 0;       // what they would have cost if each pod, the largest first, went where it fits
+    bool is_stated = false;  // by one of the pools at least; else in what a GiB of memory costs
     bool operator==(const Price&) const = default;
 };
 

@@ -38,6 +38,15 @@ struct SystemReserved {
     bool operator==(const SystemReserved&) const = default;
 };
 
+// What a machine costs, in any unit that all pools share. Absent fields: a GiB costs 1, a core 4, and a
+// machine, whatever its size, what its system and DaemonSets take of it.
+struct MachinePrice {
+    std::optional<Quantity> cpuCore;
+    std::optional<Quantity> memoryGiB;
+    std::optional<Quantity> machine;
+    bool operator==(const MachinePrice&) const = default;
+};
+
 struct MachineTemplate {
     StringMap labels;
     StringMap annotations;
@@ -49,6 +58,7 @@ struct MachineTemplate {
     std::optional<FlexibleSize> flexible;  // absent = its defaults; not together with sizes
     SystemReserved systemReserved;         // until learned from this pool's Nodes
     ResourceList extendedResources;
+    std::optional<MachinePrice> price;
     std::optional<MachineNetwork> network;  // absent = the Provider's
     bool operator==(const MachineTemplate&) const = default;
 };

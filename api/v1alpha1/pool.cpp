@@ -9,9 +9,10 @@ BOOST_DESCRIBE_STRUCT(CpuRange, (), (min, max, step))
 BOOST_DESCRIBE_STRUCT(MemoryRange, (), (min, max, step))
 BOOST_DESCRIBE_STRUCT(FlexibleSize, (), (cpuCores, memoryMiB))
 BOOST_DESCRIBE_STRUCT(SystemReserved, (), (cpuMillicores, memoryMiB))
+BOOST_DESCRIBE_STRUCT(MachinePrice, (), (cpuCore, memoryGiB, machine))
 BOOST_DESCRIBE_STRUCT(MachineTemplate, (),
                       (labels, annotations, taints, startupTaints, kubeNodeNamePrefix, architecture, sizes,
-                       flexible, systemReserved, extendedResources, network))
+                       flexible, systemReserved, extendedResources, price, network))
 
 BOOST_DESCRIBE_STRUCT(PoolLimits, (), (minNodes, maxNodes, cpuCores, memoryMiB))
 BOOST_DESCRIBE_STRUCT(Retry, (), (initialBackoff, maxBackoff))

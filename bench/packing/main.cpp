@@ -93,7 +93,7 @@ std::vector<scheduling::PricedRoom> rooms_of(const scheduling::Pool& pool) {
     const auto add = [&](std::int64_t cores, std::int64_t mebibytes) {
         rooms.push_back({static_cast<double>(cores * 1000 - kReservedMillicores),
                          static_cast<double>(mebibytes - kReservedMiB),
-                         static_cast<double>(api::v1alpha1::cost_in_mib(cores, mebibytes))});
+                         scheduling::Prices().of({cores, mebibytes})});
     };
     for (const auto& shape : pool.shapes) add(shape.cpu_cores, shape.memory_mib);
     if (!pool.shapes.empty()) return rooms;
@@ -125,11 +125,11 @@ void solve_one(Shape shape, std::size_t pods, bool is_flexible, std::uint64_t se
     const auto result = scheduling::solve(snapshot);
     figures.cpu_seconds += bench::cpu_seconds() - start;
     if (!result.unplaced.empty()) throw std::runtime_error("a pod found no place");
-    std::int64_t price = 0;
+    double price = 0;
     for (const auto& claim : result.claims)
-        price += api::v1alpha1::cost_in_mib(claim.cpu_cores, claim.memory_mib);
+        price += scheduling::Prices().of({claim.cpu_cores, claim.memory_mib});
     const auto worth = scheduling::LinearBound(rooms_of(snapshot.pools[0])).worth(cpu, memory);
-    figures.ratios.push_back(static_cast<double>(price) / worth.of(cpu, memory));
+    figures.ratios.push_back(price / worth.of(cpu, memory));
     figures.machines += result.claims.size();
     figures.pods += pods;
 }

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <tuple>
 
-#include "api/v1alpha1/common.hpp"
 #include "controllers/disruption/disruption_reconciler.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/prices.hpp"
 
 namespace controllers::disruption {
 
@@ -16,9 +16,9 @@ namespace {
 // node that looks empty meanwhile may be the one that it goes to.
 constexpr base::Duration kSuccessorsKnown = std::chrono::seconds{10};
 
-std::int64_t cost_of(const api::Node& node) {
-    const auto size = size_of(node);
-    return api::v1alpha1::cost_in_mib(size.cpuCores, size.memoryMiB);
+double price_of(const Member& member) {
+    const auto size = size_of(*member.node);
+    return prices_of(member.facts.pool).of({size.cpuCores, size.memoryMiB});
 }
 
 // That a node has just become empty is no news, nor that others go before it.
@@ -34,7 +34,7 @@ bool may_be_chosen(const NodeSmithClaim& claim) {
 bool goes_before(const Candidate& a, const Candidate& b) {
     const auto order = [](const Candidate& candidate) {
         const auto& member = *candidate.member;
-        return std::tuple(member.facts.utilization_percent, -cost_of(*member.node), member.facts.empty_since,
+        return std::tuple(member.facts.utilization_percent, -price_of(member), member.facts.empty_since,
                           member.claim->metadata.name);
     };
     return order(a) < order(b);

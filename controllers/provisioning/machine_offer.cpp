@@ -4,6 +4,7 @@
 
 #include "controllers/state/boot_rights.hpp"
 #include "controllers/state/limits.hpp"
+#include "controllers/state/prices.hpp"
 #include "scheduling/machines/machine_sizes.hpp"
 
 namespace controllers::provisioning {
@@ -31,6 +32,7 @@ std::int64_t pods_per_node(std::int64_t stated, std::int64_t learned) {
 void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
                     const std::string& template_hash) {
     const auto& machine = pool.spec.machineTemplate;
+    entry.prices = prices_of(pool);
     entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
     entry.extended_resources = machine.extendedResources;
     entry.pods_per_node = pods_per_node(stated_pods(pool), 0);

@@ -1,4 +1,7 @@
 #include <boost/json/array.hpp>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
 
 #include "base/text.hpp"
 #include "operator/plan/plan.hpp"
@@ -10,7 +13,6 @@ namespace json = boost::json;
 using Outlook = WaitingPod::Outlook;
 
 constexpr std::size_t kMostPodsNamed = 5;
-constexpr std::int64_t kMiBPerGiB = 1024;
 
 std::string names_of(const std::vector<api::ObjectKey>& pods) {
     return base::joined_first(pods | std::views::transform(&api::ObjectKey::str), kMostPodsNamed);
@@ -98,13 +100,21 @@ std::string sentence_of(const PlannedRemoval& node) {
 
 // "these machines cost 80 GiB (a CPU counts as 4 GiB); no others for these pods cost less than 78 GiB; ..."
 std::string sentence_of(const scheduling::Price& price) {
-    const auto gib = [](std::int64_t mib) {
-        return std::to_string((mib + kMiBPerGiB / 2) / kMiBPerGiB) + " GiB";
+    const auto amount = [&price](double value) {
+        std::ostringstream text;
+        if (price.is_stated)
+            text << std::setprecision(4) << value;
+        else
+            text << std::llround(value) << " GiB";
+        return text.str();
     };
-    auto text = "these machines cost as much as " + gib(price.machines) + " of memory (a CPU as 4 GiB); ";
-    text += "none for the same pods cost less than " + gib(price.least);
+    auto text =
+        price.is_stated
+            ? "these machines cost " + amount(price.machines) + " by the prices of their pools; "
+            : "these machines cost as much as " + amount(price.machines) + " of memory (a CPU as 4 GiB); ";
+    text += "none for the same pods cost less than " + amount(price.least);
     if (price.simple > price.machines)
-        text += "; filled one after the other they would cost " + gib(price.simple);
+        text += "; filled one after the other they would cost " + amount(price.simple);
     return text;
 }
 
@@ -151,9 +161,10 @@ json::object json_of(const Plan& plan) {
     return {{"changes", plan.changes_something()},
             {"namespaces", plan.managed.str()},
             {"purchases", std::move(planned_machines)},
-            {"price", json::object{{"machinesMiB", plan.price.machines},
-                                   {"leastMiB", plan.price.least},
-                                   {"simpleMiB", plan.price.simple}}},
+            {"price", json::object{{"machines", plan.price.machines},
+                                   {"least", plan.price.least},
+                                   {"simple", plan.price.simple},
+                                   {"stated", plan.price.is_stated}}},
             {"pods", std::move(pods)},
             {"nodes", std::move(nodes)},
             {"closedPools", std::move(closed)},

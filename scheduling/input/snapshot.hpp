@@ -11,19 +11,9 @@
 
 #include "api/core.hpp"
 #include "api/v1alpha1/machine_template.hpp"
+#include "scheduling/input/prices.hpp"
 
 namespace scheduling {
-
-// CPU and memory of a machine, before the system takes its part.
-struct MachineSize {
-    std::int64_t cpu_cores = 0;
-    std::int64_t memory_mib = 0;
-    bool operator==(const MachineSize&) const = default;
-
-    bool is_within(const MachineSize& bound) const {
-        return cpu_cores <= bound.cpu_cores && memory_mib <= bound.memory_mib;
-    }
-};
 
 // A place where machines are made, usually a hypervisor host, with what may still be launched there. The
 // solve uses it up. nullopt = no bound.
@@ -84,10 +74,11 @@ struct Pool {
     api::StringMap notes_on_labels;  // what is said to those who want another value of a label, by its key
     std::vector<api::Taint> taints;
 
-    std::vector<Shape> shapes;                          // empty: machines are sized to their pods
-    api::v1alpha1::FlexibleSize flexible;               // their bounds
-    std::int64_t pods_per_node = kDefaultPodsPerNode;   // of flexible machines
-    api::v1alpha1::SystemReserved reserved;             // capacity - allocatable
+    std::vector<Shape> shapes;                         // empty: machines are sized to their pods
+    api::v1alpha1::FlexibleSize flexible;              // their bounds
+    std::int64_t pods_per_node = kDefaultPodsPerNode;  // of flexible machines
+    api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
+    Prices prices;
     std::optional<std::int64_t> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as unbounded
     api::ResourceList extended_resources;               // beyond those above
 

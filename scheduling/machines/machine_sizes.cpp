@@ -4,18 +4,12 @@
 #include <string_view>
 #include <tuple>
 
-#include "api/v1alpha1/common.hpp"
-
 namespace scheduling {
 
 namespace {
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) {
     return a <= 0 ? 0 : (a + b - 1) / b;
-}
-
-std::int64_t cost(const Shape& shape) {
-    return api::v1alpha1::cost_in_mib(shape.cpu_cores, shape.memory_mib);
 }
 
 // The largest of min, min + step, ... and max that is at most `bound`.
@@ -37,10 +31,6 @@ std::optional<std::int64_t> stepped(std::int64_t needed, std::int64_t min, std::
 
 }  // namespace
 
-std::int64_t cost_of(const Size& size) {
-    return api::v1alpha1::cost_in_mib(size.cpu_cores, size.memory_mib);
-}
-
 MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
     : shapes_(pool.shapes),
       flexible_(pool.flexible),
@@ -49,10 +39,11 @@ MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
       other_(amounts_of(pool.extended_resources, names)) {
     const auto& storage = pool.ephemeral_storage_mib;
     other_.base[kStorage] = storage ? *storage * kMiB : kUnbounded;
-    std::ranges::sort(shapes_, [](const Shape& a, const Shape& b) {
-        return std::tuple(cost(a), a.cpu_cores, a.pods, std::string_view(a.name)) <
-               std::tuple(cost(b), b.cpu_cores, b.pods, std::string_view(b.name));
-    });
+    const auto rank = [&pool](const Shape& shape) {
+        return std::tuple(pool.prices.of({shape.cpu_cores, shape.memory_mib}), shape.cpu_cores, shape.pods,
+                          std::string_view(shape.name));
+    };
+    std::ranges::sort(shapes_, [&rank](const Shape& a, const Shape& b) { return rank(a) < rank(b); });
     for (const auto& shape : shapes_) {
         offers_.push_back(offered(shape.cpu_cores, shape.memory_mib, shape.pods));
         largest_ = at_least(largest_, offers_.back());

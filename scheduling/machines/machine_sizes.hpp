@@ -17,9 +17,6 @@ struct Size : MachineSize {
 // What the Node of a machine of the pool is expected to offer to pods: the same as it is launched for.
 api::ResourceList expected_allocatable(const Pool& pool, const MachineSize& size);
 
-// Comparable worth of machines.
-std::int64_t cost_of(const Size& size);
-
 class MachineSizes {
 public:
     MachineSizes(const Pool& pool, ResourceNames& names);

@@ -256,6 +256,17 @@ void draw_keeping(Dice& dice, Scenario& scenario) {
     scenario.keeps_in_peace = dice.chance(0.7);
 }
 
+void draw_prices(Dice& dice, Scenario& scenario) {
+    using api::Quantity;
+    for (auto& pool : scenario.pools) {
+        if (!dice.chance(0.2)) continue;
+        auto& price = pool.spec.machineTemplate.price.emplace();
+        price.cpuCore = Quantity::of(dice.one_of<std::int64_t>({0, 1, 10}));
+        price.memoryGiB = Quantity::parse(dice.chance(0.5) ? "0.3" : "2");
+        if (dice.chance(0.5)) price.machine = Quantity::of(dice.one_of<std::int64_t>({0, 20}));
+    }
+}
+
 // Some pools give addresses of both families to their machines, more than they can have at once; those of one
 // provider out of the same ranges.
 void draw_networks(Dice& dice, Scenario& scenario) {
@@ -313,6 +324,7 @@ Scenario draw_scenario(base::Random& random, Variety variety, double racks) {
     if (dice.chance(0.25)) confine_to_pools(scenario.proxmox, scenario.providers);
     draw_neighbours(dice, scenario);
     draw_networks(dice, scenario);
+    draw_prices(dice, scenario);
     return scenario;
 }
 

@@ -11,24 +11,20 @@ namespace {
 
 constexpr double kPercent = 100;
 
-struct Size {
-    double cpu = 0;     // cores
-    double memory = 0;  // MiB
-};
-
-Size capacity_of(const scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes) {
-    Size size;
+double price_of_nodes(const scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes) {
+    double price = 0;
     for (const auto index : nodes) {
-        const auto node = size_of(*snapshot.nodes[index].node);
-        size.cpu += static_cast<double>(node.cpuCores);
-        size.memory += static_cast<double>(node.memoryMiB);
+        const auto& node = snapshot.nodes[index];
+        const auto size = size_of(*node.node);
+        const auto prices = node.pool ? snapshot.pools[*node.pool].prices : scheduling::Prices();
+        price += prices.of({size.cpuCores, size.memoryMiB});
     }
-    return size;
+    return price;
 }
 
 // The largest machine that may come of the launch.
-Size largest_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot,
-                const Search& search) {
+scheduling::MachineSize largest_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot,
+                                   const Search& search) {
     auto cpu = claim.cpu_cores;
     auto memory = claim.memory_mib;
     if (search.generous_pools.contains(claim.pool)) {
@@ -40,7 +36,7 @@ Size largest_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& s
             memory = std::max(memory, place.free_memory_mib.value_or(memory));
         }
     }
-    return {static_cast<double>(cpu), static_cast<double>(memory)};
+    return {cpu, memory};
 }
 
 // By size only: what else keeps it from the machine may change before the machine is there.
@@ -51,11 +47,8 @@ bool has_room_for(const scheduling::NewClaim& machine, const api::Pod& pod) {
            needs.base[scheduling::kMemory] <= machine.memory_mib * scheduling::kMiB;
 }
 
-bool saves_enough(const Size& before, const Size& after) {
-    if (before.cpu <= 0 || before.memory <= 0 || after.cpu > before.cpu || after.memory > before.memory)
-        return false;
-    const auto kept = (after.cpu / before.cpu + after.memory / before.memory) / 2 * kPercent;
-    return kept <= kPercent - static_cast<double>(kLeastSavingPercent);
+bool saves_enough(double before, double after) {
+    return after * kPercent <= before * (kPercent - static_cast<double>(kLeastSavingPercent));
 }
 
 // The kube-scheduler puts pods where most is free: one that would also fit elsewhere goes to the new machine,
@@ -113,7 +106,7 @@ private:
 
     std::string why_not_bought(const std::vector<std::size_t>& nodes,
                                const scheduling::Removal& removal) const {
-        if (!saves_enough(capacity_of(snapshot_, nodes), launched(removal)))
+        if (!saves_enough(price_of_nodes(snapshot_, nodes), price_of(removal)))
             return "a machine created instead would save less than " + std::to_string(kLeastSavingPercent) +
                    " %";
         if (!goes_to_what_is_bought(removal))
@@ -131,14 +124,11 @@ private:
         return {};
     }
 
-    Size launched(const scheduling::Removal& removal) const {
-        Size size;
-        for (const auto& claim : removal.replacements) {
-            const auto machine = largest_of(claim, snapshot_, search_);
-            size.cpu += machine.cpu;
-            size.memory += machine.memory;
-        }
-        return size;
+    double price_of(const scheduling::Removal& removal) const {
+        double price = 0;
+        for (const auto& claim : removal.replacements)
+            price += snapshot_.pools[claim.pool].prices.of(largest_of(claim, snapshot_, search_));
+        return price;
     }
 
     // Two at least. What holds for a prefix is taken to hold for shorter ones.

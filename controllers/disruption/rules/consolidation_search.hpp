@@ -23,7 +23,7 @@ struct Search {
     std::int64_t headroom_percent = 0;
 };
 
-// What a machine launched instead has to save, of CPU and memory on average, to be worth the move.
+// What a machine launched instead has to save of the price to be worth the move.
 inline constexpr std::int64_t kLeastSavingPercent = 25;
 // Nodes judged one by one in one search; the rest has its turn in the next.
 inline constexpr std::size_t kMostTrials = 16;

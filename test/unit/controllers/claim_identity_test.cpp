@@ -67,6 +67,7 @@ TEST_CASE("the template hash follows everything that shapes machines and nothing
     pool.spec.weight = 3;
     pool.spec.machineTemplate.sizes = {{"m", 4, 8192}};
     pool.spec.machineTemplate.kubeNodeNamePrefix = "other";
+    pool.spec.machineTemplate.price.emplace().cpuCore = api::Quantity::of(3);
     CHECK(template_hash(pool, nullptr) == hash);
     pool.spec.machineTemplate.labels["a"] = "b";
     const auto labelled = template_hash(pool, nullptr);

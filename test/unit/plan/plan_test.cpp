@@ -30,19 +30,23 @@ TEST_CASE("for a pod that waits a machine is planned, sized to the pod") {
     CHECK_THAT(table_of(plan), Catch::Contains("create a machine in pool ours/tools: 3 CPUs") &&
                                    Catch::Contains("for shop/saw") &&
                                    Catch::Contains("these machines cost as much as 16 GiB of memory"));
-    CHECK(plan.price.machines == api::v1alpha1::cost_in_mib(3, planned_machine.memoryMiB));
+    CHECK(plan.price.machines == scheduling::Prices().of({3, planned_machine.memoryMiB}));
     CHECK((plan.price.least > 0 && plan.price.least <= plan.price.machines));
-    CHECK(json_of(plan).at("price").at("machinesMiB").as_int64() == plan.price.machines);
+    CHECK(json_of(plan).at("price").at("machines").as_double() == plan.price.machines);
 }
 
 TEST_CASE("a plan says what the simple way of filling machines would have cost, where that is more") {
-    const scheduling::Price cheaper{80 * 1024, 78 * 1024, 96 * 1024};
+    const scheduling::Price cheaper{80, 78, 96};
     CHECK(
         sentence_of(cheaper) ==
         "these machines cost as much as 80 GiB of memory (a CPU as 4 GiB); none for the same pods cost less "
         "than 78 GiB; filled one after the other they would cost 96 GiB");
-    const scheduling::Price simple{80 * 1024, 78 * 1024, 80 * 1024};
+    const scheduling::Price simple{80, 78, 80};
     CHECK(sentence_of(simple).ends_with("78 GiB"));
+    const scheduling::Price stated{1.25, 1.2, 1.5, true};
+    CHECK(sentence_of(stated) ==
+          "these machines cost 1.25 by the prices of their pools; none for the same pods cost less than 1.2; "
+          "filled one after the other they would cost 1.5");
 }
 
 TEST_CASE("a pod that is not applied yet is planned for like one that waits") {

@@ -30,11 +30,11 @@ void add_pods(scheduling::Snapshot& snapshot, const std::string& name, int count
         snapshot.pods.push_back(PodBuilder(name + "-" + std::to_string(i), cpu, memory));
 }
 
-std::int64_t price_of(const scheduling::Result& result) {
-    std::int64_t price = 0;
+double price_of(const scheduling::Result& result) {
+    double price = 0;
     for (const auto& claim : result.claims)
-        price += api::v1alpha1::cost_in_mib(claim.cpu_cores, claim.memory_mib);
-    return price / kGiB;
+        price += scheduling::Prices().of({claim.cpu_cores, claim.memory_mib});
+    return price;
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("pods that need CPUs are not given the memory of the largest machines"
     CHECK(result.unplaced.empty());
     // 64 cores, two GiB beside each: 8 machines of 8/16, or as many of its halves. The largest cost 512.
     CHECK(price_of(result) == 64 * 4 + 64 * 2);
-    CHECK(result.price.machines == price_of(result) * kGiB);
+    CHECK(result.price.machines == price_of(result));
     CHECK(result.price.least == result.price.machines);
     CHECK(result.price.simple > result.price.machines);
 }
@@ -109,4 +109,40 @@ TEST_CASE("the cheaper set stands where it has room: a size that no host can tak
     CHECK(result.unplaced.empty());
     for (const auto& claim : result.claims) CHECK(claim.cpu_cores <= 4);
     CHECK(price_of(result) == 24 * 4 + 24 * 2);
+}
+
+TEST_CASE("stated prices decide: where memory costs nothing the fewest CPUs are taken") {
+    auto cluster = fixed_sizes();
+    cluster.pools[0].prices = {1, 0, 0};
+    add_pods(cluster, "cache", 15, "500m", "3Gi");
+    const auto result = solve(cluster);
+    CHECK(result.unplaced.empty());
+    CHECK(result.price.is_stated);
+    // 45 GiB: 12 cores with 4 GiB each, where two GiB for each would take twice as many.
+    CHECK(result.price.machines == 12);
+}
+
+TEST_CASE("a price of each machine makes fewer and larger ones cheaper") {
+    auto cluster = fixed_sizes();
+    add_pods(cluster, "web", 8, "1", "1500Mi");
+    const auto split = solve(cluster);
+    cluster.pools[0].prices.machine = 100;
+    const auto whole = solve(cluster);
+    CHECK(whole.unplaced.empty());
+    CHECK(whole.claims.size() == 1);
+    CHECK(whole.price.machines == price_of(whole) + 100);
+    CHECK(split.price.machines < whole.price.machines);
+    CHECK_FALSE(split.price.is_stated);
+}
+
+TEST_CASE("of pools of equal weight the one whose machine costs less is taken, whatever its size") {
+    auto cluster = fixed_sizes();
+    cluster.pools.push_back(cluster.pools[0]);
+    cluster.pools[1].name = "old-hardware";
+    cluster.pools[1].shapes = {shape(16, 64)};
+    cluster.pools[1].prices = {0.1, 0.01, std::nullopt};
+    add_pods(cluster, "web", 1, "1", "1Gi");
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].pool == 1);
 }
