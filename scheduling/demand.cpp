@@ -24,12 +24,18 @@ double share(std::int64_t wanted, std::int64_t largest) {
     return largest > 0 ? static_cast<double>(wanted) / static_cast<double>(largest) : 0;
 }
 
+// Who may stand on few nodes only has to choose before the others have filled them.
 std::int32_t apartness(const api::PodSpec& pod) {
     const auto& affinity = pod.affinity;
     if (affinity && affinity->podAntiAffinity &&
         !affinity->podAntiAffinity->requiredDuringSchedulingIgnoredDuringExecution.empty())
-        return 2;
-    return pod.topologySpreadConstraints.empty() ? 0 : 1;
+        return 3;
+    const auto& spreads = *pod.topologySpreadConstraints;
+    const bool is_required = std::ranges::any_of(spreads, [](const auto& constraint) {
+        return constraint.whenUnsatisfiable == api::UnsatisfiableConstraintAction::DoNotSchedule;
+    });
+    if (is_required) return 2;
+    return spreads.empty() ? 0 : 1;
 }
 
 Demand demand_of(const std::shared_ptr<const api::Pod>& shared, PodClasses& classes, const Amounts& largest) {

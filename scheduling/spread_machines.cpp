@@ -68,9 +68,12 @@ std::vector<std::size_t> machine_counts_to_try(const Snapshot& snapshot, const R
     // Pods that wait for machines which are coming need no others.
     if (!snapshot.nodes.empty()) counts.push_back(0);
     auto count = least_machines(snapshot, result);
-    while (counts.size() < kMostTries && kFewEnough * static_cast<double>(count) < launched) {
+    // Seldom all machines can be full; much more than the next few seldom helps.
+    for (std::size_t part = 16;
+         counts.size() < kMostTries && kFewEnough * static_cast<double>(count) < launched;
+         part = std::max<std::size_t>(part / 2, 4)) {
         counts.push_back(count);
-        count += std::max<std::size_t>(1, count / 4);
+        count += std::max<std::size_t>(1, count / part);
     }
     return counts;
 }

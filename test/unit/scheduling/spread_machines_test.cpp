@@ -80,6 +80,24 @@ TEST_CASE("a node that is full and has none of them keeps pods of a spread to on
     CHECK(result.claims.size() == 5);
 }
 
+TEST_CASE("larger pods that only prefer a spread do not fill the machines of those that require one") {
+    auto cluster = spread_pods(kHostname, 0);
+    cluster.preferences = scheduling::Preferences::where_free;
+    for (int i = 0; i < 64; ++i) {
+        const bool is_required = i % 2 == 0;
+        const std::string app = is_required ? "hard" : "soft";
+        PodBuilder pod(app + std::to_string(i), is_required ? "400m" : "500m", "512Mi");
+        pod.label("app", app).spread_over(kHostname);
+        if (!is_required)
+            pod.pod.spec.topologySpreadConstraints->back().whenUnsatisfiable =
+                api::UnsatisfiableConstraintAction::ScheduleAnyway;
+        cluster.pods.push_back(pod);
+    }
+    const auto result = solve(cluster);
+    CHECK(result.unplaced.empty());
+    CHECK(result.claims.size() <= 5);
+}
+
 TEST_CASE("1,100 small pods of many kinds share machines") {
     auto cluster = snapshot();
     add_places(cluster, {"host-b", "host-c"});
