@@ -33,6 +33,8 @@ void describe_offer(scheduling::Pool& entry, const NodeSmithPool& pool, const No
                     const std::string& template_hash) {
     const auto& machine = pool.spec.machineTemplate;
     entry.prices = prices_of(pool);
+    if (provider && provider->spec.proxmox)
+        entry.memory_overhead_mib = provider->spec.proxmox->vmMemOverheadMiB;
     entry.reserved = pool.status.learnedReserved.value_or(machine.systemReserved);
     entry.extended_resources = machine.extendedResources;
     entry.pods_per_node = pods_per_node(stated_pods(pool), 0);

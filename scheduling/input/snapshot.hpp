@@ -78,6 +78,7 @@ struct Pool {
     api::v1alpha1::FlexibleSize flexible;              // their bounds
     std::int64_t pods_per_node = kDefaultPodsPerNode;  // of flexible machines
     api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
+    std::int64_t memory_overhead_mib = 0;               // that Nodes show beyond the size of their machine
     Prices prices;
     std::optional<std::int64_t> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as unbounded
     api::ResourceList extended_resources;               // beyond those above

@@ -15,9 +15,10 @@ double price_of_nodes(const scheduling::Snapshot& snapshot, const std::vector<st
     double price = 0;
     for (const auto index : nodes) {
         const auto& node = snapshot.nodes[index];
+        if (!node.pool) continue;
+        const auto& pool = snapshot.pools[*node.pool];
         const auto size = size_of(*node.node);
-        const auto prices = node.pool ? snapshot.pools[*node.pool].prices : scheduling::Prices();
-        price += prices.of({size.cpuCores, size.memoryMiB});
+        price += pool.prices.of({size.cpuCores, size.memoryMiB - pool.memory_overhead_mib});
     }
     return price;
 }

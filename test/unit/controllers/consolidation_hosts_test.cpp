@@ -72,3 +72,37 @@ TEST_CASE("a host is not given up for one that may turn out to be as large") {
     without_large.places.back().free_machines = 0;
     CHECK(nodes_that_go(without_large, search) == 1);
 }
+
+TEST_CASE("what is saved is the price: what costs nothing is no reason, what is dear is one") {
+    Search search;
+    search.candidates = {0};
+    auto snapshot = rack();
+    auto& prices = snapshot.pools[0].prices;
+    SECTION("each machine costs the same") {
+        prices = {0, 0, 10};
+        CHECK(nodes_that_go(snapshot, search) == 0);
+    }
+    SECTION("memory costs nothing") {
+        prices = {1, 0, 0};
+        CHECK(nodes_that_go(snapshot, search) == 1);
+    }
+}
+
+// Found by the simulation: a machine was replaced by its like, again and again.
+TEST_CASE("memory that a Node shows beyond its machine's size is nothing to save") {
+    Search search;
+    search.candidates = {0};
+    scheduling::Snapshot snapshot;
+    snapshot.pools.push_back(pool("virtual"));
+    snapshot.places.push_back(place("host"));
+    snapshot.pools[0].prices.cpu_core = 0;
+    snapshot.pools[0].shapes = {{"only", 4, 1536}};
+    snapshot.nodes = {node("used", "4", "2Gi")};
+    snapshot.nodes[0].pool = 0;
+    auto& used = edit(snapshot.nodes[0]);
+    used.status.capacity = used.status.allocatable;
+    snapshot.nodes[0].pods = {PodBuilder("web", "1", "512Mi").owner("ReplicaSet", "r")};
+    CHECK(nodes_that_go(snapshot, search) == 1);
+    snapshot.pools[0].memory_overhead_mib = 512;
+    CHECK(nodes_that_go(snapshot, search) == 0);
+}
