@@ -1,5 +1,7 @@
 #include "providers/proxmox/ensurer.hpp"
 
+#include <utility>
+
 #include "base/log.hpp"
 #include "providers/proxmox/cluster/needed_rights.hpp"
 #include "providers/proxmox/config/creation.hpp"
@@ -91,6 +93,11 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         // It may have ended long ago: its host may have been down since, and the machine may be none of ours
         // any more.
         if (status.outcome == TaskOutcome::succeeded && !is_followed) decision.step = EnsureStep::look;
+        if (decision.step != EnsureStep::try_again)
+            paused_after_.erase(spec.identity.system_uuid);
+        else if (std::exchange(paused_after_[spec.identity.system_uuid], spec.record.task) ==
+                 spec.record.task)
+            decision.step = EnsureStep::look;
     }
     if (decision.step == EnsureStep::look) {
         std::optional<ProxmoxError> unanswered;
@@ -203,7 +210,10 @@ asio::awaitable<EnsureResult> Ensurer::act(MachineSpec spec, EnsureDecision deci
 
 asio::awaitable<EnsureResult> Ensurer::pause(MachineSpec spec, std::string message) {
     const auto wait = pauses_.begin(spec.identity.system_uuid);
-    auto result = co_await progress(std::move(spec), MachineState::creating, "", std::move(message));
+    // What has begun to make the machine may be the only proof of whose it is.
+    const bool is_proof = began_creation(spec.record.task, client_.user(), vmid_of(spec.record.machine_id));
+    const auto task = is_proof ? spec.record.task : std::string();
+    auto result = co_await progress(std::move(spec), MachineState::creating, task, std::move(message));
     std::get<Machine>(result).retry_after = wait;
     co_return result;
 }

@@ -76,6 +76,8 @@ private:
     Tasks& tasks_;
     StaleLocks locks_;
     GrowingPauses pauses_;
+    // The failed task on record for which this process has paused already, by SMBIOS UUID.
+    std::map<std::string, std::string> paused_after_;
     // What this process has placed and asked nothing for yet, by SMBIOS UUID: it need not be looked for.
     std::map<std::string, MachineRecord> untouched_;
 };

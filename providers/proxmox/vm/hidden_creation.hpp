@@ -10,7 +10,7 @@
 namespace providers::proxmox {
 
 // The ID on record is taken by a VM that cannot be seen: a creation of ours under this ID is known, and the
-// last one died. A clone's task bears its template's ID, so only the record tells of it. Throws ProxmoxError.
+// last one died, or failed without quorum. A clone's task bears its template's ID, so only the record tells of it. Throws ProxmoxError.
 asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRecord record);
 
 // What a person has to do.

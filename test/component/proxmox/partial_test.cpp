@@ -223,6 +223,34 @@ TEST_CASE("A creation that died before its VM could be seen is told of, and ends
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
 }
 
+TEST_CASE("A creation that lost the quorum before its VM could be seen is told of, too") {
+    Lab lab(world_with_pool_rights());
+    use_pool(lab);
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto first = spec.record.machine_id;
+    lab.step(spec);
+    lab.simulator.cluster().is_partitioned = true;
+    const auto calm = lab.clock.now() + 3min;
+    std::optional<AttemptFailed> failure;
+    for (int calls = 0; calls < 200 && !failure; ++calls) {
+        const auto result = lab.ensure(spec);
+        if (const auto* failed = std::get_if<AttemptFailed>(&result)) failure = *failed;
+        if (const auto* machine = std::get_if<Machine>(&result)) spec.record = machine->record;
+        if (calls == 20) lab.restart();
+        lab.wait(3s);
+        if (lab.clock.now() > calm) lab.simulator.cluster().is_partitioned = false;
+    }
+    REQUIRE(failure);
+    CHECK(failure->reason == "CreateFailed");
+    CHECK_THAT(failure->message, Catch::StartsWith("VM " + first + " on ") && Contains("qm unlock"));
+    const auto removal = lab.destroy(spec);
+    REQUIRE(std::holds_alternative<RemovalBlocked>(removal));
+    CHECK(std::get<RemovalBlocked>(removal).reason == "Locked");
+    lab.simulator.cluster().world.machines.erase(std::stoi(first));
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
 TEST_CASE("A blank machine without tags is listed, so that it is found when its claim is gone") {
     Lab lab(world_with_pool_rights());
     lab.config.spec.proxmox->vmIDRange.reset();
