@@ -60,6 +60,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
       providers(context, instances),
       pools(context, reservations),
       provisioning(context, reservations, [this] { return may_mutate(); }),
+      nominator(context),
       claims(context, instances, reservations, drainer, boot_data, machine_reports, disruption_reports,
              executor()),
       disruption(
@@ -79,6 +80,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     add("provider", providers, 4);
     add("pool", pools, 1);
     add("provisioning", provisioning, 1);
+    add("nomination", nominator, 4);
     add("claim", claims, settings.concurrent_claims);
     add("disruption", disruption, 1);
     add("host", hosts, kConcurrentHosts);

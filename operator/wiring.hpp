@@ -14,6 +14,7 @@
 #include "controllers/host_reconciler.hpp"
 #include "controllers/pool_reconciler.hpp"
 #include "controllers/provider_reconciler.hpp"
+#include "controllers/provisioning/nominator.hpp"
 #include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/services/host_inventory.hpp"
@@ -66,6 +67,7 @@ struct Wiring {
     controllers::ProviderReconciler providers;
     controllers::PoolReconciler pools;
     controllers::ProvisioningReconciler provisioning;
+    controllers::Nominator nominator;
     controllers::ClaimReconciler claims;
     controllers::DisruptionReconciler disruption;
     controllers::HostReconciler hosts;

@@ -48,6 +48,8 @@ struct ControlPlaneSpec {
     ClusterHealth health;
     // Pods of lower priority are expendable: nothing is launched for them, and they keep no node.
     std::int32_t ignorePodsBelowPriority = kIgnorePodsBelowPriority;
+    // The scheduler is told which pods a new Node is for.
+    bool nominate = true;
     // Preferred affinity and anti-affinity, and spreads with ScheduleAnyway.
     Preferences preferences = Preferences::WhereFree;
     std::optional<Bootstrap> bootstrap;  // for pools that have none

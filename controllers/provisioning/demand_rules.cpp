@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/provisioning/freed_room.hpp"
+#include "controllers/provisioning/nomination.hpp"
 #include "controllers/state/pool_counts.hpp"
 #include "kube/controller.hpp"
 
@@ -64,8 +65,12 @@ DemandRules demand_rules(const Informers& informers, const PodPointers& unschedu
     rules.expendable_below = expendable_below(informers.control_planes.store().all());
     rules.kind_of = [&informers](const api::Pod& pod) { return kind_of(informers, pod); };
     std::set<std::string> nominated;
-    for (const auto& pod : unschedulable)
-        if (!pod->status.nominatedNodeName.empty()) nominated.insert(pod->status.nominatedNodeName);
+    for (const auto& pod : unschedulable) {
+        if (is_told_of_its_machine(informers, *pod))
+            rules.told_of_their_machine.insert(pod->metadata.uid);
+        else if (!pod->status.nominatedNodeName.empty())
+            nominated.insert(pod->status.nominatedNodeName);
+    }
     if (unschedulable.empty()) return rules;
     rules.kinds = launches_by_kind(informers, now);
     rules.look_again = next_report(informers, now);

@@ -22,6 +22,8 @@ struct DemandRules {
     // Nodes on which the scheduler makes room for a pod by preemption, but that will have none: they leave,
     // or their pods did not end in time.
     std::set<std::string> void_nominations;
+    // UIDs of pods that are nominated for a machine of their own: they wait as before.
+    std::set<std::string> told_of_their_machine;
     std::optional<api::Time> look_again;  // when time alone changes what follows from these
 };
 

@@ -11,7 +11,8 @@ bool is_nobodys_demand(const api::Pod& pod, const Nodes& nodes, const DemandRule
     if (owner && owner->kind == "DaemonSet") return true;
     const auto& nominated = pod.status.nominatedNodeName;
     return !nominated.empty() && nodes.contains({"", nominated}) &&
-           !rules.void_nominations.contains(nominated);
+           !rules.void_nominations.contains(nominated) &&
+           !rules.told_of_their_machine.contains(pod.metadata.uid);
 }
 
 bool is_expendable(const api::Pod& pod, const DemandRules& rules) {

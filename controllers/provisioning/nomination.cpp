@@ -1,0 +1,121 @@
+#include "controllers/provisioning/nomination.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "controllers/cache/membership.hpp"
+#include "controllers/provisioning/freed_room.hpp"
+#include "controllers/provisioning/past_launches.hpp"
+#include "controllers/provisioning/predictions.hpp"
+#include "controllers/state/claim_factory.hpp"
+#include "controllers/state/claim_state.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "controllers/state/node_search.hpp"
+#include "kube/controller.hpp"
+
+namespace controllers::provisioning {
+
+namespace {
+
+const NodeSmithControlPlane* manager_of_claim(const Informers& informers, const NodeSmithClaim& claim) {
+    return manager_of({claim.metadata.namespace_, claim.spec.poolRef},
+                      informers.control_planes.store().all());
+}
+
+// Nothing is written for a pool that nobody manages, or whose manager only looks or rests.
+bool may_write(const NodeSmithControlPlane* manager) {
+    return manager && manager->spec.mode == api::v1alpha1::Mode::Active;
+}
+
+// Until when the scheduler may take it; nullopt: its machine is not in service yet.
+std::optional<api::Time> patience_of(const NodeSmithClaim& claim) {
+    const auto since = api::true_since(claim.status.conditions, conditions::kInitialized);
+    return since ? std::optional(api::Time(since->at + kSchedulerPatience)) : std::nullopt;
+}
+
+// A place to be told of, although its Node may not be Ready yet: the sooner the scheduler knows, the fewer
+// others it puts there.
+bool holds(const Informers& informers, const NodeSmithClaim& claim, api::Time now) {
+    if (!disruption::is_staying(claim) || claim::is_leaving(claim)) return false;
+    const auto node = claim::noted_node(informers, claim);
+    if (!node || node->metadata.deletionTimestamp || node->spec.unschedulable ||
+        disruption::has_leaving_taint(*node))
+        return false;
+    const auto patience = patience_of(claim);
+    return !patience || now < *patience;
+}
+
+// The scheduler may be making room there for the pod by preemption: a nomination of its own by then.
+bool is_anything_ending(const Informers& informers, const std::string& node) {
+    const auto pods = informers.pods.store().by_index(kPodsByNode, node);
+    return std::ranges::any_of(
+        pods, [](const PodPointer& pod) { return pod->metadata.deletionTimestamp.has_value(); });
+}
+
+bool is_newer(const NodeSmithClaim& one, const NodeSmithClaim& other) {
+    const auto age = [](const NodeSmithClaim& claim) {
+        return std::tuple(claim.metadata.creationTimestamp, claim.metadata.name);
+    };
+    return age(one) > age(other);
+}
+
+bool names_pod(const NodeSmithClaim& claim, const std::string& pod_uid) {
+    const auto uids = bought_for(claim);
+    return std::ranges::find(uids, pod_uid) != uids.end();
+}
+
+// The claim is gone with its Node, and the pool still knows that one was bought for this pod.
+bool is_of_gone_machine(const Informers& informers, const api::Pod& pod) {
+    if (informers.nodes.store().get({"", pod.status.nominatedNodeName})) return false;
+    for (const auto& [key, pool] : informers.pools.store().all()) {
+        const auto launches = past_launches(*pool);
+        const bool any = std::ranges::any_of(launches, [&pod](const PastLaunch& launch) {
+            return std::ranges::find(launch.pod_uids, pod.metadata.uid) != launch.pod_uids.end();
+        });
+        if (any) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool is_told_of_its_machine(const Informers& informers, const api::Pod& pod) {
+    const auto& nominated = pod.status.nominatedNodeName;
+    if (nominated.empty()) return false;
+    const auto claims = informers.claims.store().by_index(kClaimsByNode, nominated);
+    return std::ranges::any_of(
+        claims, [&pod](const ClaimPointer& claim) { return names_pod(*claim, pod.metadata.uid); });
+}
+
+Nomination nomination(const Informers& informers, const api::Pod& pod, const ClaimPointers& bought,
+                      const std::string& told, api::Time now) {
+    Nomination result;
+    if (!is_unschedulable(pod)) return result;
+    const NodeSmithClaim* wanted = nullptr;
+    bool may_clear = bought.empty();
+    for (const auto& claim : bought) {
+        const auto* manager = manager_of_claim(informers, *claim);
+        if (!may_write(manager)) continue;
+        may_clear = true;
+        if (!manager->spec.nominate || !holds(informers, *claim, now)) continue;
+        if (!wanted || is_newer(*claim, *wanted)) wanted = claim.get();
+    }
+    if (wanted) result.until = patience_of(*wanted);
+    const auto& current = pod.status.nominatedNodeName;
+    const auto name = wanted ? wanted->status.nodeName : std::string();
+    if (current == name) return result;
+    if (current.empty()) {
+        if (told != name) result.node = name;
+        return result;
+    }
+    const bool is_ours =
+        current == told || is_told_of_its_machine(informers, pod) || is_of_gone_machine(informers, pod);
+    if (!is_ours || !may_clear) return result;
+    if (is_anything_ending(informers, current))
+        result.until = kube::sooner(result.until, api::Time(now.at + kEndingPatience));
+    else
+        result.node = name;
+    return result;
+}
+
+}  // namespace controllers::provisioning

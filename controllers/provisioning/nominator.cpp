@@ -1,0 +1,150 @@
+#include "controllers/provisioning/nominator.hpp"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "base/log.hpp"
+#include "bootstrap/cluster_info.hpp"
+#include "controllers/provisioning/nomination.hpp"
+#include "controllers/state/claim_factory.hpp"
+#include "controllers/state/disruption_state.hpp"
+#include "kube/client.hpp"
+
+namespace controllers::provisioning {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kClaimsByPod = "bought-for";  // UIDs of pods
+constexpr base::Duration kVersionKnownFor = std::chrono::hours{1};
+// A right that lacks is given by people.
+constexpr base::Duration kSilence = std::chrono::minutes{10};
+constexpr int kForbidden = 403;
+
+// What of a claim and of a Node decides whether pods are told of it.
+auto place_of_claim(const NodeSmithClaim& claim) {
+    return std::tuple(claim.status.nodeName, disruption::is_staying(claim),
+                      api::is_true(claim.status.conditions, conditions::kRegistered),
+                      api::is_true(claim.status.conditions, conditions::kInitialized));
+}
+auto usability_of_node(const api::Node& node) {
+    return std::tuple(node.spec.unschedulable, node.metadata.deletionTimestamp,
+                      disruption::has_leaving_taint(node));
+}
+
+const std::string& nominated(const api::Pod& pod) {
+    return pod.status.nominatedNodeName;
+}
+
+}  // namespace
+
+Nominator::Nominator(const Context& context)
+    : InContext(context),
+      written_(context.metrics.counter("kubenodesmith_nominations_total",
+                                       "Writes of status.nominatedNodeName of pods, by what they did",
+                                       {"action"})) {
+    informers_.claims.store().add_index(kClaimsByPod, bought_for);
+}
+
+void Nominator::subscribe(kube::WorkQueue& queue) {
+    kube::watch(informers_.pods).changed(is_unschedulable, nominated).when(is_unschedulable).enqueue(queue);
+    kube::watch(informers_.pods).ceased(is_unschedulable).call([this](const api::Pod& pod) {
+        told_.erase(pod.metadata.uid);
+    });
+    kube::watch(informers_.claims)
+        .changed(place_of_claim)
+        .enqueue(queue, [this](const NodeSmithClaim& claim) { return waiting_pods_of(claim); });
+    kube::watch(informers_.nodes).changed(usability_of_node).enqueue(queue, [this](const api::Node& node) {
+        auto keys = waiting_pods_told_of(node.metadata.name);
+        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
+            std::ranges::move(waiting_pods_of(*claim), std::back_inserter(keys));
+        return keys;
+    });
+    kube::watch(informers_.control_planes)
+        .changed(&NodeSmithControlPlane::spec)
+        .enqueue(queue, [this](const NodeSmithControlPlane&) {
+            return kube::keys_of(unschedulable_pods(informers_));
+        });
+}
+
+kube::Keys Nominator::waiting_pods_of(const NodeSmithClaim& claim) const {
+    kube::Keys keys;
+    const auto waiting = unschedulable_pods(informers_);
+    if (waiting.empty()) return keys;
+    const auto uids = bought_for(claim);
+    for (const auto& pod : waiting)
+        if (std::ranges::find(uids, pod->metadata.uid) != uids.end()) keys.push_back(api::key_of(*pod));
+    return keys;
+}
+
+kube::Keys Nominator::waiting_pods_told_of(const std::string& node) const {
+    kube::Keys keys;
+    for (const auto& pod : unschedulable_pods(informers_))
+        if (nominated(*pod) == node) keys.push_back(api::key_of(*pod));
+    return keys;
+}
+
+asio::awaitable<kube::Result> Nominator::reconcile(kube::ObjectKey key) {
+    kube::Result result;
+    auto pod = informers_.pods.store().get(key);
+    if (!pod) co_return result;
+    const auto now = api::Time(clock_.wall_now());
+    const auto told = told_.find(pod->metadata.uid);
+    const auto wanted =
+        nomination(informers_, *pod, informers_.claims.store().by_index(kClaimsByPod, pod->metadata.uid),
+                   told == told_.end() ? std::string() : told->second, now);
+    if (wanted.until) result.requeue_after = wanted.until->at - now.at;
+    if (!wanted.node) co_return result;
+    if (clock_.now() < silent_until_) {
+        result.requeue_after = silent_until_ - clock_.now();
+        co_return result;
+    }
+    const bool served = co_await is_served();
+    if (!served) co_return kube::Result();
+    const bool allowed = co_await write(std::move(pod), *wanted.node);
+    if (!allowed) result.requeue_after = kSilence;
+    co_return result;
+}
+
+asio::awaitable<bool> Nominator::is_served() {
+    if (server_ && clock_.now() - server_->asked < kVersionKnownFor) co_return server_->takes_nominations;
+    const auto version = co_await client_.get_json("/version");
+    const auto minor = version ? bootstrap::minor_version(*version) : 0;
+    server_ = Server{minor >= kFirstMinorWithNominations, clock_.now()};
+    co_return server_->takes_nominations;
+}
+
+// Fails if the pod is another one, or anybody wrote it meanwhile: then its event leads here again.
+asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
+    const auto& metadata = pod->metadata;
+    json::object status;
+    status["nominatedNodeName"] = node.empty() ? json::value(nullptr) : json::value(node);
+    kube::Patch patch;
+    patch.body = json::object{
+        {"metadata", json::object{{"uid", metadata.uid}, {"resourceVersion", metadata.resourceVersion}}},
+        {"status", std::move(status)}};
+    try {
+        auto written = co_await client_.patch_status<api::Pod>(api::key_of(*pod), std::move(patch));
+        // A process that dies before this line finds its value by the claim.
+        if (node.empty())
+            informers_.pods.observe(std::move(written));
+        else if (is_unschedulable(written)) {
+            told_[metadata.uid] = node;
+            informers_.pods.observe(std::move(written));
+        }
+    } catch (const kube::ApiError& error) {
+        if (error.code != kForbidden) throw;
+        base::log::warning("no right to tell the scheduler which pods new nodes are for",
+                           {{"error", error.what()}});
+        silent_until_ = clock_.now() + kSilence;
+        co_return false;
+    }
+    written_.with({node.empty() ? "cleared" : "nominated"}).add();
+    co_return true;
+}
+
+}  // namespace controllers::provisioning
