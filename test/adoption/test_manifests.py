@@ -44,7 +44,7 @@ POLICIES = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
 def test_chart_and_kustomize_have_the_same_admission_policies():
     policies = lambda documents: {key: d["spec"] for key, d in by_kind(documents, *POLICIES).items()}
     chart, config = policies(template()), policies(kustomize("config/default"))
-    assert chart == config and len(config) == 4
+    assert chart == config and len(config) == 6
     for kind, _, name in config:
         if kind == "ValidatingAdmissionPolicyBinding":
             assert config[(kind, None, name)] == {"policyName": name, "validationActions": ["Deny"]}

@@ -36,6 +36,11 @@ def test_pods_become_machines_and_machines_leave(stack):
     assert not stack.bootstrap_tokens()
 
 
+def test_the_scheduler_of_that_version_is_told_nothing(stack):
+    assert not [event for event in stack.audit() if event["verb"] == "patch" and event["objectRef"]["resource"] == "pods"]
+    assert "right to tell the scheduler" not in stack.operator.log.read_text()
+
+
 def test_kubeadm_of_that_version_reads_what_a_machine_was_given(stack):
     stack.apply(manifests.claim("by-hand"))
     wait_for("a Ready claim", lambda: [c for c in stack.claims() if is_true(c, "Ready")])

@@ -96,6 +96,13 @@ std::unique_ptr<base::Random> World::random_for(const std::string& purpose) cons
     return fake::make_seeded_random(seed ^ hash(purpose));
 }
 
+// In every fourth seed the scheduler is told nothing.
+void World::draw_nominations(base::Random& random) {
+    Dice dice(random);
+    if (dice.chance(0.15)) server.options().minor = static_cast<int>(dice.between(31, 34));
+    if (dice.chance(0.1)) scenario.control_plane.spec.nominate = false;
+}
+
 void World::populate() {
     for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace, kTenants})
         server.put(a_namespace(name));
@@ -103,6 +110,7 @@ void World::populate() {
     server.put(scenario.credentials);
     if (!scenario.bare_metal.empty()) server.put(scenario.bmc_credentials);
     draw_host_lock(scenario, *random_for("host lock"));
+    draw_nominations(*random_for("nominations"));
     const auto broken = random_for("broken fields");
     for (auto& host : scenario.bare_metal) {
         break_fields(host.profile, *broken);

@@ -77,6 +77,7 @@ public:
 
 private:
     void populate();
+    void draw_nominations(base::Random& random);
 
     std::uint64_t changes_ = 0;
     std::vector<ProxmoxObserver> proxmox_observers_;

@@ -160,7 +160,7 @@ base::HttpResponse ApiServer::handle(const base::HttpRequest& request) {
 
 // An APIResourceList, with the names only; or the server's version.
 std::optional<json::object> ApiServer::discover(const std::string& path) const {
-    if (path == "/version") return json::object{{"major", "1"}, {"minor", "36"}};
+    if (path == "/version") return json::object{{"major", "1"}, {"minor", std::to_string(options_.minor)}};
     json::array resources;
     for (const auto& resource : options_.custom_resources) {
         if (path == "/apis/" + resource.api_version()) resources.push_back({{"name", resource.plural}});

@@ -93,7 +93,7 @@ def test_a_claim(cluster):
 
 def test_a_control_plane(cluster):
     assert created(cluster, "NodeSmithControlPlane") == {
-        "mode": "Active", "ignorePodsBelowPriority": -10, "preferences": "WhereFree",
+        "mode": "Active", "ignorePodsBelowPriority": -10, "nominate": True, "preferences": "WhereFree",
         "rateLimits": {"maxCreationsPerHour": 0, "maxRemovalsPerHour": 0},
         "batching": {"idleDuration": "1s", "maxDuration": "10s"},
         "limits": {"maxNodes": 0, "cpuCores": 0, "memoryMiB": 0},

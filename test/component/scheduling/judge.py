@@ -21,6 +21,8 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 # A node that only probes can be placed on: it offers nothing else and lies in no topology domain.
 BARRIER = "barrier"
+# While a kubelet starts.
+NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
 class Api:
@@ -158,7 +160,7 @@ class Judge:
         self._make_barrier()
 
     def judge(self, workload):
-        """A verdict: what the scheduler did with our plan, steered and left to itself."""
+        """A verdict: what the scheduler did with our plan: steered, left to itself, and told whom the machines are for."""
         label = f"workload%3Dw{workload['seed']}"
         self._make_nodes(workload, ready=True)
         for storage_class in workload["classes"]:
@@ -166,6 +168,7 @@ class Judge:
         verdict = {"seed": workload["seed"], "features": workload["features"]}
         self._steered(workload, verdict)
         self._left_alone(workload, verdict)
+        self._told(workload, verdict)
         # The scheduler knows of this, as of all that is done to nodes, before the next workload's pods exist.
         self.api.call("DELETE", f"/api/v1/nodes?labelSelector={label}")
         self.api.call("DELETE", f"/apis/storage.k8s.io/v1/csinodes?labelSelector={label}")
@@ -174,10 +177,10 @@ class Judge:
     def _each(self, function, items):
         list(self.threads.map(function, items))
 
-    def _make_nodes(self, workload, ready):
-        """Those that are ready, or those that were bought or are coming."""
+    def _make_nodes(self, workload, ready, joining=False):
+        """Those that are ready, or those that were bought or are coming; joining: their kubelets still start."""
         entries = [entry for entry in workload["nodes"] if entry["ready"] == ready]
-        self._each(lambda entry: self._make_node(workload["seed"], entry), entries)
+        self._each(lambda entry: self._make_node(workload["seed"], entry, [NOT_READY] if joining else []), entries)
         self._wait_until_nodes_are_known()
 
     def _make_barrier(self):
@@ -187,7 +190,7 @@ class Judge:
                        "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}]}})
         self.api.merge(f"/api/v1/nodes/{BARRIER}", {"spec": {"taints": [{"key": BARRIER, "effect": "NoSchedule"}]}})
 
-    def _make_node(self, seed, entry):
+    def _make_node(self, seed, entry, more_taints):
         node = copy.deepcopy(entry["node"])
         name = node["metadata"]["name"]
         node["metadata"]["labels"] |= {"workload": f"w{seed}", "test-ready": str(entry["ready"])}
@@ -200,7 +203,7 @@ class Judge:
                 driver["nodeID"] = name
             self.api.post("/apis/storage.k8s.io/v1/csinodes", entry["csi"])
         # Admission adds node.kubernetes.io/not-ready.
-        self.api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": node.get("spec", {}).get("taints", [])}})
+        self.api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": node.get("spec", {}).get("taints", []) + more_taints}})
 
     # The scheduler sees what happens to nodes in its order, and to pods likewise, but not nodes before pods. So the last that
     # happens to nodes is a label of the barrier, and when a pod that demands this label is placed, all before it is known, too.
@@ -217,7 +220,7 @@ class Judge:
         self.api.call("DELETE", f"/api/v1/namespaces/default/pods/{name}?gracePeriodSeconds=0")
         assert self.pods.wait(lambda known: name not in known, STARTUP_SECONDS), f"{name} is not gone"
 
-    def _begin(self, workload, prefix):
+    def _begin(self, workload, prefix, joining=False):
         """Life up to the machines' joining: what was there, then the pods that fit on ready nodes, then the machines.
         Returns the entries of the other pods, and the names of all with a promised place so far."""
         self._each(lambda volume: self._make_volume(prefix, volume), workload["volumes"])
@@ -228,7 +231,7 @@ class Judge:
             time.sleep(CACHES_SECONDS)
         now, entries = workload["pods"][:workload["now"]], workload["pods"][workload["now"]:]
         promised = self._steer(prefix, now)
-        self._make_nodes(workload, ready=False)
+        self._make_nodes(workload, ready=False, joining=joining)
         self._each(lambda pod: self._make_pod(prefix, pod), [pod for pod in workload["running"] if pod["spec"]["nodeName"] not in ready])
         return entries, promised
 
@@ -322,4 +325,23 @@ class Judge:
         names = [self._make_pod(prefix, waiting[name]) for name in workload["arrival"] if name in waiting]
         self.pods.wait(lambda known: all(self.pods.node(name) for name in names), PATIENCE_SECONDS)
         verdict["left_over"] = [f"{name}: {self.pods.refusal(name)}" for name in names if not self.pods.node(name)]
+        self._end()
+
+    def _told(self, workload, verdict):
+        """As left alone, but each waiting pod is nominated for the node that was bought for it while that node is not ready, as
+        the operator does. The nodes become ready one by one."""
+        prefix = f"t{workload['seed']}-"
+        entries, _ = self._begin(workload, prefix, joining=True)
+        waiting = {entry["pod"]["metadata"]["name"]: entry for entry in entries if "node" in entry}
+        arrived = [waiting[name] for name in workload["arrival"] if name in waiting]
+        names = [self._make_pod(prefix, entry["pod"]) for entry in arrived]
+        self._settle(names)
+        for entry, name in zip(arrived, names):
+            if not self.pods.node(name):
+                self.api.merge(self._path(prefix, entry["pod"]) + "/status", {"status": {"nominatedNodeName": entry["node"]}})
+        for entry in workload["nodes"]:
+            if not entry["ready"]:
+                self.api.merge(f"/api/v1/nodes/{entry['node']['metadata']['name']}", {"spec": {"taints": entry["node"].get("spec", {}).get("taints", [])}})
+        self.pods.wait(lambda known: all(self.pods.node(name) for name in names), PATIENCE_SECONDS)
+        verdict["left_over_though_told"] = [f"{name}: {self.pods.refusal(name)}" for name in names if not self.pods.node(name)]
         self._end()

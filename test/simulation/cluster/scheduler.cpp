@@ -87,16 +87,40 @@ std::vector<Candidate> candidates(const ClusterSnapshot& view) {
     return result;
 }
 
+api::ResourceList Scheduler::held_there(const std::string& node, const api::Pod& pod) const {
+    api::ResourceList held;
+    for (const auto& [key, other] : view_.all<api::Pod>()) {
+        const bool goes_before = other->spec.priority.value_or(0) >= pod.spec.priority.value_or(0);
+        if (other->status.nominatedNodeName != node || !is_pending(*other) || !goes_before) continue;
+        if (other->metadata.uid == pod.metadata.uid) continue;
+        for (const auto& [name, amount] : requests_of(*other)) held[name] += amount;
+    }
+    return held;
+}
+
+// Of nominated pods only the resources count: what they ask of other pods is left out.
+std::optional<std::string> Scheduler::refuses(const Candidate& candidate, const std::vector<Candidate>& all,
+                                              const api::Pod& pod) const {
+    if (auto refusal = node_refuses(*candidate.node, pod)) return refusal;
+    const auto wanted = requests_of(pod);
+    if (auto refusal = lacks(candidate.free, wanted)) return refusal;
+    auto free = candidate.free;
+    for (const auto& [name, amount] : held_there(candidate.node->metadata.name, pod)) free[name] -= amount;
+    if (auto refusal = lacks(free, wanted)) return refusal;
+    return pods_refuse(candidate, all, pod);
+}
+
 Candidate* Scheduler::place(const api::Pod& pod, std::vector<Candidate>& candidates,
                             std::string& why_not) const {
+    const auto nominated = std::ranges::find_if(candidates, [&pod](const Candidate& candidate) {
+        return candidate.node->metadata.name == pod.status.nominatedNodeName;
+    });
+    if (nominated != candidates.end() && !refuses(*nominated, candidates, pod)) return &*nominated;
     Candidate* best = nullptr;
     std::tuple<std::int64_t, double> best_score;
     const auto wanted = requests_of(pod);
     for (auto& candidate : candidates) {
-        auto refusal = node_refuses(*candidate.node, pod);
-        if (!refusal) refusal = lacks(candidate.free, wanted);
-        if (!refusal) refusal = pods_refuse(candidate, candidates, pod);
-        if (refusal) {
+        if (const auto refusal = refuses(candidate, candidates, pod)) {
             why_not = *refusal;
             continue;
         }
@@ -142,6 +166,7 @@ void Scheduler::bind(const api::Pod& pod, const api::Node& node) {
     trace_.line("scheduler", "binds ", api::key_of(pod).str(), " to ", node.metadata.name);
     server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& bound) {
         bound.spec.nodeName = node.metadata.name;
+        bound.status.nominatedNodeName.clear();  // as the API server does when it binds
         api::set_condition(
             *bound.status.conditions,
             {std::string(api::conditions::kPodScheduled), api::ConditionStatus::True, "", "", {}},

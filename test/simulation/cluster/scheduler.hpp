@@ -1,6 +1,7 @@
 // A small kube-scheduler: binds pods to Nodes, or says in their status that no Node fits. Honours resources,
 // node selectors, required node affinity, taints, cordons, and what pods ask of each other (constraints.hpp).
-// Scores by what stays free, and before that by what the pod would like.
+// Scores by what stays free, and before that by what the pod would like. Tries first the Node that a pod is
+// nominated for, and keeps its room there from pods of no higher priority.
 #pragma once
 
 #include <map>
@@ -22,6 +23,11 @@ public:
 private:
     void schedule();
     Candidate* place(const api::Pod& pod, std::vector<Candidate>& candidates, std::string& why_not) const;
+    // Why the pod cannot run there; nullopt: it can.
+    std::optional<std::string> refuses(const Candidate& candidate, const std::vector<Candidate>& all,
+                                       const api::Pod& pod) const;
+    // What pending pods hold that are nominated for the Node, as far as they go before this one.
+    api::ResourceList held_there(const std::string& node, const api::Pod& pod) const;
     void bind(const api::Pod& pod, const api::Node& node);
     void refuse(const api::Pod& pod, const std::string& message);
 

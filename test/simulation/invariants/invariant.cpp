@@ -40,17 +40,29 @@ bool is_repaired(const NodeSmithClaim& claim) {
 
 std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
     std::vector<std::unique_ptr<Invariant>> all;
-    for (auto make : {one_machine_per_claim,     limits_hold,
-                      busy_nodes_live,           budgets_hold,
-                      others_machines_untouched, all_comes_to_rest,
-                      secrets_stay_secret,       never_buys_for_ever,
-                      status_tells_the_truth,    writes_fit_their_schemas,
-                      evicted_pods_run_again,    hosts_serve_one_claim,
-                      waiting_pods_are_served,   only_the_leader_writes,
-                      kept_machines_rest,        tokens_are_bound,
-                      nothing_is_hammered,       tenants_get_nothing,
-                      strangers_are_left_alone,  addresses_are_given_once,
-                      two_clusters_share_a_rack, names_are_free}) {
+    for (auto make : {one_machine_per_claim,
+                      limits_hold,
+                      busy_nodes_live,
+                      budgets_hold,
+                      others_machines_untouched,
+                      all_comes_to_rest,
+                      secrets_stay_secret,
+                      never_buys_for_ever,
+                      status_tells_the_truth,
+                      writes_fit_their_schemas,
+                      evicted_pods_run_again,
+                      hosts_serve_one_claim,
+                      waiting_pods_are_served,
+                      only_the_leader_writes,
+                      kept_machines_rest,
+                      tokens_are_bound,
+                      nothing_is_hammered,
+                      tenants_get_nothing,
+                      strangers_are_left_alone,
+                      addresses_are_given_once,
+                      two_clusters_share_a_rack,
+                      names_are_free,
+                      nominations_are_of_our_machines}) {
         all.push_back(make(stage));
     }
     if (stage.world.scenario.variety == Variety::of_users) all.push_back(nothing_is_wasted(stage));

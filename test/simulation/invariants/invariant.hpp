@@ -106,5 +106,6 @@ std::unique_ptr<Invariant> strangers_are_left_alone(const Stage& stage);
 std::unique_ptr<Invariant> addresses_are_given_once(const Stage& stage);
 std::unique_ptr<Invariant> two_clusters_share_a_rack(const Stage& stage);
 std::unique_ptr<Invariant> names_are_free(const Stage& stage);
+std::unique_ptr<Invariant> nominations_are_of_our_machines(const Stage& stage);
 
 }  // namespace simulation

@@ -41,12 +41,14 @@ public:
 struct Requests final : fake::Interference {
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
         if (on_request) on_request(request);
-        return std::nullopt;
+        return answer ? answer(request) : std::nullopt;
     }
     void after(const base::HttpRequest& request, base::HttpResponse&) override {
         if (on_effect) on_effect(request);
     }
     std::function<void(const base::HttpRequest&)> on_request;
+    std::function<std::optional<base::HttpResponse>(const base::HttpRequest&)>
+        answer;  // nullopt: the server's
     std::function<void(const base::HttpRequest&)> on_effect;
 };
 

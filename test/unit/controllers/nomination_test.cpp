@@ -1,0 +1,208 @@
+// The scheduler is told which pods a new Node was bought for: when, of whom, and when not.
+#include "controllers/provisioning/nomination.hpp"
+
+#include "controllers/provisioning/nominator.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/provisioning_world.hpp"
+
+using namespace std::chrono_literals;
+using objects::NodeSmithClaim;
+using objects::NodeSmithControlPlane;
+using objects::NodeSmithPool;
+
+namespace {
+
+constexpr auto kTarget = "/api/v1/namespaces/default/pods/pod-0/status";
+
+struct World : test::Cluster {
+    controllers::ProvisioningReconciler provisioning{
+        {informers, client, clock, events, metrics}, reservations, [this] { return may_mutate; }};
+    std::unique_ptr<controllers::Nominator> nominator = make_nominator();
+    std::vector<std::string> written;  // bodies of writes of the pod's status
+
+    explicit World(int minor = 35) {
+        server.options().minor = minor;
+        put_basics();
+        server.put(test::ProvisioningWorld::fixed_size_pool());
+        requests.on_effect = [this](const base::HttpRequest& request) {
+            if (request.method == "PATCH" && request.target.starts_with(kTarget))
+                written.push_back(request.body);
+        };
+        add("provisioning", provisioning);
+        add("nomination", *nominator);
+        start();
+        put_pending_pod("pod-0", "1500m");
+        run_for(5s);
+    }
+    ~World() { stop(); }
+
+    std::unique_ptr<controllers::Nominator> make_nominator() {
+        return std::make_unique<controllers::Nominator>(
+            controllers::Context{informers, client, clock, events, metrics});
+    }
+    NodeSmithClaim claim() {
+        const auto all = claims();
+        REQUIRE(all.size() == 1);
+        return all.front();
+    }
+    // Its machine is a Node, but does not serve yet.
+    void register_claim() {
+        join(claim());
+        server.edit<NodeSmithClaim>(api::key_of(claim()), [](NodeSmithClaim& edited) {
+            for (const auto* type : {"Initialized", "Ready"})
+                objects::set_condition(edited.status.conditions, type, api::ConditionStatus::False);
+        });
+        run_for(1s);
+    }
+    std::string told() { return server.get<api::Pod>({"default", "pod-0"}).value().status.nominatedNodeName; }
+    void say(const std::string& node) {
+        server.edit<api::Pod>({"default", "pod-0"},
+                              [&](api::Pod& pod) { pod.status.nominatedNodeName = node; });
+        run_for(1s);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a pod is told of the Node that was bought for it as soon as there is one, once") {
+    World world;
+    CHECK(world.told().empty());
+    world.register_claim();
+    CHECK(world.told() == world.claim().metadata.name);
+    world.say("");  // whoever takes it away has his reasons
+    world.run_for(5min);
+    CHECK(world.told().empty());
+    CHECK(world.written.size() == 1);
+    CHECK(world.claims().size() == 1);
+}
+
+TEST_CASE("a nomination is a patch of that field alone, of that pod as it was seen") {
+    World world;
+    const auto pod = world.server.get<api::Pod>({"default", "pod-0"}).value();
+    world.register_claim();
+    REQUIRE(world.written.size() == 1);
+    CHECK(world.written.front() == R"({"metadata":{"uid":")" + pod.metadata.uid + R"(","resourceVersion":")" +
+                                       pod.metadata.resourceVersion +
+                                       R"("},"status":{"nominatedNodeName":")" + world.claim().metadata.name +
+                                       R"("}})");
+}
+
+TEST_CASE("a pod that is told of its Node still counts as waiting, and nothing else is bought for it") {
+    World world;
+    world.register_claim();
+    world.put_pending_pod("other", "1500m");
+    world.run_for(30s);
+    REQUIRE(world.claims().size() == 2);
+    for (const auto& claim : world.claims())
+        if (claim.metadata.name == world.told())
+            world.server.edit<NodeSmithClaim>(api::key_of(claim), [](NodeSmithClaim& edited) {
+                edited.metadata.deletionTimestamp = api::Time(objects::kStart);
+            });
+    world.run_for(30s);
+    CHECK(world.told().empty());
+    CHECK(world.claims().size() == 3);  // its machine goes, so it needs another one
+}
+
+TEST_CASE("older servers and control planes that do not want it are told nothing") {
+    World old(34);
+    old.register_claim();
+    CHECK(old.told().empty());
+    CHECK(old.written.empty());
+
+    World unwanted;
+    unwanted.server.edit<NodeSmithControlPlane>(
+        {"default", "main"}, [](NodeSmithControlPlane& edited) { edited.spec.nominate = false; });
+    unwanted.register_claim();
+    CHECK(unwanted.told().empty());
+    CHECK(unwanted.written.empty());
+}
+
+TEST_CASE("who does not want it any more has it taken back") {
+    World world;
+    world.register_claim();
+    REQUIRE_FALSE(world.told().empty());
+    world.server.edit<NodeSmithControlPlane>(
+        {"default", "main"}, [](NodeSmithControlPlane& edited) { edited.spec.nominate = false; });
+    world.run_for(1s);
+    CHECK(world.told().empty());
+}
+
+TEST_CASE("a control plane that is paused or only observes writes nothing") {
+    for (const auto mode : {api::v1alpha1::Mode::Observe, api::v1alpha1::Mode::Paused}) {
+        World world;
+        world.server.edit<NodeSmithControlPlane>(
+            {"default", "main"}, [&](NodeSmithControlPlane& edited) { edited.spec.mode = mode; });
+        world.register_claim();
+        CHECK(world.written.empty());
+    }
+}
+
+TEST_CASE("what somebody else wrote stays") {
+    World world;
+    world.server.put<api::Node>(objects::a_node("theirs").label("kubernetes.io/hostname", "theirs"));
+    world.say("theirs");
+    world.register_claim();
+    world.run_for(5min);
+    CHECK(world.told() == "theirs");
+    CHECK(world.written.empty());
+}
+
+TEST_CASE("a nomination goes with its Node, and when the scheduler has not used it for a minute") {
+    World gone;
+    gone.register_claim();
+    gone.server.remove<api::Node>({"", gone.claim().metadata.name});
+    gone.run_for(1s);
+    CHECK(gone.told().empty());
+
+    World unused;
+    unused.join(unused.claim());
+    unused.run_for(55s);
+    CHECK(unused.told() == unused.claim().metadata.name);
+    unused.run_for(10s);
+    CHECK(unused.told().empty());
+    unused.run_for(5min);
+    CHECK(unused.written.size() == 2);
+}
+
+TEST_CASE("a nomination stays while pods end on the Node: the scheduler may be making room there") {
+    World world;
+    world.server.options().pods_end_after.reset();
+    world.join(world.claim());
+    const auto node = world.claim().metadata.name;
+    world.put_pending_pod("victim", "10m");
+    world.bind("victim", node);
+    world.server.remove<api::Pod>({"default", "victim"}, 600);
+    world.run_for(5min);
+    CHECK(world.told() == node);
+    world.server.edit<api::Pod>({"default", "victim"},
+                                [](api::Pod& pod) { pod.metadata.finalizers->clear(); });
+}
+
+TEST_CASE("another process knows by the claim which nominations are ours") {
+    World world;
+    world.register_claim();
+    const auto node = world.claim().metadata.name;
+    const auto pod = world.informers.pods.store().get({"default", "pod-0"});
+    CHECK(controllers::provisioning::is_told_of_its_machine(world.informers, *pod));
+    const auto claims = world.informers.claims.store().values();
+    const auto now = api::Time(world.clock.wall_now());
+    CHECK_FALSE(controllers::provisioning::nomination(world.informers, *pod, claims, "", now).node);
+    world.server.edit<api::Node>({"", node}, [](api::Node& edited) { edited.spec.unschedulable = true; });
+    world.run_for(1ms);
+    const auto answer = controllers::provisioning::nomination(world.informers, *pod, claims, "", now);
+    CHECK(answer.node == "");
+}
+
+TEST_CASE("a server that refuses is not asked again for ten minutes") {
+    World world;
+    int refusals = 0;
+    world.requests.answer = [&](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+        if (request.method != "PATCH" || !request.target.starts_with(kTarget)) return std::nullopt;
+        ++refusals;
+        return fake::status_response(403, "Forbidden", "no right");
+    };
+    world.register_claim();
+    world.run_for(5min);
+    CHECK(refusals == 1);
+    CHECK(world.told().empty());
+}
