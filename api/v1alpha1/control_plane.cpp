@@ -11,8 +11,8 @@ BOOST_DESCRIBE_STRUCT(Batching, (), (idleDuration, maxDuration))
 BOOST_DESCRIBE_STRUCT(ControlPlaneLimits, (), (maxNodes, cpuCores, memoryMiB))
 BOOST_DESCRIBE_STRUCT(ClusterHealth, (), (maxUnreadyPercent, okUnreadyCount))
 BOOST_DESCRIBE_STRUCT(ControlPlaneSpec, (),
-                      (pools, mode, rateLimits, batching, limits, health, ignorePodsBelowPriority,
-                       nominate, preferences, bootstrap))
+                      (pools, mode, rateLimits, batching, limits, health, ignorePodsBelowPriority, nominate,
+                       preferences, bootstrap))
 BOOST_DESCRIBE_STRUCT(ControlPlaneStatus, (),
                       (observedGeneration, conditions, lastSyncTime, pools, nodes, readyNodes, pendingNodes,
                        claims, reserved))

@@ -49,7 +49,7 @@ public:
         // What SubjectAccessReviews say: RBAC itself is not played.
         bool approves_tokens = false;
         bool tokens_may_join = true;
-        int minor = 36;  // of its Kubernetes version 1.x
+        int minor = 36;                               // of its Kubernetes version 1.x
         std::vector<api::Resource> custom_resources;  // served at /apis/GROUP/VERSION, for discovery
     };
     ApiServer(asio::any_io_executor executor, base::Clock& clock);

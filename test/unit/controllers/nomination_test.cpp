@@ -93,11 +93,7 @@ TEST_CASE("a pod that is told of its Node still counts as waiting, and nothing e
     world.put_pending_pod("other", "1500m");
     world.run_for(30s);
     REQUIRE(world.claims().size() == 2);
-    for (const auto& claim : world.claims())
-        if (claim.metadata.name == world.told())
-            world.server.edit<NodeSmithClaim>(api::key_of(claim), [](NodeSmithClaim& edited) {
-                edited.metadata.deletionTimestamp = api::Time(objects::kStart);
-            });
+    world.server.remove<NodeSmithClaim>({"default", world.told()});
     world.run_for(30s);
     CHECK(world.told().empty());
     CHECK(world.claims().size() == 3);  // its machine goes, so it needs another one
