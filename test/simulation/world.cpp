@@ -32,7 +32,7 @@ void break_fields(redfish_simulator::Profile& profile, base::Random& random) {
     if (chance(30)) profile.port_gbps = {1, 1, 25};
 }
 
-api::Namespace a_namespace(const std::string& name) {
+api::Namespace namespace_of_name(const std::string& name) {
     api::Namespace result;
     result.metadata.name = name;
     return result;
@@ -105,7 +105,7 @@ void World::draw_nominations(base::Random& random) {
 
 void World::populate() {
     for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace, kTenants})
-        server.put(a_namespace(name));
+        server.put(namespace_of_name(name));
     server.put(test::cluster_info(kCertificate));
     server.put(scenario.credentials);
     if (!scenario.bare_metal.empty()) server.put(scenario.bmc_credentials);
