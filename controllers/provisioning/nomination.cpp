@@ -88,7 +88,7 @@ bool is_told_of_its_machine(const Informers& informers, const api::Pod& pod) {
 }
 
 Nomination nomination(const Informers& informers, const api::Pod& pod, const ClaimPointers& bought,
-                      const std::string& told, api::Time now) {
+                      const Told& told, api::Time now) {
     Nomination result;
     if (!is_unschedulable(pod)) return result;
     const NodeSmithClaim* wanted = nullptr;
@@ -105,11 +105,11 @@ Nomination nomination(const Informers& informers, const api::Pod& pod, const Cla
     const auto name = wanted ? wanted->status.nodeName : std::string();
     if (current == name) return result;
     if (current.empty()) {
-        if (told != name) result.node = name;
+        if (told.node != name || told.times < kMostTellings) result.node = name;
         return result;
     }
     const bool is_ours =
-        current == told || is_told_of_its_machine(informers, pod) || is_of_gone_machine(informers, pod);
+        current == told.node || is_told_of_its_machine(informers, pod) || is_of_gone_machine(informers, pod);
     if (!is_ours || !may_clear) return result;
     if (is_anything_ending(informers, current))
         result.until = kube::sooner(result.until, api::Time(now.at + kEndingPatience));

@@ -24,9 +24,17 @@ struct Nomination {
     std::optional<api::Time> until;  // when time alone changes this
 };
 
-// `bought`: the claims that were bought for the pod. `told`: the Node that this process has named to it
-// already, which it names once only; empty: none. What is not known to be ours stays.
+// What this process has told a pod of.
+struct Told {
+    std::string node;  // the last one; empty: none
+    int times = 0;     // how often of that
+};
+// The scheduler takes a nomination off at each attempt that fails, which several do while machines join
+// (seen with 1.36). So it is told again, but never for ever.
+inline constexpr int kMostTellings = 8;
+
+// `bought`: the claims that were bought for the pod. What is not known to be ours stays.
 Nomination nomination(const Informers& informers, const api::Pod& pod, const ClaimPointers& bought,
-                      const std::string& told, api::Time now);
+                      const Told& told, api::Time now);
 
 }  // namespace controllers::provisioning

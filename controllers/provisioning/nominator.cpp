@@ -8,7 +8,6 @@
 
 #include "base/log.hpp"
 #include "bootstrap/cluster_info.hpp"
-#include "controllers/provisioning/nomination.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "kube/client.hpp"
@@ -96,7 +95,7 @@ asio::awaitable<kube::Result> Nominator::reconcile(kube::ObjectKey key) {
     const auto told = told_.find(pod->metadata.uid);
     const auto wanted =
         nomination(informers_, *pod, informers_.claims.store().by_index(kClaimsByPod, pod->metadata.uid),
-                   told == told_.end() ? std::string() : told->second, now);
+                   told == told_.end() ? Told() : told->second, now);
     if (wanted.until) result.requeue_after = wanted.until->at - now.at;
     if (!wanted.node) co_return result;
     if (clock_.now() < silent_until_) {
@@ -133,7 +132,9 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
         if (node.empty())
             informers_.pods.observe(std::move(written));
         else if (is_unschedulable(written)) {
-            told_[metadata.uid] = node;
+            auto& told = told_[metadata.uid];
+            if (told.node != node) told = Told{node, 0};
+            ++told.times;
             informers_.pods.observe(std::move(written));
         }
     } catch (const kube::ApiError& error) {

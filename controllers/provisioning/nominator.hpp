@@ -8,6 +8,7 @@
 
 #include "controllers/cache/context.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "controllers/provisioning/nomination.hpp"
 #include "kube/controller.hpp"
 #include "kube/watches.hpp"
 
@@ -36,8 +37,8 @@ private:
         base::TimePoint asked;
     };
     std::optional<Server> server_;
-    base::TimePoint silent_until_{};           // the API server has refused
-    std::map<std::string, std::string> told_;  // Nodes that were named, by UID of the pod
+    base::TimePoint silent_until_{};    // the API server has refused
+    std::map<std::string, Told> told_;  // by UID of the pod
 };
 
 }  // namespace controllers::provisioning

@@ -21,6 +21,7 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 # A node that only probes can be placed on: it offers nothing else and lies in no topology domain.
 BARRIER = "barrier"
+GATE = {"name": "test/not-yet"}
 # While a kubelet starts.
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
@@ -168,7 +169,8 @@ class Judge:
         verdict = {"seed": workload["seed"], "features": workload["features"]}
         self._steered(workload, verdict)
         self._left_alone(workload, verdict)
-        self._told(workload, verdict)
+        self._told_together(workload, verdict)
+        self._told_one_by_one(workload, verdict)
         # The scheduler knows of this, as of all that is done to nodes, before the next workload's pods exist.
         self.api.call("DELETE", f"/api/v1/nodes?labelSelector={label}")
         self.api.call("DELETE", f"/apis/storage.k8s.io/v1/csinodes?labelSelector={label}")
@@ -251,7 +253,7 @@ class Judge:
 
     def _make_held(self, prefix, entry):
         def hold(spec):
-            spec["schedulingGates"] = [{"name": "test/not-yet"}]
+            spec["schedulingGates"] = [GATE]
             spec.pop("priorityClassName", None)  # our order is kept
         return self._make_pod(prefix, entry["pod"], hold), entry["node"]
 
@@ -321,27 +323,46 @@ class Judge:
         """The pods that machines were bought for come as they arrived, and the scheduler does what it likes."""
         prefix = f"u{workload['seed']}-"
         entries, _ = self._begin(workload, prefix)
-        waiting = {entry["pod"]["metadata"]["name"]: entry["pod"] for entry in entries if "node" in entry}
-        names = [self._make_pod(prefix, waiting[name]) for name in workload["arrival"] if name in waiting]
-        self.pods.wait(lambda known: all(self.pods.node(name) for name in names), PATIENCE_SECONDS)
-        verdict["left_over"] = [f"{name}: {self.pods.refusal(name)}" for name in names if not self.pods.node(name)]
-        self._end()
+        names = [self._make_pod(prefix, entry["pod"]) for entry in self._arrived(workload, entries)]
+        verdict["left_over"] = self._left_over(names)
 
-    def _told(self, workload, verdict):
-        """As left alone, but each waiting pod is nominated for the node that was bought for it while that node is not ready, as
-        the operator does. The nodes become ready one by one."""
+    def _told_together(self, workload, verdict):
+        """As left alone, but each pod is nominated for the node that was bought for it before the scheduler may try any of them."""
         prefix = f"t{workload['seed']}-"
+        entries, _ = self._begin(workload, prefix)
+        arrived = self._arrived(workload, entries)
+        names = [self._make_pod(prefix, entry["pod"], lambda spec: spec.update(schedulingGates=[GATE])) for entry in arrived]
+        self._nominate(prefix, arrived)
+        for entry in arrived:
+            self.api.merge(self._path(prefix, entry["pod"]), {"spec": {"schedulingGates": None}})
+        verdict["left_over_though_told"] = self._left_over(names)
+
+    def _told_one_by_one(self, workload, verdict):
+        """The pods were refused already and are nominated while the nodes are not ready yet, which these become one after the other:
+        a pod that may not go to its own node yet takes what room is left elsewhere."""
+        prefix = f"o{workload['seed']}-"
         entries, _ = self._begin(workload, prefix, joining=True)
-        waiting = {entry["pod"]["metadata"]["name"]: entry for entry in entries if "node" in entry}
-        arrived = [waiting[name] for name in workload["arrival"] if name in waiting]
+        arrived = self._arrived(workload, entries)
         names = [self._make_pod(prefix, entry["pod"]) for entry in arrived]
         self._settle(names)
-        for entry, name in zip(arrived, names):
-            if not self.pods.node(name):
-                self.api.merge(self._path(prefix, entry["pod"]) + "/status", {"status": {"nominatedNodeName": entry["node"]}})
+        self._nominate(prefix, [entry for entry, name in zip(arrived, names) if not self.pods.node(name)])
         for entry in workload["nodes"]:
             if not entry["ready"]:
-                self.api.merge(f"/api/v1/nodes/{entry['node']['metadata']['name']}", {"spec": {"taints": entry["node"].get("spec", {}).get("taints", [])}})
+                taints = entry["node"].get("spec", {}).get("taints", [])
+                self.api.merge(f"/api/v1/nodes/{entry['node']['metadata']['name']}", {"spec": {"taints": taints}})
+        verdict["left_over_one_by_one"] = self._left_over(names)
+
+    @staticmethod
+    def _arrived(workload, entries):
+        waiting = {entry["pod"]["metadata"]["name"]: entry for entry in entries if "node" in entry}
+        return [waiting[name] for name in workload["arrival"] if name in waiting]
+
+    def _nominate(self, prefix, entries):
+        for entry in entries:
+            self.api.merge(self._path(prefix, entry["pod"]) + "/status", {"status": {"nominatedNodeName": entry["node"]}})
+
+    def _left_over(self, names):
         self.pods.wait(lambda known: all(self.pods.node(name) for name in names), PATIENCE_SECONDS)
-        verdict["left_over_though_told"] = [f"{name}: {self.pods.refusal(name)}" for name in names if not self.pods.node(name)]
+        left_over = [f"{name}: {self.pods.refusal(name)}" for name in names if not self.pods.node(name)]
         self._end()
+        return left_over

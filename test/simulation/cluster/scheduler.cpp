@@ -179,6 +179,7 @@ void Scheduler::refuse(const api::Pod& pod, const std::string& message) {
     if (condition && condition->message == message) return;
     trace_.line("scheduler", "cannot place ", api::key_of(pod).str(), ": ", message);
     server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& refused) {
+        refused.status.nominatedNodeName.clear();  // as preemption that does not help leaves it
         api::set_condition(*refused.status.conditions,
                            {std::string(api::conditions::kPodScheduled),
                             api::ConditionStatus::False,

@@ -37,16 +37,15 @@ public:
 private:
     static constexpr const char* kName = "nominations are of our machines";
 
-    // Nobody but the operator nominates here; who binds writes spec.nodeName as well.
+    // Nobody but the operator nominates here. The scheduler takes nominations off, whether it binds or not.
     void compare(const api::Pod& before, const api::Pod& after) {
         const auto& node = after.status.nominatedNodeName;
-        if (node == before.status.nominatedNodeName || before.spec.nodeName != after.spec.nodeName) return;
+        if (node == before.status.nominatedNodeName || node.empty()) return;
         const auto about = "pod " + api::key_of(after).str() + " is told of Node '" + node + "'";
         auto same = after;
         same.status.nominatedNodeName = before.status.nominatedNodeName;
         same.metadata.resourceVersion = before.metadata.resourceVersion;
         if (!(same == before)) stage_.violate(kName, about + ", and more of it is changed");
-        if (node.empty()) return;
         const bool is_served = world_.server.options().minor >= kFirstMinor;
         if (!is_served || !world_.scenario.control_plane.spec.nominate)
             stage_.violate(kName, about + ", although that is off");
