@@ -345,11 +345,12 @@ class Judge:
         arrived = self._arrived(workload, entries)
         names = [self._make_pod(prefix, entry["pod"]) for entry in arrived]
         self._settle(names)
-        self._nominate(prefix, [entry for entry, name in zip(arrived, names) if not self.pods.node(name)])
+        self._nominate_unplaced(prefix, arrived)
         for entry in workload["nodes"]:
             if not entry["ready"]:
                 taints = entry["node"].get("spec", {}).get("taints", [])
                 self.api.merge(f"/api/v1/nodes/{entry['node']['metadata']['name']}", {"spec": {"taints": taints}})
+                self._nominate_unplaced(prefix, arrived)
         verdict["left_over_one_by_one"] = self._left_over(names)
 
     @staticmethod
@@ -360,6 +361,17 @@ class Judge:
     def _nominate(self, prefix, entries):
         for entry in entries:
             self.api.merge(self._path(prefix, entry["pod"]) + "/status", {"status": {"nominatedNodeName": entry["node"]}})
+
+    def _nominate_unplaced(self, prefix, entries):
+        """The scheduler takes a nomination off at each attempt that fails."""
+        for entry in entries:
+            pod = self.pods.known.get(prefix + entry["pod"]["metadata"]["name"], {})
+            if not pod.get("spec", {}).get("nodeName") and not pod.get("status", {}).get("nominatedNodeName"):
+                try:
+                    self._nominate(prefix, [entry])
+                except RuntimeError as error:  # bound meanwhile
+                    if "already bound" not in str(error):
+                        raise
 
     def _left_over(self, names):
         self.pods.wait(lambda known: all(self.pods.node(name) for name in names), PATIENCE_SECONDS)
