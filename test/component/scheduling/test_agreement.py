@@ -22,6 +22,7 @@ FIRST = int(os.environ.get("KUBENODESMITH_FIRST_WORKLOAD", "0"))
 MOST_LEFT_OVER_PERCENT = 10
 # Where the scheduler is told which pods the machines are for; the aim is 1. What is left are spreads whose order it does not keep.
 MOST_LEFT_OVER_THOUGH_TOLD_PERCENT = 3
+MOST_LEFT_OVER_ONE_BY_ONE_PERCENT = 5
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,6 @@ def test_the_scheduler_that_is_told_needs_hardly_ever_another_machine(verdicts):
     assert hundredfold <= MOST_LEFT_OVER_THOUGH_TOLD_PERCENT * len(verdicts), which
 
 
-def test_nodes_that_become_ready_one_by_one_make_it_no_worse(verdicts):
+def test_nodes_that_become_ready_one_by_one_cost_little_of_that(verdicts):
     hundredfold, which = left_over(verdicts, "left_over_one_by_one")
-    assert hundredfold <= MOST_LEFT_OVER_PERCENT * len(verdicts), which
+    assert hundredfold <= MOST_LEFT_OVER_ONE_BY_ONE_PERCENT * len(verdicts), which
