@@ -17,6 +17,10 @@ constexpr base::Backoff kFailureBackoff{std::chrono::seconds{5}, std::chrono::mi
 // hosts may be ten seconds old.
 constexpr base::Duration kMachinesSettle = std::chrono::seconds{12};
 
+// A provider whose backend is gone must be deletable, and a person may wait for it.
+constexpr int kMostDismantlings = 20;
+constexpr base::Duration kDismantlingInterval = std::chrono::seconds{3};
+
 // What decides about a machine's place: a change of anything else in a claim says nothing about hosts.
 auto machine_of(const NodeSmithClaim& claim) {
     return std::tie(claim.status.host, claim.status.machineID, claim.status.waitsForRoomSince);
@@ -82,6 +86,7 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
         instances_.forget(key);
         failures_.erase(key);
         warned_generation_.erase(key);
+        dismantlings_.erase(key);
         ready_.remove({key.namespace_, key.name});
         co_return kube::Result();
     }
@@ -92,6 +97,7 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
     auto examination = co_await examine(key);
     const auto fault = configuration_fault(examination);
     const bool good = examination.good() && fault.message.empty();
+    const auto look_again_after = examination.health.look_again_after;
     ready_.with({key.namespace_, key.name}).set(examination.good() && !fault.everywhere ? 1 : 0);
     failures_[key] = good ? 0 : failures_[key] + 1;
     const auto current = informers_.providers.store().get(key);
@@ -99,6 +105,8 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
 
     kube::Result result;
     result.requeue_after = good ? kHealthyInterval : kFailureBackoff.after(failures_[key]);
+    if (look_again_after > base::Duration::zero())
+        result.requeue_after = std::min(*result.requeue_after, look_again_after);
     const auto written = informers_.providers.store().get(key);
     if (written && written->metadata.deletionTimestamp) result = co_await finalize(written);
     co_return result;
@@ -133,8 +141,9 @@ asio::awaitable<void> ProviderReconciler::write(Pointer before, ProviderExaminat
                       old_ready->reason == now_ready.reason && old_ready->message == now_ready.message;
     co_await write_status(client_, informers_.providers, *before, std::move(after));
     if (said) co_return;
-    const auto type =
-        now_ready.status == ConditionStatus::True ? kube::EventType::normal : kube::EventType::warning;
+    const bool is_well =
+        now_ready.status == ConditionStatus::True || now_ready.reason == reasons::kImagePreparing;
+    const auto type = is_well ? kube::EventType::normal : kube::EventType::warning;
     events_.event(kube::target_of(*before), type, now_ready.reason, now_ready.message);
 }
 
@@ -145,8 +154,33 @@ asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider) {
         result.requeue_after = std::chrono::seconds{30};
         co_return result;
     }
+    if (const auto left = co_await dismantle(provider); !left.empty()) {
+        auto& attempts = dismantlings_[api::key_of(*provider)];
+        if (++attempts < kMostDismantlings) {
+            result.requeue_after = kDismantlingInterval;
+            co_return result;
+        }
+        events_.warning(*provider, "TemplatesLeft", "remove by hand what is left: " + left);
+    }
     co_await drop_finalizer(client_, informers_.providers, *provider, api::finalizers::kProvider);
     co_return result;
+}
+
+// What is left of what the backend made for itself; empty: nothing, or it cannot be asked any more.
+asio::awaitable<std::string> ProviderReconciler::dismantle(Pointer provider) {
+    const auto& proxmox = provider->spec.proxmox;
+    const bool makes_templates = proxmox && proxmox->template_ && proxmox->template_->image;
+    if (!makes_templates) co_return std::string();
+    auto lookup = co_await instances_.refresh(api::key_of(*provider));
+    if (std::holds_alternative<ProviderUnavailable>(lookup)) co_return std::string();
+    const auto backend = std::get<std::shared_ptr<providers::Provider>>(lookup);
+    const auto capabilities = backend->capabilities();
+    if (!capabilities.dismantler) co_return std::string();
+    try {
+        co_return co_await capabilities.dismantler->dismantle();
+    } catch (const providers::ProviderError& error) {
+        co_return std::string(error.what());
+    }
 }
 
 asio::awaitable<std::int64_t> ProviderReconciler::claims_in_use(kube::ObjectKey provider) {

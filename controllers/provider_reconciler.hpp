@@ -53,6 +53,7 @@ private:
     asio::awaitable<ProviderExamination> examine(kube::ObjectKey key);
     asio::awaitable<void> write(Pointer before, ProviderExamination examination);
     asio::awaitable<kube::Result> finalize(Pointer provider);
+    asio::awaitable<std::string> dismantle(Pointer provider);
     // Claims with a machine of this provider, by a live list.
     asio::awaitable<std::int64_t> claims_in_use(kube::ObjectKey provider);
     bool uses(const NodeSmithClaim& claim, const kube::ObjectKey& provider) const;
@@ -61,6 +62,7 @@ private:
     ProviderInstances& instances_;
     base::Family<base::Gauge>& ready_;
     std::map<kube::ObjectKey, int> failures_;
+    std::map<kube::ObjectKey, int> dismantlings_;  // attempts, of providers that are being deleted
     std::map<kube::ObjectKey, std::int64_t> warned_generation_;
 };
 

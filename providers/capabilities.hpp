@@ -87,6 +87,13 @@ public:
                                              InUseCheck in_use) = 0;
 };
 
+// A backend that makes things for itself, beside machines: they go before its provider's object does.
+class Dismantler : public base::Interface {
+public:
+    // One step towards nothing being left. What is left and why; empty: nothing. Throws ProviderError.
+    virtual asio::awaitable<std::string> dismantle() = 0;
+};
+
 // A backend that is logged in at servers which have few sessions to give: they are ended before the process
 // is.
 class SessionHolder : public base::Interface {
@@ -99,6 +106,7 @@ public:
 // Null: this backend cannot; else it lives as long as the backend.
 struct Capabilities {
     Adopter* adopter = nullptr;
+    Dismantler* dismantler = nullptr;
     GuestObserver* guest_observer = nullptr;
     HostExaminer* host_examiner = nullptr;
     LeftoverFinder* leftover_finder = nullptr;

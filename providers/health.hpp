@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "base/clock.hpp"
+
 namespace providers {
 
 // The host of a template that serves every host, here and in the provider's status.
@@ -20,7 +22,7 @@ struct Health {
     std::string version;
     // Of backends that make machines from a template: whether it is there. Reason empty: it is, or none is
     // configured.
-    std::string template_reason;  // TemplateNotFound, TemplateAmbiguous
+    std::string template_reason;  // TemplateNotFound, TemplateAmbiguous, ImagePreparing, ImageFailed
     std::string template_message;
     // Of the templates found, by host (kAllHosts: one for all). Another revision is another template, or
     // other content.
@@ -33,6 +35,8 @@ struct Health {
     // nothing.
     std::string boot_image_obstacle;   // by boot images of ours
     std::string guest_agent_obstacle;  // by their guest agent
+    // Work of the backend's own is under way: ask again after that long. 0: whenever it is due.
+    base::Duration look_again_after{};
     std::string not_visible;  // what of it could not be checked, and what that would take; empty: nothing
 };
 

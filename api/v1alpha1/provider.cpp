@@ -14,8 +14,9 @@ BOOST_DESCRIBE_STRUCT(Placement, (),
                        memoryAllocationPercent, hostReserved, maxConcurrentClonesPerNode, zoneLabel))
 BOOST_DESCRIBE_ENUM(CloneMode, Auto, Linked, Full)
 BOOST_DESCRIBE_STRUCT(BootDisk, (), (device, sizeGiB))
+BOOST_DESCRIBE_STRUCT(TemplateImage, (), (url, checksum, storage, downloadStorage))
 BOOST_DESCRIBE_STRUCT(Template, (),
-                      (name, vmid, matchTags, cloneMode, storage, format, localStorage, bootDisk))
+                      (name, vmid, matchTags, image, cloneMode, storage, format, localStorage, bootDisk))
 BOOST_DESCRIBE_ENUM(NetworkMode, DHCP, Static)
 BOOST_DESCRIBE_STRUCT(IPv6Network, (), (addresses, prefixLength, gateway))
 BOOST_DESCRIBE_STRUCT(NetworkRoute, (), (to, via))

@@ -57,11 +57,21 @@ struct BootDisk {
     bool operator==(const BootDisk&) const = default;
 };
 
-// Exactly one of name, vmid and matchTags is set.
+// A disk image that Proxmox downloads and that templates are made of.
+struct TemplateImage {
+    std::string url;              // of a qcow2, raw, vmdk or img file
+    std::string checksum;         // sha256:..., sha384:... or sha512:...: which image it is
+    std::string storage;          // of the templates' disks
+    std::string downloadStorage;  // "" = `storage` or the first of the host that takes imports
+    bool operator==(const TemplateImage&) const = default;
+};
+
+// Exactly one of name, vmid, matchTags and image is set.
 struct Template {
     std::string name;
     std::optional<std::int64_t> vmid;
     std::vector<std::string> matchTags;
+    std::optional<TemplateImage> image;
     CloneMode cloneMode = CloneMode::Auto;
     std::string storage;
     std::string format;

@@ -60,6 +60,14 @@ void put_bootstrap(json::object& text, std::optional<api::v1alpha1::Bootstrap> b
     text["bootstrap"] = given(*bootstrap);
 }
 
+// The checksum says which image it is, wherever it comes from.
+std::optional<api::v1alpha1::Template> without_place(std::optional<api::v1alpha1::Template> wish) {
+    if (!wish || !wish->image) return wish;
+    wish->image->url.clear();
+    wish->image->downloadStorage.clear();
+    return wish;
+}
+
 // The settings that make one machine differ from another.
 json::object machine_part(const api::v1alpha1::ProxmoxSpec& settings) {
     api::v1alpha1::ProxmoxSpec kept;
@@ -68,7 +76,7 @@ json::object machine_part(const api::v1alpha1::ProxmoxSpec& settings) {
     kept.vmOptions = settings.vmOptions;
     kept.resourcePool = settings.resourcePool;
     auto text = given(kept);
-    put(text, "template", settings.template_);
+    put(text, "template", without_place(settings.template_));
     if (auto cloud_init = settings.cloudInit) {
         cloud_init->network = without_ranges(cloud_init->network);
         text["cloudInit"] = given(*cloud_init);

@@ -4,6 +4,7 @@
 
 #include "providers/proxmox/ensurer.hpp"
 #include "providers/proxmox/half_made_finder.hpp"
+#include "providers/proxmox/images/template_keeper.hpp"
 #include "providers/proxmox/machine_remover.hpp"
 #include "providers/proxmox/placement/cluster_health.hpp"
 #include "providers/proxmox/vm/guest_look.hpp"
@@ -19,6 +20,7 @@ constexpr base::Duration kListAge = std::chrono::seconds{10};
 
 class ProxmoxProvider final : public Provider,
                               public Adopter,
+                              public Dismantler,
                               public LeftoverFinder,
                               public GuestObserver,
                               public MachineStopper {
@@ -30,7 +32,9 @@ public:
           machines_(settings_, client_, view_),
           tasks_(client_, environment.clock),
           images_(settings_, client_, view_, machines_, tasks_, environment),
-          templates_(settings_, client_, view_, environment.clock),
+          templates_(settings_, client_, view_, environment.clock, templates_in_the_making_),
+          template_keeper_(settings_, client_, view_, templates_, tasks_, environment.clock,
+                           templates_in_the_making_),
           placer_(settings_, client_, view_, templates_, environment.clock),
           cloner_(settings_, client_, templates_, environment.clock),
           configurer_(settings_, client_, images_),
@@ -72,14 +76,21 @@ public:
         co_return co_await proxmox::look_at_guest(client_, std::move(record));
     }
     Capabilities capabilities() override {
-        return {.adopter = this, .guest_observer = this, .leftover_finder = this, .machine_stopper = this};
+        return {.adopter = this,
+                .dismantler = this,
+                .guest_observer = this,
+                .leftover_finder = this,
+                .machine_stopper = this};
     }
     asio::awaitable<std::vector<HostOffering>> offerings() override {
         co_return co_await placer_.offerings();
     }
     asio::awaitable<Health> check() override {
-        co_return co_await check_health(settings_, client_, view_, templates_);
+        auto health = co_await check_health(settings_, client_, view_, templates_);
+        co_await template_keeper_.tend(health);
+        co_return health;
     }
+    asio::awaitable<std::string> dismantle() override { co_return co_await template_keeper_.remove_all(); }
     asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) override {
         co_return co_await images_.discard(std::move(identity), std::move(record));
     }
@@ -102,7 +113,9 @@ private:
     VmFinder machines_;
     Tasks tasks_;
     BootImages images_;
+    HostObstacles templates_in_the_making_;
     Templates templates_;
+    TemplateKeeper template_keeper_;
     HostChooser placer_;
     Cloner cloner_;
     Configurer configurer_;

@@ -57,6 +57,11 @@ HostState parse_host(const json::object& entry) {
     return host;
 }
 
+// Of Proxmox' kinds of storage those whose disks can be qcow2 files.
+bool keeps_files(const std::string& kind) {
+    return kind == "dir" || kind == "nfs" || kind == "cifs" || kind == "glusterfs" || kind == "cephfs";
+}
+
 StorageState parse_storage(const json::object& entry) {
     StorageState storage;
     storage.name = name_in(entry, "storage", is_storage_id);
@@ -64,7 +69,10 @@ StorageState parse_storage(const json::object& entry) {
     storage.is_available = text_of(entry, "status") == "available";
     storage.is_shared = flag_of(entry, "shared");
     // A list such as "images,iso,vztmpl", in the form of tags.
-    storage.takes_iso = parse_tags(text_of(entry, "content")).contains("iso");
+    const auto content = parse_tags(text_of(entry, "content"));
+    storage.takes_iso = content.contains("iso");
+    storage.keeps_files = keeps_files(text_of(entry, "plugintype"));
+    storage.takes_imports = content.contains("import");
     return storage;
 }
 

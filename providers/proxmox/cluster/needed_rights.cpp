@@ -137,6 +137,36 @@ void need_for_clones(Needs& needs, const Settings& settings, const std::vector<T
         needs.on_vms("VM.Config.CDROM", "to add a cloud-init drive, which the template lacks");
 }
 
+// Proxmox lets a host fetch something from the network for either.
+void need_network_access(Needs& needs, const Permissions& permissions,
+                         const std::vector<std::string>& hosts) {
+    constexpr const char* kPrivilege = "Sys.AccessNetwork";
+    constexpr const char* kPurpose = "to download the image";
+    if (permissions.has("/", "Sys.Audit") && permissions.has("/", "Sys.Modify")) return;
+    const auto may = [&](const std::string& host) { return permissions.has("/nodes/" + host, kPrivilege); };
+    if (std::ranges::none_of(hosts, may)) needs.add({{"/nodes", kPrivilege, kPurpose}, {}});
+    for (const auto& host : hosts)
+        if (std::ranges::any_of(hosts, may)) needs.add({{"/nodes/" + host, kPrivilege, kPurpose}, {}});
+}
+
+void need_for_image(Needs& needs, const Settings& settings, const Permissions& permissions,
+                    const Surroundings& surroundings) {
+    const auto* image = settings.template_image();
+    if (!image) return;
+    needs.on_vms("VM.Clone", "to clone the image's template");
+    needs.on_vms("VM.Config.Disk", "for the template's disk");
+    if (settings.spec.networkInterfaces.empty()) {
+        needs.on_vms("VM.Config.Network", "for the template's network interface");
+        needs.on_bridge("virtio,bridge=vmbr0");
+    }
+    needs.on_storage(image->storage, "Datastore.AllocateSpace", "for the template's disk");
+    needs.on_storage(image->storage, "Datastore.Audit", "to see whether hosts share it");
+    for (const auto& storage : surroundings.download_storages)
+        for (const auto* privilege : {"Datastore.Audit", "Datastore.AllocateTemplate", "Datastore.Allocate"})
+            needs.on_storage(storage, privilege, "to download the image and to delete it again");
+    need_network_access(needs, permissions, surroundings.hosts);
+}
+
 void need_for_tags(Needs& needs, const Settings& settings, const Surroundings& surroundings) {
     auto changed = parse_tags(machine_tags(settings, {}));
     for (const auto& source : surroundings.templates) {
@@ -205,6 +235,7 @@ std::vector<MissingPrivilege> missing_privileges(const Settings& settings, const
     needs.on_vms("VM.Config.Options", "for name, tags and mark");
     need_for_options(needs, settings);
     need_for_clones(needs, settings, surroundings.templates);
+    need_for_image(needs, settings, permissions, surroundings);
     need_for_tags(needs, settings, surroundings);
     const auto sees = [&](const std::string& host) { return permissions.has("/nodes/" + host, "Sys.Audit"); };
     const bool sees_any = std::ranges::any_of(surroundings.hosts, sees);

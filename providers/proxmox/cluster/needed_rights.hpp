@@ -47,6 +47,8 @@ struct Surroundings {
     int major_version = 0;                 // of Proxmox VE: SDN.Use came with 8
     std::vector<TemplateParts> templates;  // those that machines are cloned from
     std::vector<std::string> hosts;        // on which machines may be placed
+    // Of an image: where it is downloaded to.
+    std::set<std::string> download_storages;
     TagRules tags;
 };
 

@@ -1,7 +1,6 @@
 #include "providers/proxmox/config/mark.hpp"
 
 #include <algorithm>
-#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -15,8 +14,21 @@ namespace {
 constexpr std::string_view kKey = "kubenodesmith";
 constexpr std::string_view kLineStart = "{\"kubenodesmith\":";
 
-// The fields of the first line that is a mark.
-std::optional<json::object> fields_of(std::string_view description) {
+json::object fields_for(const MachineIdentity& identity) {
+    return {{"cluster", identity.cluster_id},
+            {"provider", identity.provider_uid},
+            {"claim", identity.claim_namespace + "/" + identity.claim_name},
+            {"uid", identity.claim_uid},
+            {"attempt", identity.attempt}};
+}
+
+}  // namespace
+
+std::string describe_mark_fields(json::object fields) {
+    return json::serialize(json::object{{kKey, std::move(fields)}});
+}
+
+std::optional<json::object> mark_fields(std::string_view description) {
     while (!description.empty()) {
         const auto end = std::min(description.find('\n'), description.size());
         const auto line = description.substr(0, end);
@@ -31,34 +43,24 @@ std::optional<json::object> fields_of(std::string_view description) {
     return std::nullopt;
 }
 
-json::object fields_for(const MachineIdentity& identity) {
-    return {{"cluster", identity.cluster_id},
-            {"provider", identity.provider_uid},
-            {"claim", identity.claim_namespace + "/" + identity.claim_name},
-            {"uid", identity.claim_uid},
-            {"attempt", identity.attempt}};
-}
-
-}  // namespace
-
 std::string describe_mark(const MachineIdentity& identity) {
-    return json::serialize(json::object{{kKey, fields_for(identity)}});
+    return describe_mark_fields(fields_for(identity));
 }
 
 std::string describe_unfinished_mark(const MachineIdentity& identity, std::int64_t vmid) {
     auto fields = fields_for(identity);
     fields["unfinished"] = vmid;
-    return json::serialize(json::object{{kKey, std::move(fields)}});
+    return describe_mark_fields(std::move(fields));
 }
 
 std::optional<std::int64_t> unfinished_vmid(std::string_view description) {
-    const auto fields = fields_of(description);
+    const auto fields = mark_fields(description);
     if (!fields || !fields->contains("unfinished")) return std::nullopt;
     return integer_of(*fields, "unfinished");
 }
 
 std::optional<MachineIdentity> parse_mark(std::string_view description) {
-    const auto fields = fields_of(description);
+    const auto fields = mark_fields(description);
     if (!fields) return std::nullopt;
     const auto claim = text_of(*fields, "claim");
     const auto slash = claim.find('/');

@@ -1,6 +1,7 @@
 // What tells whose a VM is: its SMBIOS UUID and one line of JSON in its description. Pure.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ std::optional<MachineIdentity> parse_mark(std::string_view description);
 std::string describe_unfinished_mark(const MachineIdentity& identity, std::int64_t vmid);
 // The VMID in such a mark; nullopt for any other.
 std::optional<std::int64_t> unfinished_vmid(std::string_view description);
+
+// A line of JSON that is a mark, with those fields; and the fields of the first one in a description.
+std::string describe_mark_fields(boost::json::object fields);
+std::optional<boost::json::object> mark_fields(std::string_view description);
 
 // A UUID in the form in which Proxmox keeps it.
 std::string lower_case(std::string_view uuid);

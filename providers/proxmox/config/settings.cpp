@@ -5,6 +5,7 @@
 
 #include "api/names.hpp"
 #include "base/url.hpp"
+#include "providers/proxmox/config/image.hpp"
 #include "providers/proxmox/config/vm_options.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
@@ -90,8 +91,11 @@ void check_template(const api::v1alpha1::ProxmoxSpec& spec) {
         return;
     }
     const auto& wish = *spec.template_;
-    const int given = (wish.name.empty() ? 0 : 1) + (wish.vmid ? 1 : 0) + (wish.matchTags.empty() ? 0 : 1);
-    if (given != 1) refuse("template", "exactly one of name, vmid and matchTags must be set");
+    const int given = (wish.name.empty() ? 0 : 1) + (wish.vmid ? 1 : 0) + (wish.matchTags.empty() ? 0 : 1) +
+                      (wish.image ? 1 : 0);
+    if (given != 1) refuse("template", "exactly one of name, vmid, matchTags and image must be set");
+    if (const auto fault = wish.image ? image_fault(*wish.image) : ""; !fault.empty())
+        refuse("template.image", fault);
     for (const auto& option : spec.vmOptions) {
         if (option.name == wish.bootDisk.device) {
             refuse("vmOptions",
@@ -119,6 +123,9 @@ Settings make_settings(const ProviderConfig& config) {
     settings.cluster_id = config.cluster_id;
     settings.spec = spec_of(config);
     check_template(settings.spec);
+    // By which the templates of an image are found like those that a person makes.
+    if (auto& wish = settings.spec.template_; wish && wish->image)
+        wish->name = image_template_name(settings.cluster_id, settings.provider_uid, *wish);
     check_tag(settings.spec.managedNodeTag);
     const bool is_by_region = settings.spec.providerIDFormat == api::v1alpha1::ProviderIDFormat::Region;
     if (is_by_region && settings.spec.region.empty())

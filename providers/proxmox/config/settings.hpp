@@ -36,6 +36,10 @@ struct Settings {
     std::string image_storage() const { return spec.cloudInit ? spec.cloudInit->isoStorage : std::string(); }
     // proxmox://<cluster>/vms/<vmid>, or proxmox://<region>/<vmid>.
     std::string provider_id(const std::string& cluster, const std::string& machine_id) const;
+    // Of which the templates are made; null: somebody else makes them, or there are none.
+    const api::v1alpha1::TemplateImage* template_image() const {
+        return spec.template_ && spec.template_->image ? &*spec.template_->image : nullptr;
+    }
     bool has_zones() const { return !spec.placement.zoneLabel.empty(); }
 };
 

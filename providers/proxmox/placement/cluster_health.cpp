@@ -7,6 +7,7 @@
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/placement/host_choice.hpp"
 #include "providers/proxmox/placement/host_chooser.hpp"
+#include "providers/proxmox/placement/image_sites.hpp"
 #include "providers/proxmox/vm/boot_images.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
@@ -151,6 +152,16 @@ std::string version_of(const json::object& answer) {
                        "the answer has no version that Proxmox could have");
 }
 
+std::set<std::string> download_storages(const Settings& settings, const ClusterState& state) {
+    const auto* image = settings.template_image();
+    if (!image) return {};
+    if (!image->downloadStorage.empty()) return {image->downloadStorage};
+    std::set<std::string> storages;
+    for (const auto& site : image_sites(settings, state)) storages.insert(site.download_storage);
+    storages.erase("");
+    return storages;
+}
+
 // What it last did to a change tells where the token may not read it.
 asio::awaitable<bool> has_quorum(Client& client) {
     try {
@@ -178,8 +189,8 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
             std::map<std::string, std::string>(settings.vm_options.begin(), settings.vm_options.end()));
         const auto state = co_await view.state(kStateAge);
         check_configuration(settings, permissions, *state, health);
-        if (const auto& wish = settings.spec.template_) {
-            auto found = find_templates(*wish, *state);
+        if (settings.spec.template_) {
+            auto found = co_await templates.find(state);
             health.template_reason = std::move(found.reason);
             health.template_message = std::move(found.message);
             health.template_revisions = co_await templates.revisions(state);
@@ -198,6 +209,7 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         surroundings.tags = co_await view.tag_rules();
         for (const auto& host : state->hosts)
             if (may_be_used(settings, host.name)) surroundings.hosts.push_back(host.name);
+        surroundings.download_storages = download_storages(settings, *state);
         const auto name = co_await view.name();
         if (view.has_providers_name() &&
             settings.spec.providerIDFormat == api::v1alpha1::ProviderIDFormat::Cluster) {

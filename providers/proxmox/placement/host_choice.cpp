@@ -136,6 +136,8 @@ std::map<std::string, std::string> storages_needed(const Settings& settings) {
         if (is_drive(name) && !is_cdrom)
             fields.emplace(storage_of_drive(value), "spec.proxmox.vmOptions (" + name + ")");
     }
+    if (const auto* image = settings.template_image())
+        fields.emplace(image->storage, "spec.proxmox.template.image.storage");
     if (settings.spec.template_)
         fields.emplace(settings.spec.template_->storage, "spec.proxmox.template.storage");
     if (settings.spec.cloudInit)

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "providers/errors.hpp"
 #include "providers/health.hpp"
+#include "providers/proxmox/config/image.hpp"
 #include "providers/proxmox/config/template_revision.hpp"
 
 namespace providers::proxmox {
@@ -45,13 +46,42 @@ bool has_two_on_one_host(const std::vector<Guest>& templates) {
     });
 }
 
+// Of those that are on hosts which answer, if there are any, the one with the lowest VMID: for each host, or
+// of them all.
+std::vector<Guest> chosen(std::vector<Guest> templates, bool is_one_per_host, const ClusterState& state) {
+    const auto rank = [&](const Guest& guest) {
+        const auto* host = state.find_host(guest.node);
+        return std::pair(!host || !host->is_online, guest.vmid);
+    };
+    std::ranges::sort(templates, {}, rank);
+    std::vector<Guest> chosen;
+    for (auto& guest : templates) {
+        const bool has_one = is_one_per_host ? template_on(chosen, guest.node) != nullptr : !chosen.empty();
+        if (!has_one) chosen.push_back(std::move(guest));
+    }
+    return chosen;
+}
+
 }  // namespace
 
-FoundTemplates find_templates(const api::v1alpha1::Template& wish, const ClusterState& state) {
+bool has_local_templates(const api::v1alpha1::Template& wish, const ClusterState& state) {
+    if (!wish.image) return wish.localStorage;
+    const auto* storage = state.find_storage(wish.image->storage);
+    return !storage || !storage->is_shared;
+}
+
+FoundTemplates find_templates(const api::v1alpha1::Template& wish, const ClusterState& state,
+                              const std::set<std::int64_t>& strangers) {
     FoundTemplates found;
-    std::ranges::copy_if(state.guests, std::back_inserter(found.templates),
-                         [&](const Guest& guest) { return matches(wish, guest); });
-    if (found.templates.empty()) {
+    std::ranges::copy_if(state.guests, std::back_inserter(found.templates), [&](const Guest& guest) {
+        return matches(wish, guest) && !strangers.contains(guest.vmid);
+    });
+    if (wish.image) {
+        found.templates = chosen(std::move(found.templates), has_local_templates(wish, state), state);
+        if (!found.templates.empty()) return found;
+        found.reason = api::reasons::kImagePreparing;
+        found.message = "a template is being made of the image " + wish.image->url;
+    } else if (found.templates.empty()) {
         found.reason = api::reasons::kTemplateNotFound;
         found.message = "no template with " + described(wish) +
                         " is visible; make one (qm template) and give the token VM.Audit and VM.Clone on it";
@@ -67,12 +97,26 @@ FoundTemplates find_templates(const api::v1alpha1::Template& wish, const Cluster
     return found;
 }
 
+// A name is all that the list of guests shows, and anybody who may make VMs may choose any name.
+asio::awaitable<FoundTemplates> Templates::find(ClusterView::StatePointer state) {
+    const auto& wish = *settings_.spec.template_;
+    std::set<std::int64_t> strangers;
+    if (wish.image) {
+        for (const auto& guest : state->guests) {
+            if (!matches(wish, guest)) continue;
+            const auto details = co_await details_of(guest);
+            if (!details.is_of_image) strangers.insert(guest.vmid);
+        }
+    }
+    co_return find_templates(wish, *state, strangers);
+}
+
 asio::awaitable<Guest> Templates::source_for(std::string host) {
     const auto state = co_await view_.state(kSourceAge);
     const auto& wish = *settings_.spec.template_;
-    const auto found = find_templates(wish, *state);
+    const auto found = co_await find(state);
     if (!found.reason.empty()) throw ProviderError(found.message);
-    if (!wish.localStorage) co_return found.templates.front();
+    if (!has_local_templates(wish, *state)) co_return found.templates.front();
     const auto* local = template_on(found.templates, host);
     if (!local) throw ProviderError("host " + host + " has no template with " + described(wish));
     co_return *local;
@@ -82,18 +126,15 @@ asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer st
     HostObstacles obstacles;
     if (!settings_.spec.template_) co_return obstacles;
     const auto& wish = *settings_.spec.template_;
-    const auto found = find_templates(wish, *state);
+    const auto found = co_await find(state);
     if (!found.reason.empty()) {
-        for (const auto& host : state->hosts) obstacles[host.name] = {found.message, ""};
+        for (const auto& host : state->hosts)
+            obstacles[host.name] = wish.image ? missing_on(host.name) : Obstacle{found.message, ""};
         co_return obstacles;
     }
-    if (wish.localStorage) {
-        for (const auto& host : state->hosts) {
-            if (!template_on(found.templates, host.name))
-                obstacles[host.name] = {"has no template with " + described(wish),
-                                        "make one there, or list the hosts that have one in "
-                                        "spec.proxmox.nodeWhitelist"};
-        }
+    if (has_local_templates(wish, *state)) {
+        for (const auto& host : state->hosts)
+            if (!template_on(found.templates, host.name)) obstacles[host.name] = missing_on(host.name);
         co_return obstacles;
     }
     const auto& source = found.templates.front();
@@ -117,6 +158,15 @@ asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer st
     co_return obstacles;
 }
 
+Obstacle Templates::missing_on(const std::string& host) const {
+    const auto& wish = *settings_.spec.template_;
+    if (!wish.image)
+        return {"has no template with " + described(wish),
+                "make one there, or list the hosts that have one in spec.proxmox.nodeWhitelist"};
+    const auto known = in_the_making_.find(host);
+    return known == in_the_making_.end() ? Obstacle{"has no template of the image yet", ""} : known->second;
+}
+
 asio::awaitable<std::string> Templates::revision_for(std::string host, ClusterView::StatePointer state) {
     if (!settings_.spec.template_) co_return std::string();
     const auto all = co_await revisions(state);
@@ -129,7 +179,7 @@ asio::awaitable<std::map<std::string, std::string>> Templates::revisions(Cluster
     std::map<std::string, std::string> revisions;
     if (!settings_.spec.template_) co_return revisions;
     const auto& wish = *settings_.spec.template_;
-    const auto found = find_templates(wish, *state);
+    const auto found = co_await find(state);
     if (!found.reason.empty()) co_return revisions;
     // One that is gone for a moment may come back as another one.
     std::erase_if(details_, [&](const auto& entry) {
@@ -138,7 +188,7 @@ asio::awaitable<std::map<std::string, std::string>> Templates::revisions(Cluster
     for (const auto& source : found.templates) {
         const auto details = co_await details_of(source);
         if (!details.revision.empty())
-            revisions[wish.localStorage ? source.node : kAllHosts] = details.revision;
+            revisions[has_local_templates(wish, *state) ? source.node : kAllHosts] = details.revision;
     }
     co_return revisions;
 }
@@ -146,7 +196,7 @@ asio::awaitable<std::map<std::string, std::string>> Templates::revisions(Cluster
 asio::awaitable<std::vector<TemplateParts>> Templates::parts(ClusterView::StatePointer state) {
     std::vector<TemplateParts> all;
     if (!settings_.spec.template_) co_return all;
-    const auto found = find_templates(*settings_.spec.template_, *state);
+    const auto found = co_await find(state);
     for (const auto& source : found.templates) {
         auto details = co_await details_of(source);
         details.parts.vmid = source.vmid;
@@ -159,13 +209,19 @@ asio::awaitable<std::int64_t> Templates::boot_disk_gib(ClusterView::StatePointer
     if (!settings_.spec.template_) co_return 0;
     const auto& wish = *settings_.spec.template_;
     std::int64_t smallest = 0;
-    const auto found = find_templates(wish, *state);
+    const auto found = co_await find(state);
     for (const auto& source : found.templates) {
         const auto details = co_await details_of(source);
         const auto size = std::max(details.boot_disk_gib, wish.bootDisk.sizeGiB.value_or(0));
         if (size > 0) smallest = smallest > 0 ? std::min(smallest, size) : size;
     }
     co_return smallest;
+}
+
+// Two templates of one image are the same, whenever each was made.
+std::string Templates::revision_of(const Guest& source, const VmConfig& config) const {
+    const auto& wish = *settings_.spec.template_;
+    return wish.image ? "image-" + image_id(wish) : template_revision(source.vmid, config);
 }
 
 asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
@@ -178,7 +234,8 @@ asio::awaitable<Templates::Details> Templates::details_of(Guest source) {
     try {
         const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
         const auto config = parse_vm_config(data);
-        details.revision = template_revision(source.vmid, config);
+        details.is_of_image = has_image_mark(settings_, config);
+        details.revision = revision_of(source, config);
         details.parts = parts_of_template(source.vmid, config);
         details.boot_disk_gib = disk_size_gib(config, settings_.spec.template_->bootDisk.device);
         for (const auto& [name, value] : config.options) {

@@ -18,13 +18,23 @@ struct FoundTemplates {
     std::string message;  // what was found instead and what would be right
     std::vector<Guest> templates;
 };
-FoundTemplates find_templates(const api::v1alpha1::Template& wish, const ClusterState& state);
+// Of an image's templates there may be more than are needed: then one of each host is found, or one of all.
+// `strangers`: VMIDs of what has such a template's name and is none of ours.
+FoundTemplates find_templates(const api::v1alpha1::Template& wish, const ClusterState& state,
+                              const std::set<std::int64_t>& strangers = {});
+// Each host clones from a template of its own. Pure.
+bool has_local_templates(const api::v1alpha1::Template& wish, const ClusterState& state);
 
 class Templates {
 public:
     // All must outlive this. Settings without a template: nothing is asked and nothing stands in the way.
-    Templates(const Settings& settings, Client& client, ClusterView& view, base::Clock& clock)
-        : settings_(settings), client_(client), view_(view), clock_(clock) {}
+    // `in_the_making`: what keeps hosts from having their template of an image yet.
+    Templates(const Settings& settings, Client& client, ClusterView& view, base::Clock& clock,
+              const HostObstacles& in_the_making)
+        : settings_(settings), client_(client), view_(view), clock_(clock), in_the_making_(in_the_making) {}
+
+    // Those that machines are cloned from. Throws ProxmoxError.
+    asio::awaitable<FoundTemplates> find(ClusterView::StatePointer state);
 
     // The template that a machine on that host is cloned from. Throws ProviderError if there is none (any
     // more).
@@ -53,14 +63,18 @@ private:
         TemplateParts parts;
         std::string revision;  // see template_revision(); empty: could not be read
         std::int64_t boot_disk_gib = 0;
+        bool is_of_image = false;  // its mark says that it is ours
         base::TimePoint read_at;
     };
     asio::awaitable<Details> details_of(Guest source);
+    std::string revision_of(const Guest& source, const VmConfig& config) const;
+    Obstacle missing_on(const std::string& host) const;
 
     const Settings& settings_;
     Client& client_;
     ClusterView& view_;
     base::Clock& clock_;
+    const HostObstacles& in_the_making_;
     std::map<std::int64_t, Details> details_;  // by VMID
 };
 

@@ -285,6 +285,22 @@ Call upload_iso(const std::string& host, const std::string& storage, std::string
     return call;
 }
 
+Call download_file(const std::string& host, const std::string& storage, const Download& download) {
+    return begin_task("POST", "download_file",
+                      "downloading " + download.url + " to storage " + storage + " on " + host, host,
+                      node_path(host) + "/storage/" + base::percent_encode(storage) + "/download-url",
+                      {{"content", "import"},
+                       {"filename", download.file_name},
+                       {"url", download.url},
+                       {"checksum", download.checksum},
+                       {"checksum-algorithm", download.algorithm}});
+}
+
+Call convert_to_template(const std::string& host, std::int64_t vmid) {
+    return begin_task("POST", "convert_to_template", "making " + vm_on(vmid, host) + " a template", host,
+                      vm_path(host, vmid) + "/template");
+}
+
 Call stop_task(const std::string& host, const std::string& upid) {
     return change("DELETE", "stop_task", "stopping task " + upid, host,
                   node_path(host) + "/tasks/" + base::percent_encode(upid));
@@ -294,6 +310,12 @@ Call get_iso_images(const std::string& host, const std::string& storage) {
     return read_list("get_iso_images", "reading the ISO images of storage " + storage + " on " + host, host,
                      node_path(host) + "/storage/" + base::percent_encode(storage) + "/content",
                      {{"content", "iso"}});
+}
+
+Call get_import_files(const std::string& host, const std::string& storage) {
+    return read_list("get_import_files", "reading the files of storage " + storage + " on " + host, host,
+                     node_path(host) + "/storage/" + base::percent_encode(storage) + "/content",
+                     {{"content", "import"}});
 }
 
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume) {

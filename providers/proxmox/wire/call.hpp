@@ -49,6 +49,8 @@ Call get_task_log(const std::string& host, const std::string& upid);
 // Succeeds only if no guest in the whole cluster has the ID, whatever the token may see.
 Call probe_free_id(std::int64_t vmid);
 Call get_bridges(const std::string& host);
+// Files that disks can be made of.
+Call get_import_files(const std::string& host, const std::string& storage);
 // Changes.
 Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
 // Asked of the template's host; the new VM's ID and host are among the parameters.
@@ -64,6 +66,18 @@ Call stop_vm(const std::string& host, std::int64_t vmid);
 Call destroy_vm(const std::string& host, std::int64_t vmid);
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
                 std::string content);
+// The host fetches a file that disks can be made of, and compares it with its checksum before it gives it its
+// name. One that is there already and has that checksum is left as it is. The task (download) bears the
+// file's name.
+struct Download {
+    std::string url;
+    std::string file_name;
+    std::string algorithm;  // sha256
+    std::string checksum;   // in digits
+};
+Call download_file(const std::string& host, const std::string& storage, const Download& download);
+// There is no way back. The VM must be off.
+Call convert_to_template(const std::string& host, std::int64_t vmid);
 // Told to end it cleans up; what has not ended after 5 s is killed. Succeeds also for a task that has ended,
 // and for one that nothing ends. Others' tasks need Sys.Modify on the host.
 Call stop_task(const std::string& host, const std::string& upid);

@@ -86,7 +86,26 @@ ErrorKind classify_exit(std::string_view exit_status) {
     return classify_text(exit_status);
 }
 
+namespace {
+
+// "2027-01-15 08:00:00 " before "ERROR 404: Not Found.", as wget writes it.
+std::string without_time(std::string text) {
+    constexpr std::string_view kTime = "0000-00-00 00:00:00 ";
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    for (std::size_t at = 0; at + kTime.size() <= text.size(); ++at) {
+        std::size_t same = 0;
+        while (same < kTime.size() &&
+               (kTime[same] == '0' ? is_digit(text[at + same]) : text[at + same] == kTime[same]))
+            ++same;
+        if (same == kTime.size()) return text.erase(at, kTime.size());
+    }
+    return text;
+}
+
+}  // namespace
+
 std::string steady(std::string text) {
+    text = without_time(std::move(text));
     constexpr std::string_view kTemporary = ".tmp.";
     const auto at = text.find(kTemporary);
     if (at == std::string::npos) return text;

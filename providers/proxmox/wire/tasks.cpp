@@ -30,7 +30,7 @@ struct Bound {
 // How long something waits for the end of a task that is no use to it any more. Generous: a worker that is
 // killed in the middle leaves a lock behind, which only root takes off. What the machine itself is waited for
 // while it is made is the pool's scaleUp.provisionTimeout.
-constexpr std::array<Bound, 8> kBounds = {{
+constexpr std::array<Bound, 9> kBounds = {{
     {"qmcreate", std::chrono::minutes{2}},
     {"qmclone", std::chrono::minutes{10}},  // copies whole disks
     {"imgcopy", std::chrono::minutes{5}},
@@ -39,6 +39,7 @@ constexpr std::array<Bound, 8> kBounds = {{
     {"qmshutdown", std::chrono::minutes{3}},  // stops the guest after a minute, see shut_down_vm()
     {"qmstop", std::chrono::minutes{2}},
     {"imgdel", std::chrono::minutes{5}},
+    {"download", std::chrono::minutes{120}},  // over a slow line
 }};
 // qmdestroy among them: discarding large disks takes time, and what it has begun is gone anyway.
 constexpr std::chrono::minutes kBoundOfOthers{15};

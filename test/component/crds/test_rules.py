@@ -11,6 +11,7 @@ from objects import ABSENT, PROXMOX, build
 
 REDFISH = {"spec.type": "redfish", "spec.proxmox": ABSENT}
 TEMPLATE = "spec.proxmox.template"
+IMAGE = {"url": "https://images.example/debian-12.qcow2", "checksum": "sha256:" + "0f" * 32, "storage": "local-lvm"}
 TLS = "spec.proxmox.tls"
 NETWORK = "spec.proxmox.cloudInit.network"
 MACHINE = "spec.machineTemplate"
@@ -63,8 +64,16 @@ PROVIDER = [
     ("an unknown strategy", {"spec.proxmox.placement.strategy": "Random"}, 'supported values: "Spread", "MaxMemory", "MaxCPU", "Balanced", "RoundRobin"'),
     ("a zone label that is none", {"spec.proxmox.placement.zoneLabel": "no spaces"}, 'must be a label key such as topology.kubernetes.io/zone, or ""'),
     ("no memory to allocate", {"spec.proxmox.placement.memoryAllocationPercent": 0}, "should be greater than or equal to 1"),
-    ("a template without any name", {TEMPLATE: {}}, "exactly one of name, vmid and matchTags must be set"),
-    ("a template with two names", {TEMPLATE: {"name": "debian", "vmid": 9000}}, "exactly one of name, vmid and matchTags must be set"),
+    ("a template without any name", {TEMPLATE: {}}, "exactly one of name, vmid, matchTags and image must be set"),
+    ("a template with two names", {TEMPLATE: {"name": "debian", "vmid": 9000}}, "exactly one of name, vmid, matchTags and image must be set"),
+    ("a template with a name and an image", {TEMPLATE: {"name": "debian", "image": IMAGE}}, "exactly one of name, vmid, matchTags and image must be set"),
+    ("an image with local storage", {TEMPLATE: {"image": IMAGE, "localStorage": True}}, "leave localStorage out"),
+    ("an image of no web page", {TEMPLATE: {"image": {**IMAGE, "url": "ftp://images.example/debian.qcow2"}}}, "must be an http or https URL of a file"),
+    ("an image with a user in its URL", {TEMPLATE: {"image": {**IMAGE, "url": "https://me:secret@images.example/debian.qcow2"}}}, "without user, query and fragment"),
+    ("an image with a query in its URL", {TEMPLATE: {"image": {**IMAGE, "url": "https://images.example/debian.qcow2?token=a.raw"}}}, "without user, query and fragment"),
+    ("a compressed image", {TEMPLATE: {"image": {**IMAGE, "url": "https://images.example/debian.raw.xz"}}}, "must end with .qcow2, .raw, .vmdk or .img"),
+    ("an image with a checksum of no kind", {TEMPLATE: {"image": {**IMAGE, "checksum": "ab" * 32}}}, "must be sha256:, sha384: or sha512:"),
+    ("an image with half a checksum", {TEMPLATE: {"image": {**IMAGE, "checksum": "sha512:" + "ab" * 32}}}, "must be sha256:, sha384: or sha512:"),
     ("a linked clone on another storage", {TEMPLATE: {"name": "debian", "cloneMode": "Linked", "storage": "ceph"}}, "storage and format need a full clone"),
     ("an unknown disk format", {TEMPLATE: {"name": "debian", "format": "vdi"}}, 'supported values: "raw", "qcow2", "vmdk"'),
     ("a boot disk that is none", {TEMPLATE: {"name": "debian", "bootDisk": {"device": "sda"}}}, "must be a disk such as scsi0"),

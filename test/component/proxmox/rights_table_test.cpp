@@ -6,7 +6,7 @@
 
 #include "base/file.hpp"
 #include "providers/launch.hpp"
-#include "test/component/proxmox/template_world.hpp"
+#include "test/component/proxmox/image_lab.hpp"
 
 using namespace providers;
 using Catch::Contains;
@@ -16,9 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-enum class Use { blank, image, clone, cloud_init, agent };
+enum class Use { blank, image, clone, cloud_init, agent, from_image };
 using Uses = std::set<Use>;
-const Uses kAll{Use::blank, Use::image, Use::clone, Use::cloud_init, Use::agent};
+const Uses kAll{Use::blank, Use::image, Use::clone, Use::cloud_init, Use::agent, Use::from_image};
 const Uses kClones{Use::clone, Use::cloud_init, Use::agent};
 
 struct Right {
@@ -30,6 +30,7 @@ struct Right {
 };
 
 const std::string kMachines = "/pool/kubernetes";
+const std::string kImagesText = "the storage with boot images, or with downloaded images of templates";
 const std::string kMachinesText = "the resource pool, or `/vms` without one";
 
 std::vector<Right> rights() {
@@ -46,10 +47,11 @@ std::vector<Right> rights() {
         on_machines("VM.Config.HWType", "the SMBIOS UUID by which a Node is recognised", kAll),
         on_machines("VM.Config.Network",
                     "with `networkInterfaces` or `net…` options; clones with a `network` that asks for more "
-                    "than DHCP",
-                    {Use::blank, Use::image}),
-        on_machines("VM.Config.Disk", "with drives or `boot` in `vmOptions`, or `bootDisk.sizeGiB`",
-                    {Use::blank, Use::image, Use::cloud_init}),
+                    "than DHCP; `template.image`",
+                    {Use::blank, Use::image, Use::from_image}),
+        on_machines("VM.Config.Disk",
+                    "with drives or `boot` in `vmOptions`, `bootDisk.sizeGiB` or `template.image`",
+                    {Use::blank, Use::image, Use::cloud_init, Use::from_image}),
         on_machines("VM.Config.CDROM",
                     "boot images; clones with `cloudInit` of a template without a cloud-init drive",
                     {Use::image, Use::cloud_init}),
@@ -65,19 +67,30 @@ std::vector<Right> rights() {
                     {Use::agent}),
         {"VM.Audit", "/vms/9000", "the template", "find it", kClones},
         {"VM.Clone", "/vms/9000", "the template", "clone it", kClones},
+        on_machines("VM.Clone", "`template.image`: clone the template that is made of it", {Use::from_image}),
         {"Datastore.AllocateSpace", "/storage/local",
          "each storage with disks of machines; for linked clones the template's", "allocate them", kAll},
-        {"Datastore.Audit", "/storage/shared", "the storage with boot images", "find it", {Use::image}},
+        {"Datastore.Audit",
+         "/storage/local",
+         "`template.image.storage`",
+         "see whether hosts share it",
+         {Use::from_image}},
+        {"Datastore.Audit", "/storage/shared", kImagesText, "find it", {Use::image, Use::from_image}},
         {"Datastore.AllocateTemplate",
          "/storage/shared",
-         "the storage with boot images",
-         "upload",
-         {Use::image}},
+         kImagesText,
+         "upload or download",
+         {Use::image, Use::from_image}},
         {"Datastore.Allocate",
          "/storage/shared",
-         "the storage with boot images",
-         "delete them again: an image holds a join token",
-         {Use::image}},
+         kImagesText,
+         "delete them again: a boot image holds a join token",
+         {Use::image, Use::from_image}},
+        {"Sys.AccessNetwork",
+         "/nodes",
+         "`/nodes`; or `Sys.Audit` and `Sys.Modify` on `/`",
+         "`template.image`: hosts download it",
+         {Use::from_image}},
         {"SDN.Use", "/sdn/zones/localnetwork/vmbr0",
          "each bridge of `networkInterfaces`, `net…` options and the template's interfaces, from Proxmox VE "
          "8 on",
@@ -90,6 +103,7 @@ std::vector<Right> rights() {
 // A token with those rights that the use needs, and none besides; `without` it: one of them.
 proxmox_simulator::World world_for(Use use, const Right* without) {
     auto world = test::world_with_template("local");
+    world.web = test::world_with_image().web;
     world.custom_roles.clear();
     world.acl.clear();
     world.machines.at(9000).config["net0"] = "virtio=BC:24:11:00:00:01,bridge=vmbr0";
@@ -130,6 +144,13 @@ struct Site {
             proxmox.vmOptions.clear();
             proxmox.networkInterfaces.clear();
         }
+        if (use == Use::from_image) {
+            const api::v1alpha1::TemplateImage image{test::kImageUrl, test::sha256_of("debian 12.8"), "local",
+                                                     "shared"};
+            proxmox.template_.emplace().image = image;
+            proxmox.vmOptions.clear();
+            proxmox.networkInterfaces.clear();
+        }
         if (use == Use::image) proxmox.cloudInit.emplace().isoStorage = "shared";
         if (use == Use::cloud_init) {
             proxmox.cloudInit.emplace();
@@ -142,7 +163,17 @@ struct Site {
         if (use == Use::agent) spec.join = &join;
     }
 
+    // Looks at the Provider's health until templates are there, if they have to be made.
+    Health settle() {
+        auto health = lab.run(lab.provider->check());
+        for (int looks = 0; looks < 60 && health.look_again_after > 0s; ++looks) {
+            lab.wait(health.look_again_after);
+            health = lab.run(lab.provider->check());
+        }
+        return health;
+    }
     bool makes_and_removes() {
+        settle();
         for (int calls = 0; calls < 60; ++calls) {
             const auto result = lab.ensure(spec);
             const auto* machine = std::get_if<Machine>(&result);
@@ -219,7 +250,7 @@ TEST_CASE("With the rights of the table, and none besides, machines are made and
     for (const auto use : kAll) {
         INFO(static_cast<int>(use));
         Site site(use);
-        const auto health = site.lab.run(site.lab.provider->check());
+        const auto health = site.settle();
         CHECK(health.message == "");
         CHECK(health.template_message == "");
         if (use == Use::image) CHECK(health.boot_image_obstacle == "");

@@ -29,12 +29,14 @@ using builders::a_pod;
 // "Pool small ScaleUpBlocked: 2 of 2 nodes are in use"
 class RecordedEvents final : public kube::EventRecorder {
 public:
-    void event(const kube::EventTarget& about, kube::EventType, std::string reason,
+    void event(const kube::EventTarget& about, kube::EventType type, std::string reason,
                std::string message) override {
+        warnings += type == kube::EventType::warning ? 1 : 0;
         lines.push_back(about.kind + " " + about.name + " " + reason + ": " + message);
     }
     std::size_t count(const std::string& text) const;
     std::vector<std::string> lines;
+    std::size_t warnings = 0;
 };
 
 // Called around each request of the operator; may throw to lose it.

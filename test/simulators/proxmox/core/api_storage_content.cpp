@@ -1,6 +1,7 @@
 // What is in a storage: listing, upload, download, deletion.
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json/array.hpp>
 
@@ -221,13 +222,66 @@ asio::awaitable<json::value> upload(Call& call) {
     co_return json::value(cluster.run_task(task, import_file(cluster, task, std::move(file))));
 }
 
-// There is nothing to download from: every host refuses the connection.
-asio::awaitable<void> fail_download(Task& task, Duration duration, std::string url, std::string path) {
-    task.log.push_back("downloading " + url + " to " + path);
-    co_await task.spend(duration);
-    auto begin = url.find("://") + 3;
-    auto host = url.substr(begin, url.find('/', begin) - begin);
-    throw failure("download failed: Connecting to " + host + "... failed: Connection refused.");
+struct WantedFile {
+    std::string storage, host, url, name, content, algorithm, expected_checksum;
+};
+
+std::string server_of(const std::string& url) {
+    const auto begin = url.find("://") + 3;
+    return url.substr(begin, url.find('/', begin) - begin);
+}
+
+// As wget tells of it.
+const WebFile& fetched(const World& world, Task& task, const std::string& url) {
+    const auto found = world.web.find(url);
+    if (found != world.web.end()) return found->second;
+    const bool is_known = std::any_of(world.web.begin(), world.web.end(), [&](const auto& entry) {
+        return server_of(entry.first) == server_of(url);
+    });
+    if (!is_known)
+        throw failure("download failed: Connecting to " + server_of(url) + "... failed: Connection refused.");
+    task.log.push_back("HTTP request sent, awaiting response... 404 Not Found");
+    throw failure("download failed: 2027-01-15 08:00:0" + std::to_string(task.pid % 10) +
+                  " ERROR 404: Not Found.");
+}
+
+// download_file_from_url() of PVE::Tools: a file that is there is compared and never replaced; what arrives
+// gets its name when it has been compared.
+asio::awaitable<void> fetch_file(Cluster& cluster, Task& task, WantedFile wanted) {
+    auto& storage = find_storage(cluster.world, wanted.storage);
+    Volume volume;
+    volume.name = wanted.name;
+    volume.content = wanted.content;
+    volume.format = wanted.content == "iso" ? "iso" : wanted.name.substr(wanted.name.rfind('.') + 1);
+    const auto path = volume_path(storage, volume);
+    const auto differs = [&](const std::string& data, const std::string& what_then) {
+        if (wanted.algorithm.empty()) return;
+        const auto sum = checksum(wanted.algorithm, data);
+        if (sum == lower(wanted.expected_checksum)) return;
+        throw failure("checksum mismatch: got '" + sum + "' != expect '" + wanted.expected_checksum + "'" +
+                      what_then);
+    };
+    task.log.push_back("downloading " + wanted.url + " to " + path);
+    const auto id = wanted.storage + ":" + wanted.name;
+    if (const auto* known = find_volume(cluster.world, wanted.host, id)) {
+        differs(known->data, ", aborting");
+        task.log.push_back(
+            "calculating checksum of existing file...OK, got correct file already, no need to "
+            "download");
+        co_return;
+    }
+    co_await task.spend(cluster.world.durations.of_task("download"));
+    const auto file = fetched(cluster.world, task, wanted.url);
+    if (free_space(storage, wanted.host) < file.data.size())
+        throw failure("download failed: " + path + ".tmp: No space left on device");
+    differs(file.data, "");
+    volume.size = file.data.size();
+    volume.used = file.data.size();
+    volume.virtual_size = file.virtual_size;
+    volume.created = cluster.wall_seconds();
+    volume.data = file.data;
+    add_volume(storage, wanted.host, std::move(volume));
+    task.log.push_back("download of '" + wanted.url + "' to '" + path + "' finished");
 }
 
 asio::awaitable<json::value> download(Call& call) {
@@ -244,13 +298,15 @@ asio::awaitable<json::value> download(Call& call) {
     if (!storage.content.contains(content))
         throw failure("storage '" + id + "' is not configured for content-type '" + content + "'");
     auto name = content_name(content, call.text("filename"));
-    Volume volume;
-    volume.name = name;
-    volume.content = content;
+    WantedFile wanted{id,
+                      call.node,
+                      call.text("url"),
+                      name,
+                      content,
+                      call.text("checksum-algorithm"),
+                      call.text("checksum")};
     auto& task = cluster.create_task(call.node, "download", call.text("filename"), call.user);
-    co_return json::value(
-        cluster.run_task(task, fail_download(task, cluster.world.durations.of_task("download"),
-                                             call.text("url"), volume_path(storage, volume))));
+    co_return json::value(cluster.run_task(task, fetch_file(cluster, task, std::move(wanted))));
 }
 
 asio::awaitable<json::value> allocate_volume(Call& call) {

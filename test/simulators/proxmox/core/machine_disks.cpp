@@ -82,7 +82,7 @@ struct Maker {
                 throw failure("failed to stat '" + find_storage(cluster.world, id.storage).path + "/" +
                               id.name + "'");
             }
-            volume.size = image->size;
+            volume.size = image->virtual_size > 0 ? image->virtual_size : image->size;
             volume.used = image->used;
             drive.properties.erase(source);
         }

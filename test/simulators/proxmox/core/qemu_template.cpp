@@ -22,9 +22,15 @@ void make_base(Cluster& cluster, Machine& machine, const std::string& option, Dr
     machine.config[option] = print_properties(property_group(drive_group(option)), drive.properties);
 }
 
+void require_convertible(const Machine& machine) {
+    require_unlocked(machine.config);
+    if (config_flag(machine.config, "template")) throw failure("you can't convert a template to a template");
+    if (machine.running) throw failure("you can't convert a VM to template if VM is running");
+}
+
 asio::awaitable<void> template_worker(Cluster& cluster, Task& task, std::string node, int vmid) {
     auto lock = co_await lock_machine(cluster, task, vmid);
-    require_unlocked(cluster.machine(node, vmid).config);
+    require_convertible(cluster.machine(node, vmid));
     co_await task.spend(cluster.world.durations.of_task("qmtemplate"));
     auto& machine = cluster.machine(node, vmid);
     machine.config["template"] = "1";
@@ -34,10 +40,7 @@ asio::awaitable<void> template_worker(Cluster& cluster, Task& task, std::string 
 }
 
 asio::awaitable<json::value> convert(Call& call) {
-    const auto& machine = call.machine();
-    require_unlocked(machine.config);
-    if (config_flag(machine.config, "template")) throw failure("you can't convert a template to a template");
-    if (machine.running) throw failure("you can't convert a VM to template if VM is running");
+    require_convertible(call.machine());
     auto& task = call.cluster.create_task(call.node, "qmtemplate", call.text("vmid"), call.user);
     co_return json::value(
         call.cluster.run_task(task, template_worker(call.cluster, task, call.node, call.vmid())));

@@ -52,7 +52,14 @@ struct Volume {
     std::optional<int> vmid;
     std::string parent;  // name of the base volume of a linked clone
     std::int64_t created = 0;
-    std::string data;  // bytes of uploaded files and snippets
+    std::string data;                // bytes of uploaded files and snippets
+    std::uint64_t virtual_size = 0;  // of the disk that an image file holds; 0: its own size
+};
+
+// What hosts find when they fetch something from the web.
+struct WebFile {
+    std::string data;
+    std::uint64_t virtual_size = 2 * kGiB;  // of the disk in it
 };
 
 struct Storage {
@@ -173,6 +180,7 @@ struct World {
     std::map<std::string, Pool> pools;
     std::map<std::string, std::string> options;       // datacenter.cfg
     std::map<std::string, std::string> ha_resources;  // sid to wished state
+    std::map<std::string, WebFile> web;  // by URL; whatever server is not named there refuses connections
     Durations durations;
 };
 

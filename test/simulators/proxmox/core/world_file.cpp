@@ -20,7 +20,7 @@ constexpr std::string_view kAutoscalerPrivileges =
     "VM.Allocate VM.Audit VM.Clone VM.Migrate VM.PowerMgmt VM.Config.CDROM VM.Config.CPU VM.Config.Cloudinit "
     "VM.Config.Disk VM.Config.HWType VM.Config.Memory VM.Config.Network VM.Config.Options "
     "VM.GuestAgent.Audit "
-    "VM.GuestAgent.FileWrite VM.GuestAgent.Unrestricted Pool.Audit SDN.Use Sys.Audit "
+    "VM.GuestAgent.FileWrite VM.GuestAgent.Unrestricted Pool.Audit SDN.Use Sys.AccessNetwork Sys.Audit "
     "Datastore.Allocate Datastore.AllocateSpace Datastore.AllocateTemplate Datastore.Audit";
 
 Duration seconds(double value) {
@@ -241,6 +241,11 @@ World world_from_json(const json::value& description) {
             for (auto vmid : entry.integers("vms")) pool.vms.insert(static_cast<int>(vmid));
             world.pools[pool.id] = std::move(pool);
         }
+    }
+    if (auto web = fields.find_list("web")) {
+        for (const auto& file : *web)
+            world.web[file.text("url")] = {file.text("data"),
+                                           static_cast<std::uint64_t>(file.number("diskGiB", 2)) * kGiB};
     }
     if (auto options = fields.find_object("options")) {
         for (const auto& [name, value] : options->object()) world.options[name] = options->text(name);

@@ -27,6 +27,7 @@ inline constexpr const char* kDefaultTokenSecret = "00000000-1111-4222-8333-4444
 //   machines: [{vmid, node, config: {..}, agentSilent}]: templates and others that exist from the start; a
 //   drive's
 //               value may be "local:8" (GiB) or "local:cloudinit", then the volume is made
+//   web: [{url, data, diskGiB}]: files that hosts can download, with the size of the disk in them
 //   durations: {boot, guestShutdown, request, other, tasks: {qmclone: ..}}, in seconds
 // Throws std::invalid_argument naming the field that is wrong.
 World world_from_json(const json::value& description);

@@ -1,0 +1,43 @@
+// The templates that are made of the configured image: one on each host that needs it, and no others.
+#pragma once
+
+#include <string>
+
+#include "providers/health.hpp"
+#include "providers/proxmox/images/template_maker.hpp"
+#include "providers/proxmox/images/template_remover.hpp"
+
+namespace providers::proxmox {
+
+class TemplateKeeper {
+public:
+    // All must outlive this. See TemplateMaker for `in_the_making`.
+    TemplateKeeper(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
+                   Tasks& tasks, base::Clock& clock, HostObstacles& in_the_making)
+        : settings_(settings),
+          view_(view),
+          templates_(templates),
+          in_the_making_(in_the_making),
+          maker_(settings, client, view, templates, tasks, clock, in_the_making),
+          remover_(settings, client, view, tasks, clock) {}
+
+    // One step, if a look at the cluster found that it works, and what came of it in `health`. Throws
+    // FencedError.
+    asio::awaitable<void> tend(Health& health);
+    // One step towards there being none any more. What is left and why; empty: nothing. Throws ProxmoxError,
+    // FencedError.
+    asio::awaitable<std::string> remove_all();
+
+private:
+    asio::awaitable<base::Duration> make(Health& health);
+    asio::awaitable<base::Duration> tidy_up(bool is_making);
+
+    const Settings& settings_;
+    ClusterView& view_;
+    Templates& templates_;
+    HostObstacles& in_the_making_;
+    TemplateMaker maker_;
+    TemplateRemover remover_;
+};
+
+}  // namespace providers::proxmox

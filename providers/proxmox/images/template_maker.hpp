@@ -1,0 +1,82 @@
+// Makes templates of the image, one on each host that shall have its own: the host downloads the file, a VM
+// is made whose disk has its content, and the VM becomes a template. What was done is read back from Proxmox
+// each time, so an operator that dies anywhere goes on where it was.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "providers/proxmox/cluster/cluster_view.hpp"
+#include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/placement/image_sites.hpp"
+#include "providers/proxmox/placement/templates.hpp"
+#include "providers/proxmox/wire/tasks.hpp"
+
+namespace providers::proxmox {
+
+// Of two waits; 0 means that there is nothing to wait for.
+base::Duration sooner(base::Duration a, base::Duration b);
+
+class TemplateMaker {
+public:
+    // All must outlive this. `in_the_making`: what keeps hosts from having their template yet is told there.
+    TemplateMaker(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
+                  Tasks& tasks, base::Clock& clock, HostObstacles& in_the_making)
+        : settings_(settings),
+          client_(client),
+          view_(view),
+          templates_(templates),
+          tasks_(tasks),
+          clock_(clock),
+          in_the_making_(in_the_making) {}
+
+    struct Progress {
+        base::Duration wait{};  // until the next step; 0: every host has its template
+        std::string failure;    // "alfaromeo: ..., bmw: ..."; empty: nothing failed
+    };
+    // One step on each host. Throws ProxmoxError if the cluster does not answer, FencedError.
+    asio::awaitable<Progress> advance();
+
+private:
+    struct Pause {
+        int failures = 0;
+        base::TimePoint until{};
+        Obstacle why;  // the last failure, or what of the configuration forbids it
+    };
+    // Until the next step on one host.
+    struct Step {
+        base::Duration wait{};
+        std::string doing;  // for people
+    };
+    asio::awaitable<base::Duration> advance_on(ImageSite site, ClusterView::StatePointer state);
+    asio::awaitable<Step> next_step(ImageSite site, ClusterView::StatePointer state);
+    asio::awaitable<std::optional<Step>> follow(std::string host);
+    asio::awaitable<std::optional<Step>> find_task(std::string host, ClusterView::StatePointer state);
+    asio::awaitable<std::optional<Step>> finish(std::string host, ClusterView::StatePointer state);
+    asio::awaitable<Step> turn_into_template(std::string host, Guest guest, VmConfig config);
+    asio::awaitable<Step> download(ImageSite site, ClusterView::StatePointer state);
+    asio::awaitable<Step> create(ImageSite site, ClusterView::StatePointer state);
+    Step begun(const std::string& host, const json::value& upid);
+    bool is_downloaded_elsewhere(const ImageSite& site, const ClusterState& state) const;
+    bool is_away_for_long(const FoundTemplates& found, const ClusterState& state);
+    std::string failures() const;
+    std::string file_name() const;
+
+    const Settings& settings_;
+    Client& client_;
+    ClusterView& view_;
+    Templates& templates_;
+    Tasks& tasks_;
+    base::Clock& clock_;
+    HostObstacles& in_the_making_;
+    std::map<std::string, std::string> running_;  // UPID by host
+    std::set<std::string> downloaded_;            // hosts, for the VM that is made next
+    std::set<std::string> spoiled_;               // hosts, whose file is none of the image
+    std::map<std::string, Pause> pauses_;         // by host, of those that lack their template
+    std::set<std::int64_t> refused_ids_;
+    std::optional<base::TimePoint> away_since_;  // the host of the only template
+};
+
+}  // namespace providers::proxmox

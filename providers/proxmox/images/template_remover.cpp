@@ -1,0 +1,168 @@
+#include "providers/proxmox/images/template_remover.hpp"
+
+#include <algorithm>
+
+#include "base/backoff.hpp"
+#include "base/log.hpp"
+#include "providers/proxmox/config/image.hpp"
+#include "providers/proxmox/wire/fields.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+constexpr base::Duration kLookAgain = std::chrono::seconds{1};
+constexpr base::Duration kGuestListAge = std::chrono::seconds{10};
+// Machines that are linked to a template live for days.
+constexpr base::Backoff kLinkedPauses{std::chrono::minutes{1}, std::chrono::hours{1}};
+
+std::string vm_text(const Guest& guest) {
+    return "VM " + std::to_string(guest.vmid) + " on " + guest.node;
+}
+
+}  // namespace
+
+std::vector<Guest> unwanted_templates(const Settings& settings, const ClusterState& state,
+                                      const KeptTemplates& kept) {
+    const auto prefix = image_template_prefix(settings.cluster_id, settings.provider_uid);
+    const bool is_local = settings.template_image() && has_local_templates(*settings.spec.template_, state);
+    // Of the same image: only what is one too many.
+    const auto has_other = [&](const Guest& guest) {
+        return std::ranges::any_of(kept.templates, [&](const Guest& other) {
+            return other.name == guest.name && (!is_local || other.node == guest.node);
+        });
+    };
+    const bool has_wish = !kept.templates.empty() || !kept.hosts.empty();
+    std::vector<Guest> unwanted;
+    for (const auto& guest : state.guests) {
+        if (guest.is_container || guest.is_running || !guest.name.starts_with(prefix)) continue;
+        const auto* host = state.find_host(guest.node);
+        const bool is_kept =
+            kept.hosts.contains(guest.node) ||
+            std::ranges::find(kept.templates, guest.vmid, &Guest::vmid) != kept.templates.end();
+        const bool is_of_image = has_wish && guest.name == settings.spec.template_->name;
+        if (host && host->is_online && !is_kept && (!is_of_image || has_other(guest)))
+            unwanted.push_back(guest);
+    }
+    return unwanted;
+}
+
+asio::awaitable<base::Duration> TemplateRemover::remove_but(KeptTemplates kept) {
+    const auto following = co_await follow();
+    if (following) co_return *following;
+    const auto state = co_await view_.state(kGuestListAge);
+    const auto unwanted = unwanted_templates(settings_, *state, kept);
+    if (!unwanted.empty()) may_have_files_ = true;
+    std::erase_if(pauses_, [&](const auto& entry) {
+        return std::ranges::find(unwanted, entry.first, &Guest::vmid) == unwanted.end();
+    });
+    std::optional<base::TimePoint> next;
+    for (const auto& guest : unwanted) {
+        const auto pause = pauses_.find(guest.vmid);
+        if (pause != pauses_.end() && clock_.now() < pause->second.until) {
+            next = next ? std::min(*next, pause->second.until) : pause->second.until;
+            continue;
+        }
+        co_await remove(guest);
+        co_return kLookAgain;
+    }
+    co_return next ? *next - clock_.now() : base::Duration{};
+}
+
+asio::awaitable<std::optional<base::Duration>> TemplateRemover::follow() {
+    if (running_.empty()) co_return std::nullopt;
+    const auto upid = running_;
+    auto status = co_await tasks_.end_overdue(upid);
+    if (status.outcome == TaskOutcome::running) co_return tasks_.next_poll(upid);
+    running_.clear();
+    if (status.outcome == TaskOutcome::failed && leaving_) {
+        status = co_await tasks_.explained(upid, std::move(status));
+        put_off(*leaving_, status.complaint());
+    }
+    if (status.outcome == TaskOutcome::succeeded && leaving_)
+        base::log::info(
+            "Removed a template that was not needed any more",
+            {{"host", leaving_->node}, {"vmid", std::to_string(leaving_->vmid)}, {"name", leaving_->name}});
+    leaving_.reset();
+    co_return std::nullopt;
+}
+
+asio::awaitable<void> TemplateRemover::remove(Guest guest) {
+    std::string why;
+    try {
+        why = co_await begin_removal(guest);
+    } catch (const ProxmoxError& error) {
+        why = error.what();
+    }
+    if (!why.empty()) put_off(guest, std::move(why));
+}
+
+// Why not; empty: it is under way.
+asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
+    const auto data = co_await client_.read(get_vm_config(guest.node, guest.vmid));
+    const auto config = parse_vm_config(data);
+    if (!has_image_mark(settings_, config))
+        co_return "it has the name of a template of ours, but not our mark in its description";
+    if (!config.lock().empty()) co_return "it is locked (" + config.lock() + ")";
+    // A clone that is under way reads its disk.
+    const auto active = co_await client_.read(get_active_tasks(guest.node, guest.vmid));
+    if (!objects_of(active).empty()) co_return "a task is at work on it";
+    const auto upid = co_await client_.change(destroy_vm(guest.node, guest.vmid));
+    running_ = text_of(upid);
+    leaving_ = std::move(guest);
+    co_return std::string();
+}
+
+void TemplateRemover::put_off(const Guest& guest, std::string why) {
+    auto& pause = pauses_[guest.vmid];
+    base::log::debug("A template that is not needed stays for now",
+                     {{"host", guest.node}, {"vmid", std::to_string(guest.vmid)}, {"why", why}});
+    pause.vm = vm_text(guest);
+    pause.until = clock_.now() + kLinkedPauses.after(++pause.failures);
+    pause.why = std::move(why);
+}
+
+std::string TemplateRemover::obstacles() const {
+    std::string text;
+    for (const auto& [vmid, pause] : pauses_)
+        text += (text.empty() ? "" : "; ") + pause.vm + ": " + pause.why;
+    return text;
+}
+
+asio::awaitable<base::Duration> TemplateRemover::remove_files() {
+    const auto following = co_await follow();
+    if (following) co_return *following;
+    if (!may_have_files_) co_return base::Duration{};
+    const auto state = co_await view_.state(kGuestListAge);
+    for (const auto& storage : state->storages) {
+        const auto* host = state->find_host(storage.node);
+        const bool may_hold_one = storage.takes_imports && storage.is_available && host && host->is_online;
+        if (!may_hold_one) continue;
+        const bool is_deleting = co_await delete_a_file(storage.node, storage.name);
+        if (is_deleting) co_return kLookAgain;
+    }
+    may_have_files_ = false;
+    co_return base::Duration{};
+}
+
+// One that is there; false: none is, or it cannot be deleted.
+asio::awaitable<bool> TemplateRemover::delete_a_file(std::string host, std::string storage) {
+    const auto prefix =
+        storage + ":import/" + image_file_prefix(settings_.cluster_id, settings_.provider_uid);
+    try {
+        const auto files = co_await client_.read(get_import_files(host, storage));
+        for (const auto* entry : objects_of(files)) {
+            const auto volume = text_of(*entry, "volid");
+            if (!volume.starts_with(prefix)) continue;
+            const auto upid = co_await client_.change(delete_volume(host, storage, volume));
+            running_ = text_of(upid);
+            co_return true;
+        }
+    } catch (const ProxmoxError& error) {
+        base::log::debug("Downloaded images stay",
+                         {{"host", host}, {"storage", storage}, {"error", error.what()}});
+    }
+    co_return false;
+}
+
+}  // namespace providers::proxmox
