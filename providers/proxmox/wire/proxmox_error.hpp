@@ -38,7 +38,8 @@ ErrorKind classify(int status, std::string_view message);
 // The class of a failed task by its exit status.
 ErrorKind classify_exit(std::string_view exit_status);
 // Without what differs each time that the same thing fails: the number of the process in the name of its
-// temporary file, and the time at which a download failed. A condition that says something new wakes who waits.
+// temporary file, and the time at which a download failed. A condition that says something new wakes who
+// waits.
 std::string steady(std::string text);
 // Worth repeating after a while, with nothing changed.
 bool is_passing(ErrorKind kind);
