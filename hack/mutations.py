@@ -150,4 +150,6 @@ MUTATIONS = [
     Mutation("count a leaving claim as coming", "pods wait for a machine that goes", "controllers",
              Edit("add_claim", r"else if \(!disruption::is_staying\(claim\)()", " && node"),
              Edit("add_claim", r"!node && ()!can_be_waited_for", "disruption::is_staying(claim) && ")),
+    Mutation("keep templates of old images", "storage fills with templates that nobody needs", "providers",
+             Edit("unwanted_templates", r"for \(const auto& guest : (state\.guests)\)", "std::vector<Guest>{}")),
 ]

@@ -63,6 +63,7 @@ private:
     void apply_claim_by_hand();
     void take_finalizer();
     void edit_template();
+    void renew_image(const NodeSmithProvider& provider);
     void edit_pod_budget();
     void evacuate_host();
     void maintain_bare_metal();

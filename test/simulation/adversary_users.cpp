@@ -1,5 +1,6 @@
 // What users of the cluster delete and edit.
 #include "test/simulation/adversary.hpp"
+#include "test/simulation/images.hpp"
 
 namespace simulation {
 
@@ -167,10 +168,24 @@ void Adversary::take_finalizer() {
 void Adversary::edit_template() {
     const auto* pool = any<NodeSmithPool>();
     if (!pool) return;
+    const auto* provider =
+        world_.view.find<NodeSmithProvider>({pool->metadata.namespace_, pool->spec.providerRef});
+    const bool has_image = provider && provider->spec.proxmox && provider->spec.proxmox->template_ &&
+                           provider->spec.proxmox->template_->image;
+    if (has_image && random_->below(3) > 0) return renew_image(*provider);
     auto revision = std::to_string(++revisions_);
     world_.trace.line("user", "sets label revision=", revision, " of ", pool->metadata.name, "'s nodes");
     world_.server.edit<NodeSmithPool>(api::key_of(*pool), [&revision](NodeSmithPool& edited) {
         edited.spec.machineTemplate.labels["revision"] = revision;
+    });
+}
+
+void Adversary::renew_image(const NodeSmithProvider& provider) {
+    const int number = ++revisions_;
+    world_.trace.line("user", "has provider ", provider.metadata.name, " use image ", number);
+    publish_image(world_.proxmox.cluster().world, number);
+    world_.server.edit<NodeSmithProvider>(api::key_of(provider), [number](NodeSmithProvider& edited) {
+        use_image(*edited.spec.proxmox->template_, number);
     });
 }
 

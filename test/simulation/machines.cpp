@@ -90,6 +90,7 @@ std::optional<Mark> read_mark(const proxmox::Machine& machine) {
         const auto* mark = object ? object->if_contains("kubenodesmith") : nullptr;
         if (!mark || !mark->is_object()) continue;
         const auto& fields = mark->get_object();
+        if (!fields.contains("uid")) continue;  // a template of an image
         return Mark{std::string(fields.at("cluster").as_string()), std::string(fields.at("uid").as_string()),
                     fields.at("attempt").to_number<std::int64_t>()};
     }

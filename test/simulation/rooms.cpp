@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "test/simulation/images.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
 
@@ -57,7 +58,11 @@ std::int64_t disk_at(const proxmox::World& world, const api::v1alpha1::ProxmoxSp
                      const std::string& host) {
     if (!spec.resourcePool.empty() && !world.pools.contains(spec.resourcePool)) return -1;
     std::int64_t disk_mib = 0;
-    if (spec.template_) {
+    if (spec.template_ && spec.template_->image) {
+        // In the end every host that has the storage has a template, or can use one.
+        if (!has_storage(world, spec.template_->image->storage, host)) return -1;
+        disk_mib = std::max(kImageGib, spec.template_->bootDisk.sizeGiB.value_or(0)) * 1024;
+    } else if (spec.template_) {
         const auto* source = template_at(world, *spec.template_, host);
         if (!source) return -1;
         disk_mib =

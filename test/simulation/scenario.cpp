@@ -170,7 +170,7 @@ void draw_plain_providers(Dice& dice, Scenario& scenario) {
 
 // At times one of them lacks what it needs until the trouble ends.
 void draw_providers(Dice& dice, Scenario& scenario) {
-    const auto disks = dice.chance(0.2)   ? Disks::from_template
+    const auto disks = dice.chance(0.3)   ? Disks::from_template
                        : dice.chance(0.5) ? Disks::blank
                                           : Disks::none;
     const auto site = draw_site(dice, draw_host_names(dice), disks);

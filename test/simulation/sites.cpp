@@ -4,6 +4,7 @@
 #include <boost/json/value_from.hpp>
 
 #include "test/simulation/dice.hpp"
+#include "test/simulation/images.hpp"
 #include "test/simulators/proxmox/core/world_file.hpp"
 
 namespace simulation {
@@ -88,6 +89,7 @@ Site draw_site(Dice& dice, const std::vector<std::string>& names, Disks disks) {
     json::object description{{"hosts", draw_hosts(dice, names)}, {"storages", storages(dice, names)}};
     if (disks == Disks::from_template) description["machines"] = templates(dice, names);
     site.world = proxmox_simulator::world_from_json(description);
+    publish_image(site.world, 0);
     site.world.standalone = names.size() == 1;
     // The others keep the quorum.
     if (names.size() > 2 && dice.chance(0.1)) site.world.hosts.back().powered_on = false;
@@ -106,8 +108,13 @@ void draw_site_use(Dice& dice, const Site& site, api::v1alpha1::NodeSmithProvide
     }
     if (site.disks == Disks::from_template) {
         auto& source = proxmox.template_.emplace();
-        source.name = kTemplateName;
-        source.localStorage = true;
+        if (dice.chance(0.6)) {
+            use_image(source, 0);
+            source.image->storage = dice.one_of<std::string>({"local", "local", "shared", "fast"});
+        } else {
+            source.name = kTemplateName;
+            source.localStorage = true;
+        }
         if (dice.chance(0.5)) source.bootDisk.sizeGiB = 20;
     }
     auto& placement = proxmox.placement;

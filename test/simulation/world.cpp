@@ -5,6 +5,7 @@
 
 #include "api/v1alpha1/host.hpp"
 #include "test/simulation/cluster/certificate.hpp"
+#include "test/simulation/dice.hpp"
 #include "test/simulation/other_cluster.hpp"
 #include "test/support/cluster_info.hpp"
 #include "test/support/seeded_random.hpp"

@@ -14,7 +14,7 @@ namespace {
 constexpr base::Duration kLookAgain = std::chrono::seconds{1};
 constexpr base::Duration kGuestListAge = std::chrono::seconds{10};
 // Machines that are linked to a template live for days.
-constexpr base::Backoff kLinkedPauses{std::chrono::minutes{1}, std::chrono::hours{1}};
+constexpr base::Backoff kLinkedPauses{std::chrono::minutes{1}, std::chrono::minutes{15}};
 
 std::string vm_text(const Guest& guest) {
     return "VM " + std::to_string(guest.vmid) + " on " + guest.node;
@@ -107,10 +107,25 @@ asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
     // A clone that is under way reads its disk.
     const auto active = co_await client_.read(get_active_tasks(guest.node, guest.vmid));
     if (!objects_of(active).empty()) co_return "a task is at work on it";
+    const bool is_linked = co_await has_linked_disks(guest, config);
+    if (is_linked) co_return "disks of other VMs are linked to its disk";
     const auto upid = co_await client_.change(destroy_vm(guest.node, guest.vmid));
     running_ = text_of(upid);
     leaving_ = std::move(guest);
     co_return std::string();
+}
+
+// Proxmox would refuse to destroy it, and show a task that failed each time that it is tried.
+asio::awaitable<bool> TemplateRemover::has_linked_disks(Guest guest, VmConfig config) {
+    const auto base_disk = "base-" + std::to_string(guest.vmid) + "-disk-";
+    for (const auto& [option, value] : config.options) {
+        const auto storage = is_drive(option) ? storage_of_drive(value) : std::string();
+        if (storage.empty()) continue;
+        const auto disks = co_await client_.read(get_disks(guest.node, storage));
+        for (const auto* disk : objects_of(disks))
+            if (text_of(*disk, "parent").find(base_disk) != std::string::npos) co_return true;
+    }
+    co_return false;
 }
 
 void TemplateRemover::put_off(const Guest& guest, std::string why) {

@@ -57,6 +57,7 @@ private:
     asio::awaitable<std::optional<base::Duration>> follow();
     asio::awaitable<void> remove(Guest guest);
     asio::awaitable<std::string> begin_removal(Guest guest);
+    asio::awaitable<bool> has_linked_disks(Guest guest, VmConfig config);
     asio::awaitable<bool> delete_a_file(std::string host, std::string storage);
     void put_off(const Guest& guest, std::string why);
 

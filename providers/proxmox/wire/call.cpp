@@ -318,6 +318,12 @@ Call get_import_files(const std::string& host, const std::string& storage) {
                      {{"content", "import"}});
 }
 
+Call get_disks(const std::string& host, const std::string& storage) {
+    return read_list("get_disks", "reading the disks of storage " + storage + " on " + host, host,
+                     node_path(host) + "/storage/" + base::percent_encode(storage) + "/content",
+                     {{"content", "images"}});
+}
+
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume) {
     return begin_task("DELETE", "delete_volume", "deleting volume " + volume + " on " + host, host,
                       node_path(host) + "/storage/" + base::percent_encode(storage) + "/content/" +

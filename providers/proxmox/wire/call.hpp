@@ -51,6 +51,8 @@ Call probe_free_id(std::int64_t vmid);
 Call get_bridges(const std::string& host);
 // Files that disks can be made of.
 Call get_import_files(const std::string& host, const std::string& storage);
+// Of all VMs; a disk that is linked to a template's has that as its `parent`.
+Call get_disks(const std::string& host, const std::string& storage);
 // Changes.
 Call create_vm(const std::string& host, std::int64_t vmid, base::FormFields parameters);
 // Asked of the template's host; the new VM's ID and host are among the parameters.

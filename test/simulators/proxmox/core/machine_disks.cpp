@@ -84,6 +84,7 @@ struct Maker {
             }
             volume.size = image->virtual_size > 0 ? image->virtual_size : image->size;
             volume.used = image->used;
+            volume.data = image->data;
             drive.properties.erase(source);
         }
         drive.properties["size"] = format_size(volume.size);
