@@ -53,10 +53,9 @@ asio::awaitable<EnsureResult> Ensurer::ensure(MachineSpec spec) {
         note_untouched(result);
         co_return result;
     } catch (const ProxmoxError& error) {
-        const bool is_cut = error.kind == ErrorKind::outcome_unknown && error.operation == "upload_iso";
         const bool lacks_right = error.kind == ErrorKind::permission;
-        const bool lasts = may_last(error.kind) || lacks_right || is_cut;
-        if (lasts) co_return not_ready(error, pauses_.begin(uuid, error.what(), lacks_right));
+        if (is_repeated_calmly(error) || lacks_right)
+            co_return not_ready(error, pauses_.begin(uuid, error.what(), lacks_right));
         auto outcome = outcome_of(error);
         if (!outcome) throw;
         co_return *std::move(outcome);

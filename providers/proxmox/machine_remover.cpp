@@ -130,7 +130,7 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         // The task that made it so far may be the only proof of whose it is.
         const bool is_proof = began_creation(record.task, client_.user(), vmid_of(record.machine_id));
         const auto proof = is_proof ? record.task : std::string();
-        if (may_last(error.kind))
+        if (is_repeated_calmly(error))
             co_return in_progress(error.what(), proof, pauses_.begin(uuid, error.what()));
         if (is_passing(error.kind)) co_return in_progress(error.what(), proof, kRemovalRetry);
         if (error.kind == ErrorKind::permission)

@@ -13,6 +13,7 @@ ProxmoxError with_advice(const ProxmoxError& error, const Call& call) {
         call.host + " it is sent there straight)";
     ProxmoxError result(error.kind, call.tried, error.message + advice);
     result.operation = call.operation;
+    result.is_of_change = error.is_of_change;
     return result;
 }
 

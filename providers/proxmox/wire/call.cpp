@@ -137,6 +137,7 @@ Complaint complaint_of(const base::HttpResponse& response) {
     ProxmoxError error(kind, call.tried, foreign::shown(steady(std::move(complaint.message))),
                        std::move(complaint.errors));
     error.operation = call.operation;
+    error.is_of_change = call.method != "GET";
     throw error;
 }
 

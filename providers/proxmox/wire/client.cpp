@@ -200,6 +200,7 @@ asio::awaitable<base::HttpResponse> Client::transmit(const Call& call, Endpoint&
         ProxmoxError failure(is_harmless ? ErrorKind::unreachable : ErrorKind::outcome_unknown, call.tried,
                              error.what());
         failure.operation = call.operation;
+        failure.is_of_change = !is_harmless;
         throw failure;
     }
 }

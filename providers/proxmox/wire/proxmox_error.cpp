@@ -128,6 +128,10 @@ bool is_tried_later(ErrorKind kind) {
     return is_passing(kind) || kind == ErrorKind::permission;
 }
 
+bool is_repeated_calmly(const ProxmoxError& error) {
+    return may_last(error.kind) || (error.is_of_change && is_passing(error.kind));
+}
+
 ProxmoxError::ProxmoxError(ErrorKind error_kind, const std::string& tried, std::string answer,
                            std::map<std::string, std::string> wrong_parameters)
     : ProviderError(describe(tried, answer, wrong_parameters)),

@@ -56,8 +56,12 @@ public:
 
     ErrorKind kind;
     std::string operation;                      // of the call: "create_vm"; empty if it was not sent
+    bool is_of_change = false;                  // the call was to change something
     std::string message;                        // the answer alone, its first line
     std::map<std::string, std::string> errors;  // by parameter, with status 400
 };
+
+// Asked for again with growing pauses: what may last, and a change that did not come through.
+bool is_repeated_calmly(const ProxmoxError& error);
 
 }  // namespace providers::proxmox

@@ -1,0 +1,73 @@
+// A host that its cluster cannot reach: the endpoint answers for it, and knows nothing of what became of a
+// change.
+#include "test/component/proxmox/lab.hpp"
+
+using namespace providers;
+using namespace std::chrono_literals;
+using test::Lab;
+
+namespace {
+
+proxmox_simulator::RequestFault no_route() {
+    proxmox_simulator::RequestFault fault;
+    fault.status = 595;
+    fault.reason = "No route to host";
+    return fault;
+}
+
+constexpr int kForLong = 10'000;
+
+}  // namespace
+
+TEST_CASE(
+    "A creation that does not come through to its host is tried with growing pauses, and made once it does") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.simulator.faults().add("POST", "/nodes/[^/]+/qemu", no_route(), kForLong);
+    for (int second = 0; second < 600; ++second) {
+        CHECK(std::holds_alternative<NotReady>(lab.ensure(spec)));
+        lab.wait(1s);
+    }
+    CHECK(lab.count("POST", "/nodes/[^/]+/qemu") >= 8);
+    CHECK(lab.count("POST", "/nodes/[^/]+/qemu") <= 16);
+    lab.simulator.faults().clear();
+    lab.wait(1min);
+    lab.launch(spec);
+    CHECK(lab.simulator.cluster().world.machines.size() == 1);
+}
+
+TEST_CASE(
+    "A removal that does not come through to its host is tried with growing pauses, and done once it does") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    lab.simulator.faults().add("POST|DELETE", "/nodes/[^/]+/qemu/.*", no_route(), kForLong);
+    lab.log.clear();
+    for (int second = 0; second < 600; ++second) {
+        CHECK(std::holds_alternative<RemovalInProgress>(lab.remove(spec)));
+        lab.wait(1s);
+    }
+    CHECK(lab.count("POST", "/nodes/[^/]+/qemu/.*") >= 8);
+    CHECK(lab.count("POST", "/nodes/[^/]+/qemu/.*") <= 16);
+    lab.simulator.faults().clear();
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+}
+
+TEST_CASE("A lost answer to one change delays the machine by seconds") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.simulator.faults().add("POST", "/nodes/[^/]+/qemu", no_route());
+    const auto begin = lab.clock.now();
+    for (int second = 0; second < 60; ++second) {
+        const auto result = lab.ensure(spec);
+        if (const auto* machine = std::get_if<Machine>(&result)) {
+            spec.record = machine->record;
+            if (machine->state == MachineState::running) break;
+        }
+        lab.wait(1s);
+    }
+    CHECK(lab.vm(spec)->running);
+    CHECK(lab.clock.now() - begin <= 10s);
+}
