@@ -145,6 +145,7 @@ inline constexpr std::string_view kDraining = "Draining";
 inline constexpr std::string_view kDrained = "Drained";
 inline constexpr std::string_view kDrainTimeout = "DrainTimeout";
 inline constexpr std::string_view kBlockedByBudget = "BlockedByBudget";
+inline constexpr std::string_view kDrainStalled = "DrainStalled";  // between attempts, for minutes
 inline constexpr std::string_view kVolumesAttached = "VolumesAttached";
 inline constexpr std::string_view kVolumesDetached = "VolumesDetached";
 inline constexpr std::string_view kDeleting = "Deleting";

@@ -27,6 +27,8 @@ ClaimState state_of(const NodeSmithClaim& claim) {
 }
 
 bool removal_hangs(const NodeSmithClaim& claim) {
+    const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
+    if (drained && drained->reason == reasons::kDrainStalled) return true;
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
     if (!deleted || deleted->status != ConditionStatus::False) return false;
     return deleted->reason != reasons::kAttemptFailed && deleted->reason != reasons::kDeleting &&

@@ -186,6 +186,23 @@ DrainRequest drain_request(const Situation& s) {
     return request;
 }
 
+namespace {
+
+constexpr api::Duration kDrainTakes(std::chrono::minutes{5});
+
+// The machine of a failed attempt has joined after all. What its pods' budgets wait for may be a pod that
+// waits for this claim.
+std::string_view why_not_drained(const Situation& s, const DrainProgress& progress) {
+    if (progress.blocked.empty()) return reasons::kDraining;
+    const bool is_between_attempts = !s.claim.metadata.deletionTimestamp &&
+                                     api::is_false(s.claim.status.conditions, conditions::kMachineDeleted);
+    const auto begun = since(s.claim.status, conditions::kDrained);
+    const bool is_stalled = is_between_attempts && begun && later(*begun, kDrainTakes) <= s.now;
+    return is_stalled ? reasons::kDrainStalled : reasons::kBlockedByBudget;
+}
+
+}  // namespace
+
 ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
     auto status = s.claim.status;
     auto begin = since(status, conditions::kDrained);
@@ -198,9 +215,8 @@ ClaimStatus after_drain(const Situation& s, const DrainProgress& progress) {
         set(status, conditions::kDrained, ConditionStatus::False, reasons::kDraining,
             "the Node takes no new pods any more", s.now);
     } else {
-        set(status, conditions::kDrained, ConditionStatus::False,
-            progress.blocked.empty() ? reasons::kDraining : reasons::kBlockedByBudget, progress.message(),
-            s.now);
+        set(status, conditions::kDrained, ConditionStatus::False, why_not_drained(s, progress),
+            progress.message(), s.now);
     }
     return status;
 }

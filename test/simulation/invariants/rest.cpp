@@ -81,8 +81,8 @@ private:
             !world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
         if (is_left_behind && waits(claim, api::conditions::kLaunched, {api::reasons::kPoolMissing})) return;
         // The machine of a failed attempt that joined after all is drained like any other.
-        const bool is_drained_first =
-            waits(claim, api::conditions::kDrained, {api::reasons::kBlockedByBudget});
+        const bool is_drained_first = waits(claim, api::conditions::kDrained,
+                                            {api::reasons::kBlockedByBudget, api::reasons::kDrainStalled});
         if (is_drained_first || is_held_by_an_outage(claim)) return;
         findings.push_back({"no claim is stuck", describe(claim)});
     }

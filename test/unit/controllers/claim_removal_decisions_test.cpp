@@ -97,6 +97,36 @@ TEST_CASE("a removal that is not over after five minutes says so, and goes on") 
     CHECK(condition(scene.claim.status, conditions::kMachineDeleted).status == ConditionStatus::True);
 }
 
+TEST_CASE(
+    "a failed attempt's Node that budgets keep from being drained is none to wait for after five minutes") {
+    const auto intent = GENERATE(reasons::kAttemptFailed, reasons::kDeleting);
+    Scene scene;
+    scene.in_service().tainted();
+    scene.set(conditions::kLaunched, ConditionStatus::False, "ProvisionTimeout", at(0s));
+    scene.set(conditions::kMachineDeleted, ConditionStatus::False, intent, at(0s));
+    scene.set(conditions::kDrained, ConditionStatus::False, reasons::kDraining, at(0s));
+    controllers::DrainProgress progress;
+    const auto reason_at = [&](std::chrono::seconds when) {
+        scene.now = at(when);
+        scene.claim.status = after_drain(scene.situation(), progress);
+        return condition(scene.claim.status, conditions::kDrained).reason;
+    };
+    progress.blocked = {"default/web-1: Cannot evict pod"};
+    CHECK(reason_at(299s) == reasons::kBlockedByBudget);
+    CHECK_FALSE(controllers::removal_hangs(scene.claim));
+    CHECK(reason_at(300s) == "DrainStalled");
+    CHECK(controllers::removal_hangs(scene.claim));
+    progress.blocked.clear();
+    progress.done = true;
+    CHECK(reason_at(301s) == reasons::kDrained);
+    CHECK_FALSE(controllers::removal_hangs(scene.claim));
+    progress.done = false;
+    progress.blocked = {"default/web-1: Cannot evict pod"};
+    scene.set(conditions::kDrained, ConditionStatus::False, reasons::kDraining, at(0s));
+    scene.deleted();
+    CHECK(reason_at(600s) == reasons::kBlockedByBudget);
+}
+
 TEST_CASE("R3: whatever blocks the removal keeps the claim, until the machine is gone or the user says so") {
     Scene scene;
     scene.in_service().deleted().tainted();
