@@ -18,7 +18,7 @@ constexpr base::Backoff kFailureBackoff{std::chrono::seconds{5}, std::chrono::mi
 constexpr base::Duration kMachinesSettle = std::chrono::seconds{12};
 
 // A provider whose backend is gone must be deletable, and a person may wait for it.
-constexpr int kMostDismantlings = 20;
+constexpr int kMostDismantlings = 100;
 constexpr base::Duration kDismantlingInterval = std::chrono::seconds{3};
 
 // What decides about a machine's place: a change of anything else in a claim says nothing about hosts.
@@ -94,6 +94,9 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
         co_await ensure_finalizer(client_, informers_.providers, *provider, api::finalizers::kProvider);
     warn_of_ineffective_settings(*provider);
 
+    // First, as a backend that is examined makes what it lacks.
+    std::optional<Leaving> leaving;
+    if (provider->metadata.deletionTimestamp) leaving = co_await leave(provider);
     auto examination = co_await examine(key);
     const auto fault = configuration_fault(examination);
     const bool good = examination.good() && fault.message.empty();
@@ -108,7 +111,7 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
     if (look_again_after > base::Duration::zero())
         result.requeue_after = std::min(*result.requeue_after, look_again_after);
     const auto written = informers_.providers.store().get(key);
-    if (written && written->metadata.deletionTimestamp) result = co_await finalize(written);
+    if (written && leaving) result = co_await finalize(written, *std::move(leaving));
     co_return result;
 }
 
@@ -147,20 +150,25 @@ asio::awaitable<void> ProviderReconciler::write(Pointer before, ProviderExaminat
     events_.event(kube::target_of(*before), type, now_ready.reason, now_ready.message);
 }
 
-asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider) {
+asio::awaitable<ProviderReconciler::Leaving> ProviderReconciler::leave(Pointer provider) {
+    Leaving leaving;
+    leaving.claims = co_await claims_in_use(api::key_of(*provider));
+    if (leaving.claims == 0) leaving.left = co_await dismantle(provider);
+    co_return leaving;
+}
+
+asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider, Leaving leaving) {
     kube::Result result;
-    const auto used = co_await claims_in_use(api::key_of(*provider));
-    if (used > 0) {
+    if (leaving.claims > 0) {
         result.requeue_after = std::chrono::seconds{30};
         co_return result;
     }
-    if (const auto left = co_await dismantle(provider); !left.empty()) {
-        auto& attempts = dismantlings_[api::key_of(*provider)];
-        if (++attempts < kMostDismantlings) {
+    if (!leaving.left.empty()) {
+        if (++dismantlings_[api::key_of(*provider)] < kMostDismantlings) {
             result.requeue_after = kDismantlingInterval;
             co_return result;
         }
-        events_.warning(*provider, "TemplatesLeft", "remove by hand what is left: " + left);
+        events_.warning(*provider, "TemplatesLeft", "remove by hand what is left: " + leaving.left);
     }
     co_await drop_finalizer(client_, informers_.providers, *provider, api::finalizers::kProvider);
     co_return result;

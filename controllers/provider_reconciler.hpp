@@ -52,7 +52,12 @@ private:
 
     asio::awaitable<ProviderExamination> examine(kube::ObjectKey key);
     asio::awaitable<void> write(Pointer before, ProviderExamination examination);
-    asio::awaitable<kube::Result> finalize(Pointer provider);
+    struct Leaving {
+        std::int64_t claims = 0;  // that have a machine of it
+        std::string left;         // see dismantle(), without claims
+    };
+    asio::awaitable<Leaving> leave(Pointer provider);
+    asio::awaitable<kube::Result> finalize(Pointer provider, Leaving leaving);
     asio::awaitable<std::string> dismantle(Pointer provider);
     // Claims with a machine of this provider, by a live list.
     asio::awaitable<std::int64_t> claims_in_use(kube::ObjectKey provider);

@@ -90,7 +90,8 @@ public:
 // A backend that makes things for itself, beside machines: they go before its provider's object does.
 class Dismantler : public base::Interface {
 public:
-    // One step towards nothing being left. What is left and why; empty: nothing. Throws ProviderError.
+    // One step towards nothing being left; from then on nothing is made. What is left and why; empty:
+    // nothing. Throws ProviderError.
     virtual asio::awaitable<std::string> dismantle() = 0;
 };
 

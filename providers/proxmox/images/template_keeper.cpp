@@ -14,7 +14,7 @@ constexpr base::Duration kTidyAge = std::chrono::seconds{10};
 
 asio::awaitable<void> TemplateKeeper::tend(Health& health) {
     const bool works = health.reachable && health.credentials_ok && health.reason.empty();
-    if (!works) co_return;
+    if (!works || is_leaving_) co_return;
     try {
         const auto making = co_await make(health);
         const bool is_making = making > base::Duration{};
@@ -57,6 +57,7 @@ asio::awaitable<base::Duration> TemplateKeeper::tidy_up(bool is_making) {
 }
 
 asio::awaitable<std::string> TemplateKeeper::remove_all() {
+    is_leaving_ = true;
     KeptTemplates none;
     auto wait = co_await remover_.remove_but(std::move(none));
     if (wait == base::Duration::zero()) wait = co_await remover_.remove_files();

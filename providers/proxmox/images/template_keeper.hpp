@@ -24,8 +24,8 @@ public:
     // One step, if a look at the cluster found that it works, and what came of it in `health`. Throws
     // FencedError.
     asio::awaitable<void> tend(Health& health);
-    // One step towards there being none any more. What is left and why; empty: nothing. Throws ProxmoxError,
-    // FencedError.
+    // One step towards there being none any more; from then on none is made. What is left and why; empty:
+    // nothing. Throws ProxmoxError, FencedError.
     asio::awaitable<std::string> remove_all();
 
 private:
@@ -36,6 +36,7 @@ private:
     ClusterView& view_;
     Templates& templates_;
     HostObstacles& in_the_making_;
+    bool is_leaving_ = false;
     TemplateMaker maker_;
     TemplateRemover remover_;
 };

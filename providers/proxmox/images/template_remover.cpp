@@ -1,6 +1,7 @@
 #include "providers/proxmox/images/template_remover.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
@@ -13,8 +14,8 @@ namespace {
 
 constexpr base::Duration kLookAgain = std::chrono::seconds{1};
 constexpr base::Duration kGuestListAge = std::chrono::seconds{10};
-// Machines that are linked to a template live for days.
-constexpr base::Backoff kLinkedPauses{std::chrono::minutes{1}, std::chrono::minutes{15}};
+// A lock may go within seconds; machines that are linked to a template live for days.
+constexpr base::Backoff kPausesOfRemoval{std::chrono::seconds{5}, std::chrono::minutes{15}};
 
 std::string vm_text(const Guest& guest) {
     return "VM " + std::to_string(guest.vmid) + " on " + guest.node;
@@ -50,7 +51,9 @@ std::vector<Guest> unwanted_templates(const Settings& settings, const ClusterSta
 asio::awaitable<base::Duration> TemplateRemover::remove_but(KeptTemplates kept) {
     const auto following = co_await follow();
     if (following) co_return *following;
-    const auto state = co_await view_.state(kGuestListAge);
+    // What was destroyed a moment ago must not be met again.
+    const auto age = std::exchange(has_changed_, false) ? base::Duration::zero() : kGuestListAge;
+    const auto state = co_await view_.state(age);
     const auto unwanted = unwanted_templates(settings_, *state, kept);
     if (!unwanted.empty()) may_have_files_ = true;
     std::erase_if(pauses_, [&](const auto& entry) {
@@ -84,6 +87,7 @@ asio::awaitable<std::optional<base::Duration>> TemplateRemover::follow() {
             "Removed a template that was not needed any more",
             {{"host", leaving_->node}, {"vmid", std::to_string(leaving_->vmid)}, {"name", leaving_->name}});
     leaving_.reset();
+    has_changed_ = true;
     co_return std::nullopt;
 }
 
@@ -133,7 +137,7 @@ void TemplateRemover::put_off(const Guest& guest, std::string why) {
     base::log::debug("A template that is not needed stays for now",
                      {{"host", guest.node}, {"vmid", std::to_string(guest.vmid)}, {"why", why}});
     pause.vm = vm_text(guest);
-    pause.until = clock_.now() + kLinkedPauses.after(++pause.failures);
+    pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
     pause.why = std::move(why);
 }
 

@@ -68,6 +68,7 @@ private:
     base::Clock& clock_;
     std::string running_;  // UPID of a deletion
     std::optional<Guest> leaving_;
+    bool has_changed_ = false;              // something, since guests were last listed
     std::map<std::int64_t, Pause> pauses_;  // by VMID
     bool may_have_files_;                   // after a restart nobody knows
 };

@@ -62,7 +62,7 @@ Client::Client(ClientOptions options, ProviderEnvironment& environment)
 
 std::vector<std::string> Client::endpoints() const {
     std::vector<std::string> urls;
-    for (const auto& endpoint : endpoints_) urls.push_back(endpoint.url);
+    std::ranges::transform(endpoints_, std::back_inserter(urls), &Endpoint::url);
     return urls;
 }
 

@@ -274,6 +274,22 @@ TEST_CASE("What has the name of a template of ours and not our mark is neither c
     CHECK(other.vm("151") != nullptr);
 }
 
+TEST_CASE("Templates go with their provider, each asked for once") {
+    ImageLab lab;
+    lab.settle();
+    lab.log.clear();
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    int looks = 0;
+    // It is examined all the while.
+    for (; lab.run(dismantler.dismantle()) != "" && looks < 30; ++looks) {
+        lab.check();
+        lab.wait(3s);
+    }
+    CHECK(looks < 12);
+    CHECK(lab.world().machines.empty());
+    CHECK(lab.count("DELETE", "/nodes/[^/]+/qemu/.*") == 3);
+}
+
 TEST_CASE("Templates go with their provider, and what is linked to them is named") {
     ImageLab lab;
     lab.settle();

@@ -36,11 +36,14 @@ TEST_CASE("a deleted provider takes along the templates that it made, or says wh
         world.start();
         world.run_for(1s);
         CHECK(world.script.dismantlings == 0);
+        const auto checks = world.script.checks;
         world.server.remove<NodeSmithProvider>({"default", "proxmox"});
         world.run_for(10s);
         CHECK(world.server.get<NodeSmithProvider>({"default", "proxmox"}));
+        // An examination would have it make templates again.
+        CHECK(world.script.checks_before == checks);
         if (!is_stuck) world.script.left.clear();
-        world.run_for(2min);
+        world.run_for(6min);
         CHECK_FALSE(world.server.get<NodeSmithProvider>({"default", "proxmox"}));
         CHECK(world.events.count("TemplatesLeft") == (is_stuck ? 1 : 0));
     }

@@ -26,7 +26,8 @@ public:
         int made = 0;
         std::string left = "";  // of what it made for itself
         int dismantlings = 0;
-        std::string token;  // of the last one made
+        int checks_before = 0;  // the first of them
+        std::string token;      // of the last one made
     };
     explicit Backend(Script& script) : script_(script) {}
 
@@ -60,7 +61,7 @@ public:
     }
     providers::Capabilities capabilities() override { return {.dismantler = this}; }
     asio::awaitable<std::string> dismantle() override {
-        ++script_.dismantlings;
+        if (++script_.dismantlings == 1) script_.checks_before = script_.checks;
         co_return script_.left;
     }
 
