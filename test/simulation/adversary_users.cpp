@@ -124,8 +124,11 @@ void Adversary::edit_node() {
 // than the claim, and a person who knows the machine has to say so.
 void Adversary::label_nodes_as_told() {
     for (const auto& [key, claim] : std::map(world_.view.all<NodeSmithClaim>())) {
-        const auto* registered = api::find_condition(claim->status.conditions, api::conditions::kRegistered);
-        const bool is_told = registered && registered->reason == api::reasons::kNodeIdentityMismatch;
+        // When its machine shall join, or go.
+        const bool is_told =
+            std::ranges::any_of(claim->status.conditions, [](const api::Condition& condition) {
+                return condition.reason == api::reasons::kNodeIdentityMismatch;
+            });
         // Of bare metal: such a Node bears its host's name.
         const auto& host = claim->status.host;
         const auto* node = is_told ? world_.view.find<api::Node>({"", host}) : nullptr;
