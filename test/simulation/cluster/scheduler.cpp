@@ -57,11 +57,12 @@ Scheduler::Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trac
       trace_(trace),
       reactor_(server.clock(), kReactionTime, [this] { schedule(); }) {
     view.subscribe<api::Pod>([this](const api::Pod* before, const api::Pod* after) {
-        // A pending pod that comes, or any that frees its place.
+        // A pending pod that comes, or any that frees its place, also if it was only nominated for it.
         bool comes = after && is_pending(*after) && !before;
+        bool gives_up = before && after && is_pending(*after) && gives_room(*before, *after);
         bool frees = before && !before->spec.nodeName.empty() &&
                      (!after || (!has_ended(*before) && has_ended(*after)));
-        if (comes || frees) reactor_.poke();
+        if (comes || gives_up || frees) reactor_.poke();
     });
     view.subscribe<api::Node>([this](const api::Node* before, const api::Node* after) {
         // A Node that is gone counts no longer among those that a hard spread looks at.
@@ -85,6 +86,14 @@ std::vector<Candidate> candidates(const ClusterSnapshot& view) {
         result.push_back(std::move(candidate));
     }
     return result;
+}
+
+// Whom the Node itself refuses, as by a taint, keeps no room there that others lack.
+bool Scheduler::gives_room(const api::Pod& before, const api::Pod& after) const {
+    const auto& name = before.status.nominatedNodeName;
+    if (name.empty() || name == after.status.nominatedNodeName) return false;
+    const auto* node = view_.find<api::Node>({"", name});
+    return node && !node_refuses(*node, after);
 }
 
 api::ResourceList Scheduler::held_there(const std::string& node, const api::Pod& pod) const {
@@ -176,7 +185,8 @@ void Scheduler::bind(const api::Pod& pod, const api::Node& node) {
 
 void Scheduler::refuse(const api::Pod& pod, const std::string& message) {
     const auto* condition = api::find_condition(pod.status.conditions, api::conditions::kPodScheduled);
-    if (condition && condition->message == message) return;
+    const bool is_said = condition && condition->message == message;
+    if (is_said && pod.status.nominatedNodeName.empty()) return;
     trace_.line("scheduler", "cannot place ", api::key_of(pod).str(), ": ", message);
     server_.edit<api::Pod>(api::key_of(pod), [&](api::Pod& refused) {
         refused.status.nominatedNodeName.clear();  // as preemption that does not help leaves it

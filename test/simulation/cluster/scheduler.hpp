@@ -26,6 +26,9 @@ private:
     // Why the pod cannot run there; nullopt: it can.
     std::optional<std::string> refuses(const Candidate& candidate, const std::vector<Candidate>& all,
                                        const api::Pod& pod) const;
+    // A pending pod is no longer nominated for a Node that it could use. The kube-scheduler, too, takes that
+    // for a pod that is gone from there and tries others again.
+    bool gives_room(const api::Pod& before, const api::Pod& after) const;
     // What pending pods hold that are nominated for the Node, as far as they go before this one.
     api::ResourceList held_there(const std::string& node, const api::Pod& pod) const;
     void bind(const api::Pod& pod, const api::Node& node);
