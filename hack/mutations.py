@@ -152,4 +152,6 @@ MUTATIONS = [
              Edit("add_claim", r"!node && ()!can_be_waited_for", "disruption::is_staying(claim) && ")),
     Mutation("keep templates of old images", "storage fills with templates that nobody needs", "providers",
              Edit("unwanted_templates", r"for \(const auto& guest : (state\.guests)\)", "std::vector<Guest>{}")),
+    Mutation("nominate more pods than a Node holds", "pods keep its room from each other", "controllers",
+             Edit("holds", r"if \((!promise\.has_room \|\| )", "")),
 ]

@@ -34,9 +34,11 @@ std::optional<api::Time> patience_of(const NodeSmithClaim& claim) {
 }
 
 // A place to be told of, although its Node may not be Ready yet: the sooner the scheduler knows, the fewer
-// others it puts there.
-bool holds(const Informers& informers, const NodeSmithClaim& claim, api::Time now) {
-    if (!disruption::is_staying(claim) || claim::is_leaving(claim)) return false;
+// others it puts there. Without room it is none: the scheduler keeps the room of all that are told of a Node
+// from their equals, so that too many would keep it from each other.
+bool holds(const Informers& informers, const Promise& promise, api::Time now) {
+    const auto& claim = *promise.claim;
+    if (!promise.has_room || !disruption::is_staying(claim) || claim::is_leaving(claim)) return false;
     const auto node = claim::noted_node(informers, claim);
     if (!node || node->metadata.deletionTimestamp || node->spec.unschedulable ||
         disruption::has_leaving_taint(*node))
@@ -87,18 +89,19 @@ bool is_told_of_its_machine(const Informers& informers, const api::Pod& pod) {
         claims, [&pod](const ClaimPointer& claim) { return names_pod(*claim, pod.metadata.uid); });
 }
 
-Nomination nomination(const Informers& informers, const api::Pod& pod, const ClaimPointers& bought,
+Nomination nomination(const Informers& informers, const api::Pod& pod, const std::vector<Promise>& promises,
                       const Told& told, api::Time now) {
     Nomination result;
     if (!is_unschedulable(pod)) return result;
     const NodeSmithClaim* wanted = nullptr;
-    bool may_clear = bought.empty();
-    for (const auto& claim : bought) {
-        const auto* manager = manager_of_claim(informers, *claim);
+    bool may_clear = promises.empty();
+    for (const auto& promise : promises) {
+        const auto& claim = *promise.claim;
+        const auto* manager = manager_of_claim(informers, claim);
         if (!may_write(manager)) continue;
         may_clear = true;
-        if (!manager->spec.nominate || !holds(informers, *claim, now)) continue;
-        if (!wanted || is_newer(*claim, *wanted)) wanted = claim.get();
+        if (!manager->spec.nominate || !holds(informers, promise, now)) continue;
+        if (!wanted || is_newer(claim, *wanted)) wanted = &claim;
     }
     if (wanted) result.until = patience_of(*wanted);
     const auto& current = pod.status.nominatedNodeName;

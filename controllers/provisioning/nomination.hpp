@@ -1,13 +1,15 @@
 // Which Node a waiting pod is told of in status.nominatedNodeName: that of the machine that was bought for
-// it, until the scheduler had its time to use it. Pure. https://www.kubernetes.dev/resources/keps/5278/ (on
-// by default from Kubernetes 1.35 on)
+// it, if it has room there, until the scheduler had its time to use it. Pure.
+// https://www.kubernetes.dev/resources/keps/5278/ (on by default from Kubernetes 1.35 on)
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "controllers/provisioning/promises.hpp"
 
 namespace controllers::provisioning {
 
@@ -33,8 +35,8 @@ struct Told {
 // (seen with 1.36). So it is told again, but never for ever.
 inline constexpr int kMostTellings = 8;
 
-// `bought`: the claims that were bought for the pod. What is not known to be ours stays.
-Nomination nomination(const Informers& informers, const api::Pod& pod, const ClaimPointers& bought,
+// `promises`: all of the pod's. What is not known to be ours stays.
+Nomination nomination(const Informers& informers, const api::Pod& pod, const std::vector<Promise>& promises,
                       const Told& told, api::Time now);
 
 }  // namespace controllers::provisioning

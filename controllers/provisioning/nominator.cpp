@@ -8,7 +8,7 @@
 
 #include "base/log.hpp"
 #include "bootstrap/cluster_info.hpp"
-#include "controllers/state/claim_factory.hpp"
+#include "controllers/cache/writes.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "kube/client.hpp"
 
@@ -18,7 +18,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr const char* kClaimsByPod = "bought-for";  // UIDs of pods
 constexpr base::Duration kVersionKnownFor = std::chrono::hours{1};
 // A right that lacks is given by people.
 constexpr base::Duration kSilence = std::chrono::minutes{10};
@@ -35,6 +34,9 @@ auto usability_of_node(const api::Node& node) {
                       disruption::has_leaving_taint(node));
 }
 
+const api::ResourceList& allocatable(const api::Node& node) {
+    return node.status.allocatable;
+}
 const std::string& nominated(const api::Pod& pod) {
     return pod.status.nominatedNodeName;
 }
@@ -43,41 +45,44 @@ const std::string& nominated(const api::Pod& pod) {
 
 Nominator::Nominator(const Context& context)
     : InContext(context),
+      promises_(informers_),
       written_(context.metrics.counter("kubenodesmith_nominations_total",
                                        "Writes of status.nominatedNodeName of pods, by what they did",
-                                       {"action"})) {
-    informers_.claims.store().add_index(kClaimsByPod, bought_for);
-}
+                                       {"action"})) {}
 
 void Nominator::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.pods).changed(is_unschedulable, nominated).when(is_unschedulable).enqueue(queue);
     kube::watch(informers_.pods).ceased(is_unschedulable).call([this](const api::Pod& pod) {
         told_.erase(pod.metadata.uid);
     });
+    // Of many that are bound at once, each changes the room of the others.
+    kube::watch(informers_.pods)
+        .changed(is_unschedulable, &api::Pod::spec)
+        .after(kBurst)
+        .enqueue(queue, [this](const api::Pod& pod) { return promises_.forget_nodes_of(pod); });
     kube::watch(informers_.claims)
         .changed(place_of_claim)
-        .enqueue(queue, [this](const NodeSmithClaim& claim) { return waiting_pods_of(claim); });
-    kube::watch(informers_.nodes).changed(usability_of_node).enqueue(queue, [this](const api::Node& node) {
-        auto keys = waiting_pods_told_of(node.metadata.name);
-        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
-            std::ranges::move(waiting_pods_of(*claim), std::back_inserter(keys));
-        return keys;
-    });
+        .before_too()
+        .enqueue(queue, [this](const NodeSmithClaim& claim) {
+            auto keys = promises_.forget(claim.status.nodeName);
+            std::ranges::move(kube::keys_of(promises_.waiting_for(claim)), std::back_inserter(keys));
+            return keys;
+        });
+    kube::watch(informers_.nodes)
+        .changed(usability_of_node, allocatable)
+        .enqueue(queue, [this](const api::Node& node) {
+            const auto& name = node.metadata.name;
+            auto keys = promises_.forget(name);
+            std::ranges::move(waiting_pods_told_of(name), std::back_inserter(keys));
+            for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, name))
+                std::ranges::move(kube::keys_of(promises_.waiting_for(*claim)), std::back_inserter(keys));
+            return keys;
+        });
     kube::watch(informers_.control_planes)
         .changed(&NodeSmithControlPlane::spec)
         .enqueue(queue, [this](const NodeSmithControlPlane&) {
             return kube::keys_of(unschedulable_pods(informers_));
         });
-}
-
-kube::Keys Nominator::waiting_pods_of(const NodeSmithClaim& claim) const {
-    kube::Keys keys;
-    const auto waiting = unschedulable_pods(informers_);
-    if (waiting.empty()) return keys;
-    const auto uids = bought_for(claim);
-    for (const auto& pod : waiting)
-        if (std::ranges::find(uids, pod->metadata.uid) != uids.end()) keys.push_back(api::key_of(*pod));
-    return keys;
 }
 
 kube::Keys Nominator::waiting_pods_told_of(const std::string& node) const {
@@ -90,12 +95,11 @@ kube::Keys Nominator::waiting_pods_told_of(const std::string& node) const {
 asio::awaitable<kube::Result> Nominator::reconcile(kube::ObjectKey key) {
     kube::Result result;
     auto pod = informers_.pods.store().get(key);
-    if (!pod) co_return result;
+    if (!pod || !is_unschedulable(*pod)) co_return result;
     const auto now = api::Time(clock_.wall_now());
     const auto told = told_.find(pod->metadata.uid);
     const auto wanted =
-        nomination(informers_, *pod, informers_.claims.store().by_index(kClaimsByPod, pod->metadata.uid),
-                   told == told_.end() ? Told() : told->second, now);
+        nomination(informers_, *pod, promises_.of(*pod), told == told_.end() ? Told() : told->second, now);
     if (wanted.until) result.requeue_after = wanted.until->at - now.at;
     if (!wanted.node) co_return result;
     if (clock_.now() < silent_until_) {

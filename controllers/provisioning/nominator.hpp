@@ -9,6 +9,7 @@
 #include "controllers/cache/context.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/provisioning/nomination.hpp"
+#include "controllers/provisioning/promises.hpp"
 #include "kube/controller.hpp"
 #include "kube/watches.hpp"
 
@@ -28,9 +29,9 @@ private:
     asio::awaitable<bool> is_served();
     // False: the API server does not let the operator.
     asio::awaitable<bool> write(PodPointer pod, std::string node);
-    kube::Keys waiting_pods_of(const NodeSmithClaim& claim) const;
     kube::Keys waiting_pods_told_of(const std::string& node) const;
 
+    Promises promises_;
     base::Family<base::Counter>& written_;
     struct Server {
         bool takes_nominations = false;

@@ -1,15 +1,29 @@
 // Invariant 23: of a waiting pod the operator writes status.nominatedNodeName and nothing else, names only
-// Nodes of machines that were bought for that pod, where the server takes it and its users want it, and in
-// the end nobody is left waiting for a Node that he was told of.
+// Nodes of machines that were bought for that pod, where the server takes it and its users want it, no more
+// pods than the Node has room for, and in the end nobody is left waiting for a Node that he was told of.
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
 
 #include "controllers/state/claim_factory.hpp"
+#include "test/simulation/cluster/scheduler.hpp"
 #include "test/simulation/invariants/invariant.hpp"
 
 namespace simulation {
 namespace {
+
+// What keeps the operator for a moment from seeing what is so, or from writing.
+constexpr std::array kOfOperator{
+    Fault::api_refused,  Fault::api_answer_lost,   Fault::api_throttled,
+    Fault::api_conflict, Fault::api_slow,          Fault::watch_dropped,
+    Fault::watch_stale,  Fault::killed_at_request, Fault::killed,
+    Fault::paused,       Fault::second_operator,   Fault::api_unreachable,
+    Fault::clock_jump,   Fault::history_compacted,
+};
+// Another pod may take the room at any instant.
+constexpr std::chrono::seconds kTakenBackWithin{10};
 
 class NominationsAreOfOurMachines final : public Invariant {
 public:
@@ -24,6 +38,17 @@ public:
         });
     }
 
+    void each_second() override {
+        std::map<std::string, base::TimePoint> overfull;
+        for (const auto& [node, what] : is_operator_in_trouble() ? Lacks() : lacking()) {
+            const auto since = overfull_.contains(node) ? overfull_.at(node) : world_.now();
+            overfull[node] = since;
+            if (since + kTakenBackWithin < world_.now())
+                stage_.violate(kName, "more pods are told of Node " + node + " than it holds: " + what);
+        }
+        overfull_ = std::move(overfull);
+    }
+
     Findings at_rest() const override {
         Findings findings;
         for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
@@ -36,6 +61,43 @@ public:
 
 private:
     static constexpr const char* kName = "nominations are of our machines";
+
+    bool is_operator_in_trouble() const {
+        const auto processes = stage_.operators.alive();
+        const bool may_write = std::ranges::all_of(
+            world_.view.all<NodeSmithControlPlane>(),
+            [](const auto& entry) { return entry.second->spec.mode == api::v1alpha1::Mode::Active; });
+        return processes.empty() || !may_write ||
+               std::ranges::any_of(kOfOperator,
+                                   [this](Fault fault) { return world_.faults.recent(fault); }) ||
+               std::ranges::any_of(processes, [this](const Process* process) {
+                   return process->paused() || world_.network.is_cut_off(*process);
+               });
+    }
+
+    using Lacks = std::map<std::string, std::string>;
+    // By Node what there is too little of for the pods that are told of it, beside those on it. While any
+    // ends there, nominations stay: the scheduler may be making room.
+    Lacks lacking() const {
+        std::map<std::string, api::ResourceList> wanted;
+        for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
+            const auto& node = pod->status.nominatedNodeName;
+            if (node.empty() || !pod->spec.nodeName.empty() || !is_alive(*pod)) continue;
+            for (const auto& [name, amount] : requests_of(*pod)) wanted[node][name] += amount;
+        }
+        Lacks result;
+        if (wanted.empty()) return result;
+        for (const auto& candidate : candidates(world_.view)) {
+            const auto& node = candidate.node->metadata.name;
+            const auto found = wanted.find(node);
+            if (found == wanted.end() || std::ranges::any_of(candidate.pods, [](const api::Pod* pod) {
+                    return pod->metadata.deletionTimestamp.has_value();
+                }))
+                continue;
+            if (auto what = lacks(candidate.free, found->second)) result[node] = *what;
+        }
+        return result;
+    }
 
     // Nobody but the operator nominates here. The scheduler takes nominations off, whether it binds or not.
     void compare(const api::Pod& before, const api::Pod& after) {
@@ -58,6 +120,7 @@ private:
     // Of Kubernetes 1.x: KEP-5278.
     static constexpr int kFirstMinor = 35;
     std::map<std::string, std::set<std::string>> promised_;  // UIDs of pods by Node
+    std::map<std::string, base::TimePoint> overfull_;  // since when more are told of a Node than it holds
 };
 
 }  // namespace

@@ -19,8 +19,10 @@ struct World : test::Cluster {
         {informers, client, clock, events, metrics}, reservations, [this] { return may_mutate; }};
     std::unique_ptr<controllers::Nominator> nominator = make_nominator();
     std::vector<std::string> written;  // bodies of writes of the pod's status
+    std::string registered;            // name of the Node
 
-    explicit World(int minor = 35) {
+    using Pods = std::vector<std::pair<std::string, std::string>>;  // name, cores
+    explicit World(int minor = 35, const Pods& pods = {{"pod-0", "1500m"}}) {
         server.options().minor = minor;
         put_basics();
         server.put(test::ProvisioningWorld::fixed_size_pool());
@@ -31,7 +33,7 @@ struct World : test::Cluster {
         add("provisioning", provisioning);
         add("nomination", *nominator);
         start();
-        put_pending_pod("pod-0", "1500m");
+        for (const auto& [name, cores] : pods) put_pending_pod(name, cores);
         run_for(5s);
     }
     ~World() { stop(); }
@@ -46,21 +48,43 @@ struct World : test::Cluster {
         return all.front();
     }
     // Its machine is a Node, but does not serve yet.
-    void register_claim() {
+    void register_claim(const std::string& cores = "2") {
+        registered = claim().metadata.name;
         join(claim());
+        offer(cores);
         server.edit<NodeSmithClaim>(api::key_of(claim()), [](NodeSmithClaim& edited) {
             for (const auto* type : {"Initialized", "Ready"})
                 objects::set_condition(edited.status.conditions, type, api::ConditionStatus::False);
         });
         run_for(1s);
     }
-    std::string told() { return server.get<api::Pod>({"default", "pod-0"}).value().status.nominatedNodeName; }
+    void offer(const std::string& cores) {
+        server.edit<api::Node>({"", registered}, [&](api::Node& edited) {
+            edited.status.allocatable["cpu"] = api::Quantity::parse(cores);
+        });
+    }
+    std::string told(const std::string& pod = "pod-0") {
+        return server.get<api::Pod>({"default", pod}).value().status.nominatedNodeName;
+    }
+    std::vector<std::string> all_told() {
+        std::vector<std::string> names;
+        for (const auto& pod : server.list<api::Pod>())
+            if (!pod.status.nominatedNodeName.empty()) names.push_back(pod.metadata.name);
+        return names;
+    }
     void say(const std::string& node) {
         server.edit<api::Pod>({"default", "pod-0"},
                               [&](api::Pod& pod) { pod.status.nominatedNodeName = node; });
         run_for(1s);
     }
 };
+
+using Names = std::vector<std::string>;
+
+// For which one machine is bought, as it is planned.
+World world_of_three() {
+    return World(35, {{"pod-0", "600m"}, {"pod-1", "600m"}, {"pod-2", "600m"}});
+}
 
 }  // namespace
 
@@ -185,12 +209,13 @@ TEST_CASE("another process knows by the claim which nominations are ours") {
     const auto node = world.claim().metadata.name;
     const auto pod = world.informers.pods.store().get({"default", "pod-0"});
     CHECK(controllers::provisioning::is_told_of_its_machine(world.informers, *pod));
-    const auto claims = world.informers.claims.store().values();
+    const std::vector<controllers::provisioning::Promise> promises{
+        {world.informers.claims.store().values().front()}};
     const auto now = api::Time(world.clock.wall_now());
-    CHECK_FALSE(controllers::provisioning::nomination(world.informers, *pod, claims, {}, now).node);
+    CHECK_FALSE(controllers::provisioning::nomination(world.informers, *pod, promises, {}, now).node);
     world.server.edit<api::Node>({"", node}, [](api::Node& edited) { edited.spec.unschedulable = true; });
     world.run_for(1ms);
-    const auto answer = controllers::provisioning::nomination(world.informers, *pod, claims, {}, now);
+    const auto answer = controllers::provisioning::nomination(world.informers, *pod, promises, {}, now);
     CHECK(answer.node == "");
 }
 
@@ -206,4 +231,55 @@ TEST_CASE("a server that refuses is not asked again for ten minutes") {
     world.run_for(5min);
     CHECK(refusals == 1);
     CHECK(world.told().empty());
+}
+
+TEST_CASE("only as many pods are told of a Node as it holds") {
+    auto world = world_of_three();
+    world.register_claim("1500m");
+    CHECK(world.all_told() == Names{"pod-0", "pod-1"});
+}
+
+TEST_CASE("who is told of a Node follows what it offers") {
+    auto world = world_of_three();
+    world.register_claim();
+    REQUIRE(world.all_told() == Names{"pod-0", "pod-1", "pod-2"});
+    world.offer("700m");
+    world.run_for(1s);
+    CHECK(world.all_told() == Names{"pod-0"});
+    world.offer("1900m");
+    world.run_for(1s);
+    CHECK(world.all_told() == Names{"pod-0", "pod-1", "pod-2"});
+}
+
+TEST_CASE("who is told of a Node follows what is bound to it") {
+    auto world = world_of_three();
+    world.register_claim();
+    world.server.put<api::Pod>(
+        builders::a_pod("agent").requesting("500m", "1Mi").owner("DaemonSet").on(world.registered));
+    world.run_for(3s);
+    CHECK(world.all_told() == Names{"pod-0", "pod-1"});
+    world.server.remove<api::Pod>({"default", "agent"});
+    world.run_for(40s);
+    CHECK(world.all_told() == Names{"pod-0", "pod-1", "pod-2"});
+}
+
+TEST_CASE("a pod that waits no more leaves its room to others that the Node was bought for") {
+    auto world = world_of_three();
+    world.register_claim("700m");
+    REQUIRE(world.all_told() == Names{"pod-0"});
+    world.server.remove<api::Pod>({"default", "pod-0"});
+    world.run_for(3s);
+    CHECK(world.all_told() == Names{"pod-1"});
+    world.server.put<api::Node>(objects::a_node("elsewhere"));
+    world.bind("pod-1", "elsewhere");
+    world.run_for(3s);
+    CHECK(world.told("pod-2") == world.registered);
+}
+
+TEST_CASE("pods that take the place that they were told of take it from nobody") {
+    auto world = world_of_three();
+    world.register_claim();
+    for (const auto* pod : {"pod-0", "pod-1"}) world.bind(pod, world.registered);
+    world.run_for(3s);
+    CHECK(world.told("pod-2") == world.registered);
 }
