@@ -10,6 +10,7 @@ namespace {
 
 // Machines that cost at most so much more than they could are left as they are.
 constexpr double kGoodEnough = 1.005;
+constexpr double kMiBPerGiB = 1024;
 
 double worth_of(const Amounts& amounts, const Prices& prices) {
     return prices.of(static_cast<double>(amounts.base[kCpu]) / kMilli,
@@ -73,19 +74,20 @@ MachinePlanner::WorkOfPools MachinePlanner::work_of(const Result& result) const 
         auto& work = all[claim.pool];
         const MachineSize size{claim.cpu_cores, claim.memory_mib};
         work.price += price_of(claim.pool, size);
-        for (const auto* pod : claim.pods) {
-            const auto id = class_of_.at(pod);
-            const auto* requests = placer_.plan(id).requests;
-            work.total += *requests;
-            if (!asks_for_room_only(id, claim.pool)) continue;
-            const auto [entry, is_new] = work.kind_of.emplace(requests, work.kinds.size());
-            if (is_new) work.kinds.push_back({{*requests, 0}, {}});
-            auto& kind = work.kinds[entry->second];
-            ++kind.pods.count;
-            kind.names.push_back(pod);
-        }
+        for (const auto* pod : claim.pods) add(work, pod, class_of_.at(pod), claim.pool);
     }
     return all;
+}
+
+void MachinePlanner::add(Work& work, const api::Pod* pod, ClassId id, std::size_t pool) const {
+    const auto* requests = placer_.plan(id).requests;
+    work.total += *requests;
+    if (!asks_for_room_only(id, pool)) return;
+    const auto [entry, is_new] = work.kind_of.emplace(requests, work.kinds.size());
+    if (is_new) work.kinds.push_back({{*requests, 0}, {}});
+    auto& kind = work.kinds[entry->second];
+    ++kind.pods.count;
+    kind.names.push_back(pod);
 }
 
 double MachinePlanner::least_for(std::size_t pool, const Work& work, bool plainly) const {
@@ -116,15 +118,51 @@ Price MachinePlanner::price_of(const Result& result, const WorkOfPools& work) co
     return prices;
 }
 
-void MachinePlanner::pack_pool(std::size_t pool, const Work& work, MachinePlan& plan) const {
-    if (!is_dear(pool, work)) return;
+std::optional<Prices> MachinePlanner::scarcity(std::size_t pool) const {
+    const FreeCapacity untouched(snapshot_);
+    double cpu = 0, memory = 0;
+    for (const auto& entry : snapshot_.pools[pool].places) {
+        const auto& place = untouched.place(entry.place);
+        if (!place.free_cpu_cores || !place.free_memory_mib || place.is_whole) return std::nullopt;
+        cpu += static_cast<double>(*place.free_cpu_cores);
+        memory += static_cast<double>(*place.free_memory_mib);
+    }
+    if (cpu <= 0 || memory <= 0) return std::nullopt;
+    return Prices{1 / cpu, kMiBPerGiB / memory, 0};
+}
+
+MachinePlan MachinePlanner::plan_for_hosts(const Result& result) const {
+    auto work = work_of(result);
+    bool is_any = false;
+    for (const auto& unplaced : result.unplaced) {
+        const auto id = class_of_.at(unplaced.pod);
+        const auto fits = [&](const auto& entry) { return asks_for_room_only(id, entry.first); };
+        const auto entry = std::ranges::find_if(work, fits);
+        if (entry == work.end()) continue;
+        add(entry->second, unplaced.pod, id, entry->first);
+        is_any = true;
+    }
+    MachinePlan plan;
+    if (!is_any) return plan;
+    for (const auto& [pool, its_work] : work)
+        if (const auto prices = scarcity(pool); prices && !snapshot_.pools[pool].shapes.empty())
+            pack_pool(pool, its_work, plan, prices);
+    return plan;
+}
+
+void MachinePlanner::pack_pool(std::size_t pool, const Work& work, MachinePlan& plan,
+                               const std::optional<Prices>& prices) const {
+    if (!prices && !is_dear(pool, work)) return;
     const auto& machines = placer_.new_machines().machines(pool);
     // Flexible ones are launched as small as their pods permit.
     auto sizes = machines.is_flexible() ? machines.balanced(work.total) : machines.sizes();
     std::erase_if(sizes, [&](const Size& size) { return !has_place(pool, size); });
     std::vector<MachineOption> options;
     options.reserve(sizes.size());
-    for (const auto& size : sizes) options.push_back(option_of(pool, size));
+    for (const auto& size : sizes) {
+        options.push_back(option_of(pool, size));
+        if (prices) options.back().price = prices->of(size);
+    }
     std::vector<PodsAlike> kinds;
     kinds.reserve(work.kinds.size());
     for (const auto& kind : work.kinds) kinds.push_back(kind.pods);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "scheduling/demand.hpp"
@@ -35,6 +36,9 @@ public:
     // For the machines of the work and those of their pods that ask for nothing but room; empty if they cost
     // hardly more than they have to.
     MachinePlan plan(const WorkOfPools& work) const;
+    // Where hosts have no room for all pods: for those that have none too, on machines that take as little as
+    // they can of what the hosts have least of, whatever they cost. Empty where that is not the reason.
+    MachinePlan plan_for_hosts(const Result& result) const;
     // Of all machines. Where a pool does not state what a machine costs whatever its size, what their systems
     // and DaemonSets take counts twice, so that of two sets that cost the same the one with fewer machines is
     // cheaper.
@@ -43,6 +47,9 @@ public:
     Price price_of(const Result& result, const WorkOfPools& work) const;
 
 private:
+    void add(Work& work, const api::Pod* pod, ClassId id, std::size_t pool) const;
+    // What CPU and memory are worth where hosts have so much left of them for the pool.
+    std::optional<Prices> scarcity(std::size_t pool) const;
     bool asks_for_room_only(ClassId id, std::size_t pool) const;
     double price_of(std::size_t pool, const MachineSize& size) const;
     // One that is whole still, for a machine of that size.
@@ -52,7 +59,8 @@ private:
     double least_for(std::size_t pool, const Work& work, bool plainly) const;
     // The work's machines cost more than they have to.
     bool is_dear(std::size_t pool, const Work& work) const;
-    void pack_pool(std::size_t pool, const Work& work, MachinePlan& plan) const;
+    void pack_pool(std::size_t pool, const Work& work, MachinePlan& plan,
+                   const std::optional<Prices>& prices = {}) const;
 
     const Snapshot& snapshot_;
     PodPlacer& placer_;

@@ -24,6 +24,7 @@ struct Outcome {
     Result result;
     double price = 0;
     MachinePlan cheaper;  // than this, unless it follows a plan
+    MachinePlan roomier;  // on hosts that have no room for all, unless it follows a plan
 };
 
 Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
@@ -32,6 +33,7 @@ Outcome outcome_of(Solve& solve, Result result, const Wish& wish) {
     outcome.price = planner.price();
     const auto work = planner.work_of(result);
     if (!wish.plan) outcome.cheaper = planner.plan(work);
+    if (!wish.plan && !result.unplaced.empty()) outcome.roomier = planner.plan_for_hosts(result);
     result.price = planner.price_of(result, work);
     outcome.result = std::move(result);
     return outcome;
@@ -70,13 +72,14 @@ bool is_better(const Outcome& a, const Outcome& b) {
     return rank(a) < rank(b) && leaves_nobody_else(a.result, b.result);
 }
 
-// Follows the plan for cheaper machines that an outcome came with.
+// Follows the plans for other machines that an outcome came with.
 void pack(const Snapshot& snapshot, NodeDigests& digests, Wish wish, Outcome& best) {
-    if (best.cheaper.machines.empty()) return;
-    const auto plan = std::move(best.cheaper);
-    wish.plan = &plan;
-    auto packed = solve_in_rounds(snapshot, digests, wish);
-    if (is_better(packed, best)) best = std::move(packed);
+    for (const auto& plan : {std::move(best.cheaper), std::move(best.roomier)}) {
+        if (plan.machines.empty()) continue;
+        wish.plan = &plan;
+        auto packed = solve_in_rounds(snapshot, digests, wish);
+        if (is_better(packed, best)) best = std::move(packed);
+    }
 }
 
 }  // namespace

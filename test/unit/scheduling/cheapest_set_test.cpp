@@ -146,3 +146,25 @@ TEST_CASE("of pools of equal weight the one whose machine costs less is taken, w
     REQUIRE(result.claims.size() == 1);
     CHECK(result.claims[0].pool == 1);
 }
+
+// 4/16 holds three of the pods by its CPUs and leaves 4 GiB, 8/16 holds four and leaves none.
+TEST_CASE("where hosts have no room for all, sizes are taken that leave nothing on them") {
+    auto cluster = fixed_sizes();
+    cluster.pools[0].reserved = {0, 0};
+    auto& host = cluster.places[0];
+    host.free_cpu_cores = 256;
+    SECTION("one host") {
+        host.free_memory_mib = 128 * kGiB;
+    }
+    SECTION("two hosts that differ") {
+        host.free_memory_mib = 96 * kGiB;
+        cluster.places.push_back({"other", {}, {}, 32, 32 * kGiB, {}});
+        cluster.pools[0].places.push_back({1, "", {}});
+    }
+    add_pods(cluster, "web", 31, "1100m", "4Gi");
+    const auto result = solve(cluster);
+    CHECK(result.unplaced.empty());
+    std::size_t placed = 0;
+    for (const auto& claim : result.claims) placed += claim.pods.size();
+    CHECK(placed == 31);
+}
