@@ -16,7 +16,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Of programs that would take minutes otherwise.
-SMALL = {"bench-claims": ["--claims", "100"], "bench-decode": ["2000"], "bench-scheduling": ["--pods", "5000"]}
+SMALL = {
+    "bench-claims": ["--claims", "100"],
+    "bench-consolidation": ["--clusters", "5"],
+    "bench-decode": ["2000"],
+    "bench-scheduling": ["--pods", "5000"],
+}
 # Run with something beside them, see below.
 HELPERS = ("bench-api-server", "bench-informer", "bench-load")
 

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "scheduling/amount_text.hpp"
+#include "scheduling/machines/machine_sizes.hpp"
 #include "scheduling/solve.hpp"
 
 namespace scheduling {
@@ -18,22 +19,53 @@ std::string new_machines(std::size_t count) {
     return count == 1 ? "a new machine" : counted(static_cast<std::int64_t>(count), "new machine");
 }
 
+Price price_of(Solve& solve, const Result& result) {
+    const auto planner = solve.planner();
+    return planner.price_of(result, planner.work_of(result));
+}
+
+// The machine that comes of the claim, as if it were there.
+Node node_of(const Snapshot& snapshot, const NewClaim& claim, std::size_t number) {
+    const auto& pool = snapshot.pools[claim.pool];
+    api::Node object;
+    object.metadata.name = "replacement-" + std::to_string(number);
+    *object.metadata.labels = pool.labels;
+    const auto place = std::ranges::find(pool.places, claim.place, &PlaceOfPool::place);
+    for (const auto& [key, value] : place->labels) object.metadata.labels[key] = value;
+    object.metadata.labels[std::string(api::labels::kHostname)] = object.metadata.name;
+    object.spec.taints = pool.taints;
+    object.status.allocatable = expected_allocatable(pool, {claim.cpu_cores, claim.memory_mib});
+    Node node;
+    node.node = std::make_shared<const api::Node>(std::move(object));
+    node.pool = claim.pool;
+    return node;
+}
+
 class RemovalCheck {
 public:
-    // `after` is the snapshot with the nodes leaving, `base` what is solved without that.
+    // `after` is the snapshot with the nodes leaving, `base` what is solved without that. The plan is for
+    // replacements; nullptr: each pod, the largest first, goes where it fits.
     RemovalCheck(const Snapshot& after, const Result& base, NodeDigests& digests,
-                 const RemovalRequest& request, PlacementOrder order)
+                 const RemovalRequest& request, PlacementOrder order, const MachinePlan* plan = nullptr)
         : request_(request),
           leaving_(request.nodes.begin(), request.nodes.end()),
           base_(base),
           solve_(after, digests, LaunchFor::displaced_pods,
-                 request.may_wait ? Patience::for_coming_nodes : Patience::none, {}, order),
-          result_(solve_.run()) {
+                 request.may_wait ? Patience::for_coming_nodes : Patience::none, {}, order) {
+        if (plan) solve_.follow(*plan);
+        result_ = solve_.run();
         for (const auto node : request.nodes)
             for (const auto& pod : after.nodes[node].pods) displaced_.insert(pod.get());
     }
 
+    // Before run(): for cheaper replacements; without machines if there are none.
+    MachinePlan cheaper() {
+        const auto planner = solve_.planner();
+        return planner.plan(planner.work_of(result_));
+    }
+
     Removal run(const Snapshot& snapshot) {
+        note_price();
         check_waiting_pods(snapshot);
         check_displaced_pods();
         check_demand();
@@ -45,6 +77,12 @@ public:
 
 private:
     void deny(std::string reason) { removal_.reasons.push_back(std::move(reason)); }
+
+    void note_price() {
+        removal_.price = price_of(solve_, result_);
+        removal_.price.machines -= base_.price.machines;
+        removal_.price.least -= base_.price.least;
+    }
 
     void check_waiting_pods(const Snapshot& snapshot) {
         for (const auto& placement : base_.placements)
@@ -117,17 +155,28 @@ Removal simulate_removal(const Snapshot& snapshot, const RemovalRequest& request
 }
 
 struct Removals::State {
-    State(NodeDigests& known, const Snapshot& snapshot)
-        : digests(known),
-          after(snapshot),
-          base(Solve(snapshot, known, LaunchFor::displaced_pods, Patience::none).run()) {}
+    State(NodeDigests& known, const Snapshot& snapshot) : digests(known), after(snapshot) {
+        Solve solve(snapshot, known, LaunchFor::displaced_pods, Patience::none);
+        base = solve.run();
+        base.price = price_of(solve, base);
+    }
 
     Removal check(const RemovalRequest& request) {
         if (!request.emptiest_first) return check(request, {});
-        auto removal = check(request, {NodeOrder::emptiest_first});
+        if (request.most_replacements == 0) return check_in_both_orders(request);
+        auto removal = cheapest(request);
         if (!removal.possible) return removal;
-        auto in_reverse = check(request, {NodeOrder::emptiest_first, true});
-        return in_reverse.possible ? removal : in_reverse;
+        auto with_replacements = request;
+        with_replacements.most_replacements = 0;
+        const auto nodes = after.nodes.size();
+        for (const auto& claim : removal.replacements)
+            after.nodes.push_back(node_of(after, claim, after.nodes.size() - nodes));
+        removal.possible = check_in_both_orders(with_replacements).possible;
+        after.nodes.resize(nodes);
+        if (!removal.possible)
+            removal.reasons = {"its pods fit on " + new_machines(removal.replacements.size()) +
+                               " only if they come in the right order"};
+        return removal;
     }
 
     NodeDigests& digests;
@@ -137,6 +186,24 @@ struct Removals::State {
 private:
     Removal check(const RemovalRequest& request, PlacementOrder order) {
         return RemovalCheck(after, base, digests, request, order).run(after);
+    }
+
+    Removal check_in_both_orders(const RemovalRequest& request) {
+        auto removal = check(request, {NodeOrder::emptiest_first});
+        if (!removal.possible) return removal;
+        auto in_reverse = check(request, {NodeOrder::emptiest_first, true});
+        return in_reverse.possible ? removal : in_reverse;
+    }
+
+    Removal cheapest(const RemovalRequest& request) {
+        RemovalCheck simple(after, base, digests, request, {});
+        const auto plan = simple.cheaper();
+        auto removal = simple.run(after);
+        if (plan.machines.empty()) return removal;
+        auto packed = RemovalCheck(after, base, digests, request, {}, &plan).run(after);
+        const bool is_better =
+            packed.possible && (!removal.possible || packed.price.machines < removal.price.machines);
+        return is_better ? packed : removal;
     }
 };
 

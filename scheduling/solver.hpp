@@ -72,6 +72,7 @@ struct Removal {
     std::vector<std::string> reasons;    // if not: "pod default/web-1 fits no other node: ..."
     std::vector<Placement> moves;        // where their pods would go
     std::vector<NewClaim> replacements;  // what has to be launched, with what had to be launched anyway
+    Price price;                         // what they cost more than what had to be launched anyway
 };
 
 struct RemovalRequest {
@@ -80,7 +81,8 @@ struct RemovalRequest {
     bool may_wait = false;              // their pods may be placed on nodes that are still coming
     // Their pods are put on nodes that are kept empty, then where most is free, as the kube-scheduler does by
     // default, instead of where they just fit; and not only the largest first, but also the smallest, as
-    // nobody knows which is back first. What is possible so needs no luck.
+    // nobody knows which is back first. What is possible so needs no luck. Machines launched instead are the
+    // cheapest set that is found, and are nodes among the others by then.
     bool emptiest_first = false;
     // So much of what remains of the nodes' pools has to be free afterwards, of CPU as well as of memory.
     std::int64_t headroom_percent = 0;

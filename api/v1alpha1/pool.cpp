@@ -24,8 +24,9 @@ BOOST_DESCRIBE_ENUM(ScaleDownPolicy, WhenEmptyOrUnderutilized, WhenEmpty, Never)
 BOOST_DESCRIBE_ENUM(DrainTimeoutAction, Abort, Force)
 BOOST_DESCRIBE_STRUCT(ScaleDown, (),
                       (policy, stabilizationWindow, unneededDuration, emptyGracePeriod, minNodeAge,
-                       utilizationThresholdPercent, headroomPercent, maxConcurrent, drainTimeout,
-                       drainTimeoutAction, volumeDetachTimeout, delayAfterDelete, delayAfterFailure))
+                       utilizationThresholdPercent, priceThresholdPercent, headroomPercent, maxConcurrent,
+                       drainTimeout, drainTimeoutAction, volumeDetachTimeout, delayAfterDelete,
+                       delayAfterFailure))
 BOOST_DESCRIBE_ENUM(DriftPolicy, Replace, Ignore)
 BOOST_DESCRIBE_ENUM(RepairAction, Replace, PowerCycleThenReplace, None)
 BOOST_DESCRIBE_ENUM(DisruptionReason, Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation)

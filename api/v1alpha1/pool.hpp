@@ -52,6 +52,7 @@ struct ScaleDown {
     Duration emptyGracePeriod = std::chrono::minutes(2);
     Duration minNodeAge = std::chrono::minutes(10);
     std::int32_t utilizationThresholdPercent = 50;
+    std::int32_t priceThresholdPercent = 0;  // 0: the price of a node does not matter
     std::int32_t headroomPercent = 20;
     std::int32_t maxConcurrent = 1;
     Duration drainTimeout = std::chrono::minutes(10);

@@ -7,6 +7,7 @@
 #include "controllers/disruption/rules/drift_reasons.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/prices.hpp"
 
 namespace controllers::disruption {
 
@@ -122,6 +123,7 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
     facts.evictable_pods =
         std::ranges::count_if(member.pods, [](const auto& pod) { return is_drainable(*pod); });
     facts.utilization_percent = utilization_percent(member.use);
+    facts.price_percent = price_percent(member.use, size_of(*node), prices_of(*view.pool));
     facts.evacuated = evacuated(informers_, *claim, *view.pool);
     facts.machine_stopped = stopped_.contains(claim->metadata.uid);
     facts.drift = drift_of(*view.pool, template_hash, *claim, *node);

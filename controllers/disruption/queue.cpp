@@ -48,7 +48,7 @@ std::optional<Blocker> reason_to_stay(const DepartureVerdict& verdict, Time deci
 }
 
 bool is_busy(const Member& member, Kind kind, Time now) {
-    return kind == Kind::Underutilized && !is_hardly_used(member.facts, now);
+    return kind == Kind::Underutilized && !is_unneeded(member.facts, now);
 }
 
 // Why one under way has lost its ground.

@@ -1,15 +1,18 @@
 #include "operator/explain/explain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "api/json.hpp"
 #include "base/text.hpp"
 #include "controllers/claim/decide/boot_evidence.hpp"
+#include "controllers/disruption/rules/use.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/pool_counts.hpp"
+#include "controllers/state/prices.hpp"
 #include "operator/plan/plan.hpp"
 
 namespace kubenodesmith {
@@ -189,11 +192,36 @@ std::string kept_by(const NodeSmithPool& pool, api::Time now) {
            kept->host + " of claim " + kept->claim + ", until that is deleted.\n";
 }
 
-std::string ownership_of(const ClusterSnapshot& view, const std::string& node) {
+// What a pool that looks at prices goes by.
+std::string worth_of(ClusterSnapshot& view, const ClaimFacts& facts) {
+    if (!facts.node || !facts.pool) return "";
+    namespace disruption = controllers::disruption;
+    const auto& pods =
+        view.informers().pods.store().by_index(controllers::kPodsByNode, facts.node->metadata.name);
+    const auto percent =
+        disruption::price_percent(disruption::use_of(*facts.node, pods), disruption::size_of(*facts.node),
+                                  controllers::prices_of(*facts.pool));
+    return "What its pods request is worth " + std::to_string(std::llround(percent)) +
+           " % of what the machine costs.\n";
+}
+
+std::string ownership_of(ClusterSnapshot& view, const std::string& node) {
     const auto* facts = view.report().claim_of_node(node);
     if (!facts) return "It belongs to no claim" + where_looked(view) + ", so the operator leaves it alone.\n";
     return "It is of pool " + facts->claim->spec.poolRef + ": " + describe_state(*facts) + ".\n" +
-           machine_of(*facts->claim);
+           machine_of(*facts->claim) + worth_of(view, *facts);
+}
+
+// With what the machines cost that would be created, this pod's among them.
+std::string prospect_of(const Plan& plan, const api::ObjectKey& pod) {
+    std::string text;
+    for (const auto& waiting : plan.pods) {
+        if (waiting.pod != pod) continue;
+        text += "By what is known now: " + sentence_of(waiting) + ".\n";
+        if (waiting.outlook == WaitingPod::Outlook::planned_machine && plan.price.machines > 0)
+            text += "Of all machines that would be created now: " + sentence_of(plan.price) + ".\n";
+    }
+    return text;
 }
 
 }  // namespace
@@ -204,9 +232,7 @@ std::string explain_pod(ClusterSnapshot& view, const api::ObjectKey& key) {
     auto text = describe_state(*pod);
     if (controllers::is_unschedulable(*pod)) {
         text += launches_for(view, *pod);
-        for (const auto& waiting : make_plan(view).pods) {
-            if (waiting.pod == key) text += "By what is known now: " + sentence_of(waiting) + ".\n";
-        }
+        text += prospect_of(make_plan(view), key);
     }
     return text + events_about(view, "Pod", key);
 }

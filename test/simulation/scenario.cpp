@@ -63,6 +63,8 @@ void draw_disruption(Dice& dice, NodeSmithPool& pool) {
     if (dice.chance(0.15)) down.policy = ScaleDownPolicy::WhenEmpty;
     if (dice.chance(0.05)) down.policy = ScaleDownPolicy::Never;
     down.utilizationThresholdPercent = static_cast<std::int32_t>(dice.one_of<std::int64_t>({30, 50, 80}));
+    // Whoever hardly minds what is unused may mind what it costs.
+    if (down.utilizationThresholdPercent == 30) down.priceThresholdPercent = 75;
     down.headroomPercent = static_cast<std::int32_t>(dice.one_of<std::int64_t>({0, 20}));
     if (dice.chance(0.1)) pool.spec.scaleUp.headroom.nodes = 1;
     auto& disruption = pool.spec.disruption;

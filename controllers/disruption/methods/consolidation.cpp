@@ -42,7 +42,7 @@ std::size_t how_many_may_begin(const PoolView& view, Kind kind) {
 
 // Underutilized is the pool, not the node.
 bool is_busy(const Candidate& candidate, api::Time now) {
-    return !is_hardly_used(candidate.member->facts, now);
+    return !is_unneeded(candidate.member->facts, now);
 }
 
 // What is searched, and for whom.
@@ -90,11 +90,27 @@ void look_at_world(Pass& pass, Search& search) {
     search.exhausted = world.exhausted;
 }
 
-// That a node which is in use is not to spare is no news.
+// That a node which is in use is not to spare, or not to be had cheaper, is no news.
 void refuse(Pass& pass, const Candidate& candidate, const std::string& why) {
     pass.refuse(*candidate.member, Kind::Underutilized, why);
     pass.keep(*candidate.member, Kind::Underutilized, {"Needed", why, std::nullopt},
-              !is_busy(candidate, pass.view().now));
+              !is_busy(candidate, pass.view().now) && is_hardly_used(candidate.member->facts));
+}
+
+std::string why_unneeded(const NodeFacts& facts) {
+    const auto& scale_down = facts.pool.spec.scaleDown;
+    if (!is_hardly_used(facts) && is_overpriced(facts))
+        return "what its pods request would cost less than " +
+               std::to_string(scale_down.priceThresholdPercent) + " % of the node since " +
+               facts.unneeded_since->str();
+    return "less than " + std::to_string(scale_down.utilizationThresholdPercent) +
+           " % of the node is in use since " + facts.unneeded_since->str();
+}
+
+std::string replacement_of(std::size_t nodes, std::size_t machines) {
+    const auto counted = base::counted(static_cast<std::int64_t>(nodes), "node");
+    if (machines == 1) return "a smaller machine takes the pods of " + counted;
+    return std::to_string(machines) + " cheaper machines take the pods of " + counted;
 }
 
 }  // namespace
@@ -103,10 +119,7 @@ Candidacy find_underutilized(const NodeFacts& facts, api::Time now) {
     const auto& scale_down = facts.pool.spec.scaleDown;
     const bool is_wanted = scale_down.policy == api::v1alpha1::ScaleDownPolicy::WhenEmptyOrUnderutilized;
     if (!is_wanted || facts.evictable_pods == 0) return {};
-    if (is_hardly_used(facts, now))
-        return {"less than " + std::to_string(scale_down.utilizationThresholdPercent) +
-                    " % of the node is in use since " + facts.unneeded_since->str(),
-                std::nullopt};
+    if (is_unneeded(facts, now)) return {why_unneeded(facts), std::nullopt};
     const auto spare_at = end_of(facts.spare_since, scale_down.unneededDuration, now);
     if (facts.spare_since && !spare_at) return {"the pods of the pool need fewer nodes", std::nullopt};
     const auto unneeded_at = end_of(facts.unneeded_since, scale_down.unneededDuration, now);
@@ -127,9 +140,9 @@ std::vector<Command> judge_underutilized(Pass& pass, Kind kind, const std::vecto
         const bool any_left = search.candidates.size() > found.refused.size();
         pass.look_again(any_left ? kNextBatch : Refusals::kLasts);
     }
-    const auto plan = found.removal.replacements.empty() ? "its pods fit on other nodes"
-                                                         : "a smaller machine takes the pods of " +
-                                                               base::counted(std::ssize(found.nodes), "node");
+    const auto machines = found.removal.replacements.size();
+    const auto plan =
+        machines == 0 ? "its pods fit on other nodes" : replacement_of(found.nodes.size(), machines);
     std::vector<Command> commands;
     for (const auto node : found.nodes) {
         const auto& candidate = *asked.at(node);

@@ -2,26 +2,14 @@
 
 #include <algorithm>
 
-#include "controllers/disruption/rules/use.hpp"
+#include "controllers/disruption/rules/saving.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace controllers::disruption {
 
 namespace {
 
-constexpr double kPercent = 100;
-
-double price_of_nodes(const scheduling::Snapshot& snapshot, const std::vector<std::size_t>& nodes) {
-    double price = 0;
-    for (const auto index : nodes) {
-        const auto& node = snapshot.nodes[index];
-        if (!node.pool) continue;
-        const auto& pool = snapshot.pools[*node.pool];
-        const auto size = size_of(*node.node);
-        price += pool.prices.of({size.cpuCores, size.memoryMiB - pool.memory_overhead_mib});
-    }
-    return price;
-}
+constexpr std::size_t kMostReplacements = 100;
 
 // The largest machine that may come of the launch.
 scheduling::MachineSize largest_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot,
@@ -48,14 +36,11 @@ bool has_room_for(const scheduling::NewClaim& machine, const api::Pod& pod) {
            needs.base[scheduling::kMemory] <= machine.memory_mib * scheduling::kMiB;
 }
 
-bool saves_enough(double before, double after) {
-    return after * kPercent <= before * (kPercent - static_cast<double>(kLeastSavingPercent));
-}
-
-// The kube-scheduler puts pods where most is free: one that would also fit elsewhere goes to the new machine,
-// and then another may fit nowhere. What holds all of them holds the rest, wherever some of them go.
-bool goes_to_what_is_bought(const scheduling::Removal& removal) {
-    return std::ranges::all_of(removal.moves, [](const auto& move) { return move.claim.has_value(); });
+bool any_goes_to(const scheduling::Removal& removal, const scheduling::Snapshot& snapshot,
+                 scheduling::Availability availability) {
+    return std::ranges::any_of(removal.moves, [&](const auto& move) {
+        return move.node && snapshot.nodes[*move.node].availability == availability;
+    });
 }
 
 class Searcher {
@@ -72,47 +57,54 @@ public:
     }
 
 private:
-    // Without anything launched, or with one machine launched instead.
+    // Without anything launched, or with machines launched instead.
     std::optional<scheduling::Removal> judge(const std::vector<std::size_t>& nodes, std::string& why) {
         scheduling::RemovalRequest request;
         request.nodes = nodes;
         const auto is_busy = [this](std::size_t node) { return search_.busy.contains(node); };
-        request.most_replacements = std::ranges::any_of(nodes, is_busy) ? 0 : 1;
+        request.most_replacements = std::ranges::any_of(nodes, is_busy) ? 0 : kMostReplacements;
         request.before_they_are_gone = true;
         auto removal = removals_.simulate(request);
-        if (!removal.possible) {
-            why = removal.reasons.front();
-            return std::nullopt;
+        if (removal.possible && !removal.replacements.empty()) return replaced(request, removal, why);
+        if (removal.possible) {
+            // Nothing is saved if the pods go to a node that is kept empty, and another is launched to be
+            // kept empty.
+            request.most_replacements = 0;
+            request.headroom_percent = search_.headroom_percent;
+            request.emptiest_first = true;
+            removal = removals_.simulate(request);
         }
-        if (!removal.replacements.empty()) {
-            why = why_not_bought(nodes, removal);
-            request.may_wait = true;
-            if (why.empty() && !goes_to_what_is_bought(removals_.simulate(request)))
-                why =
-                    "a node that is on its way could take some of its pods, and others the place that is "
-                    "meant for them";
-            if (why.empty()) return removal;
-            return std::nullopt;
-        }
-        // Nothing is saved if the pods go to a node that is kept empty, and another is launched to be kept
-        // empty.
-        request.most_replacements = 0;
-        request.headroom_percent = search_.headroom_percent;
-        request.emptiest_first = true;
-        removal = removals_.simulate(request);
         if (removal.possible) return removal;
         why = removal.reasons.front();
         return std::nullopt;
     }
 
-    std::string why_not_bought(const std::vector<std::size_t>& nodes,
-                               const scheduling::Removal& removal) const {
-        if (!saves_enough(price_of_nodes(snapshot_, nodes), price_of(removal)))
-            return "a machine created instead would save less than " + std::to_string(kLeastSavingPercent) +
-                   " %";
-        if (!goes_to_what_is_bought(removal))
-            return "a machine created instead would hold some of its pods only, and others could take its "
-                   "place";
+    std::optional<scheduling::Removal> replaced(scheduling::RemovalRequest request,
+                                                const scheduling::Removal& simple, std::string& why) {
+        const auto before = price_of_nodes(snapshot_, request.nodes);
+        if (!saves_enough(before, simple.price.least)) {
+            why = saves_too_little();
+            return std::nullopt;
+        }
+        request.emptiest_first = true;
+        auto removal = removals_.simulate(request);
+        if (!removal.possible) {
+            why = removal.reasons.front();
+            return std::nullopt;
+        }
+        why = saves_enough(before, price_of(removal)) ? why_not_bought(removal) : saves_too_little();
+        request.may_wait = true;
+        request.emptiest_first = false;
+        if (why.empty() &&
+            any_goes_to(removals_.simulate(request), snapshot_, scheduling::Availability::coming))
+            why =
+                "a node that is on its way could take some of its pods, and others the place that is meant "
+                "for them";
+        if (why.empty()) return removal;
+        return std::nullopt;
+    }
+
+    std::string why_not_bought(const scheduling::Removal& removal) const {
         for (const auto& move : removal.moves)
             if (search_.exhausted.contains(move.pod->metadata.uid))
                 return "pod " + api::key_of(*move.pod).str() +
@@ -125,10 +117,14 @@ private:
         return {};
     }
 
+    // With what may come larger than it was asked for.
     double price_of(const scheduling::Removal& removal) const {
-        double price = 0;
-        for (const auto& claim : removal.replacements)
-            price += snapshot_.pools[claim.pool].prices.of(largest_of(claim, snapshot_, search_));
+        auto price = removal.price.machines;
+        for (const auto& claim : removal.replacements) {
+            const auto& prices = snapshot_.pools[claim.pool].prices;
+            price += prices.of(largest_of(claim, snapshot_, search_)) -
+                     prices.of(scheduling::MachineSize{claim.cpu_cores, claim.memory_mib});
+        }
         return price;
     }
 

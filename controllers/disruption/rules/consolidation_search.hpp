@@ -1,4 +1,4 @@
-// Which nodes could go because their pods fit elsewhere, or on one smaller machine. Pure, over a snapshot.
+// Which nodes could go because their pods fit elsewhere, or on cheaper machines. Pure, over a snapshot.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,6 @@ struct Search {
     std::int64_t headroom_percent = 0;
 };
 
-// What a machine launched instead has to save of the price to be worth the move.
-inline constexpr std::int64_t kLeastSavingPercent = 25;
 // Nodes judged one by one in one search; the rest has its turn in the next.
 inline constexpr std::size_t kMostTrials = 16;
 

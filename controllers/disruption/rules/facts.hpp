@@ -17,8 +17,9 @@ struct NodeFacts {
     const api::Node& node;
     std::int64_t evictable_pods = 0;  // on it, ending ones included
     double utilization_percent = 0;
+    double price_percent = 0;  // of what the node costs, what its pods request would cost
     std::optional<api::Time> empty_since;
-    std::optional<api::Time> unneeded_since;  // since when hardly anything runs on it
+    std::optional<api::Time> unneeded_since;  // since when too little of it is in use
     std::optional<api::Time> spare_since;     // since when the pool's pods need fewer nodes
     std::string evacuated;                    // why its host is being evacuated; empty: it is not
     std::string drift;             // how it differs from what would be made now; empty: it does not

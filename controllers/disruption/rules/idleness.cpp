@@ -31,14 +31,22 @@ std::optional<api::Time> empty_since(const NodeFacts& facts, api::Time now) {
     return facts.empty_since ? facts.empty_since : now;
 }
 
+bool is_hardly_used(const NodeFacts& facts) {
+    return facts.utilization_percent <
+           static_cast<double>(facts.pool.spec.scaleDown.utilizationThresholdPercent);
+}
+
+bool is_overpriced(const NodeFacts& facts) {
+    return facts.price_percent < static_cast<double>(facts.pool.spec.scaleDown.priceThresholdPercent);
+}
+
 std::optional<api::Time> unneeded_since(const NodeFacts& facts, api::Time now) {
-    const bool is_idle = facts.utilization_percent <
-                         static_cast<double>(facts.pool.spec.scaleDown.utilizationThresholdPercent);
+    const bool is_idle = is_hardly_used(facts) || is_overpriced(facts);
     if (!is_idle || !may_be_idle(facts, now)) return std::nullopt;
     return facts.unneeded_since ? facts.unneeded_since : now;
 }
 
-bool is_hardly_used(const NodeFacts& facts, api::Time now) {
+bool is_unneeded(const NodeFacts& facts, api::Time now) {
     const auto& since = facts.unneeded_since;
     return since && !end_of(since, facts.pool.spec.scaleDown.unneededDuration, now);
 }

@@ -1,5 +1,6 @@
 #include "controllers/disruption/rules/outlook.hpp"
 
+#include "controllers/disruption/rules/saving.hpp"
 #include "controllers/disruption/rules/use.hpp"
 #include "controllers/state/disruption_state.hpp"
 
@@ -7,11 +8,9 @@ namespace controllers::disruption {
 
 namespace {
 
-// Nodes that must go are replaced by as many as it takes; to save something, by one.
 std::size_t most_replacements(const Departure& departure) {
     constexpr std::size_t kAny = 1000;
-    if (departure.kind == Kind::Empty || !departure.may_launch) return 0;
-    return departure.kind == Kind::Underutilized ? 1 : kAny;
+    return departure.kind == Kind::Empty || !departure.may_launch ? 0 : kAny;
 }
 
 void credit(std::optional<std::int64_t>& left, std::int64_t amount) {
@@ -72,6 +71,10 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
         // What was launched for them already, and is still coming, need not be launched again.
         request.may_wait = true;
         const auto with_replacements = removals.simulate(request);
+        const bool is_too_dear =
+            kind == Kind::Underutilized &&
+            !saves_enough(price_of_nodes(snapshot, departure.nodes), with_replacements.price.least);
+        if (with_replacements.possible && is_too_dear) return {Outlook::impossible, saves_too_little()};
         if (with_replacements.possible)
             return {Outlook::wait, to_be_created(with_replacements.replacements.size())};
         if (kind == Kind::Underutilized) return {Outlook::impossible, with_replacements.reasons.front()};

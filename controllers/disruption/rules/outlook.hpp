@@ -25,7 +25,7 @@ struct DepartureVerdict {
 struct Departure {
     Kind kind = Kind::Empty;         // of all of them
     std::vector<std::size_t> nodes;  // indices into snapshot.nodes; they may be leaving already
-    bool may_launch = true;          // a machine instead of underutilized ones
+    bool may_launch = true;          // machines instead of underutilized ones
 };
 DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
                                  const Departure& departure);

@@ -43,6 +43,13 @@ double utilization_percent(const NodeUse& use) {
                     percent(use.requested.memory, use.allocatable.memory));
 }
 
+double price_percent(const NodeUse& use, const api::v1alpha1::Size& size, const scheduling::Prices& prices) {
+    const auto whole = prices.of(scheduling::MachineSize{size.cpuCores, size.memoryMiB});
+    const auto used = prices.of(static_cast<double>(use.requested.cpu) / scheduling::kMilli,
+                                static_cast<double>(use.requested.memory) / scheduling::kMiB);
+    return whole > 0 ? kWhole * used / whole : 0;
+}
+
 void PoolUse::add(const NodeUse& node, bool stays) {
     requested_.cpu += node.requested.cpu;
     requested_.memory += node.requested.memory;

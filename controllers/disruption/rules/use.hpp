@@ -10,6 +10,7 @@
 #include "api/node.hpp"
 #include "api/v1alpha1/common.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "scheduling/input/prices.hpp"
 
 namespace controllers::disruption {
 
@@ -27,6 +28,8 @@ api::v1alpha1::Size size_of(const api::Node& node);
 NodeUse use_of(const api::Node& node, const PodPointers& pods);
 // The larger of CPU and memory, as a share of what is allocatable.
 double utilization_percent(const NodeUse& use);
+// What the requests would cost, as a share of what a machine of that size does.
+double price_percent(const NodeUse& use, const api::v1alpha1::Size& size, const scheduling::Prices& prices);
 
 // Of the nodes of a pool.
 class PoolUse {

@@ -25,7 +25,7 @@ def test_a_pool(cluster):
             "headroom": {"cpuCores": 0, "memoryMiB": 0, "nodes": 0}},
         "scaleDown": {
             "policy": "WhenEmptyOrUnderutilized", "stabilizationWindow": "5m", "unneededDuration": "10m",
-            "emptyGracePeriod": "2m", "minNodeAge": "10m", "utilizationThresholdPercent": 50, "headroomPercent": 20,
+            "emptyGracePeriod": "2m", "minNodeAge": "10m", "utilizationThresholdPercent": 50, "priceThresholdPercent": 0, "headroomPercent": 20,
             "maxConcurrent": 1, "drainTimeout": "10m", "drainTimeoutAction": "Abort", "volumeDetachTimeout": "2m",
             "delayAfterDelete": "0s", "delayAfterFailure": "10m"},
         "disruption": {

@@ -98,3 +98,39 @@ TEST_CASE("200 nodes at 30 % are packed to within 5 % of what is possible, and t
     CHECK(world.events.count("Disrupting") == moved);
     CHECK(static_cast<std::int64_t>(world.claims().size()) == nodes);
 }
+
+TEST_CASE("nodes that cost more than their pods are worth give way to cheaper ones, and then nothing moves") {
+    constexpr std::int64_t kCores = 16;
+    constexpr std::int64_t kNodes = 30;
+    World world(names(kNodes), Buying::on, kCores);
+    use_defaults(world);
+    world.cloud.hosts["host-a"].cpu_cores = 2 * kNodes * kCores;
+    world.cloud.hosts["host-a"].memory_mib = 2 * kNodes * kCores * 2048;
+    world.edit_pool([](auto& pool) {
+        pool.spec.scaleDown.headroomPercent = 0;
+        pool.spec.scaleDown.priceThresholdPercent = 75;
+        pool.spec.machineTemplate.sizes = {{"m", 12, 24576}, {"l", kCores, kCores * 2048}};
+    });
+    // No two of the large pods share a node; small ones go where most is free.
+    for (const auto& node : names(kNodes)) {
+        world.put_running_pod("large-" + node, node, "9");
+        world.put_running_pod("small-" + node, node, "1500m");
+    }
+    const auto cores = [&world] {
+        std::int64_t sum = 0;
+        for (const auto& claim : world.claims()) sum += claim.spec.requirements.cpuCores;
+        return sum;
+    };
+    world.live(48h, 5s);
+    const auto moved = world.events.count("Disrupting");
+    const auto left = cores();
+    WARN(kCores * kNodes << " cores became " << left << " after " << moved << " moves");
+    CHECK(left < kCores * kNodes * 85 / 100);
+    CHECK(moved <= 30);
+    CHECK(world.events.count("RemovalUndone") == 0);
+    CHECK(world.longest_wait <= 2min);
+
+    world.live(7 * 24h, 60s);
+    CHECK(world.events.count("Disrupting") == moved);
+    CHECK(cores() == left);
+}

@@ -106,6 +106,37 @@ TEST_CASE("a smaller machine is bought first when that saves enough") {
     CHECK(world.events.count("Disrupting") == 1);
 }
 
+TEST_CASE("several small machines are bought first where no size in between is to be had") {
+    World world({"a"}, Buying::on, 16);
+    world.edit_pool([](auto& pool) { pool.spec.machineTemplate.sizes = {{"s", 4, 8192}, {"l", 16, 32768}}; });
+    for (const auto* pod : {"one", "two"}) world.put_running_pod(pod, "a", "2600m");
+    world.live(62s);
+    CHECK(world.disrupted("a") == "True Underutilized");
+    CHECK(world.events.count("2 cheaper machines take the pods of 1 node") == 1);
+    world.live(6min);
+    CHECK_FALSE(world.find("a"));
+    CHECK(world.claims().size() == 2);
+    CHECK(world.longest_wait <= 2min);
+    world.live(60min);
+    CHECK(world.events.count("Disrupting") == 1);
+    CHECK(world.claims().size() == 2);
+}
+
+TEST_CASE("a node in use is replaced by a cheaper machine where the pool looks at prices") {
+    World world({"a", "b", "c"}, Buying::on, 16);
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.priceThresholdPercent = 75; });
+    for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "9");
+    world.live(62s);
+    CHECK(world.events.count("what its pods request would cost less than 75 % of the node since") == 1);
+    world.live(30min);
+    for (const auto* node : {"a", "b", "c"}) CHECK_FALSE(world.find(node));
+    CHECK(world.claims().size() == 3);
+    CHECK(world.events.count("Disrupting") == 3);
+    CHECK(world.longest_wait <= 2min);
+    world.live(24h, 5s);
+    CHECK(world.events.count("Disrupting") == 3);
+}
+
 // Found by the simulation: the pods that were to go elsewhere took the place on the new machine.
 TEST_CASE("no machine is bought instead that would hold only some of the pods") {
     World world({"a", "b"}, Buying::on, 16);

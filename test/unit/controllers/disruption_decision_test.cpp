@@ -209,6 +209,19 @@ TEST_CASE("since when a node is hardly used is kept in the claim and ends when i
     CHECK_FALSE(since(50s));
 }
 
+TEST_CASE(
+    "a node in use counts as unneeded if its pods are worth too little of its price, where its pool says "
+    "so") {
+    NodeWorld world;
+    world.facts.utilization_percent = 90;
+    world.facts.price_percent = 59.9;
+    CHECK_FALSE(unneeded_since(world.facts, objects::at(5s)));
+    world.pool.spec.scaleDown.priceThresholdPercent = 60;
+    CHECK(unneeded_since(world.facts, objects::at(5s)) == objects::at(5s));
+    world.facts.price_percent = 60;
+    CHECK_FALSE(unneeded_since(world.facts, objects::at(5s)));
+}
+
 TEST_CASE("a node that is in use is a candidate when its pool had a node to spare for long enough") {
     NodeWorld world;
     world.facts.empty_since.reset();
@@ -218,7 +231,7 @@ TEST_CASE("a node that is in use is a candidate when its pool had a node to spar
     CHECK(method_for(Kind::Underutilized).candidacy(world.facts, objects::at(599s)).look_again ==
           objects::at(600s));
     CHECK(world.kinds(600s) == std::vector{Kind::Underutilized});
-    CHECK_FALSE(is_hardly_used(world.facts, objects::at(600s)));
+    CHECK_FALSE(is_unneeded(world.facts, objects::at(600s)));
     world.pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::WhenEmpty;
     CHECK(world.kinds(600s).empty());
 }

@@ -28,6 +28,7 @@ TEST_CASE("a pod that waits is explained with what the scheduler says and what w
     const auto text = explain_pod(*view, {"shop", "saw"});
     CHECK_THAT(text, Contains("Pod shop/saw waits. The scheduler says: 0/1 nodes are available"));
     CHECK_THAT(text, Contains("a machine of pool tools would be created"));
+    CHECK_THAT(text, Contains("Of all machines that would be created now: these machines cost as much as"));
     CHECK_THAT(text, Contains("30 s ago: NoNodeForPod: because"));
     CHECK_THAT(text, !Contains("SomethingElse"));
 }
@@ -53,6 +54,7 @@ TEST_CASE("a node is explained with its claim, what it carries and why it is kep
     CHECK_THAT(text, Contains("Node tools-aaaaa is ready and carries 1 pod that would have to move"));
     CHECK_THAT(text, Contains("It is of pool tools: claim ours/tools-aaaaa (4c/8Gi) is Ready"));
     CHECK_THAT(text, Contains("Machine 1001 on host ford"));
+    CHECK_THAT(text, Contains("What its pods request is worth "));
     CHECK_THAT(text, Contains("keep node tools-aaaaa"));
 
     const auto foreign = picture({"{apiVersion: v1, kind: Node, metadata: {name: other}}"});

@@ -214,6 +214,47 @@ TEST_CASE("a removal that has to need no luck works whichever of the pods is bac
     CHECK(simulate_removal(cluster, request).possible);
 }
 
+TEST_CASE("machines created instead of a node need no luck either") {
+    auto cluster = snapshot();
+    cluster.nodes = {node("large", "16")};
+    cluster.nodes[0].pool = 0;
+    cluster.pools[0].shapes = {{"s", 4, 8192}};
+    cluster.pools[0].reserved = {0, 0};
+    scheduling::RemovalRequest request{{0}, 2};
+    SECTION("each pod finds a place on them, whichever comes first") {
+        cluster.nodes[0].pods = {web("a", "3"), web("b", "3"), web("c", "1"), web("d", "1")};
+        CHECK(simulate_removal(cluster, request).possible);
+        request.emptiest_first = true;
+        const auto removal = simulate_removal(cluster, request);
+        CHECK(removal.possible);
+        CHECK(removal.replacements.size() == 2);
+        CHECK(removal.price.machines == 2 * (4 * 4 + 8));
+    }
+    SECTION("they would hold all, but not if the small ones come first") {
+        cluster.nodes[0].pods = {web("a", "2"), web("b", "2"), web("c", "2"), web("d", "1"), web("e", "1")};
+        CHECK(simulate_removal(cluster, request).possible);
+        request.emptiest_first = true;
+        CHECK(simulate_removal(cluster, request).reasons ==
+              Reasons{"its pods fit on 2 new machines only if they come in the right order"});
+    }
+}
+
+TEST_CASE("machines created instead of a node are the cheapest set, and its price is told") {
+    auto cluster = snapshot();
+    cluster.nodes = {node("large", "16")};
+    cluster.nodes[0].pool = 0;
+    cluster.pools[0].shapes = {{"s", 2, 4096}, {"l", 8, 32768}};
+    cluster.pools[0].reserved = {0, 0};
+    for (const auto* name : {"a", "b", "c", "d"}) cluster.nodes[0].pods.push_back(web(name, "1900m"));
+    scheduling::RemovalRequest request{{0}, 9};
+    CHECK(simulate_removal(cluster, request).replacements.size() == 1);
+    request.emptiest_first = true;
+    const auto removal = simulate_removal(cluster, request);
+    CHECK(removal.possible);
+    CHECK(removal.replacements.size() == 4);
+    CHECK(removal.price.machines == 4 * (2 * 4 + 4));
+}
+
 // Found by the simulation: evicted pods waited for their node to be gone, and their budget kept the others
 // there.
 TEST_CASE("a node that is being emptied is still a domain to spread over, until it is gone") {
