@@ -172,10 +172,12 @@ asio::awaitable<void> Queue::depart(Pass& pass, std::vector<Member> group, Kind 
             if (const auto place = pass.place_of(member)) departure.nodes.push_back(*place);
         verdict = judge_departure(pass.solver(), pass.world().snapshot, departure);
     }
+    bool is_given_up = false;
     for (const auto& member : group) {
         const auto& view = pass.view();
         const auto why = reason_to_stay(verdict, decided_at(*member.claim), *view.pool, view.now);
         if (why) {
+            is_given_up = true;
             co_await undo(pass, member, *why);
         } else if (waits_for_a_machine(verdict)) {
             pass.look_again(kReplacementPoll);
@@ -187,6 +189,7 @@ asio::awaitable<void> Queue::depart(Pass& pass, std::vector<Member> group, Kind 
             co_await let_drain(pass, member, drains_first);
         }
     }
+    if (is_given_up && kind == Kind::Underutilized && !is_busy) pass.pause_replacements();
 }
 
 asio::awaitable<void> Queue::let_drain(Pass& pass, Member member, bool all_at_once) {
@@ -220,6 +223,7 @@ asio::awaitable<void> Queue::follow_drain(Pass& pass, Member member) {
     const auto& claim = *member.claim;
     const auto& view = pass.view();
     if (claim::is_true(claim, conditions::kDrained)) {
+        if (under_way(claim) == Kind::Underutilized) pass.end_pause();
         co_await remove(view, member);
         co_return;
     }

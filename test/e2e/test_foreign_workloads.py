@@ -41,9 +41,6 @@ KINDS = {
 def machines_for(stack, name, deployments):
     """How many machines a pool of its own gets for pods that all run in the end, and how many cores these ask for."""
     label = {"for": name}
-    stack.apply(manifests.pool(name, limits={"maxNodes": 600}, template={
-        "labels": label, "flexible": {"cpuCores": {"min": 1, "max": CORES}, "memoryMiB": {"min": 1024, "max": 16384}}},
-        scaleDown={"policy": "Never"}))
     made = [manifests.deployment(f"{name}-{kind}", count, cpu=f"{cpu}m", memory=MEMORY, nodeSelector=label, **KINDS[kind](f"{name}-{kind}"))
             for kind, count, cpu in deployments]
     stack.apply(*made)
@@ -51,6 +48,11 @@ def machines_for(stack, name, deployments):
 
     def ours():
         return [p for p in stack.pods() if p["metadata"]["labels"]["app"].startswith(f"{name}-")]
+    # All are there before anything is created for them: on a busy machine they come over minutes, and not for one decision.
+    wait_for(f"{total} pods of {name} to wait", lambda: sum(condition(p, "PodScheduled").get("status") == "False" for p in ours()) == total, 420)
+    stack.apply(manifests.pool(name, limits={"maxNodes": 600}, template={
+        "labels": label, "flexible": {"cpuCores": {"min": 1, "max": CORES}, "memoryMiB": {"min": 1024, "max": 16384}}},
+        scaleDown={"policy": "Never"}))
     wait_for(f"{total} pods of {name} to run", lambda: len(running_pods(ours())) == total, 420)
     claims = [c for c in stack.claims() if c["spec"]["poolRef"] == name]
     assert not [c for c in claims if condition(c, "Failed")]

@@ -83,9 +83,9 @@ void look_at_world(Pass& pass, Search& search) {
         if (may_give_a_larger_host(pass.informers(), {pools[i].namespace_, pools[i].name}))
             search.generous_pools.insert(i);
     // Pods for which nothing is launched now, as it did not help, would take a new machine from those it is
-    // for.
+    // for. And where machines were not to be had, not each node is taken out of service to see it again.
     const auto waiting = unschedulable_pods(pass.informers()).size();
-    if (waiting > world.snapshot.pods.size())
+    if (waiting > world.snapshot.pods.size() || !pass.may_replace())
         search.busy.insert(search.candidates.begin(), search.candidates.end());
     search.exhausted = world.exhausted;
 }

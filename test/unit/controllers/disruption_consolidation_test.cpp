@@ -122,6 +122,27 @@ TEST_CASE("several small machines are bought first where no size in between is t
     CHECK(world.claims().size() == 2);
 }
 
+TEST_CASE(
+    "where no host turns out to have room for machines instead, nodes are hardly ever taken out of service "
+    "for them") {
+    World world({"a", "b", "c"}, Buying::on, 16);
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.priceThresholdPercent = 75; });
+    auto& host = world.cloud.hosts["host-a"];
+    host.cpu_cores = host.memory_mib = 0;
+    for (const auto* node : {"a", "b", "c"}) world.put_running_pod(std::string("on-") + node, node, "9");
+    world.live(24h, 5s);
+    CHECK(world.claims().size() == 3);
+    const auto tried = world.events.count("Disrupting");
+    CHECK(tried >= 2);
+    CHECK(tried <= 12);
+    CHECK(world.events.count("RemovalUndone") == tried);
+    host.cpu_cores = 64;
+    host.memory_mib = 256 * 1024;
+    world.live(24h, 5s);
+    for (const auto* node : {"a", "b", "c"}) CHECK_FALSE(world.find(node));
+    CHECK(world.claims().size() == 3);
+}
+
 TEST_CASE("a node in use is replaced by a cheaper machine where the pool looks at prices") {
     World world({"a", "b", "c"}, Buying::on, 16);
     world.edit_pool([](auto& pool) { pool.spec.scaleDown.priceThresholdPercent = 75; });
