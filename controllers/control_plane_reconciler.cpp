@@ -74,8 +74,10 @@ asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey 
     const bool is_news =
         !old_ready || old_ready->reason != now_ready.reason || old_ready->message != now_ready.message;
     co_await write_status(client_, informers_.control_planes, *object, std::move(after));
+    const auto type =
+        now_ready.reason == reasons::kImagePreparing ? kube::EventType::normal : kube::EventType::warning;
     if (is_news && now_ready.status == ConditionStatus::False)
-        events_.warning(*object, now_ready.reason, now_ready.message);
+        events_.event(kube::target_of(*object), type, now_ready.reason, now_ready.message);
     kube::Result result;
     const auto ask_after = token_rights_.ask_after();
     result.requeue_after = std::min(settle_again.value_or(ask_after), ask_after);

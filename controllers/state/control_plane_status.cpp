@@ -34,7 +34,9 @@ std::optional<ConditionUpdate> problem_of(const NodeSmithPool& pool, const Provi
         return update(conditions::kReady, ConditionStatus::Unknown, reasons::kNotReconciled,
                       "provider " + wanted + " was not examined yet");
     if (ready->status == ConditionStatus::True) return std::nullopt;
-    return not_ready(reasons::kProviderInitializationFailed, "provider " + wanted + ": " + ready->message);
+    const auto reason = ready->reason == reasons::kImagePreparing ? reasons::kImagePreparing
+                                                                  : reasons::kProviderInitializationFailed;
+    return not_ready(reason, "provider " + wanted + ": " + ready->message);
 }
 
 std::vector<const NodeSmithPool*> listed_pools(const ControlPlaneFacts& facts,

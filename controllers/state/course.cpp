@@ -42,7 +42,7 @@ constexpr std::string_view kPoolsWaitForPeople[] = {reasons::kNotSelected, reaso
                                                     reasons::kProviderNotFound};
 // Why a provider is not Ready that may end by itself.
 constexpr std::string_view kProvidersRecoverFrom[] = {reasons::kUnreachable, reasons::kNotReconciled,
-                                                      reasons::kDeleting};
+                                                      reasons::kImagePreparing, reasons::kDeleting};
 constexpr std::string_view kHostsRecoverFrom[] = {reasons::kUnreachable, reasons::kBackingOff, "Discovering"};
 
 template <std::size_t N>
@@ -219,6 +219,7 @@ void conclude(NodeSmithControlPlane& control_plane, bool waits_for_provider, api
     const auto ready = *ready_in(control_plane.status.conditions);
     auto course = ready.status == ConditionStatus::True ? Course::settled : Course::stalled;
     const bool may_pass = ready.status == ConditionStatus::Unknown ||
+                          ready.reason == reasons::kImagePreparing ||
                           (ready.reason == reasons::kProviderInitializationFailed && waits_for_provider);
     if (control_plane.metadata.deletionTimestamp || (course == Course::stalled && may_pass))
         course = Course::goes_on;

@@ -46,7 +46,7 @@ def test_machines_are_cloned_from_templates_that_no_hand_made(stack):
     wait_for("a Ready provider", lambda: is_true(shown(stack), "Ready"))
     wait_for("a template on each host", lambda: set(templates(stack).values()) == HOSTS and not import_files(stack))
     wait_for("hosts that may be used", lambda: all(h["online"] for h in shown(stack)["status"]["hosts"]))
-    events = {e["reason"]: e["type"] for e in stack.events() if e["involvedObject"]["kind"] == "NodeSmithProvider"}
+    events = {e["reason"]: e["type"] for e in stack.events() if e["involvedObject"]["kind"] in ("NodeSmithProvider", "NodeSmithControlPlane")}
     assert events.get("ImagePreparing") == "Normal" and "Warning" not in events.values(), events
     assert {t["revision"].split("-")[0] for t in shown(stack)["status"]["templates"]} == {"image"}
 

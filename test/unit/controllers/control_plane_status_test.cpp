@@ -59,6 +59,13 @@ TEST_CASE("the first problem of a control plane's pools is its reason, with the 
         world.providers[0] = objects::provider("proxmox", ConditionStatus::False);
         CHECK(world.ready() == "False ProviderInitializationFailed");
     }
+    SECTION("the provider makes its templates still") {
+        world.providers[0] = objects::provider("proxmox", ConditionStatus::False);
+        auto& all = world.providers[0].status.conditions;
+        objects::set_condition(all, api::conditions::kReady, ConditionStatus::False, objects::kStart,
+                               "ImagePreparing");
+        CHECK(world.ready() == "False ImagePreparing");
+    }
     SECTION("the provider was not examined yet") {
         world.providers[0].status.conditions.clear();
         CHECK(world.ready() == "Unknown NotReconciled");
