@@ -80,7 +80,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     add("provider", providers, 4);
     add("pool", pools, 1);
     add("provisioning", provisioning, 1);
-    add("nomination", nominator, 4);
+    add("nomination", nominator, 16);
     add("claim", claims, settings.concurrent_claims);
     add("disruption", disruption, 1);
     add("host", hosts, kConcurrentHosts);

@@ -61,6 +61,12 @@ bool is_newer(const NodeSmithClaim& one, const NodeSmithClaim& other) {
     return age(one) > age(other);
 }
 
+// The Node is another one, or is open only now.
+bool is_news(const Informers& informers, const Told& told, const std::string& name) {
+    const auto node = informers.nodes.store().get({"", name});
+    return told.node != name || (node && is_open(*node) && !told.is_open);
+}
+
 bool names_pod(const NodeSmithClaim& claim, const std::string& pod_uid) {
     const auto uids = bought_for(claim);
     return std::ranges::find(uids, pod_uid) != uids.end();
@@ -80,6 +86,13 @@ bool is_of_gone_machine(const Informers& informers, const api::Pod& pod) {
 }
 
 }  // namespace
+
+bool is_open(const api::Node& node) {
+    const auto has = [&node](std::string_view key) {
+        return std::ranges::find(node.spec.taints, key, &api::Taint::key) != node.spec.taints.end();
+    };
+    return is_ready(node) && !has(api::taints::kUnregistered) && !has(api::taints::kNotReady);
+}
 
 bool is_told_of_its_machine(const Informers& informers, const api::Pod& pod) {
     const auto& nominated = pod.status.nominatedNodeName;
@@ -108,7 +121,7 @@ Nomination nomination(const Informers& informers, const api::Pod& pod, const std
     const auto name = wanted ? wanted->status.nodeName : std::string();
     if (current == name) return result;
     if (current.empty()) {
-        if (told.node != name || told.times < kMostTellings) result.node = name;
+        if (told.times < kMostTellings || is_news(informers, told, name)) result.node = name;
         return result;
     }
     const bool is_ours =

@@ -28,12 +28,17 @@ struct Nomination {
 
 // What this process has told a pod of.
 struct Told {
-    std::string node;  // the last one; empty: none
-    int times = 0;     // how often of that
+    std::string node;      // the last one; empty: none
+    bool is_open = false;  // it was by then
+    int times = 0;         // how often of that
 };
-// The scheduler takes a nomination off at each attempt that fails, which several do while machines join
-// (seen with 1.36). So it is told again, but never for ever.
+// The scheduler takes a nomination off at each attempt that fails, and tries all that wait whenever a machine
+// joins (seen with 1.36). So it is told again, but never for ever: so often while the Node is not open to
+// pods yet, and so often afterwards.
 inline constexpr int kMostTellings = 8;
+
+// Nothing that belongs to its joining keeps pods away.
+bool is_open(const api::Node& node);
 
 // `promises`: all of the pod's. What is not known to be ours stays.
 Nomination nomination(const Informers& informers, const api::Pod& pod, const std::vector<Promise>& promises,

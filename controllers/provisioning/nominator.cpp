@@ -31,7 +31,7 @@ auto place_of_claim(const NodeSmithClaim& claim) {
 }
 auto usability_of_node(const api::Node& node) {
     return std::tuple(node.spec.unschedulable, node.metadata.deletionTimestamp,
-                      disruption::has_leaving_taint(node));
+                      disruption::has_leaving_taint(node), is_open(node));
 }
 
 const api::ResourceList& allocatable(const api::Node& node) {
@@ -137,7 +137,9 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
             informers_.pods.observe(std::move(written));
         else if (is_unschedulable(written)) {
             auto& told = told_[metadata.uid];
-            if (told.node != node) told = Told{node, 0};
+            const auto object = informers_.nodes.store().get({"", node});
+            const bool open = object && is_open(*object);
+            if (told.node != node || told.is_open != open) told = Told{node, open, 0};
             ++told.times;
             informers_.pods.observe(std::move(written));
         }

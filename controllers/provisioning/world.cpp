@@ -309,7 +309,12 @@ private:
         } else if (in_service) {
             if (!node) return;
             add_node(std::move(node), Availability::ready, &claim);
-            world_.snapshot.nodes.back().is_settling = settles_until(claim) > now_;
+            auto& added = world_.snapshot.nodes.back();
+            added.is_settling = settles_until(claim) > now_;
+            // The scheduler takes its time over many pods: until then the room is for those it was launched
+            // for.
+            const auto since = api::true_since(claim.status.conditions, conditions::kInitialized);
+            if (since && now_.at < since->at + kSchedulerPatience) added.bought_for = bought_for(claim);
         } else {
             const auto* provider = pool ? provider_of(informers_, *pool) : nullptr;
             if (!node && !can_be_waited_for(claim, provider, now_)) return;

@@ -319,9 +319,10 @@ void Adversary::make_peace() {
                 key, [](NodeSmithPool& edited) { edited.spec.scaleUp.keepFailed = 0; });
         }
     }
-    // The storages answer again. Other tasks that hang are for the operator to stop.
+    // The storages answer again, and the lines of downloads, for which the operator waits two hours. Other
+    // tasks that hang are for it to stop.
     for (const auto& task : world_.proxmox.cluster().tasks.all()) {
-        if (task->is_running() && task->hangs_in_kernel()) task->kill();
+        if (task->is_running() && (task->hangs_in_kernel() || task->type == "download")) task->kill();
     }
     auto& pools = world_.proxmox.cluster().world.pools;
     pools[kMissingResourcePool].id = kMissingResourcePool;

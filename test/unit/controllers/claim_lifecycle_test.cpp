@@ -41,6 +41,34 @@ TEST_CASE("a claim becomes a Ready Node with everything that is known about it, 
     CHECK(world.server.writes().size() == writes);
 }
 
+// The scheduler is told whom the Node is for as soon as the claim notes it.
+TEST_CASE("a Node is opened to pods when its claim has noted it, not before") {
+    World world;
+    world.machines_join = false;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until(
+        [&] { return api::is_true(world.claim()->status.conditions, conditions::kLaunched); }));
+    const auto is_closed = [&world] {
+        const auto node = world.server.get<api::Node>({"", "c"});
+        return api::find_taint(node->spec.taints, api::taints::kUnregistered, api::taints::kNoExecute) !=
+               nullptr;
+    };
+    bool was_noted = false;
+    bool was_opened_before = false;
+    auto node = objects::node("c");
+    node.status.nodeInfo.systemUUID = world.cloud.machines.begin()->second.identity.system_uuid;
+    node.spec.taints.push_back({std::string(api::taints::kUnregistered), "", "NoExecute", {}});
+    world.server.put(node);
+    world.server.observe([&](const auto&) {
+        was_noted = was_noted || !world.claim()->status.nodeName.empty();
+        was_opened_before = was_opened_before || (!is_closed() && !was_noted);
+    });
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    CHECK_FALSE(is_closed());
+    CHECK_FALSE(was_opened_before);
+}
+
 // Found by the simulation.
 TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone was bought for") {
     World world;

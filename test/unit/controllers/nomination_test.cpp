@@ -105,6 +105,29 @@ TEST_CASE(
     CHECK(world.claims().size() == 1);
 }
 
+// Found with 65 real Nodes that joined one by one: each had the scheduler try all pods, and by the time that
+// their own was open to them they had been told as often as they could be.
+TEST_CASE("a pod is told of its Node anew once that is open to pods, however often it was told before") {
+    World world;
+    const auto taint = [&world](bool is_there) {
+        world.server.edit<api::Node>({"", world.registered}, [&](api::Node& node) {
+            node.spec.taints.clear();
+            if (is_there) node.spec.taints.push_back({"node.kubernetes.io/not-ready", "", "NoSchedule", {}});
+        });
+        world.run_for(1s);
+    };
+    world.register_claim();
+    taint(true);
+    for (int attempt = 0; attempt < 2 * controllers::provisioning::kMostTellings; ++attempt) world.say("");
+    REQUIRE(world.told().empty());
+    taint(false);
+    CHECK(world.told() == world.claim().metadata.name);
+    const auto times = world.written.size();
+    for (int attempt = 0; attempt < 2 * controllers::provisioning::kMostTellings; ++attempt) world.say("");
+    CHECK(world.told().empty());
+    CHECK(world.written.size() == times + controllers::provisioning::kMostTellings - 1);
+}
+
 TEST_CASE("a nomination is a patch of that field alone, of that pod as it was seen") {
     World world;
     const auto pod = world.server.get<api::Pod>({"default", "pod-0"}).value();
