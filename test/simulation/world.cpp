@@ -104,6 +104,12 @@ void World::draw_nominations(base::Random& random) {
     if (dice.chance(0.1)) scenario.control_plane.spec.nominate = false;
 }
 
+// In a third of the seeds it takes its time, as the real one does over a thousand pods.
+void World::draw_pace(base::Random& random) {
+    Dice dice(random);
+    if (!faults.is_calm() && dice.chance(0.33)) scheduler.slow_down(std::chrono::milliseconds{dice.between(500, 4000)});
+}
+
 void World::populate() {
     for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace, kTenants})
         server.put(namespace_of_name(name));
@@ -112,6 +118,7 @@ void World::populate() {
     if (!scenario.bare_metal.empty()) server.put(scenario.bmc_credentials);
     draw_host_lock(scenario, *random_for("host lock"));
     draw_nominations(*random_for("nominations"));
+    draw_pace(*random_for("pace of the scheduler"));
     const auto broken = random_for("broken fields");
     for (auto& host : scenario.bare_metal) {
         break_fields(host.profile, *broken);

@@ -78,6 +78,7 @@ public:
 private:
     void populate();
     void draw_nominations(base::Random& random);
+    void draw_pace(base::Random& random);
 
     std::uint64_t changes_ = 0;
     std::vector<ProxmoxObserver> proxmox_observers_;

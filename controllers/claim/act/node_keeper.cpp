@@ -20,15 +20,13 @@ asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
 
 asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation) {
     const auto claim = observation.claim;
-    auto after = registered(*observation.node, observation.origin());
-    const bool was_registered = is_true(*claim, conditions::kRegistered);
-    // It is opened to pods in the next step, when it is known whose it is: the scheduler is told of that
-    // first.
-    const auto* taint =
-        api::find_taint(observation.node->spec.taints, api::taints::kUnregistered, api::taints::kNoExecute);
-    if (!was_registered && taint) after.spec.taints.push_back(*taint);
-    co_await patch(observation.node, std::move(after));
-    if (was_registered) co_return kube::Result{base::Duration::zero()};
+    // What is closed to pods is opened when the claim has noted it: the scheduler is told first whose it is.
+    const bool is_noted = is_true(*claim, conditions::kRegistered);
+    const bool is_closed = api::find_taint(observation.node->spec.taints, api::taints::kUnregistered,
+                                           api::taints::kNoExecute) != nullptr;
+    if (is_noted || !is_closed)
+        co_await patch(observation.node, registered(*observation.node, observation.origin()));
+    if (is_noted) co_return kube::Result{base::Duration::zero()};
     // The token has served, and nobody else shall join with it.
     if (!claim->status.bootstrapTokenID.empty()) co_await boot_data_.revoke(claim->status.bootstrapTokenID);
     const auto known = informers_.nodes.store().get(api::key_of(*observation.node));

@@ -23,6 +23,11 @@ Decision give_up(const Situation& s, std::string_view reason, std::string messag
     return decision;
 }
 
+// To pods, by its kubelet, until the claim has noted it.
+bool is_closed(const api::Node& node) {
+    return api::find_taint(node.spec.taints, api::taints::kUnregistered, api::taints::kNoExecute) != nullptr;
+}
+
 // Startup taints of pool and claim that the Node still has.
 std::string remaining_startup_taint(const Situation& s) {
     auto wanted = s.claim.spec.startupTaints;
@@ -67,7 +72,9 @@ std::optional<Hold> uninitialized(const Situation& s) {
                 ", which the cloud controller manager takes off when it has found the Node's machine"};
     }
     // Ready is true a moment before: no pod can be bound so soon, and none shall be launched for twice.
-    const auto passing = std::ranges::find_if(s.node->spec.taints, scheduling::passes_by_itself);
+    const auto passing = std::ranges::find_if(s.node->spec.taints, [](const api::Taint& taint) {
+        return scheduling::passes_by_itself(taint) && taint.key != api::taints::kUnregistered;
+    });
     if (passing != s.node->spec.taints.end()) {
         return Hold{std::string(reasons::kNodeNotReady),
                     "the Node still has the taint " + passing->key + ", which the cluster takes off"};
@@ -85,6 +92,8 @@ std::optional<Hold> uninitialized(const Situation& s) {
         return Hold{std::string(reasons::kResourcesMissing),
                     "the Node does not offer enough " + resource + " yet"};
     }
+    if (is_closed(*s.node))
+        return Hold{std::string(reasons::kNodeNotReady), "the Node is about to be opened to pods"};
     return std::nullopt;
 }
 
@@ -116,8 +125,7 @@ bool needs_registration(const Situation& s) {
     if (was_moved) return true;
     const bool labelled =
         claim && *claim == s.claim.metadata.name && (!s.pool || (pool && *pool == s.pool->metadata.name));
-    return !labelled || api::find_taint(s.node->spec.taints, api::taints::kUnregistered,
-                                        api::taints::kNoExecute) != nullptr;
+    return !labelled || is_closed(*s.node);
 }
 
 }  // namespace

@@ -143,6 +143,8 @@ Candidate* Scheduler::place(const api::Pod& pod, std::vector<Candidate>& candida
 }
 
 void Scheduler::schedule() {
+    const auto now = server_.clock().now();
+    if (now < not_before_) return reactor_.poke_after(not_before_ - now);
     std::vector<std::shared_ptr<const api::Pod>> pending;
     for (const auto& [key, pod] : view_.all<api::Pod>()) {
         if (is_pending(*pod)) pending.push_back(pod);
@@ -166,6 +168,10 @@ void Scheduler::schedule() {
         chosen->pods.push_back(pod.get());
         bind(*pod, *chosen->node);
         any_bound = true;
+        if (pause_ > base::Duration{}) {
+            not_before_ = now + pause_;
+            return reactor_.poke_after(pause_);
+        }
     }
     // Whoever found a place may have made one for those that keep their distance.
     if (any_bound && any_refused) reactor_.poke();

@@ -19,6 +19,8 @@ namespace simulation {
 class Scheduler {
 public:
     Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace);
+    // It binds one pod at a time, and so long after the last, as it does when a thousand wait.
+    void slow_down(base::Duration pause) { pause_ = pause; }
 
 private:
     void schedule();
@@ -38,6 +40,8 @@ private:
     ClusterSnapshot& view_;
     Trace& trace_;
     Reactor reactor_;
+    base::Duration pause_{};
+    base::TimePoint not_before_{};
 };
 
 // All Nodes, with what their pods leave free.
