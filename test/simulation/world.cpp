@@ -107,7 +107,8 @@ void World::draw_nominations(base::Random& random) {
 // In a third of the seeds it takes its time, as the real one does over a thousand pods.
 void World::draw_pace(base::Random& random) {
     Dice dice(random);
-    if (!faults.is_calm() && dice.chance(0.33)) scheduler.slow_down(std::chrono::milliseconds{dice.between(500, 4000)});
+    if (!faults.is_calm() && dice.chance(0.33))
+        scheduler.slow_down(std::chrono::milliseconds{dice.between(500, 4000)});
 }
 
 void World::populate() {
