@@ -91,6 +91,10 @@ api::StringMap node_labels(const NodeOrigin& origin) {
     return wanted;
 }
 
+bool is_closed(const api::Node& node) {
+    return api::find_taint(node.spec.taints, taints::kUnregistered, taints::kNoExecute) != nullptr;
+}
+
 api::Node registered(const api::Node& node, const NodeOrigin& origin) {
     auto result = node;
     const bool told_of_taints = remove_taint(result.spec.taints, taints::kUnregistered) ||

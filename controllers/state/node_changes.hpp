@@ -39,6 +39,9 @@ void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wa
 // no template can override.
 api::StringMap node_labels(const NodeOrigin& origin);
 
+// To pods, by its kubelet, until the claim has noted it.
+bool is_closed(const api::Node& node);
+
 // Labels, annotations, taints and, if no cloud controller will do it, providerID. Startup taints are added
 // only to a Node that was not told of them when it joined (its image joins by itself), and only once.
 api::Node registered(const api::Node& node, const NodeOrigin& origin);

@@ -2,6 +2,7 @@
 
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/identity.hpp"
+#include "controllers/state/node_changes.hpp"
 
 namespace controllers::claim {
 
@@ -22,9 +23,7 @@ asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation)
     const auto claim = observation.claim;
     // What is closed to pods is opened when the claim has noted it: the scheduler is told first whose it is.
     const bool is_noted = is_true(*claim, conditions::kRegistered);
-    const bool is_closed = api::find_taint(observation.node->spec.taints, api::taints::kUnregistered,
-                                           api::taints::kNoExecute) != nullptr;
-    if (is_noted || !is_closed)
+    if (is_noted || !is_closed(*observation.node))
         co_await patch(observation.node, registered(*observation.node, observation.origin()));
     if (is_noted) co_return kube::Result{base::Duration::zero()};
     // The token has served, and nobody else shall join with it.

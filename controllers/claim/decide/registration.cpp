@@ -23,11 +23,6 @@ Decision give_up(const Situation& s, std::string_view reason, std::string messag
     return decision;
 }
 
-// To pods, by its kubelet, until the claim has noted it.
-bool is_closed(const api::Node& node) {
-    return api::find_taint(node.spec.taints, api::taints::kUnregistered, api::taints::kNoExecute) != nullptr;
-}
-
 // Startup taints of pool and claim that the Node still has.
 std::string remaining_startup_taint(const Situation& s) {
     auto wanted = s.claim.spec.startupTaints;
