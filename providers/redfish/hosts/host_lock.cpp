@@ -152,6 +152,14 @@ asio::awaitable<bool> HostLock::still_holds(MachineIdentity identity, std::share
     co_return find(places, mark, TagMeaning::mine) != nullptr && !is_contested;
 }
 
+asio::awaitable<bool> HostLock::is_of_others(MachineIdentity identity, std::shared_ptr<Station> station,
+                                             System system) {
+    if (!is_wanted()) co_return false;
+    const auto mark = lock_mark(identity);
+    const auto places = co_await station->hardware.tag_places(std::move(system));
+    co_return find(places, mark, TagMeaning::others) && !find(places, mark, TagMeaning::mine);
+}
+
 asio::awaitable<bool> HostLock::clear(TagPlace place, std::shared_ptr<Station> station) {
     std::vector<std::string> values{""};
     const auto& free_values = settings_.spec.hostLock.freeValues;

@@ -42,6 +42,9 @@ public:
     // Asked again right before the host is turned on.
     asio::awaitable<bool> still_holds(MachineIdentity identity, std::shared_ptr<Station> station,
                                       System system);
+    // Another cluster has the host, and this claim has it no more.
+    asio::awaitable<bool> is_of_others(MachineIdentity identity, std::shared_ptr<Station> station,
+                                       System system);
     // Takes back every mark of this cluster, as far as the BMC lets it: of a host that is off and the
     // claim's, or that is left to its user.
     asio::awaitable<void> release(MachineIdentity identity, std::shared_ptr<Station> station, System system);

@@ -105,6 +105,9 @@ asio::awaitable<RemoveResult> Sleeper::look_after_lost(Command command, Host hos
         const auto visit = co_await station->bmc.visit();
         const auto system = co_await station->hardware.system();
         if (system.power == PowerState::off) co_return Gone{};
+        // It was given back, off, to the last step but the claim's own; what runs is the other cluster's.
+        const bool is_theirs = co_await lock_.is_of_others(command.identity, station, system);
+        if (is_theirs) co_return Gone{};
     } catch (const RedfishError& error) {
         co_return failed_removal(error);
     } catch (const std::invalid_argument& error) {

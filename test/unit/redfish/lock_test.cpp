@@ -107,6 +107,30 @@ TEST_CASE("a host that bears another cluster's mark is theirs, whether it is on 
     }
 }
 
+TEST_CASE("a host that was given back and that another cluster turned on since is no machine of the claim") {
+    World world(locked());
+    auto& bmc = world.add("a");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    world.joined("a");
+    world.pass(minutes{5});
+    SECTION("a process that died before it forgot the claim goes on") {
+        REQUIRE(world.put_to_sleep(claim));
+        bmc.set_asset_tag(theirs());
+        bmc.set_power(Power::on);
+        world.host("a").power_state = "On";
+        CHECK(world.put_to_sleep(claim));
+        CHECK(bmc.power() == Power::on);
+        CHECK(bmc.asset_tag() == theirs());
+    }
+    SECTION("one whose object forgot it while it runs still bears the claim's mark") {
+        world.host("a").use.owner.reset();
+        world.host("a").power_state = "On";
+        CHECK_FALSE(world.put_to_sleep(claim));
+        CHECK(claim.outcome.find("OwnershipMismatch") == 0);
+    }
+}
+
 TEST_CASE("somebody's own asset tag is not replaced") {
     World world(locked({"Unknown"}));
     auto& bmc = world.add("a");
