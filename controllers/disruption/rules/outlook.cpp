@@ -61,7 +61,8 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;
     request.before_they_are_gone = kind == Kind::Underutilized;
-    request.emptiest_first = kind == Kind::Underutilized && !departure.may_launch;
+    // By the rule by which it was begun.
+    request.emptiest_first = kind == Kind::Underutilized;
     {
         scheduling::Removals removals(solver, snapshot);
         const auto at_once = removals.simulate(request);
