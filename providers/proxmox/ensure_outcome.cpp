@@ -1,5 +1,7 @@
 #include "providers/proxmox/ensure_outcome.hpp"
 
+#include "providers/proxmox/wire/property_string.hpp"
+
 namespace providers::proxmox {
 
 namespace {
@@ -18,6 +20,11 @@ const char* reason_of_refusal(const std::string& operation) {
 }
 
 }  // namespace
+
+std::string waiting_for(const std::string& upid) {
+    const auto task = parse_upid(upid);
+    return task ? "waiting for task " + task->type + " on host " + task->node : "waiting for task " + upid;
+}
 
 EnsureResult not_ready(const ProxmoxError& error, base::Duration retry_after) {
     return NotReady{error.what(), retry_after};

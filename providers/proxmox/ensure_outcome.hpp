@@ -12,6 +12,8 @@ namespace providers::proxmox {
 inline constexpr base::Duration kRetry = std::chrono::seconds{3};
 inline constexpr base::Duration kPersonRetry = std::chrono::seconds{30};  // a person has to act
 
+// What is told of a machine while its task runs.
+std::string waiting_for(const std::string& upid);
 EnsureResult not_ready(const ProxmoxError& error, base::Duration retry_after);
 EnsureResult attempt_failed(std::string reason, std::string message, bool avoid_host);
 // nullopt: it is no expected outcome.
