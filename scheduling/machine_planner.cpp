@@ -28,7 +28,7 @@ bool MachinePlanner::asks_for_room_only(ClassId id, std::size_t pool) const {
     const auto& plan = placer_.plan(id);
     const auto& required = placer_.required(id);
     const auto& places = required.candidates->places[pool];
-    return required.rules.none() && plan.preferences == 0 && plan.ports.empty() &&
+    return required.rules.none() && plan.others.none() && plan.preferences == 0 && plan.ports.empty() &&
            !plan.pod_class->has_volumes && !plan.pod_class->has_devices && plan.requests->extra.empty() &&
            places == BitSet::all(snapshot_.pools[pool].places.size());
 }

@@ -41,16 +41,17 @@ void PodPlacer::settle_new_machines(const Rules& rules) {
     }
 }
 
-// Least crowded by the pod's first spread rule; then where the machine stands; then what the free capacity
-// prefers.
+// Where others' spread rules hold, too; least crowded by the pod's first spread rule; then where the machine
+// stands; then what the free capacity prefers.
 std::size_t PodPlacer::preferred_place(const Attempt& attempt, std::size_t pool, const BitSet& places,
                                        std::size_t current) const {
     const auto& all = snapshot_.pools[pool].places;
     const auto first_row = rows_.templates_of(pool);
     auto best = kNone;
-    std::int32_t best_crowd = 0;
+    std::pair<bool, std::int32_t> best_crowd;
     for (auto place = places.next(0); place != kNone; place = places.next(place + 1)) {
-        const auto crowd = topology_.crowd(attempt.variant.rules, first_row + place);
+        const std::pair crowd(!spares_others(attempt, kNone, first_row + place),
+                              topology_.crowd(attempt.variant.rules, first_row + place));
         bool is_better = best == kNone || crowd < best_crowd;
         if (!is_better && crowd == best_crowd && best != current)
             is_better = place == current ||
@@ -103,6 +104,11 @@ bool PodPlacer::try_new_machine(Attempt& attempt, std::size_t slot) {
                                  first_row + new_machine.place) ||
         !ports_.are_free(slot, first_row + new_machine.place, plan.ports))
         return false;
+    if (attempt.spares_others) {
+        for (auto place = places.next(0); place != kNone; place = places.next(place + 1))
+            if (!spares_others(attempt, slot, first_row + place)) places.erase(place);
+        if (places.empty()) return false;
+    }
     bool was_too_large = false;
     auto offer = best_offer(attempt, new_machine.pool, std::move(places), new_machine.place,
                             [&](std::size_t, const BitSet& group) {

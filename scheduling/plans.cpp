@@ -53,6 +53,7 @@ Plan Plans::made(ClassId id) {
     if (plan.pod_class->has_volumes) plan.volumes = volumes_.demand_of(*plan.pod_class->sample);
     plan.problem =
         plan.pod_class->has_devices ? devices_problem(*plan.pod_class->sample) : plan.volumes.problem;
+    plan.others = topology_.spreads_of_others(id);
     plan.preferences = topology_.preferences(*plan.pod_class).size();
     plan.kept = plan.preferences == kMostPreferences ? ~Kept{0} : (Kept{1} << plan.preferences) - 1;
     return plan;

@@ -40,6 +40,7 @@ struct Plan {
     std::vector<HostPort> ports;
     VolumeDemand volumes;
     std::string problem;  // why no node can serve the pod at all; empty: none
+    Rules others;         // see Topology::spreads_of_others(): wishes, too, for which nothing is launched
     std::size_t preferences = 0;
     Kept kept = 0;  // what could be kept up to now; what was given up is not tried again
     std::map<Kept, Variant> variants;

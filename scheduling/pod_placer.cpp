@@ -51,9 +51,10 @@ void PodPlacer::note_purposes() {
 }
 
 PodPlacer::Attempt PodPlacer::attempt(Plan& plan, Kept kept, Basis basis, bool commits) {
-    Attempt attempt{plan, plans_.variant(plan, kept), basis, commits, {}};
+    Attempt attempt{plan, plans_.variant(plan, kept), basis, commits, {}, {}};
     if (basis == Basis::existing || !may_launch()) settle_new_machines(attempt.variant.rules);
     topology_.limits(attempt.variant.rules, basis, attempt.limits);
+    topology_.limits(plan.others, Basis::existing, attempt.limits_of_others);
     return attempt;
 }
 
@@ -66,6 +67,10 @@ void PodPlacer::learn_slots(Candidates& candidates) {
     }
 }
 
+bool PodPlacer::spares_others(const Attempt& attempt, std::size_t slot, std::size_t row) const {
+    return topology_.spares(attempt.plan.others, attempt.limits_of_others, slot, row);
+}
+
 // The first slot that holds the pod. Three indices say where not to look: what the pod demands of nodes,
 // nodes with pods that it keeps away from, and the tree of free room.
 std::size_t PodPlacer::find(Attempt& attempt, std::size_t from, std::size_t to) {
@@ -73,6 +78,8 @@ std::size_t PodPlacer::find(Attempt& attempt, std::size_t from, std::size_t to) 
     learn_slots(candidates);
     blocked_.clear();
     topology_.add_blocked(attempt.variant.rules, attempt.limits, blocked_);
+    if (attempt.spares_others)
+        topology_.add_unsparing(attempt.plan.others, attempt.limits_of_others, blocked_);
     if (attempt.avoids_planned) blocked_.push_back(&planned_slots_);
     const auto next = [&](std::size_t slot) {
         for (auto index = slot / BitSet::kBits; index * BitSet::kBits < to; ++index) {
@@ -134,7 +141,8 @@ bool PodPlacer::try_node(Attempt& attempt, std::size_t slot) {
     const auto& rules = attempt.variant.rules;
     if (!fits(*plan.requests, free_[slot]) || !topology_.holds_in_row(rules, attempt.limits, slot) ||
         !topology_.holds_in_slot(rules, attempt.limits, slot, slot) ||
-        !ports_.are_free(slot, slot, plan.ports) || !volume_use_.is_left(slot, plan.volumes))
+        !ports_.are_free(slot, slot, plan.ports) || !volume_use_.is_left(slot, plan.volumes) ||
+        (attempt.spares_others && !spares_others(attempt, slot, slot)))
         return false;
     if (!attempt.commits) return true;
     free_[slot] -= *plan.requests;
@@ -230,6 +238,18 @@ std::size_t PodPlacer::place_among(Plan& plan, std::size_t from, std::size_t to,
     return find_node(required, from, to);
 }
 
+// Where no other pod's place comes to depend on who is placed first.
+std::size_t PodPlacer::place_sparing_others(Plan& plan, std::size_t from) {
+    if (plan.others.none()) return kNone;
+    for (const auto kept : {plan.kept, Kept{0}}) {
+        auto sparing = attempt(plan, kept, Basis::potential);
+        sparing.spares_others = true;
+        const auto slot = find(sparing, from, room_.size());
+        if (slot != kNone || kept == 0) return slot;
+    }
+    return kNone;
+}
+
 std::size_t PodPlacer::place_on_node(const Demand& demand) {
     auto& plan = plans_.of(demand.pod_class);
     const auto slot = place_as_decided(demand, plan, Basis::existing);
@@ -305,6 +325,7 @@ std::size_t PodPlacer::place(const Demand& demand) {
     const auto coming = demand.can_wait ? rows_.ready() : rows_.nodes();
     // Machines that are launched for pods that come later are domains of a spread, too.
     slot = place_among(plan, 0, rows_.ready(), Basis::potential);
+    if (slot == kNone) slot = place_sparing_others(plan, coming);
     if (slot == kNone) slot = place_among(plan, coming, rows_.nodes(), Basis::potential);
     if (slot == kNone) slot = place_as_planned(demand, plan);
     if (slot == kNone) slot = add_machine_for(plan);

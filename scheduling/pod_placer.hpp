@@ -90,7 +90,9 @@ private:
         Basis basis = Basis::existing;
         bool commits = true;               // false: only whether there is a place
         std::vector<std::int32_t> limits;  // of the spread rules
-        bool avoids_planned = false;       // machines of the plan, for which other pods are planned
+        std::vector<std::int32_t> limits_of_others;
+        bool spares_others = false;
+        bool avoids_planned = false;  // machines of the plan, for which other pods are planned
     };
     struct Offer {
         BitSet places;
@@ -105,11 +107,13 @@ private:
     std::size_t place_on_ready(Plan& plan);
     void settle_new_machines(const Rules& rules);
     std::size_t place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis);
+    std::size_t place_sparing_others(Plan& plan, std::size_t from);
     std::size_t place_or_add_machine(Attempt& attempt, std::size_t from);
     void give_up_preferences(Plan& plan);
     std::size_t place_on_new_machine(Plan& plan);
     std::size_t add_machine_for(Plan& plan);
     std::size_t find(Attempt& attempt, std::size_t from, std::size_t to);
+    bool spares_others(const Attempt& attempt, std::size_t slot, std::size_t row) const;
     std::size_t find_node(Attempt& attempt, std::size_t from, std::size_t to);
     double free_share(std::size_t row, const Amounts& requests) const;
     bool is_kept_empty(std::size_t row) const;

@@ -36,10 +36,11 @@ void measure(scheduling::Solver& solver, const scheduling::Snapshot& snapshot) {
     const auto cpu_used = bench::cpu_seconds() - cpu;
     const std::chrono::duration<double> wall_used = std::chrono::steady_clock::now() - wall;
     std::printf(
-        "pods=%zu nodes=%zu unscheduled=%zu wall_seconds=%.6f cpu_seconds=%.6f pods_per_cpu_second=%.0f "
+        "pods=%zu nodes=%zu price=%.0f unscheduled=%zu wall_seconds=%.6f cpu_seconds=%.6f "
+        "pods_per_cpu_second=%.0f "
         "peak_mib=%.1f\n",
-        snapshot.pods.size(), result.claims.size(), result.unplaced.size(), wall_used.count(), cpu_used,
-        static_cast<double>(snapshot.pods.size()) / cpu_used, peak_mebibytes());
+        snapshot.pods.size(), result.claims.size(), result.price.machines, result.unplaced.size(),
+        wall_used.count(), cpu_used, static_cast<double>(snapshot.pods.size()) / cpu_used, peak_mebibytes());
 }
 
 void run(const Options& options) {

@@ -27,6 +27,18 @@ struct TopologyCounter {
     const BitSet* rows = nullptr;  // where pods are counted
     PodMatcher matcher;
     Counter counter;
+    BitSet owned;        // domains where pods with this as their own spread rule were placed
+    Counter with_owner;  // the same in those domains, and nothing elsewhere
+
+    void add(std::size_t domain) {
+        counter.add(domain);
+        if (owned.contains(domain)) with_owner.add(domain);
+    }
+    void own(std::size_t domain) {
+        if (owned.contains(domain)) return;
+        owned.insert(domain);
+        for (auto count = counter.at(domain); count > 0; --count) with_owner.add(domain);
+    }
 };
 
 class CounterSet {

@@ -36,6 +36,29 @@ std::vector<CounterId> Topology::repelling(const PodClass& pod_class) {
     return repelling;
 }
 
+Rules Topology::spreads_of_others(ClassId id) const {
+    const auto& counted = footprints_[id].counted;
+    const auto is_own = [&](const SpreadRule& rule) {
+        return std::ranges::any_of(required(classes_.at(id)).spreads, [&](const SpreadRule& mine) {
+            return mine.counter == rule.counter && mine.max_skew <= rule.max_skew;
+        });
+    };
+    std::map<CounterId, SpreadRule> strictest;
+    for (const auto& [topology, rules] : required_) {
+        for (const auto& rule : rules.spreads) {
+            if (std::ranges::find(counted, rule.counter) == counted.end() || is_own(rule)) continue;
+            const auto [entry, is_first] = strictest.emplace(rule.counter, rule);
+            if (!is_first && rule.max_skew < entry->second.max_skew) entry->second = rule;
+        }
+    }
+    Rules others;
+    for (auto& [counter, rule] : strictest) {
+        rule.counts_itself = true;
+        others.spreads.push_back(rule);
+    }
+    return others;
+}
+
 void Topology::count_existing() {
     // Anti-affinity of pods that run keeps others away, so its counters have to be known first.
     std::vector<std::optional<std::vector<CounterId>>> owned(rows_.kinds_of_keep_apart());
@@ -102,7 +125,7 @@ void Topology::count_pods_in(std::size_t row) {
             // The kube-scheduler spreads over pods that stay only, but keeps distance to those that go as
             // well.
             if (counter.counts == Counts::spread && pod.is_terminating) continue;
-            counter.counter.add(domain(counter, row, row));
+            counter.add(domain(counter, row, row));
         }
     }
 }
@@ -114,16 +137,19 @@ std::size_t Topology::domain(const TopologyCounter& counter, std::size_t slot, s
 void Topology::add(const std::vector<CounterId>& counters, std::size_t slot, std::size_t row) {
     for (const auto id : counters) {
         auto& counter = counters_.at(id);
-        if (counter.rows->contains(row)) counter.counter.add(domain(counter, slot, row));
+        if (counter.rows->contains(row)) counter.add(domain(counter, slot, row));
     }
 }
 
 void Topology::place(ClassId id, std::size_t slot, std::size_t row) {
     add(footprints_[id].counted, slot, row);
     add(footprints_[id].owned, slot, row);
-    if (!protects_placed_) return;
-    for (const auto& rule : required(classes_.at(id)).spreads)
-        protected_.emplace(rule.counter, domain(counters_.at(rule.counter), slot, row));
+    for (const auto& rule : required(classes_.at(id)).spreads) {
+        auto& counter = counters_.at(rule.counter);
+        const auto where = domain(counter, slot, row);
+        counter.own(where);
+        if (protects_placed_) protected_.emplace(rule.counter, where);
+    }
 }
 
 // DaemonSets' pods that are still to come count on the nodes that exist, and on each machine as it is
@@ -153,7 +179,7 @@ void Topology::expect_machines(const std::vector<std::size_t>& rows) {
             const auto where = domain(counter, 0, row);
             const auto count = daemons_at(id, row);
             expected_daemons_[{id, where}] += count;
-            for (auto i = count; i > 0; --i) counter.counter.add(where);
+            for (auto i = count; i > 0; --i) counter.add(where);
         }
     }
 }
@@ -209,7 +235,7 @@ void Topology::settle(std::size_t slot, std::size_t first_row, const BitSet& pla
         const auto unexpected = unexpected_daemons_at(settled.counter, row);
         const auto expected = daemons_at(settled.counter, row) - unexpected;
         if (expected > 0) expected_daemons_[{settled.counter, where}] -= expected;
-        for (auto count = unexpected; count > 0; --count) counter.counter.add(where);
+        for (auto count = unexpected; count > 0; --count) counter.add(where);
     }
 }
 

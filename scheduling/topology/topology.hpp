@@ -59,6 +59,10 @@ public:
     bool has_shared_daemons() const;
     // Owners' counters that keep the pods of the class away.
     std::vector<CounterId> repelling(const PodClass& pod_class);
+    // The spread rules of other pods to be placed that find the pods of the class. They bind nobody but
+    // those, who may yet be the last to be placed: in which order that happens is for the kube-scheduler to
+    // say.
+    Rules spreads_of_others(ClassId id) const;
 
     // For each spread rule the most pods that a domain may hold before this one comes.
     void limits(const Rules& rules, Basis basis, std::vector<std::int32_t>& limits) const;
@@ -73,6 +77,13 @@ public:
     // Slots where rules about single nodes do not hold, to be passed over quickly.
     void add_blocked(const Rules& rules, const std::vector<std::int32_t>& limits,
                      std::vector<const BitSet*>& blocked);
+    // Whether the pods with these spread rules may still be where they were placed, with one more pod there.
+    // For a machine that is yet to be launched: slot kNone.
+    bool spares(const Rules& others, const std::vector<std::int32_t>& limits, std::size_t slot,
+                std::size_t row) const;
+    // The same for single nodes, as add_blocked().
+    void add_unsparing(const Rules& others, const std::vector<std::int32_t>& limits,
+                       std::vector<const BitSet*>& blocked);
     // Of two rows whether all these counters take them for the same domain.
     bool is_same_domain(const std::vector<CounterId>& counters, std::size_t row, std::size_t other) const;
     // A number that changes whenever rules that do not hold might begin to.

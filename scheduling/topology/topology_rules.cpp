@@ -117,6 +117,24 @@ void Topology::add_blocked(const Rules& rules, const std::vector<std::int32_t>& 
     }
 }
 
+bool Topology::spares(const Rules& others, const std::vector<std::int32_t>& limits, std::size_t slot,
+                      std::size_t row) const {
+    for (std::size_t i = 0; i < others.spreads.size(); ++i) {
+        const auto& counter = counters_.at(others.spreads[i].counter);
+        if (counter.rows->contains(row) && counter.with_owner.at(domain(counter, slot, row)) > limits[i])
+            return false;
+    }
+    return true;
+}
+
+void Topology::add_unsparing(const Rules& others, const std::vector<std::int32_t>& limits,
+                             std::vector<const BitSet*>& blocked) {
+    for (std::size_t i = 0; i < others.spreads.size(); ++i) {
+        auto& counter = counters_.at(others.spreads[i].counter);
+        if (counter.by_slot) blocked.push_back(&counter.with_owner.over(limits[i]));
+    }
+}
+
 std::int64_t Topology::revision_of(const Rules& rules) const {
     std::int64_t state = 0;
     for (const auto& rule : rules.spreads)

@@ -10,6 +10,8 @@ import time
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
+from teller import Teller
+
 NAMESPACES = ("default", "other")
 PRIORITIES = (0, 1, 2)
 THREADS = 4
@@ -86,6 +88,7 @@ class Pods:
     def __init__(self, api):
         self.changed = threading.Condition()
         self.known = {}
+        self.listeners = []  # called with the names of pods that changed
         watch(api, "/api/v1/pods", self._seen)
 
     def _seen(self, kind, pod):
@@ -96,6 +99,8 @@ class Pods:
             else:
                 self.known[name] = pod
             self.changed.notify_all()
+        for listener in self.listeners:
+            listener(name)
 
     def wait(self, condition, seconds):
         """Until condition(known pods) holds; False if it did not in time."""
@@ -144,6 +149,7 @@ class Judge:
         self._prepare()
         self.pods = Pods(self.api)
         self.provisioner = Provisioner(self.api)
+        self.teller = Teller(self.api, self.pods)
 
     def _prepare(self):
         for name in NAMESPACES[1:]:
@@ -332,7 +338,9 @@ class Judge:
         entries, _ = self._begin(workload, prefix)
         arrived = self._arrived(workload, entries)
         names = [self._make_pod(prefix, entry["pod"], lambda spec: spec.update(schedulingGates=[GATE])) for entry in arrived]
-        self._nominate(prefix, arrived)
+        for entry in arrived:
+            self.api.merge(self._path(prefix, entry["pod"]) + "/status", {"status": {"nominatedNodeName": entry["node"]}})
+        self.teller.begin(self._wishes(prefix, arrived))
         for entry in arrived:
             self.api.merge(self._path(prefix, entry["pod"]), {"spec": {"schedulingGates": None}})
         verdict["left_over_though_told"] = self._left_over(names)
@@ -345,12 +353,12 @@ class Judge:
         arrived = self._arrived(workload, entries)
         names = [self._make_pod(prefix, entry["pod"]) for entry in arrived]
         self._settle(names)
-        self._nominate_unplaced(prefix, arrived)
+        self.teller.begin(self._wishes(prefix, arrived))
         for entry in workload["nodes"]:
             if not entry["ready"]:
-                taints = entry["node"].get("spec", {}).get("taints", [])
-                self.api.merge(f"/api/v1/nodes/{entry['node']['metadata']['name']}", {"spec": {"taints": taints}})
-                self._nominate_unplaced(prefix, arrived)
+                name = entry["node"]["metadata"]["name"]
+                self.api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": entry["node"].get("spec", {}).get("taints", [])}})
+                self.teller.opened(name)
         verdict["left_over_one_by_one"] = self._left_over(names)
 
     @staticmethod
@@ -358,23 +366,12 @@ class Judge:
         waiting = {entry["pod"]["metadata"]["name"]: entry for entry in entries if "node" in entry}
         return [waiting[name] for name in workload["arrival"] if name in waiting]
 
-    def _nominate(self, prefix, entries):
-        for entry in entries:
-            self.api.merge(self._path(prefix, entry["pod"]) + "/status", {"status": {"nominatedNodeName": entry["node"]}})
-
-    def _nominate_unplaced(self, prefix, entries):
-        """The scheduler takes a nomination off at each attempt that fails."""
-        for entry in entries:
-            pod = self.pods.known.get(prefix + entry["pod"]["metadata"]["name"], {})
-            if not pod.get("spec", {}).get("nodeName") and not pod.get("status", {}).get("nominatedNodeName"):
-                try:
-                    self._nominate(prefix, [entry])
-                except RuntimeError as error:  # bound meanwhile
-                    if "already bound" not in str(error):
-                        raise
+    def _wishes(self, prefix, entries):
+        return {prefix + entry["pod"]["metadata"]["name"]: (self._path(prefix, entry["pod"]), entry["node"]) for entry in entries}
 
     def _left_over(self, names):
         self.pods.wait(lambda known: all(self.pods.node(name) for name in names), PATIENCE_SECONDS)
         left_over = [f"{name}: {self.pods.refusal(name)}" for name in names if not self.pods.node(name)]
+        self.teller.end()
         self._end()
         return left_over

@@ -15,20 +15,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cluster import Cluster  # noqa: E402
 from judge import Judge  # noqa: E402
 
-ALL_WORKLOADS = 240
-WORKLOADS = int(os.environ.get("KUBENODESMITH_WORKLOADS", ALL_WORKLOADS))
+# Every second of the first 240, unless told otherwise: all of them take nine minutes.
+SAMPLE, STEP = 120, 2
+IS_SAMPLE = "KUBENODESMITH_WORKLOADS" not in os.environ
+WORKLOADS = int(os.environ.get("KUBENODESMITH_WORKLOADS", SAMPLE))
 FIRST = int(os.environ.get("KUBENODESMITH_FIRST_WORKLOAD", "0"))
 # The aim is 2. The workloads are harsh: few pods, machines of exactly their size, and no taints that reserve special machines.
 MOST_LEFT_OVER_PERCENT = 10
 # Where the scheduler is told which pods the machines are for; the aim is 1. What is left are spreads whose order it does not keep.
-MOST_LEFT_OVER_THOUGH_TOLD_PERCENT = 3
+MOST_LEFT_OVER_THOUGH_TOLD_PERCENT = 2
 MOST_LEFT_OVER_ONE_BY_ONE_PERCENT = 5
 
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory):
     program = Path(os.environ["KUBENODESMITH_BIN"]) / "scheduling-workloads"
-    lines = subprocess.run([program, "--first", str(FIRST), "--count", str(WORKLOADS)], check=True, capture_output=True, text=True).stdout
+    lines = subprocess.run([program, "--first", str(FIRST), "--count", str(WORKLOADS), "--step", str(STEP if IS_SAMPLE else 1)], check=True, capture_output=True, text=True).stdout
     with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         judge = Judge(cluster)
         yield [judge.judge(json.loads(line)) for line in lines.splitlines()]
@@ -41,8 +43,8 @@ def complaints(verdicts, key):
 def test_each_kind_of_constraint_is_covered(verdicts):
     placed = collections.Counter(feature for verdict in verdicts for feature in verdict["features"] if verdict["promised"])
     print("\nworkloads with pods placed, by kind of constraint:", dict(placed))
-    if FIRST != 0 or WORKLOADS < ALL_WORKLOADS:
-        pytest.skip("a part of the workloads covers a part of the constraints")
+    if not IS_SAMPLE:
+        pytest.skip("workloads of one's own choice cover what they cover")
     assert len(placed) == 15 and min(placed.values()) >= 8
     assert sum(verdict["impossible"] for verdict in verdicts) > 100
 

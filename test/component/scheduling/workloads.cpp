@@ -150,10 +150,12 @@ int main(int argc, char** argv) {
     CLI::App app("Prints random workloads with the scheduling engine's plan for each, as JSON lines.");
     std::uint64_t first = 0;
     std::uint64_t count = 1;
+    std::uint64_t step = 1;
     app.add_option("--first", first, "The first seed");
     app.add_option("--count", count, "How many workloads");
+    app.add_option("--step", step, "Take each so manieth seed")->check(CLI::PositiveNumber);
     CLI11_PARSE(app, argc, argv);
-    for (auto seed = first; seed < first + count; ++seed)
-        std::cout << json::serialize(workload(seed)) << "\n";
+    for (std::uint64_t i = 0; i < count; ++i)
+        std::cout << json::serialize(workload(first + i * step)) << "\n";
     return 0;
 }
