@@ -63,10 +63,10 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       two_clusters_share_a_rack,
                       names_are_free,
                       nominations_are_of_our_machines,
-                      templates_are_of_their_images}) {
+                      templates_are_of_their_images,
+                      nothing_is_wasted}) {
         all.push_back(make(stage));
     }
-    if (stage.world.scenario.variety == Variety::of_users) all.push_back(nothing_is_wasted(stage));
     return all;
 }
 
