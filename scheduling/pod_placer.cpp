@@ -8,6 +8,9 @@ namespace scheduling {
 
 namespace {
 
+// A wish is worth only so much time.
+constexpr std::size_t kMostSparingLooks = 256;
+
 Room room_of(const Amounts& free) {
     if (free.base[kPods] <= 0) return {};
     return {free.base[kCpu], free.base[kMemory]};
@@ -98,6 +101,7 @@ std::size_t PodPlacer::find(Attempt& attempt, std::size_t from, std::size_t to) 
             slot = with_room;
             continue;
         }
+        if (attempt.looks-- == 0) break;
         if (slot < rows_.nodes() ? try_node(attempt, slot) : try_new_machine(attempt, slot)) return slot;
         ++slot;
     }
@@ -244,6 +248,7 @@ std::size_t PodPlacer::place_sparing_others(Plan& plan, std::size_t from) {
     for (const auto kept : {plan.kept, Kept{0}}) {
         auto sparing = attempt(plan, kept, Basis::potential);
         sparing.spares_others = true;
+        sparing.looks = kMostSparingLooks;
         const auto slot = find(sparing, from, room_.size());
         if (slot != kNone || kept == 0) return slot;
     }

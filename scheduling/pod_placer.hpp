@@ -92,6 +92,7 @@ private:
         std::vector<std::int32_t> limits;  // of the spread rules
         std::vector<std::int32_t> limits_of_others;
         bool spares_others = false;
+        std::size_t looks = kNone;    // how many slots with room are looked at
         bool avoids_planned = false;  // machines of the plan, for which other pods are planned
     };
     struct Offer {
