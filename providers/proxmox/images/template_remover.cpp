@@ -78,15 +78,17 @@ asio::awaitable<std::optional<base::Duration>> TemplateRemover::follow() {
     auto status = co_await tasks_.end_overdue(upid);
     if (status.outcome == TaskOutcome::running) co_return tasks_.next_poll(upid);
     running_.clear();
-    if (status.outcome == TaskOutcome::failed && leaving_) {
+    if (status.outcome == TaskOutcome::failed) {
         status = co_await tasks_.explained(upid, std::move(status));
-        put_off(*leaving_, status.complaint());
+        if (leaving_) put_off(*leaving_, status.complaint());
+        if (!file_.empty()) file_pauses_[file_].why = status.complaint();
     }
     if (status.outcome == TaskOutcome::succeeded && leaving_)
         base::log::info(
             "Removed a template that was not needed any more",
             {{"host", leaving_->node}, {"vmid", std::to_string(leaving_->vmid)}, {"name", leaving_->name}});
     leaving_.reset();
+    file_.clear();
     has_changed_ = true;
     co_return std::nullopt;
 }
@@ -136,15 +138,18 @@ void TemplateRemover::put_off(const Guest& guest, std::string why) {
     auto& pause = pauses_[guest.vmid];
     base::log::debug("A template that is not needed stays for now",
                      {{"host", guest.node}, {"vmid", std::to_string(guest.vmid)}, {"why", why}});
-    pause.vm = vm_text(guest);
+    pause.what = vm_text(guest);
     pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
     pause.why = std::move(why);
 }
 
 std::string TemplateRemover::obstacles() const {
     std::string text;
-    for (const auto& [vmid, pause] : pauses_)
-        text += (text.empty() ? "" : "; ") + pause.vm + ": " + pause.why;
+    const auto add = [&text](const Pause& pause) {
+        if (!pause.why.empty()) text += (text.empty() ? "" : "; ") + pause.what + ": " + pause.why;
+    };
+    for (const auto& [vmid, pause] : pauses_) add(pause);
+    for (const auto& [file, pause] : file_pauses_) add(pause);
     return text;
 }
 
@@ -153,19 +158,24 @@ asio::awaitable<base::Duration> TemplateRemover::remove_files() {
     if (following) co_return *following;
     if (!may_have_files_) co_return base::Duration{};
     const auto state = co_await view_.state(kGuestListAge);
+    std::optional<base::TimePoint> next;
     for (const auto& storage : state->storages) {
         const auto* host = state->find_host(storage.node);
         const bool may_hold_one = storage.takes_imports && storage.is_available && host && host->is_online;
         if (!may_hold_one) continue;
-        const bool is_deleting = co_await delete_a_file(storage.node, storage.name);
+        const bool is_deleting = co_await delete_a_file(storage.node, storage.name, next);
         if (is_deleting) co_return kLookAgain;
     }
+    if (next) co_return *next - clock_.now();
+    file_pauses_.clear();
     may_have_files_ = false;
     co_return base::Duration{};
 }
 
-// One that is there; false: none is, or it cannot be deleted.
-asio::awaitable<bool> TemplateRemover::delete_a_file(std::string host, std::string storage) {
+// One that is there; false: none is, or it cannot be deleted. One that is still there after its deletion is
+// deleted again after a pause.
+asio::awaitable<bool> TemplateRemover::delete_a_file(std::string host, std::string storage,
+                                                     std::optional<base::TimePoint>& next) {
     const auto prefix =
         storage + ":import/" + image_file_prefix(settings_.cluster_id, settings_.provider_uid);
     try {
@@ -173,6 +183,15 @@ asio::awaitable<bool> TemplateRemover::delete_a_file(std::string host, std::stri
         for (const auto* entry : objects_of(files)) {
             const auto volume = text_of(*entry, "volid");
             if (!volume.starts_with(prefix)) continue;
+            const auto name = volume + " on " + host;
+            auto& pause = file_pauses_[name];
+            if (clock_.now() < pause.until) {
+                next = next ? std::min(*next, pause.until) : pause.until;
+                continue;
+            }
+            pause.what = "file " + name;
+            pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
+            file_ = name;
             const auto upid = co_await client_.change(delete_volume(host, storage, volume));
             running_ = text_of(upid);
             co_return true;

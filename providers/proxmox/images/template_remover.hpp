@@ -44,12 +44,13 @@ public:
     asio::awaitable<base::Duration> remove_files();
     // Files have been downloaded since they were last looked for.
     void expect_files() { may_have_files_ = true; }
-    // What is in the way of the templates that are left: "VM 9000 on alfaromeo: ..."; empty: none are.
+    // What is in the way of the templates and files that are left: "VM 9000 on alfaromeo: ..."; empty: none
+    // are.
     std::string obstacles() const;
 
 private:
     struct Pause {
-        std::string vm;
+        std::string what;
         int failures = 0;
         base::TimePoint until{};
         std::string why;
@@ -58,7 +59,8 @@ private:
     asio::awaitable<void> remove(Guest guest);
     asio::awaitable<std::string> begin_removal(Guest guest);
     asio::awaitable<bool> has_linked_disks(Guest guest, VmConfig config);
-    asio::awaitable<bool> delete_a_file(std::string host, std::string storage);
+    asio::awaitable<bool> delete_a_file(std::string host, std::string storage,
+                                        std::optional<base::TimePoint>& next);
     void put_off(const Guest& guest, std::string why);
 
     const Settings& settings_;
@@ -68,9 +70,11 @@ private:
     base::Clock& clock_;
     std::string running_;  // UPID of a deletion
     std::optional<Guest> leaving_;
-    bool has_changed_ = false;              // something, since guests were last listed
-    std::map<std::int64_t, Pause> pauses_;  // by VMID
-    bool may_have_files_;                   // after a restart nobody knows
+    std::string file_;                          // that is being deleted, as in file_pauses_
+    bool has_changed_ = false;                  // something, since guests were last listed
+    std::map<std::int64_t, Pause> pauses_;      // by VMID
+    std::map<std::string, Pause> file_pauses_;  // by host and volume; those that were deleted before, too
+    bool may_have_files_;                       // after a restart nobody knows
 };
 
 }  // namespace providers::proxmox

@@ -290,6 +290,33 @@ TEST_CASE("Templates go with their provider, each asked for once") {
     CHECK(lab.count("DELETE", "/nodes/[^/]+/qemu/.*") == 3);
 }
 
+TEST_CASE("A downloaded file that cannot be deleted is tried with growing pauses, and named") {
+    ImageLab lab;
+    lab.world().storages.at("local").content.insert("import");
+    lab.simulator.faults().add_task("imgdel", ".*",
+                                    {proxmox_simulator::TaskTrouble::fail_at_once, "it is in use", ""}, 1000);
+    lab.settle(2s);
+    lab.wait(1min);
+    lab.settle(2s);
+    lab.log.clear();
+    REQUIRE_FALSE(lab.files().empty());
+    auto& dismantler = *lab.provider->capabilities().dismantler;
+    std::string left;
+    for (int i = 0; i < 1200; ++i) {
+        left = lab.run(dismantler.dismantle());
+        lab.wait(3s);
+    }
+    CHECK_THAT(left, Contains("it is in use") && Contains("import/"));
+    CHECK(lab.count("DELETE", "/nodes/[^/]+/storage/.*") < 40);
+    lab.simulator.faults().clear();
+    for (int i = 0; i < 400 && !left.empty(); ++i) {
+        left = lab.run(dismantler.dismantle());
+        lab.wait(3s);
+    }
+    CHECK(left == "");
+    CHECK(lab.files().empty());
+}
+
 TEST_CASE("Templates go with their provider, and what is linked to them is named") {
     ImageLab lab;
     lab.settle();
