@@ -14,6 +14,7 @@ constexpr const char* kDownloads = "/nodes/[a-z]+/storage/[a-z]+/download-url";
 
 std::vector<std::string> hosts_of(const std::map<int, std::string>& templates) {
     std::vector<std::string> hosts;
+    hosts.reserve(templates.size());
     for (const auto& [vmid, host] : templates) hosts.push_back(host);
     std::ranges::sort(hosts);
     return hosts;
