@@ -242,17 +242,22 @@ std::size_t PodPlacer::place_among(Plan& plan, std::size_t from, std::size_t to,
     return find_node(required, from, to);
 }
 
-// Where no other pod's place comes to depend on who is placed first.
-std::size_t PodPlacer::place_sparing_others(Plan& plan, std::size_t from) {
-    if (plan.others.none()) return kNone;
+// From that slot on, of the kind that the pod prefers or else of any.
+std::size_t PodPlacer::find_preferred(Plan& plan, std::size_t from, bool spares_others) {
     for (const auto kept : {plan.kept, Kept{0}}) {
-        auto sparing = attempt(plan, kept, Basis::potential);
-        sparing.spares_others = true;
-        sparing.looks = kMostSparingLooks;
-        const auto slot = find(sparing, from, room_.size());
+        auto trial = attempt(plan, kept, Basis::potential);
+        trial.spares_others = spares_others;
+        if (spares_others) trial.looks = kMostSparingLooks;
+        const auto slot = find(trial, from, room_.size());
         if (slot != kNone || kept == 0) return slot;
     }
     return kNone;
+}
+
+// Where no other pod's place comes to depend on who is placed first.
+std::size_t PodPlacer::place_sparing_others(Plan& plan, std::size_t from) {
+    if (plan.others.none()) return kNone;
+    return find_preferred(plan, from, true);
 }
 
 std::size_t PodPlacer::place_on_node(const Demand& demand) {
@@ -281,12 +286,7 @@ void PodPlacer::give_up_preferences(Plan& plan) {
 
 // On a machine that is launched anyway, of the preferred kind or not.
 std::size_t PodPlacer::place_on_new_machine(Plan& plan) {
-    for (const auto kept : {plan.kept, Kept{0}}) {
-        auto trial = attempt(plan, kept, Basis::potential);
-        const auto slot = find(trial, rows_.nodes(), room_.size());
-        if (slot != kNone) return slot;
-    }
-    return kNone;
+    return find_preferred(plan, rows_.nodes(), false);
 }
 
 std::size_t PodPlacer::add_machine_for(Plan& plan) {

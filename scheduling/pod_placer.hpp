@@ -108,6 +108,7 @@ private:
     std::size_t place_on_ready(Plan& plan);
     void settle_new_machines(const Rules& rules);
     std::size_t place_among(Plan& plan, std::size_t from, std::size_t to, Basis basis);
+    std::size_t find_preferred(Plan& plan, std::size_t from, bool spares_others);
     std::size_t place_sparing_others(Plan& plan, std::size_t from);
     std::size_t place_or_add_machine(Attempt& attempt, std::size_t from);
     void give_up_preferences(Plan& plan);

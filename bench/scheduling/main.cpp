@@ -37,8 +37,7 @@ void measure(scheduling::Solver& solver, const scheduling::Snapshot& snapshot) {
     const std::chrono::duration<double> wall_used = std::chrono::steady_clock::now() - wall;
     std::printf(
         "pods=%zu nodes=%zu price=%.0f unscheduled=%zu wall_seconds=%.6f cpu_seconds=%.6f "
-        "pods_per_cpu_second=%.0f "
-        "peak_mib=%.1f\n",
+        "pods_per_cpu_second=%.0f peak_mib=%.1f\n",
         snapshot.pods.size(), result.claims.size(), result.price.machines, result.unplaced.size(),
         wall_used.count(), cpu_used, static_cast<double>(snapshot.pods.size()) / cpu_used, peak_mebibytes());
 }

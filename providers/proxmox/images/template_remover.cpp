@@ -191,9 +191,9 @@ asio::awaitable<bool> TemplateRemover::delete_a_file(std::string host, std::stri
             }
             pause.what = "file " + name;
             pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
-            file_ = name;
             const auto upid = co_await client_.change(delete_volume(host, storage, volume));
             running_ = text_of(upid);
+            file_ = name;
             co_return true;
         }
     } catch (const ProxmoxError& error) {

@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
     std::uint64_t step = 1;
     app.add_option("--first", first, "The first seed");
     app.add_option("--count", count, "How many workloads");
-    app.add_option("--step", step, "Take each so manieth seed")->check(CLI::PositiveNumber);
+    app.add_option("--step", step, "How far one seed is from the next")->check(CLI::PositiveNumber);
     CLI11_PARSE(app, argc, argv);
     for (std::uint64_t i = 0; i < count; ++i)
         std::cout << json::serialize(workload(first + i * step)) << "\n";

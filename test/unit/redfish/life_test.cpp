@@ -206,10 +206,7 @@ TEST_CASE("a system that does not shut down is cut off after its time, and not b
     api::v1alpha1::RedfishSpec spec;
     World world(spec);
     world.add("a", {.ignores_shutdown = true});
-    auto claim = world.claim("c");
-    REQUIRE(world.wake(claim));
-    world.joined("a");
-    world.pass(minutes{5});
+    auto claim = world.serving("c", "a");
     CHECK_FALSE(world.put_to_sleep(claim, minutes{2}));
     CHECK(world.bmc("a").power() == Power::on);
     CHECK(world.put_to_sleep(claim, minutes{3}));
@@ -221,10 +218,7 @@ TEST_CASE("with GracefulOnly nothing is ever cut off") {
     spec.powerOff.mode = api::v1alpha1::PowerOffMode::GracefulOnly;
     World world(spec);
     world.add("a", {.ignores_shutdown = true});
-    auto claim = world.claim("c");
-    REQUIRE(world.wake(claim));
-    world.joined("a");
-    world.pass(minutes{5});
+    auto claim = world.serving("c", "a");
     CHECK_FALSE(world.put_to_sleep(claim, minutes{60}));
     CHECK(world.bmc("a").power() == Power::on);
 }
@@ -300,10 +294,7 @@ TEST_CASE("a host's drives are erased before it is anybody's again") {
     spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
     World world(spec);
     auto& bmc = world.add("a");
-    auto claim = world.claim("c");
-    REQUIRE(world.wake(claim));
-    world.joined("a");
-    world.pass(minutes{5});
+    auto claim = world.serving("c", "a");
     SECTION("all of them") {
         REQUIRE(world.put_to_sleep(claim));
         CHECK(bmc.erased_drives() == 2);

@@ -110,10 +110,7 @@ TEST_CASE("a host that bears another cluster's mark is theirs, whether it is on 
 TEST_CASE("a host that was given back and that another cluster turned on since is no machine of the claim") {
     World world(locked());
     auto& bmc = world.add("a");
-    auto claim = world.claim("c");
-    REQUIRE(world.wake(claim));
-    world.joined("a");
-    world.pass(minutes{5});
+    auto claim = world.serving("c", "a");
     SECTION("a process that died before it forgot the claim goes on") {
         REQUIRE(world.put_to_sleep(claim));
         bmc.set_asset_tag(theirs());

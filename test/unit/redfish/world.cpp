@@ -1,5 +1,7 @@
 #include "test/unit/redfish/world.hpp"
 
+#include "test/support/catch.hpp"
+
 #include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
 
@@ -170,6 +172,14 @@ bool World::put_to_sleep(Claim& claim, base::Duration limit) {
         pass(std::max<base::Duration>(wait, std::chrono::milliseconds{10}));
     }
     return false;
+}
+
+World::Claim World::serving(const std::string& name, const std::string& host) {
+    auto made = claim(name);
+    REQUIRE(wake(made));
+    joined(host);
+    pass(std::chrono::minutes{5});
+    return made;
 }
 
 void World::joined(const std::string& name) {

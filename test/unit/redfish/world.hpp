@@ -70,6 +70,8 @@ struct World {
     bool wake(Claim& claim, base::Duration limit = std::chrono::minutes{20});
     // Until it is gone or blocked for longer than the limit. True: it is gone.
     bool put_to_sleep(Claim& claim, base::Duration limit = std::chrono::minutes{30});
+    // A claim whose Node has registered on the host, which was turned on five minutes ago.
+    Claim serving(const std::string& name, const std::string& host);
     // What the host reconciler writes when the claim's Node has registered.
     void joined(const std::string& host);
     providers::HostReport examine(const std::string& host);

@@ -40,7 +40,7 @@ public:
         : snapshot_(snapshot), result_(result), cluster_{snapshot, {}, {}}, random_(seed) {}
 
     // Each pod is nominated for the node that it was promised.
-    void is_told() { is_told_ = true; }
+    void tell() { is_told_ = true; }
 
     // How many of the pods with a promised place find none.
     std::size_t left_over() {
@@ -202,7 +202,7 @@ Missed missed(bool is_told) {
         const auto cluster = random_cluster::make(seed, options);
         const auto result = scheduling::solve(cluster);
         SchedulerAlone scheduler(cluster, result, seed);
-        if (is_told) scheduler.is_told();
+        if (is_told) scheduler.tell();
         if (scheduler.left_over() == 0) continue;
         ++missed.workloads;
         missed.which += "\n" + std::to_string(seed) + ":";
