@@ -1,7 +1,11 @@
 #include "providers/proxmox/half_made_finder.hpp"
 
+#include <set>
+
 #include "providers/proxmox/config/vm_config.hpp"
+#include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
+#include "providers/proxmox/vm/hidden_creation.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -40,6 +44,40 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
             // One host that does not answer must not hide all others.
             if (!is_passing(error.kind)) throw;
         }
+    }
+    if (settings_.spec.resourcePool.empty()) co_return found;
+    for (const auto& host : state->hosts) {
+        if (!host.is_online) continue;
+        try {
+            const auto hidden = co_await find_hidden(host.name, state);
+            found.insert(found.end(), hidden.begin(), hidden.end());
+        } catch (const ProxmoxError& error) {
+            if (!is_passing(error.kind)) throw;
+        }
+    }
+    co_return found;
+}
+
+// The task log tells of creations; of clones it does not, as their tasks bear their template's ID.
+asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_hidden(std::string host,
+                                                                   ClusterView::StatePointer state) {
+    std::vector<Leftover> found;
+    std::set<std::int64_t> seen;
+    const auto failed = co_await client_.read(get_failed_creations(host));
+    for (const auto* entry : objects_of(failed)) {
+        const auto task = parse_upid(text_of(*entry, "upid"));
+        const auto vmid = task ? vmid_of(task->id) : 0;
+        if (!task || !began_creation(task->text, client_.user(), vmid) || state->find_guest(vmid)) continue;
+        if (!seen.insert(vmid).second) continue;
+        Leftover leftover;
+        leftover.record.host = host;
+        leftover.record.machine_id = task->id;
+        const bool has_died = co_await died_out_of_sight(client_, tasks_, leftover.record);
+        const bool is_left = has_died && !co_await machines_.is_free(vmid);
+        if (!is_left) continue;
+        leftover.message = hidden_half_made_text(leftover.record);
+        leftover.is_certain = true;
+        found.push_back(std::move(leftover));
     }
     co_return found;
 }

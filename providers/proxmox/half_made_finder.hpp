@@ -7,20 +7,29 @@
 #include "providers/capabilities.hpp"
 #include "providers/proxmox/cloner.hpp"
 #include "providers/proxmox/vm/vm_finder.hpp"
+#include "providers/proxmox/wire/tasks.hpp"
 
 namespace providers::proxmox {
 
 class HalfMadeFinder {
 public:
     // All must outlive this.
-    HalfMadeFinder(const Settings& settings, Client& client, ClusterView& view, Cloner& cloner)
-        : settings_(settings), client_(client), view_(view), cloner_(cloner) {}
+    HalfMadeFinder(const Settings& settings, Client& client, ClusterView& view, VmFinder& machines,
+                   Cloner& cloner, Tasks& tasks)
+        : settings_(settings),
+          client_(client),
+          view_(view),
+          machines_(machines),
+          cloner_(cloner),
+          tasks_(tasks) {}
 
     // Throws ProxmoxError.
     asio::awaitable<std::vector<Leftover>> find();
 
 private:
     asio::awaitable<std::optional<Leftover>> judge(Guest guest);
+    // On one host: what is in no resource pool yet, where the token has rights on nothing else.
+    asio::awaitable<std::vector<Leftover>> find_hidden(std::string host, ClusterView::StatePointer state);
     // The last task that made something of that ID was ours and ended otherwise than well; nullopt: it is
     // still at work.
     asio::awaitable<std::optional<bool>> died_in_our_hands(Guest guest);
@@ -28,7 +37,9 @@ private:
     const Settings& settings_;
     Client& client_;
     ClusterView& view_;
+    VmFinder& machines_;
     Cloner& cloner_;
+    Tasks& tasks_;
 };
 
 }  // namespace providers::proxmox

@@ -45,7 +45,7 @@ public:
           releaser_(settings_, client_, machines_, environment.clock),
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
-          half_made_(settings_, client_, view_, cloner_) {}
+          half_made_(settings_, client_, view_, machines_, cloner_, tasks_) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         co_return co_await ensurer_.ensure(std::move(spec));

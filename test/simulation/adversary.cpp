@@ -273,14 +273,12 @@ void Adversary::heed_reports() {
             return task->is_running() && (task->id == std::to_string(vmid) || task->type == "qmclone");
         });
     };
-    // What the operator may not see it can tell of by its record only: not where a user had the claim
-    // forgotten, and not of a clone whose task it never learned of, as docs/proxmox.md says.
+    // A clone that the operator may not see it can tell of by its record only: not where a user had the claim
+    // forgotten, and not if it never learned of the task, as docs/proxmox.md says.
     const auto is_known = [this](int vmid, const proxmox::Machine& machine) {
-        const auto id = std::to_string(vmid);
-        const bool is_clone = proxmox::config_text(machine.config, "lock") == "clone";
-        return (is_clone || abandoned_.contains(id)) &&
-               !proxmox::has_any(world_.proxmox.cluster().world, "automation@pve", "/vms/" + id,
-                                 {"VM.Audit"});
+        return proxmox::config_text(machine.config, "lock") == "clone" &&
+               !proxmox::has_any(world_.proxmox.cluster().world, "automation@pve",
+                                 "/vms/" + std::to_string(vmid), {"VM.Audit"});
     };
     std::vector<int> told_of;
     for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {

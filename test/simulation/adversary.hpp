@@ -81,7 +81,6 @@ private:
     Operators& operators_;
     std::unique_ptr<base::Random> random_;
     Deeds deeds_;
-    std::set<std::string> abandoned_;  // machine IDs of claims whose finalizer a user took
     std::unique_ptr<base::Alarm> next_, next_change_;
     std::list<std::unique_ptr<base::Alarm>> pending_;
     std::vector<std::function<void()>> repairs_;

@@ -161,7 +161,6 @@ void Adversary::take_finalizer() {
     const bool deletes = random_->below(2) == 0;
     world_.trace.line("user", "takes the finalizers of claim ", key.str(), deletes ? " and deletes it" : "");
     deeds_.claims_without_finalizer.insert(claim->metadata.uid);
-    abandoned_.insert(claim->status.machineID);
     world_.server.edit<NodeSmithClaim>(key,
                                        [](NodeSmithClaim& edited) { edited.metadata.finalizers->clear(); });
     if (deletes && world_.view.find<NodeSmithClaim>(key)) world_.server.remove<NodeSmithClaim>(key);

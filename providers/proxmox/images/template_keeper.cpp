@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "providers/errors.hpp"
+#include "providers/proxmox/images/waits.hpp"
 
 namespace providers::proxmox {
 

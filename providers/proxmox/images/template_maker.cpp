@@ -7,6 +7,7 @@
 #include "providers/proxmox/config/image.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/images/image_vm.hpp"
+#include "providers/proxmox/images/waits.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -50,11 +51,6 @@ std::string no_site(const Settings& settings) {
 }
 
 }  // namespace
-
-base::Duration sooner(base::Duration a, base::Duration b) {
-    if (a == base::Duration{} || b == base::Duration{}) return std::max(a, b);
-    return std::min(a, b);
-}
 
 asio::awaitable<TemplateMaker::Progress> TemplateMaker::advance() {
     Progress progress;

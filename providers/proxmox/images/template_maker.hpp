@@ -16,9 +16,6 @@
 
 namespace providers::proxmox {
 
-// Of two waits; 0 means that there is nothing to wait for.
-base::Duration sooner(base::Duration a, base::Duration b);
-
 class TemplateMaker {
 public:
     // All must outlive this. `in_the_making`: what keeps hosts from having their template yet is told there.

@@ -6,6 +6,7 @@
 #include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "providers/proxmox/config/image.hpp"
+#include "providers/proxmox/images/waits.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -158,49 +159,76 @@ asio::awaitable<base::Duration> TemplateRemover::remove_files() {
     if (following) co_return *following;
     if (!may_have_files_) co_return base::Duration{};
     const auto state = co_await view_.state(kGuestListAge);
-    std::optional<base::TimePoint> next;
+    base::Duration wait{};
     for (const auto& storage : state->storages) {
         const auto* host = state->find_host(storage.node);
         const bool may_hold_one = storage.takes_imports && storage.is_available && host && host->is_online;
-        if (!may_hold_one) continue;
-        const bool is_deleting = co_await delete_a_file(storage.node, storage.name, next);
-        if (is_deleting) co_return kLookAgain;
+        FilePlace place{storage.node, storage.name};
+        if (!may_hold_one || empty_places_.contains(place.text())) continue;
+        const auto left = co_await remove_files_in(std::move(place));
+        wait = sooner(wait, left);
+        if (!running_.empty()) break;
     }
-    if (next) co_return *next - clock_.now();
-    file_pauses_.clear();
-    may_have_files_ = false;
-    co_return base::Duration{};
+    co_return wait;
 }
 
-// One that is there; false: none is, or it cannot be deleted. One that is still there after its deletion is
-// deleted again after a pause.
-asio::awaitable<bool> TemplateRemover::delete_a_file(std::string host, std::string storage,
-                                                     std::optional<base::TimePoint>& next) {
-    const auto prefix =
-        storage + ":import/" + image_file_prefix(settings_.cluster_id, settings_.provider_uid);
+// How long until the next step there is due; 0: none is left. Where it cannot be looked, one may be.
+asio::awaitable<base::Duration> TemplateRemover::remove_files_in(FilePlace place) {
+    const auto text = place.text();
+    const auto paused = file_pauses_.find(text);
+    if (paused != file_pauses_.end() && clock_.now() < paused->second.until)
+        co_return paused->second.until - clock_.now();
+    std::string why;
+    base::Duration wait{};
     try {
-        const auto files = co_await client_.read(get_import_files(host, storage));
-        for (const auto* entry : objects_of(files)) {
-            const auto volume = text_of(*entry, "volid");
-            if (!volume.starts_with(prefix)) continue;
-            const auto name = volume + " on " + host;
-            auto& pause = file_pauses_[name];
-            if (clock_.now() < pause.until) {
-                next = next ? std::min(*next, pause.until) : pause.until;
-                continue;
-            }
-            pause.what = "file " + name;
-            pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
-            const auto upid = co_await client_.change(delete_volume(host, storage, volume));
-            running_ = text_of(upid);
-            file_ = name;
-            co_return true;
-        }
+        wait = co_await delete_a_file(std::move(place));
     } catch (const ProxmoxError& error) {
-        base::log::debug("Downloaded images stay",
-                         {{"host", host}, {"storage", storage}, {"error", error.what()}});
+        if (error.kind != ErrorKind::not_found) why = error.what();
     }
-    co_return false;
+    if (!why.empty()) {
+        auto& pause = file_pauses_[text];
+        pause.what = text;
+        pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
+        pause.why = std::move(why);
+        co_return pause.until - clock_.now();
+    }
+    file_pauses_.erase(text);
+    if (wait == base::Duration{}) empty_places_.insert(text);
+    co_return wait;
+}
+
+// One that is still there after its deletion is deleted again after a pause.
+asio::awaitable<base::Duration> TemplateRemover::delete_a_file(FilePlace place) {
+    const auto prefix =
+        place.storage + ":import/" + image_file_prefix(settings_.cluster_id, settings_.provider_uid);
+    const auto on_host = " on " + place.host;
+    const auto data = co_await client_.read(get_import_files(place.host, place.storage));
+    std::set<std::string> volumes;
+    for (const auto* entry : objects_of(data)) {
+        auto volume = text_of(*entry, "volid");
+        if (volume.starts_with(prefix)) volumes.insert(std::move(volume));
+    }
+    std::erase_if(file_pauses_, [&](const auto& entry) {
+        const auto& [name, pause] = entry;
+        return name.starts_with(prefix) && name.ends_with(on_host) &&
+               !volumes.contains(name.substr(0, name.size() - on_host.size()));
+    });
+    base::Duration wait{};
+    for (const auto& volume : volumes) {
+        const auto name = volume + on_host;
+        auto& pause = file_pauses_[name];
+        if (clock_.now() < pause.until) {
+            wait = sooner(wait, pause.until - clock_.now());
+            continue;
+        }
+        pause.what = "file " + name;
+        pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
+        const auto upid = co_await client_.change(delete_volume(place.host, place.storage, volume));
+        running_ = text_of(upid);
+        file_ = name;
+        co_return kLookAgain;
+    }
+    co_return wait;
 }
 
 }  // namespace providers::proxmox

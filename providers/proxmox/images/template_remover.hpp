@@ -43,7 +43,10 @@ public:
     // ProxmoxError, FencedError.
     asio::awaitable<base::Duration> remove_files();
     // Files have been downloaded since they were last looked for.
-    void expect_files() { may_have_files_ = true; }
+    void expect_files() {
+        may_have_files_ = true;
+        empty_places_.clear();
+    }
     // What is in the way of the templates and files that are left: "VM 9000 on alfaromeo: ..."; empty: none
     // are.
     std::string obstacles() const;
@@ -55,12 +58,17 @@ private:
         base::TimePoint until{};
         std::string why;
     };
+    struct FilePlace {
+        std::string host;
+        std::string storage;
+        std::string text() const { return "storage " + storage + " on " + host; }
+    };
     asio::awaitable<std::optional<base::Duration>> follow();
     asio::awaitable<void> remove(Guest guest);
     asio::awaitable<std::string> begin_removal(Guest guest);
     asio::awaitable<bool> has_linked_disks(Guest guest, VmConfig config);
-    asio::awaitable<bool> delete_a_file(std::string host, std::string storage,
-                                        std::optional<base::TimePoint>& next);
+    asio::awaitable<base::Duration> remove_files_in(FilePlace place);
+    asio::awaitable<base::Duration> delete_a_file(FilePlace place);
     void put_off(const Guest& guest, std::string why);
 
     const Settings& settings_;
@@ -70,11 +78,13 @@ private:
     base::Clock& clock_;
     std::string running_;  // UPID of a deletion
     std::optional<Guest> leaving_;
-    std::string file_;                          // that is being deleted, as in file_pauses_
-    bool has_changed_ = false;                  // something, since guests were last listed
-    std::map<std::int64_t, Pause> pauses_;      // by VMID
-    std::map<std::string, Pause> file_pauses_;  // by host and volume; those that were deleted before, too
-    bool may_have_files_;                       // after a restart nobody knows
+    std::string file_;                      // that is being deleted, as in file_pauses_
+    bool has_changed_ = false;              // something, since guests were last listed
+    std::map<std::int64_t, Pause> pauses_;  // by VMID
+    // By volume and host, those that were deleted before, too; and by place, if it cannot be looked into.
+    std::map<std::string, Pause> file_pauses_;
+    bool may_have_files_;                 // after a restart nobody knows
+    std::set<std::string> empty_places_;  // those that were looked into
 };
 
 }  // namespace providers::proxmox

@@ -5,12 +5,17 @@
 #include <string>
 
 #include "providers/machine.hpp"
+#include "providers/proxmox/wire/client.hpp"
 #include "providers/proxmox/wire/tasks.hpp"
 
 namespace providers::proxmox {
 
+// A worker that fails takes away what it has made, unless it died or could not write any more.
+bool leaves_vm_behind(const TaskStatus& status);
+
 // The ID on record is taken by a VM that cannot be seen: a creation of ours under this ID is known, and the
-// last one died, or failed without quorum. A clone's task bears its template's ID, so only the record tells of it. Throws ProxmoxError.
+// last one died, or failed without quorum. A clone's task bears its template's ID, so only the record tells
+// of it. Throws ProxmoxError.
 asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRecord record);
 
 // What a person has to do.

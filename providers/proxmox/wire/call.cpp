@@ -213,6 +213,12 @@ Call get_last_tasks(const std::string& host, std::int64_t vmid) {
                      node_path(host) + "/tasks", {{"source", "all"}, {"vmid", std::to_string(vmid)}});
 }
 
+Call get_failed_creations(const std::string& host) {
+    return read_list("get_failed_creations", "reading which creations failed on " + host, host,
+                     node_path(host) + "/tasks",
+                     {{"source", "all"}, {"typefilter", "qmcreate"}, {"errors", "1"}, {"limit", "500"}});
+}
+
 Call get_task_status(const std::string& host, const std::string& upid) {
     return read_object("get_task_status", "reading the status of task " + upid, host,
                        node_path(host) + "/tasks/" + base::percent_encode(upid) + "/status");

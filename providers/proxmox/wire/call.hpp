@@ -43,6 +43,8 @@ Call get_vm_status(const std::string& host, std::int64_t vmid);
 Call get_active_tasks(const std::string& host, std::int64_t vmid);
 // The last ones, under way or ended, the newest first; without Sys.Audit on the host only our own.
 Call get_last_tasks(const std::string& host, std::int64_t vmid);
+// The last creations of VMs that ended otherwise than well; without Sys.Audit on the host only our own.
+Call get_failed_creations(const std::string& host);
 Call get_task_status(const std::string& host, const std::string& upid);
 // Its first lines, many of them. Needs no privilege for tasks of our own.
 Call get_task_log(const std::string& host, const std::string& upid);

@@ -9,6 +9,7 @@ using namespace providers;
 using Catch::Contains;
 using proxmox_simulator::TaskTrouble;
 using test::Lab;
+using test::leftovers;
 using namespace std::chrono_literals;
 
 namespace {
@@ -26,13 +27,6 @@ RemovalBlocked blocked(Lab& lab, MachineSpec& spec) {
     INFO("the machine is gone");
     REQUIRE(why);
     return *why;
-}
-
-std::vector<Leftover> leftovers(Lab& lab) {
-    lab.wait(30s);
-    auto* finder = lab.provider->capabilities().leftover_finder;
-    REQUIRE(finder);
-    return lab.run(finder->leftovers());
 }
 
 std::size_t stops(Lab& lab) {

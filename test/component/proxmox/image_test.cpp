@@ -204,6 +204,22 @@ TEST_CASE("Without a storage for downloads the remedy is told, and nothing is ch
     CHECK(lab.count("POST", ".*") == 0);
 }
 
+TEST_CASE("What died out of sight on its way to a template is told of, also after a restart") {
+    ImageLab lab("local", test::with_pool_rights_alone(test::world_with_image()));
+    lab.config.spec.proxmox->resourcePool = "kubernetes";
+    lab.restart();
+    lab.simulator.faults().add_task("qmcreate", ".*", {proxmox_simulator::TaskTrouble::die, ""});
+    lab.settle();
+    CHECK(lab.templates().size() == 3);
+    const bool is_restarted = GENERATE(false, true);
+    if (is_restarted) lab.restart();
+    const auto found = test::leftovers(lab);
+    REQUIRE(found.size() == 1);
+    const auto& record = found[0].record;
+    CHECK(lab.world().machines.at(std::stoi(record.machine_id)).config.contains("lock"));
+    CHECK_THAT(found[0].message, Contains("qm unlock " + record.machine_id));
+}
+
 TEST_CASE("Another checksum is another template; the old one goes when no machine is linked to it") {
     ImageLab lab;
     const auto before = lab.settle().template_revisions;
@@ -315,6 +331,33 @@ TEST_CASE("A downloaded file that cannot be deleted is tried with growing pauses
         lab.wait(3s);
     }
     CHECK(left == "");
+    CHECK(lab.files().empty());
+}
+
+TEST_CASE("A downloaded file goes although its host cannot be asked, or is down, when its template is made") {
+    ImageLab lab;
+    proxmox_simulator::RequestFault fault;
+    fault.status = 596;
+    fault.reason = "Connection timed out";
+    const std::string files = "/nodes/porsche/storage/local/content";
+    SECTION("the list of files cannot be read") {
+        lab.simulator.faults().add("GET", files, fault, 3);
+    }
+    SECTION("the deletion is refused") {
+        lab.simulator.faults().add("DELETE", files + "/.*", fault, 3);
+    }
+    SECTION("the host is down, and comes back") {
+        lab.simulator.faults().add("GET", files, fault, 20);
+        lab.settle(1min);
+        lab.simulator.cluster().power_off_host("porsche");
+        lab.wait(5min);
+        lab.simulator.faults().clear();
+        lab.settle(10min);
+        lab.simulator.cluster().power_on_host("porsche");
+        lab.wait(1min);
+    }
+    lab.settle(30min);
+    CHECK(lab.templates().size() == 3);
     CHECK(lab.files().empty());
 }
 

@@ -61,21 +61,6 @@ void check_finished(Lab& lab, const MachineSpec& spec) {
     CHECK(found->state == MachineState::running);
 }
 
-// The only rights on machines come from the resource pool.
-proxmox_simulator::World world_with_pool_rights() {
-    auto world = proxmox_simulator::default_world();
-    auto& all = world.custom_roles["KubeNodeSmith"];
-    for (const auto& privilege : std::set(all)) {
-        if (!privilege.starts_with("VM.")) continue;
-        world.custom_roles["Machines"].insert(privilege);
-        all.erase(privilege);
-    }
-    world.acl.push_back({"/pool/kubernetes", "user", "automation@pve", "Machines", true});
-    // What is deeper replaces what is inherited.
-    world.acl.push_back({"/pool/kubernetes", "user", "automation@pve", "KubeNodeSmith", true});
-    return world;
-}
-
 void use_pool(Lab& lab) {
     lab.config.spec.proxmox->resourcePool = "kubernetes";
     lab.restart();
@@ -173,7 +158,7 @@ TEST_CASE("A machine whose release was written in part is nobody's any more") {
 }
 
 TEST_CASE("Blank machines are made with rights on the resource pool alone") {
-    Lab lab(world_with_pool_rights());
+    Lab lab(test::with_pool_rights_alone());
     use_pool(lab);
     auto spec = lab.machine(1);
     const bool has_image = GENERATE(false, true);
@@ -188,7 +173,7 @@ TEST_CASE("Blank machines are made with rights on the resource pool alone") {
 TEST_CASE("A blank machine without tags is finished or removed, whenever the operator dies") {
     for (const auto& death : test::deaths(6)) {
         INFO(death.str());
-        Lab lab(world_with_pool_rights());
+        Lab lab(test::with_pool_rights_alone());
         use_pool(lab);
         auto spec = lab.machine(1);
         lab.launch_through(spec, death);
@@ -200,7 +185,7 @@ TEST_CASE("A blank machine without tags is finished or removed, whenever the ope
 TEST_CASE("A creation that died before its VM could be seen is told of, and ends once it was cleared away") {
     const bool is_recorded = GENERATE(false, true);
     INFO(is_recorded);
-    Lab lab(world_with_pool_rights());
+    Lab lab(test::with_pool_rights_alone());
     use_pool(lab);
     auto spec = lab.machine(1);
     lab.place(spec);
@@ -223,8 +208,50 @@ TEST_CASE("A creation that died before its VM could be seen is told of, and ends
     CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
 }
 
+TEST_CASE(
+    "A creation that died before its VM could be seen is found without any claim, until it is cleared away") {
+    Lab lab(test::with_pool_rights_alone());
+    use_pool(lab);
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    lab.simulator.faults().add_task("qmcreate", ".*", {proxmox_simulator::TaskTrouble::die, ""});
+    lab.step(spec);
+    lab.wait(10s);
+    lab.restart();
+    const auto found = test::leftovers(lab);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].is_certain);
+    CHECK(found[0].record.host == spec.record.host);
+    CHECK(found[0].record.machine_id == spec.record.machine_id);
+    CHECK_THAT(found[0].message, Contains("qm unlock " + spec.record.machine_id));
+    lab.simulator.cluster().world.machines.erase(std::stoi(spec.record.machine_id));
+    CHECK(test::leftovers(lab).empty());
+}
+
+TEST_CASE("What failed out of sight and left nothing, or was followed by a machine of ours, is no leftover") {
+    Lab lab(test::with_pool_rights_alone());
+    use_pool(lab);
+    auto spec = lab.machine(1);
+    lab.place(spec);
+    const auto trouble =
+        GENERATE(proxmox_simulator::TaskTrouble::fail_at_once, proxmox_simulator::TaskTrouble::die);
+    const bool was_left = trouble == proxmox_simulator::TaskTrouble::die;
+    lab.simulator.faults().add_task("qmcreate", ".*", {trouble, "no space left"});
+    lab.step(spec);
+    lab.wait(10s);
+    if (was_left) {
+        lab.simulator.cluster().world.machines.erase(std::stoi(spec.record.machine_id));
+        lab.launch(spec);
+        // By somebody with rights of his own.
+        lab.simulator.cluster().world.pools["kubernetes"].vms.clear();
+    } else {
+        lab.plant(std::stoi(spec.record.machine_id), spec.record.host, {{"name", "of-somebody-else"}});
+    }
+    CHECK(test::leftovers(lab).empty());
+}
+
 TEST_CASE("A creation that lost the quorum before its VM could be seen is told of, too") {
-    Lab lab(world_with_pool_rights());
+    Lab lab(test::with_pool_rights_alone());
     use_pool(lab);
     auto spec = lab.machine(1);
     lab.place(spec);
@@ -252,7 +279,7 @@ TEST_CASE("A creation that lost the quorum before its VM could be seen is told o
 }
 
 TEST_CASE("A blank machine without tags is listed, so that it is found when its claim is gone") {
-    Lab lab(world_with_pool_rights());
+    Lab lab(test::with_pool_rights_alone());
     lab.config.spec.proxmox->vmIDRange.reset();
     use_pool(lab);
     auto spec = lab.machine(1);

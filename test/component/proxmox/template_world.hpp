@@ -2,7 +2,10 @@
 #pragma once
 
 #include <boost/json/parse.hpp>
+#include <set>
+#include <vector>
 
+#include "providers/capabilities.hpp"
 #include "test/component/proxmox/lab.hpp"
 
 namespace test {
@@ -19,6 +22,21 @@ inline proxmox_simulator::World world_with_template(const std::string& storage) 
             "balloon": "1024", "agent": "1", "smbios1": "uuid=99999999-0000-4000-8000-000000000001"}}]})"));
 }
 
+// The only rights on machines come from the resource pool "kubernetes".
+inline proxmox_simulator::World with_pool_rights_alone(
+    proxmox_simulator::World world = proxmox_simulator::default_world()) {
+    auto& all = world.custom_roles["KubeNodeSmith"];
+    for (const auto& privilege : std::set(all)) {
+        if (!privilege.starts_with("VM.")) continue;
+        world.custom_roles["Machines"].insert(privilege);
+        all.erase(privilege);
+    }
+    // What is deeper replaces what is inherited.
+    for (const auto* role : {"Machines", "KubeNodeSmith"})
+        world.acl.push_back({"/pool/kubernetes", "user", "automation@pve", role, true});
+    return world;
+}
+
 // With vmOptions that fit clones, and no cloud-init of ours.
 inline void use_template(Lab& lab, api::v1alpha1::Template wish) {
     auto& spec = *lab.config.spec.proxmox;
@@ -32,6 +50,14 @@ inline api::v1alpha1::Template named(const std::string& name) {
     api::v1alpha1::Template wish;
     wish.name = name;
     return wish;
+}
+
+// What creations that died left behind, once that can be seen.
+inline std::vector<providers::Leftover> leftovers(Lab& lab) {
+    lab.wait(std::chrono::seconds{30});
+    auto* finder = lab.provider->capabilities().leftover_finder;
+    REQUIRE(finder);
+    return lab.run(finder->leftovers());
 }
 
 // Settings for Proxmox' own cloud-init, as the controllers would give them.
