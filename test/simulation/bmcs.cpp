@@ -103,6 +103,12 @@ std::unique_ptr<base::HttpTransport> Bmcs::connect(const std::string& url, Clust
     return std::make_unique<Wire>(*this, *hosts_.at(url.substr(8)), cluster);
 }
 
+bool Bmcs::was_just_cut_by_others(const std::string& name) const {
+    const auto& host = *hosts_.at(name);
+    return host.last_reset_by == Cluster::theirs && host.off_since &&
+           clock_.now() <= *host.off_since + kLongestRace;
+}
+
 std::vector<std::string> Bmcs::names() const {
     std::vector<std::string> all;
     all.reserve(hosts_.size());
@@ -124,6 +130,7 @@ base::HttpResponse Bmcs::serve(Host& host, const base::HttpRequest& request, Clu
     const bool was_off = host.bmc->power() == Power::off;
     auto response = host.bmc->handle(request);
     if (type.ends_with("On")) note_wake(host, cluster, was_off);
+    if (!type.empty()) host.last_reset_by = cluster;
     if (!type.empty()) watch(host);
     return response;
 }
@@ -161,6 +168,7 @@ void Bmcs::power_changed(Host& host, Power power) {
         watch(host);
         return boot(host);
     }
+    host.off_since = clock_.now();
     host.boot.reset();
     host.is_foreign = false;
     host.lent_since.reset();

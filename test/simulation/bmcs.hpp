@@ -63,6 +63,8 @@ public:
 
     // Whose request has turned it on, of what is on; nullopt: nobody's, or it is off.
     std::optional<Cluster> woken_by(const std::string& name) const { return hosts_.at(name)->woken_by; }
+    // The other cluster had it turned off a moment ago: what a request of ours told just now was right then.
+    bool was_just_cut_by_others(const std::string& name) const;
     // Both clusters have asked for it to be turned on since it was off.
     bool is_contested(const std::string& name) const { return hosts_.at(name)->is_contested; }
 
@@ -103,6 +105,8 @@ private:
         std::optional<base::TimePoint> lent_since;
         std::optional<Cluster> woken_by;
         bool is_contested = false;
+        std::optional<Cluster> last_reset_by;
+        std::optional<base::TimePoint> off_since;
         std::unique_ptr<redfish_simulator::Bmc> bmc;
         std::unique_ptr<base::Alarm> boot;
         std::unique_ptr<base::Alarm> watch;

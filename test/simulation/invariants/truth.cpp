@@ -58,6 +58,7 @@ private:
     void check_host_on(const NodeSmithClaim& claim) const {
         auto& bmc = world_.bmcs.bmc(claim.status.host);
         if (bmc.power() == Power::on || bmc.profile().falls_back || excused(claim)) return;
+        if (world_.bmcs.was_just_cut_by_others(claim.status.host)) return;
         stage_.violate("status tells the truth", "claim " + claim.metadata.name +
                                                      " is Launched, but its host " + claim.status.host +
                                                      " is not on");
