@@ -45,6 +45,12 @@ std::string to_be_created(std::size_t machines) {
                          : std::to_string(machines) + " machines that take its pods are created first";
 }
 
+// Until a node is gone the kube-scheduler spreads over it, so that pods may find places only afterwards.
+bool have_places_once_gone(scheduling::Removals& removals, scheduling::RemovalRequest request) {
+    request.before_they_are_gone = false;
+    return removals.simulate(request).possible;
+}
+
 }  // namespace
 
 DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapshot snapshot,
@@ -60,13 +66,20 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
     if (kind != Kind::Empty && kind != Kind::Underutilized) snapshot.pods.clear();
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;
-    request.before_they_are_gone = kind == Kind::Underutilized;
+    request.before_they_are_gone = kind != Kind::Empty;
     // By the rule by which it was begun.
     request.emptiest_first = kind == Kind::Underutilized;
     {
         scheduling::Removals removals(solver, snapshot);
         const auto at_once = removals.simulate(request);
         if (at_once.possible) return {Outlook::clear, "its pods fit on other nodes"};
+        if (kind != Kind::Empty && kind != Kind::Underutilized) {
+            if (have_places_once_gone(removals, request))
+                return {
+                    Outlook::drain_first,
+                    "its pods fit on other nodes once it is gone: until then they are spread over it, too"};
+            request.before_they_are_gone = false;
+        }
         request.most_replacements = most_replacements(departure);
         if (request.most_replacements == 0) return {Outlook::impossible, at_once.reasons.front()};
         // What was launched for them already, and is still coming, need not be launched again.

@@ -12,7 +12,7 @@ namespace controllers::disruption {
 enum class Outlook {
     clear,        // every pod of theirs has a place on a node that is ready
     wait,         // machines are to be launched, or are coming, for them
-    drain_first,  // no limit has room for one more: the replacement can come only afterwards
+    drain_first,  // places for all pods are to be had only once it is gone
     later,        // one of these, as soon as pools that are closed for a while are open
     impossible,
 };

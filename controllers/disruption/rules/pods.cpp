@@ -71,10 +71,10 @@ std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPoi
         });
         if (leaving <= budget->status.disruptionsAllowed) continue;
         return Blocker{"PodDisruptionBudget",
-                       "no limit has room for one more machine, and PodDisruptionBudget " +
+                       "its pods have no other place before it is gone, and PodDisruptionBudget " +
                            api::key_of(*budget).str() + " lets only " +
                            std::to_string(budget->status.disruptionsAllowed) + " of its " +
-                           base::counted(leaving, "pod") + " here go before they have another place",
+                           base::counted(leaving, "pod") + " here go at once",
                        std::nullopt};
     }
     return std::nullopt;

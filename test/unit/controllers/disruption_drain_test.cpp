@@ -108,3 +108,32 @@ TEST_CASE("a budget that allows nothing keeps the node until it gives way") {
     world.live(3min);
     CHECK(world.claims().size() == 1);
 }
+
+// Found by the simulation (95321004 of users): the first pod waited for its node to be gone, its budget kept
+// the others there until the drain was given up, and all began anew every twenty minutes.
+TEST_CASE(
+    "pods that have other places only once their node is gone are drained if their budget lets all go") {
+    World world({"a", "b"}, Buying::on, 8);
+    const bool may_all_go = GENERATE(false, true);
+    world.server.put(budget(may_all_go ? 2 : 1));
+    for (const auto& [name, node] : {std::pair{"one", "a"}, {"two", "a"}, {"three", "b"}, {"four", "b"}}) {
+        world.put_running_pod(name, node);
+        world.server.edit<api::Pod>({"default", name}, [](api::Pod& pod) {
+            auto& constraint = pod.spec.topologySpreadConstraints->emplace_back();
+            constraint.topologyKey = api::labels::kHostname;
+            constraint.labelSelector.emplace().matchLabels = {{"app", "web"}};
+        });
+    }
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.policy = api::v1alpha1::ScaleDownPolicy::Never; });
+    world.made_from("a", "2-another template");
+    world.live(3min);
+    CHECK(world.find("a").has_value() == !may_all_go);
+    CHECK(world.events.count("DrainsFirst") == (may_all_go ? 1 : 0));
+    CHECK(world.events.count("RemovalUndone") == 0);
+    const auto told = world.events.count(
+        "its pods have no other place before it is gone, and PodDisruptionBudget default/web lets only 1 of "
+        "its "
+        "2 pods here go at once");
+    CHECK((told == 1) == !may_all_go);
+    if (!may_all_go) CHECK(world.place_of("one") == "a");
+}
