@@ -72,8 +72,8 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find_hidden(std::string h
         Leftover leftover;
         leftover.record.host = host;
         leftover.record.machine_id = task->id;
-        const bool has_died = co_await died_out_of_sight(client_, tasks_, leftover.record);
-        const bool is_left = has_died && !co_await machines_.is_free(vmid);
+        const bool is_free = co_await machines_.is_free(vmid);
+        const bool is_left = !is_free && co_await died_out_of_sight(client_, tasks_, leftover.record);
         if (!is_left) continue;
         leftover.message = hidden_half_made_text(leftover.record);
         leftover.is_certain = true;

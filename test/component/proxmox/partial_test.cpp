@@ -256,6 +256,12 @@ TEST_CASE("A creation that lost the quorum before its VM could be seen is told o
     auto spec = lab.machine(1);
     lab.place(spec);
     const auto first = spec.record.machine_id;
+    // What it says of why it failed need not name the quorum.
+    const bool has_other_cause = GENERATE(false, true);
+    const std::string cause = "cfs-lock 'storage-shared' error: got lock request timeout";
+    if (has_other_cause)
+        lab.simulator.faults().add_task("qmcreate", ".*",
+                                        {proxmox_simulator::TaskTrouble::fail_at_once, cause});
     lab.step(spec);
     lab.simulator.cluster().is_partitioned = true;
     const auto calm = lab.clock.now() + 3min;

@@ -72,7 +72,10 @@ asio::awaitable<void> create_worker(Cluster& cluster, Task& task, Creation creat
     if (!complaint.empty()) {
         free_disks(cluster, creation.node, volumes);
         // Without quorum it cannot even take back what it had begun.
-        if (cluster.has_quorum()) cluster.world.machines.erase(creation.vmid);
+        if (cluster.has_quorum())
+            cluster.world.machines.erase(creation.vmid);
+        else
+            task.log.push_back("failed to remove config file: Permission denied");
         bool aborted = complaint == "received interrupt";
         throw failure(aborted ? complaint
                               : "unable to create VM " + std::to_string(creation.vmid) + " - " + complaint);
