@@ -105,8 +105,9 @@ std::unique_ptr<base::HttpTransport> Bmcs::connect(const std::string& url, Clust
 
 bool Bmcs::was_just_cut_by_others(const std::string& name) const {
     const auto& host = *hosts_.at(name);
-    return host.last_reset_by == Cluster::theirs && host.off_since &&
-           clock_.now() <= *host.off_since + kLongestRace;
+    const bool is_off_since_just_now = host.off_since && clock_.now() <= *host.off_since + kLongestRace;
+    return host.last_reset_by == Cluster::theirs &&
+           (host.bmc->power() == Power::powering_off || is_off_since_just_now);
 }
 
 std::vector<std::string> Bmcs::names() const {
