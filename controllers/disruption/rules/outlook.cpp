@@ -63,7 +63,7 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
         node.node = std::make_shared<const api::Node>(back_in_service(*node.node));
     }
     // Pods that wait keep a node that would otherwise only be saved, not one that is to be another.
-    if (kind != Kind::Empty && kind != Kind::Underutilized) snapshot.pods.clear();
+    if (!is_scale_down(kind)) snapshot.pods.clear();
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;
     request.before_they_are_gone = kind != Kind::Empty;
@@ -73,7 +73,7 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
         scheduling::Removals removals(solver, snapshot);
         const auto at_once = removals.simulate(request);
         if (at_once.possible) return {Outlook::clear, "its pods fit on other nodes"};
-        if (kind != Kind::Empty && kind != Kind::Underutilized) {
+        if (!is_scale_down(kind)) {
             if (have_places_once_gone(removals, request))
                 return {
                     Outlook::drain_first,

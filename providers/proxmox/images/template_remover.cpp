@@ -60,17 +60,16 @@ asio::awaitable<base::Duration> TemplateRemover::remove_but(KeptTemplates kept) 
     std::erase_if(pauses_, [&](const auto& entry) {
         return std::ranges::find(unwanted, entry.first, &Guest::vmid) == unwanted.end();
     });
-    std::optional<base::TimePoint> next;
+    base::Duration wait{};
     for (const auto& guest : unwanted) {
-        const auto pause = pauses_.find(guest.vmid);
-        if (pause != pauses_.end() && clock_.now() < pause->second.until) {
-            next = next ? std::min(*next, pause->second.until) : pause->second.until;
-            continue;
+        const auto left = left_of(pauses_[guest.vmid]);
+        if (left == base::Duration{}) {
+            co_await remove(guest);
+            co_return kLookAgain;
         }
-        co_await remove(guest);
-        co_return kLookAgain;
+        wait = sooner(wait, left);
     }
-    co_return next ? *next - clock_.now() : base::Duration{};
+    co_return wait;
 }
 
 asio::awaitable<std::optional<base::Duration>> TemplateRemover::follow() {
@@ -139,9 +138,18 @@ void TemplateRemover::put_off(const Guest& guest, std::string why) {
     auto& pause = pauses_[guest.vmid];
     base::log::debug("A template that is not needed stays for now",
                      {{"host", guest.node}, {"vmid", std::to_string(guest.vmid)}, {"why", why}});
-    pause.what = vm_text(guest);
-    pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
+    begin(pause, vm_text(guest));
     pause.why = std::move(why);
+}
+
+void TemplateRemover::begin(Pause& pause, std::string what) {
+    pause.what = std::move(what);
+    pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
+}
+
+// 0: it is over.
+base::Duration TemplateRemover::left_of(const Pause& pause) const {
+    return std::max(pause.until - clock_.now(), base::Duration{});
 }
 
 std::string TemplateRemover::obstacles() const {
@@ -175,9 +183,8 @@ asio::awaitable<base::Duration> TemplateRemover::remove_files() {
 // How long until the next step there is due; 0: none is left. Where it cannot be looked, one may be.
 asio::awaitable<base::Duration> TemplateRemover::remove_files_in(FilePlace place) {
     const auto text = place.text();
-    const auto paused = file_pauses_.find(text);
-    if (paused != file_pauses_.end() && clock_.now() < paused->second.until)
-        co_return paused->second.until - clock_.now();
+    const auto left = left_of(file_pauses_[text]);
+    if (left > base::Duration{}) co_return left;
     std::string why;
     base::Duration wait{};
     try {
@@ -187,10 +194,9 @@ asio::awaitable<base::Duration> TemplateRemover::remove_files_in(FilePlace place
     }
     if (!why.empty()) {
         auto& pause = file_pauses_[text];
-        pause.what = text;
-        pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
+        begin(pause, text);
         pause.why = std::move(why);
-        co_return pause.until - clock_.now();
+        co_return left_of(pause);
     }
     file_pauses_.erase(text);
     if (wait == base::Duration{}) empty_places_.insert(text);
@@ -217,12 +223,12 @@ asio::awaitable<base::Duration> TemplateRemover::delete_a_file(FilePlace place) 
     for (const auto& volume : volumes) {
         const auto name = volume + on_host;
         auto& pause = file_pauses_[name];
-        if (clock_.now() < pause.until) {
-            wait = sooner(wait, pause.until - clock_.now());
+        const auto left = left_of(pause);
+        if (left > base::Duration{}) {
+            wait = sooner(wait, left);
             continue;
         }
-        pause.what = "file " + name;
-        pause.until = clock_.now() + kPausesOfRemoval.after(++pause.failures);
+        begin(pause, "file " + name);
         const auto upid = co_await client_.change(delete_volume(place.host, place.storage, volume));
         running_ = text_of(upid);
         file_ = name;

@@ -70,6 +70,8 @@ private:
     asio::awaitable<base::Duration> remove_files_in(FilePlace place);
     asio::awaitable<base::Duration> delete_a_file(FilePlace place);
     void put_off(const Guest& guest, std::string why);
+    void begin(Pause& pause, std::string what);
+    base::Duration left_of(const Pause& pause) const;
 
     const Settings& settings_;
     Client& client_;

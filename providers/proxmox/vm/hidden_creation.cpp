@@ -11,31 +11,31 @@ namespace {
 // By qmcreate, which goes on to tell why it failed (PVE::API2::Qemu, create_vm).
 constexpr std::string_view kNotRemoved = "failed to remove config file";
 
-}  // namespace
-
-asio::awaitable<bool> left_its_vm(Client& client, std::string upid, TaskStatus status) {
+// A worker that fails takes away what it has made, unless it died or could not write any more, of which its
+// log tells.
+asio::awaitable<bool> left_its_vm(Client& client, Tasks& tasks, Upid task) {
+    const auto status = co_await tasks.status(task.text);
     if (status.outcome == TaskOutcome::unknown) co_return true;
-    const auto task = parse_upid(upid);
-    if (status.outcome != TaskOutcome::failed || !task) co_return false;
+    if (status.outcome != TaskOutcome::failed) co_return false;
     if (classify_exit(status.exit_status) == ErrorKind::no_quorum) co_return true;
-    const auto log = co_await client.read(get_task_log(task->node, upid));
+    const auto log = co_await client.read(get_task_log(task.node, task.text));
     for (const auto* line : objects_of(log))
         if (text_of(*line, "t").find(kNotRemoved) != std::string::npos) co_return true;
     co_return false;
 }
 
+}  // namespace
+
 asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRecord record) {
     const auto vmid = vmid_of(record.machine_id);
-    if (began_creation(record.task, client.user(), vmid)) {
-        auto status = co_await tasks.status(record.task);
-        co_return co_await left_its_vm(client, record.task, std::move(status));
-    }
+    const auto recorded = parse_upid(record.task);
+    if (recorded && began_creation(record.task, client.user(), vmid))
+        co_return co_await left_its_vm(client, tasks, *recorded);
     const auto last = co_await client.read(get_last_tasks(record.host, vmid));
     for (const auto* entry : objects_of(last)) {
         const auto task = parse_upid(text_of(*entry, "upid"));
         if (!task || !began_creation(task->text, client.user(), vmid)) continue;
-        auto status = co_await tasks.status(task->text);
-        co_return co_await left_its_vm(client, task->text, std::move(status));
+        co_return co_await left_its_vm(client, tasks, *task);
     }
     co_return false;
 }

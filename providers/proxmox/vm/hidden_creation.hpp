@@ -10,13 +10,9 @@
 
 namespace providers::proxmox {
 
-// A creation that ended so has left its VM: a worker that fails takes away what it has made, unless it died
-// or could not write any more, of which its log tells. Throws ProxmoxError.
-asio::awaitable<bool> left_its_vm(Client& client, std::string upid, TaskStatus status);
-
 // The ID on record is taken by a VM that cannot be seen: a creation of ours under this ID is known, and the
-// last one left its VM. A clone's task bears its template's ID, so only the record tells
-// of it. Throws ProxmoxError.
+// last one left its VM. A clone's task bears its template's ID, so only the record tells of it. Throws
+// ProxmoxError.
 asio::awaitable<bool> died_out_of_sight(Client& client, Tasks& tasks, MachineRecord record);
 
 // What a person has to do.

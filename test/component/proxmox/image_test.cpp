@@ -206,8 +206,7 @@ TEST_CASE("Without a storage for downloads the remedy is told, and nothing is ch
 
 TEST_CASE("What died out of sight on its way to a template is told of, also after a restart") {
     ImageLab lab("local", test::with_pool_rights_alone(test::world_with_image()));
-    lab.config.spec.proxmox->resourcePool = "kubernetes";
-    lab.restart();
+    test::use_pool(lab);
     lab.simulator.faults().add_task("qmcreate", ".*", {proxmox_simulator::TaskTrouble::die, ""});
     lab.settle();
     CHECK(lab.templates().size() == 3);

@@ -61,11 +61,6 @@ void check_finished(Lab& lab, const MachineSpec& spec) {
     CHECK(found->state == MachineState::running);
 }
 
-void use_pool(Lab& lab) {
-    lab.config.spec.proxmox->resourcePool = "kubernetes";
-    lab.restart();
-}
-
 }  // namespace
 
 TEST_CASE("A clone whose configuration was written in part is completed") {
@@ -159,7 +154,7 @@ TEST_CASE("A machine whose release was written in part is nobody's any more") {
 
 TEST_CASE("Blank machines are made with rights on the resource pool alone") {
     Lab lab(test::with_pool_rights_alone());
-    use_pool(lab);
+    test::use_pool(lab);
     auto spec = lab.machine(1);
     const bool has_image = GENERATE(false, true);
     if (has_image) spec.boot_image = &lab.images;
@@ -174,7 +169,7 @@ TEST_CASE("A blank machine without tags is finished or removed, whenever the ope
     for (const auto& death : test::deaths(6)) {
         INFO(death.str());
         Lab lab(test::with_pool_rights_alone());
-        use_pool(lab);
+        test::use_pool(lab);
         auto spec = lab.machine(1);
         lab.launch_through(spec, death);
         check_finished(lab, spec);
@@ -186,7 +181,7 @@ TEST_CASE("A creation that died before its VM could be seen is told of, and ends
     const bool is_recorded = GENERATE(false, true);
     INFO(is_recorded);
     Lab lab(test::with_pool_rights_alone());
-    use_pool(lab);
+    test::use_pool(lab);
     auto spec = lab.machine(1);
     lab.place(spec);
     lab.simulator.faults().add_task("qmcreate", ".*", {proxmox_simulator::TaskTrouble::die, ""});
@@ -211,7 +206,7 @@ TEST_CASE("A creation that died before its VM could be seen is told of, and ends
 TEST_CASE(
     "A creation that died before its VM could be seen is found without any claim, until it is cleared away") {
     Lab lab(test::with_pool_rights_alone());
-    use_pool(lab);
+    test::use_pool(lab);
     auto spec = lab.machine(1);
     lab.place(spec);
     lab.simulator.faults().add_task("qmcreate", ".*", {proxmox_simulator::TaskTrouble::die, ""});
@@ -230,7 +225,7 @@ TEST_CASE(
 
 TEST_CASE("What failed out of sight and left nothing, or was followed by a machine of ours, is no leftover") {
     Lab lab(test::with_pool_rights_alone());
-    use_pool(lab);
+    test::use_pool(lab);
     auto spec = lab.machine(1);
     lab.place(spec);
     const auto trouble =
@@ -252,7 +247,7 @@ TEST_CASE("What failed out of sight and left nothing, or was followed by a machi
 
 TEST_CASE("A creation that lost the quorum before its VM could be seen is told of, too") {
     Lab lab(test::with_pool_rights_alone());
-    use_pool(lab);
+    test::use_pool(lab);
     auto spec = lab.machine(1);
     lab.place(spec);
     const auto first = spec.record.machine_id;
@@ -287,7 +282,7 @@ TEST_CASE("A creation that lost the quorum before its VM could be seen is told o
 TEST_CASE("A blank machine without tags is listed, so that it is found when its claim is gone") {
     Lab lab(test::with_pool_rights_alone());
     lab.config.spec.proxmox->vmIDRange.reset();
-    use_pool(lab);
+    test::use_pool(lab);
     auto spec = lab.machine(1);
     lab.simulator.faults().add_option(".*", "tags", kNoQuorum, 1);
     ensure_until_refused(lab, spec);

@@ -37,6 +37,11 @@ inline proxmox_simulator::World with_pool_rights_alone(
     return world;
 }
 
+inline void use_pool(Lab& lab) {
+    lab.config.spec.proxmox->resourcePool = "kubernetes";
+    lab.restart();
+}
+
 // With vmOptions that fit clones, and no cloud-init of ours.
 inline void use_template(Lab& lab, api::v1alpha1::Template wish) {
     auto& spec = *lab.config.spec.proxmox;
