@@ -11,7 +11,7 @@
 #include "providers/proxmox/config/vm_options.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/placement/host_choice.hpp"
-#include "providers/proxmox/wire/call.hpp"
+#include "providers/proxmox/wire/answer.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 #include "providers/proxmox/wire/proxmox_error.hpp"

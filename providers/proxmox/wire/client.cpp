@@ -4,6 +4,7 @@
 
 #include "base/url.hpp"
 #include "providers/foreign/bounded_json.hpp"
+#include "providers/proxmox/wire/answer.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {

@@ -6,6 +6,7 @@
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/vm/guest_agent.hpp"
 #include "providers/proxmox/vm/guest_look.hpp"
+#include "providers/proxmox/wire/answer.hpp"
 #include "providers/proxmox/wire/grammar.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/providers/answer.hpp"

@@ -1,4 +1,4 @@
-#include "providers/proxmox/wire/call.hpp"
+#include "providers/proxmox/wire/answer.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>

@@ -1,7 +1,7 @@
 // What an endpoint answers that is no Proxmox, or one that means harm.
 #include "providers/foreign/bounded_json.hpp"
 #include "providers/foreign/shown_text.hpp"
-#include "providers/proxmox/wire/call.hpp"
+#include "providers/proxmox/wire/answer.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/providers/answer.hpp"
 
