@@ -4,6 +4,7 @@
 
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/provisioning/predictions.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/node_changes.hpp"

@@ -45,7 +45,29 @@ std::string padded(std::string text, std::size_t width) {
 
 }  // namespace
 
+template <class T>
+void Coverage::watch_conditions(World& world) {
+    world.view.subscribe<T>([this](const T* before, const T* after) {
+        if (!after) return;
+        for (const auto& condition : after->status.conditions) {
+            const auto* old =
+                before ? api::find_condition(before->status.conditions, condition.type) : nullptr;
+            if (old && old->status == condition.status && old->reason == condition.reason) continue;
+            reasons_.count(std::string(T::kResource.kind) + " " + condition.type + "=" +
+                           std::string(to_string(condition.status)) + " " + condition.reason);
+        }
+    });
+}
+
 void Coverage::watch(World& world) {
+    watch_conditions<NodeSmithClaim>(world);
+    watch_conditions<NodeSmithPool>(world);
+    watch_conditions<NodeSmithProvider>(world);
+    watch_conditions<NodeSmithControlPlane>(world);
+    watch_conditions<NodeSmithHost>(world);
+    world.view.subscribe<api::Event>([this](const api::Event* before, const api::Event* after) {
+        if (after && !before) reasons_.count("Event " + after->involvedObject.kind + " " + after->reason);
+    });
     world.view.subscribe<NodeSmithClaim>(
         [this, &world](const NodeSmithClaim* before, const NodeSmithClaim* after) {
             std::string from = name_of(before, "(none)"), to = name_of(after, "(gone)");
@@ -59,11 +81,19 @@ void Coverage::watch(World& world) {
 }
 
 void Coverage::add(const Coverage& other) {
+    reasons_.add(other.reasons_);
     for (const auto& [transition, row] : other.rows_) {
         auto& mine = rows_[transition];
         mine.seen += row.seen;
         for (std::size_t i = 0; i < kFaults; ++i) mine.with[i] += row.with[i];
     }
+}
+
+std::string Coverage::reasons() const {
+    std::ostringstream text;
+    for (const auto& [reason, times] : reasons_.counts())
+        text << padded(std::to_string(times), 8) << "  " << reason << "\n";
+    return text.str();
 }
 
 std::string Coverage::table() const {

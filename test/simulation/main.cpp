@@ -27,6 +27,7 @@ struct Totals {
     double simulated_hours = 0;
     simulation::FaultPlan::Counts faults{};
     simulation::Coverage coverage;
+    simulation::Happenings happenings;
     std::uint64_t two_clusters = 0;
     simulation::SharedRackCounts shared_rack;
 };
@@ -69,6 +70,10 @@ void tell_short(std::uint64_t seed, const simulation::Violation& violation) {
 
 void tell_totals(const Totals& totals, double seconds) {
     std::printf("\n%s", totals.coverage.table().c_str());
+    std::printf("\nreasons in conditions and Events:\n%s", totals.coverage.reasons().c_str());
+    std::printf("\nwhat outsiders did:\n");
+    for (const auto& [what, times] : totals.happenings.counts())
+        std::printf("%8llu  %s\n", static_cast<unsigned long long>(times), what.c_str());
     std::printf("\nfaults:\n");
     for (std::size_t i = 0; i < simulation::kFaults; ++i) {
         std::printf("  %-22s %llu\n",
@@ -94,6 +99,7 @@ void add(Totals& totals, const simulation::Outcome& outcome) {
     totals.simulated_hours += std::chrono::duration<double, std::ratio<3600>>(outcome.simulated).count();
     for (std::size_t i = 0; i < simulation::kFaults; ++i) totals.faults[i] += outcome.faults[i];
     totals.coverage.add(outcome.coverage);
+    totals.happenings.add(outcome.happenings);
     totals.two_clusters += outcome.has_two_clusters ? 1 : 0;
     totals.shared_rack.contested += outcome.shared_rack.contested;
     totals.shared_rack.cut_unknowingly += outcome.shared_rack.cut_unknowingly;

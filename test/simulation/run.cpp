@@ -2,6 +2,7 @@
 
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/neighbours.hpp"
+#include "test/simulation/outsiders.hpp"
 #include "test/simulation/stillness.hpp"
 #include "test/simulation/tenants.hpp"
 #include "test/support/seeded_random.hpp"
@@ -62,7 +63,8 @@ public:
           tenants_(world),
           forgers_(world),
           neighbours_(world),
-          others_(others) {}
+          others_(others),
+          outsiders_(all_outsiders(world, stage.operators)) {}
 
     void from_start_to_end(Operators& operators, Adversary& adversary, base::Duration trouble) {
         operators.keep(1);
@@ -71,6 +73,7 @@ public:
         forgers_.begin();
         if (!others_.exists()) neighbours_.begin();
         others_.begin();
+        for (auto& outsider : outsiders_) outsider->begin();
         if (!go_on(trouble)) return;
         world_.trace.line("peace", "no more trouble from here on");
         adversary.make_peace();
@@ -78,6 +81,7 @@ public:
         forgers_.make_peace();
         neighbours_.make_peace();
         others_.make_peace();
+        for (auto& outsider : outsiders_) outsider->make_peace();
         come_to_rest();
     }
 
@@ -116,6 +120,7 @@ private:
     Forgers forgers_;
     Neighbours neighbours_;
     OtherCluster& others_;
+    std::vector<std::unique_ptr<Outsider>> outsiders_;
 };
 
 }  // namespace
@@ -144,6 +149,7 @@ Outcome run_seed(const RunOptions& options) {
     }
     outcome.simulated = world->now().time_since_epoch();
     outcome.faults = world->faults.counts();
+    outcome.happenings = world->happenings;
     outcome.trace = world->trace.lines();
     if (ends) {
         others->shut_down();

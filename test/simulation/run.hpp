@@ -27,6 +27,7 @@ struct Outcome {
     FaultPlan::Counts faults{};
     base::Duration simulated{};
     Coverage coverage;
+    Happenings happenings;
     bool has_two_clusters = false;
     SharedRackCounts shared_rack;
 };

@@ -14,6 +14,7 @@
 #include "test/simulation/cluster/workloads.hpp"
 #include "test/simulation/faults.hpp"
 #include "test/simulation/guests/guests.hpp"
+#include "test/simulation/happenings.hpp"
 #include "test/simulation/host_apis.hpp"
 #include "test/simulation/machines.hpp"
 #include "test/simulation/network/network.hpp"
@@ -60,6 +61,7 @@ public:
     fake::VirtualClock clock;
     Trace trace;
     FaultPlan faults;
+    Happenings happenings;
     fake::ApiServer server;
     ClusterSnapshot view;
     Scheduler scheduler;
