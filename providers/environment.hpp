@@ -12,6 +12,7 @@
 #include "base/http_client.hpp"
 #include "base/metrics.hpp"
 #include "base/random.hpp"
+#include "providers/backend_cluster.hpp"
 
 namespace providers {
 
@@ -25,6 +26,9 @@ struct ProviderConfig {
     std::string name;
     std::string uid;
     std::string cluster_id;
+    // The backend's own cluster as it was recorded; empty: none was recorded yet, the first that answers is
+    // it.
+    BackendCluster backend_cluster;
     api::v1alpha1::ProviderSpec spec;
     std::map<std::string, std::string> credentials;  // the Secret's data, decoded
     std::string credentials_version;                 // "NAME@VERSION" of the Secret

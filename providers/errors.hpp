@@ -2,6 +2,10 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "providers/backend_cluster.hpp"
 
 namespace providers {
 
@@ -19,6 +23,16 @@ public:
 class FencedError : public ProviderError {
 public:
     using ProviderError::ProviderError;
+};
+
+// The endpoint belongs to another cluster than the one that the provider's machines are on: nothing that it
+// says concerns them, and nothing may be changed there.
+class OtherClusterError : public ProviderError {
+public:
+    OtherClusterError(const std::string& what, BackendCluster seen)
+        : ProviderError(what), cluster(std::move(seen)) {}
+
+    BackendCluster cluster;  // the one that answers
 };
 
 }  // namespace providers

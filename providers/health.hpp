@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "providers/backend_cluster.hpp"
 
 namespace providers {
 
@@ -17,9 +18,12 @@ struct Health {
     bool credentials_ok = false;
     bool reachable = false;
     std::string reason;   // CamelCase when not ok: Unreachable, AuthenticationFailed, MissingPrivileges,
-                          // TLSVerificationFailed, NoQuorum; empty: it is
+                          // TLSVerificationFailed, NoQuorum, OtherCluster; empty: it is
     std::string message;  // what is wrong and what would be right
     std::string version;
+    // The cluster that answers, also where it is refused as another one. Its name is empty if it is not
+    // visible.
+    BackendCluster cluster;
     // Of backends that make machines from a template: whether it is there. Reason empty: it is, or none is
     // configured.
     std::string template_reason;  // TemplateNotFound, TemplateAmbiguous, ImagePreparing, ImageFailed

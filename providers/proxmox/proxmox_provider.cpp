@@ -18,6 +18,8 @@ namespace {
 
 constexpr base::Duration kListAge = std::chrono::seconds{10};
 
+// What is concluded from what is not there is confirmed here, after the last answer: all of it came from the
+// cluster that the machines are on.
 class ProxmoxProvider final : public Provider,
                               public Adopter,
                               public Dismantler,
@@ -48,18 +50,25 @@ public:
           half_made_(settings_, client_, view_, machines_, cloner_, tasks_) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
-        co_return co_await ensurer_.ensure(std::move(spec));
+        auto result = co_await ensurer_.ensure(std::move(spec));
+        if (!std::holds_alternative<Machine>(result)) co_await client_.confirm_cluster();
+        co_return result;
     }
     asio::awaitable<RemoveResult> remove(MachineIdentity identity, MachineRecord record,
                                          InUseCheck in_use) override {
-        co_return co_await remover_.remove(std::move(identity), std::move(record), std::move(in_use));
+        auto result = co_await remover_.remove(std::move(identity), std::move(record), std::move(in_use));
+        if (std::holds_alternative<Gone>(result)) co_await client_.confirm_cluster();
+        co_return result;
     }
     asio::awaitable<StopResult> stop(MachineIdentity identity, MachineRecord record,
                                      InUseCheck in_use) override {
-        co_return co_await remover_.stop(std::move(identity), std::move(record), std::move(in_use));
+        auto result = co_await remover_.stop(std::move(identity), std::move(record), std::move(in_use));
+        if (std::holds_alternative<Gone>(result)) co_await client_.confirm_cluster();
+        co_return result;
     }
     asio::awaitable<bool> release(MachineIdentity identity, MachineRecord record) override {
-        co_return co_await releaser_.release(std::move(identity), std::move(record));
+        const bool is_done = co_await releaser_.release(std::move(identity), std::move(record));
+        co_return co_await confirmed(is_done);
     }
     asio::awaitable<bool> switch_power(MachineIdentity identity, MachineRecord record, Power power,
                                        InUseCheck in_use) override {
@@ -69,9 +78,15 @@ public:
     asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) override;
     asio::awaitable<std::vector<Machine>> list() override;
     asio::awaitable<AdoptResult> adopt(MachineIdentity identity) override {
-        co_return co_await adoption_.adopt(std::move(identity));
+        auto result = co_await adoption_.adopt(std::move(identity));
+        if (std::holds_alternative<NotAdopted>(result)) co_await client_.confirm_cluster();
+        co_return result;
     }
-    asio::awaitable<std::vector<Leftover>> leftovers() override { co_return co_await half_made_.find(); }
+    asio::awaitable<std::vector<Leftover>> leftovers() override {
+        auto found = co_await half_made_.find();
+        co_await client_.confirm_cluster();
+        co_return found;
+    }
     asio::awaitable<GuestSight> look_at_guest(MachineRecord record) override {
         co_return co_await proxmox::look_at_guest(client_, std::move(record));
     }
@@ -83,19 +98,30 @@ public:
                 .machine_stopper = this};
     }
     asio::awaitable<std::vector<HostOffering>> offerings() override {
-        co_return co_await placer_.offerings();
+        auto offerings = co_await placer_.offerings();
+        co_await client_.confirm_cluster();
+        co_return offerings;
     }
     asio::awaitable<Health> check() override {
         auto health = co_await check_health(settings_, client_, view_, templates_);
         co_await template_keeper_.tend(health);
         co_return health;
     }
-    asio::awaitable<std::string> dismantle() override { co_return co_await template_keeper_.remove_all(); }
+    asio::awaitable<std::string> dismantle() override {
+        auto left = co_await template_keeper_.remove_all();
+        co_await client_.confirm_cluster();
+        co_return left;
+    }
     asio::awaitable<bool> discard_boot_image(MachineIdentity identity, MachineRecord record) override {
-        co_return co_await images_.discard(std::move(identity), std::move(record));
+        const bool is_done = co_await images_.discard(std::move(identity), std::move(record));
+        co_return co_await confirmed(is_done);
     }
 
 private:
+    asio::awaitable<bool> confirmed(bool is_done) {
+        if (is_done) co_await client_.confirm_cluster();
+        co_return is_done;
+    }
     // What is not finished yet has our mark but not our tag. Where neither its ID nor its resource pool is
     // ours alone, only its claim leads to it.
     bool may_be_unfinished(const Guest& guest) const {
@@ -149,7 +175,10 @@ asio::awaitable<std::optional<Machine>> ProxmoxProvider::get(MachineIdentity ide
     auto look = co_await machines_.find(identity, record);
     const bool is_other = look.presence == Presence::present && look.ownership == Ownership::foreign;
     if (is_other) look = co_await machines_.find_elsewhere(identity);
-    if (look.presence == Presence::absent) co_return std::nullopt;
+    if (look.presence == Presence::absent) {
+        co_await client_.confirm_cluster();
+        co_return std::nullopt;
+    }
     const auto vm = "VM " + std::to_string(look.vmid) + " on " + look.host;
     if (look.presence == Presence::host_down) throw ProviderError(vm + ": the host is down");
     if (look.presence == Presence::hidden) throw ProviderError(vm + ": the token lacks VM.Audit on it");
@@ -189,6 +218,7 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         machine.state = guest.is_running ? MachineState::running : MachineState::stopped;
         result.push_back(std::move(machine));
     }
+    co_await client_.confirm_cluster();
     co_return result;
 }
 

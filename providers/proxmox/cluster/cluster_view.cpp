@@ -1,7 +1,7 @@
 #include "providers/proxmox/cluster/cluster_view.hpp"
 
-#include "providers/foreign/shown_text.hpp"
 #include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/wire/cluster_identity.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -9,16 +9,6 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kOptionsAge = std::chrono::minutes{10};
-
-std::string cluster_name(const json::value& status) {
-    std::string host;
-    for (const auto* entry : objects_of(status)) {
-        const auto name = foreign::shown(text_of(*entry, "name"));
-        if (text_of(*entry, "type") == "cluster") return name;
-        if (flag_of(*entry, "local")) host = name;
-    }
-    return host;
-}
 
 }  // namespace
 
@@ -34,12 +24,14 @@ asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max
     auto found = parse_cluster_state(data);
     // Whatever a token may see, every cluster names its hosts: who names none does not know of its guests.
     if (found.hosts.empty()) throw ProxmoxError(ErrorKind::other, call.tried, "the answer names no host");
+    co_await client_.confirm_cluster();
     state_.value = std::make_shared<const ClusterState>(std::move(found));
     state_.fetched_at = asked_at;
     co_return state_.value;
 }
 
 asio::awaitable<std::string> ClusterView::name() {
+    if (!settings_.cluster_name.empty()) co_return settings_.cluster_name;
     if (!name_.empty()) co_return name_;
     std::string found;
     try {
@@ -48,6 +40,7 @@ asio::awaitable<std::string> ClusterView::name() {
     } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::permission) throw;
     }
+    co_await client_.confirm_cluster();
     has_providers_name_ = found.empty();
     if (found.empty()) found = settings_.provider_name.substr(settings_.provider_name.find('/') + 1);
     if (name_.empty()) name_ = found;

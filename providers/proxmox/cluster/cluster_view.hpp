@@ -27,8 +27,8 @@ public:
 
     // Not older than max_age; zero: asked after this call began. Throws ProxmoxError.
     asio::awaitable<StatePointer> state(base::Duration max_age);
-    // For providerIDs: the cluster's name, of a standalone host that host's name, or, where the token may not
-    // read it, the provider's. Stays the same as long as the process runs.
+    // For providerIDs: the name that was recorded; else the cluster's name, of a standalone host that host's
+    // name, or, where the token may not read it, the provider's. Stays the same as long as the process runs.
     asio::awaitable<std::string> name();
     // It was asked for, and the token may not read it.
     bool has_providers_name() const { return has_providers_name_; }

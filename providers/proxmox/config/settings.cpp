@@ -121,6 +121,7 @@ Settings make_settings(const ProviderConfig& config) {
     settings.provider_name = config.namespace_ + "/" + config.name;
     settings.provider_uid = config.uid;
     settings.cluster_id = config.cluster_id;
+    settings.cluster_name = config.backend_cluster.name;
     settings.spec = spec_of(config);
     check_template(settings.spec);
     // By which the templates of an image are found like those that a person makes.
@@ -162,6 +163,7 @@ ClientOptions make_client_options(const ProviderConfig& config) {
     if (!spec.tls.fingerprintSHA256.empty()) options.tls.fingerprint_sha256 = spec.tls.fingerprintSHA256;
     options.tls.insecure_skip_verify = spec.tls.insecureSkipVerify || skips_verification(config);
     options.credentials = credentials_of(config);
+    options.cluster = config.backend_cluster;
     return options;
 }
 

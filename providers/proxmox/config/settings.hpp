@@ -23,6 +23,7 @@ struct Settings {
     std::string provider_name;  // namespace/name
     std::string provider_uid;
     std::string cluster_id;
+    std::string cluster_name;  // of the Proxmox cluster, as it was recorded; empty: it was not
     api::v1alpha1::ProxmoxSpec spec;
     std::optional<IDRange> ids;   // nullopt: the cluster's own next-id range
     base::FormFields vm_options;  // values as Proxmox' forms want them, by name

@@ -70,6 +70,14 @@ Health failed(const ProxmoxError& error) {
     return health;
 }
 
+Health misled_by(const OtherClusterError& error) {
+    Health health;
+    health.reason = "OtherCluster";
+    health.cluster = error.cluster;
+    health.message = error.what();
+    return health;
+}
+
 std::string listed(const std::vector<HostState>& hosts) {
     return base::joined(hosts, ", ", &HostState::name);
 }
@@ -220,7 +228,15 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
         }
         check_rights(settings, permissions, surroundings, client.user(), health);
         check_images(settings, permissions, *state, client.user(), health);
+        if (!view.has_providers_name()) health.cluster.name = name;
+        const auto misled = co_await client.misled_endpoints();
+        for (const auto& endpoint : misled)
+            health.not_visible += (health.not_visible.empty() ? "" : "; ") + endpoint;
+        co_await client.confirm_cluster();
+        health.cluster.id = client.cluster().id;
         co_return health;
+    } catch (const OtherClusterError& error) {
+        co_return misled_by(error);
     } catch (const ProxmoxError& error) {
         co_return failed(error);
     }

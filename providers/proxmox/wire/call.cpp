@@ -94,6 +94,11 @@ Call get_hosts() {
     return read_list("get_hosts", "reading the hosts' certificates", "", "/nodes");
 }
 
+Call get_own_certificates() {
+    return read_list("get_own_certificates", "reading which cluster answers", "",
+                     "/nodes/localhost/certificates/info");
+}
+
 Call get_cluster_options() {
     return read("get_cluster_options", "reading the datacenter's options", "", "/cluster/options");
 }

@@ -34,6 +34,8 @@ Call get_cluster_resources();
 Call get_cluster_status();
 // Hosts with the fingerprints of their certificates; needs no privilege.
 Call get_hosts();
+// Certificates of the host that answers; needs no privilege.
+Call get_own_certificates();
 Call get_cluster_options();
 Call get_permissions();
 Call get_vm_config(const std::string& host, std::int64_t vmid);

@@ -50,6 +50,8 @@ Client::Client(ClientOptions options, ProviderEnvironment& environment)
       reads_(environment.executor, kReadsPerHost),
       changes_(environment.executor, kChangesPerHost),
       log_ins_(environment.executor, 1),
+      proofs_(environment.executor, 1),
+      cluster_(std::move(options.cluster)),
       requests_(
           environment.metrics.counter("kubenodesmith_proxmox_requests_total",
                                       "Requests to Proxmox by operation and HTTP status (error: no answer).",
@@ -57,8 +59,11 @@ Client::Client(ClientOptions options, ProviderEnvironment& environment)
       durations_(environment.metrics.histogram(
           "kubenodesmith_proxmox_request_duration_seconds", "Time that Proxmox took to answer, by operation.",
           {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30}, {"provider", "operation"})) {
-    for (const auto& url : options.endpoints)
-        endpoints_.push_back({url, environment.connect(options_for(url, tls_))});
+    for (const auto& url : options.endpoints) {
+        auto& endpoint = endpoints_.emplace_back();
+        endpoint.url = url;
+        endpoint.transport = environment.connect(options_for(url, tls_));
+    }
 }
 
 std::vector<std::string> Client::endpoints() const {
@@ -73,7 +78,7 @@ const std::string& Client::user() const {
 
 asio::awaitable<json::value> Client::read(Call call) {
     const auto pass = co_await reads_.enter(call.host);
-    std::exception_ptr failure;
+    std::exception_ptr failure, misled;
     for (std::size_t i = 0; i < endpoints_.size(); ++i) {
         const auto index = (current_ + i) % endpoints_.size();
         try {
@@ -86,14 +91,16 @@ asio::awaitable<json::value> Client::read(Call call) {
                                        (error.kind == ErrorKind::outcome_unknown && !proxied_in_vain);
             if (!next_may_know) throw;
             if (!failure) failure = std::current_exception();
+        } catch (const OtherClusterError&) {
+            if (!misled) misled = std::current_exception();
         }
     }
-    std::rethrow_exception(failure);
+    std::rethrow_exception(misled ? misled : failure);
 }
 
 asio::awaitable<json::value> Client::change(Call call) {
     const auto pass = co_await changes_.enter(call.host);
-    std::exception_ptr failure;
+    std::exception_ptr failure, misled;
     for (std::size_t i = 0; i < endpoints_.size(); ++i) {
         const auto index = (current_ + i) % endpoints_.size();
         require_leadership(call);
@@ -104,9 +111,11 @@ asio::awaitable<json::value> Client::change(Call call) {
         } catch (const ProxmoxError& error) {
             if (error.kind != ErrorKind::unreachable) throw;
             if (!failure) failure = std::current_exception();
+        } catch (const OtherClusterError&) {
+            if (!misled) misled = std::current_exception();
         }
     }
-    std::rethrow_exception(failure);
+    std::rethrow_exception(misled ? misled : failure);
 }
 
 // Kept by whoever uses it: a host's certificate may be renewed meanwhile.
@@ -122,8 +131,11 @@ std::shared_ptr<Client::Endpoint> Client::direct_to(const HostAddress& address) 
     }
     auto http = options_for(address.url, tls);
     http.connect_timeout = kDirectConnectTimeout;
-    Endpoint endpoint{address.url, environment_.connect(std::move(http))};
-    known = {address, std::make_shared<Endpoint>(std::move(endpoint))};
+    auto endpoint = std::make_shared<Endpoint>();
+    endpoint->url = address.url;
+    endpoint->transport = environment_.connect(std::move(http));
+    endpoint->is_pinned = true;
+    known = {address, std::move(endpoint)};
     return known.endpoint;
 }
 
@@ -137,12 +149,12 @@ asio::awaitable<json::value> Client::change_at(HostAddress address, Call call) {
 }
 
 asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoint) {
-    if (refused_until_ && environment_.clock.now() < *refused_until_) {
-        throw ProxmoxError(ErrorKind::unauthenticated, call.tried, refusal_);
-    }
+    require_credentials(call);
+    if (!endpoint.is_pinned) co_await prove_for(call, endpoint);
     auto response = co_await authorized_exchange(call, endpoint);
     mask(response);
     if (response.status == 401) refuse_credentials(call, refusal_of(response));
+    ++endpoint.answers;
     try {
         auto data = data_of(call, response);
         note_quorum(call, std::nullopt);
@@ -151,6 +163,11 @@ asio::awaitable<json::value> Client::attempt(const Call& call, Endpoint& endpoin
         note_quorum(call, error.kind);
         throw;
     }
+}
+
+void Client::require_credentials(const Call& call) const {
+    if (refused_until_ && environment_.clock.now() < *refused_until_)
+        throw ProxmoxError(ErrorKind::unauthenticated, call.tried, refusal_);
 }
 
 // Asking agents and stopping tasks changes nothing that the cluster keeps.

@@ -1,9 +1,11 @@
 // Carries calls to a Proxmox cluster: authentication, failover between endpoints, limits per host, metrics,
-// the fence.
+// the fence, and the proof that it is the right cluster. An endpoint may lead to another one from one moment
+// to the next, by its name in the DNS or by a load balancer.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/value.hpp>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +35,7 @@ struct ClientOptions {
     std::vector<std::string> endpoints;
     base::TlsClientOptions tls;
     Credentials credentials;
+    BackendCluster cluster;  // as it was recorded; without an ID the first one that answers counts
 };
 
 // Where one host's own API answers.
@@ -47,15 +50,24 @@ public:
     // Throws std::invalid_argument. The environment must outlive the client.
     Client(ClientOptions options, ProviderEnvironment& environment);
 
-    // A call that changes nothing: asked of one endpoint after the other until one answers.
-    // Throws ProxmoxError.
+    // A call that changes nothing: asked of one endpoint after the other until one of the cluster answers.
+    // Throws ProxmoxError, OtherClusterError.
     asio::awaitable<json::value> read(Call call);
     // A call that changes something: sent at most once. ProxmoxError of kind outcome_unknown: it may have
-    // been done. Throws ProxmoxError, FencedError.
+    // been done. Throws ProxmoxError, FencedError, and OtherClusterError before anything is sent.
     asio::awaitable<json::value> change(Call call);
     // The same, asked of that host itself. ProxmoxError of kind unreachable: nothing of it was sent, as the
     // host cannot be reached so or shows another certificate.
     asio::awaitable<json::value> change_at(HostAddress address, Call call);
+
+    // Proves that all that was answered so far came from the cluster: whoever draws a conclusion from what is
+    // not there calls this between its reads and the conclusion. Throws ProxmoxError, OtherClusterError.
+    asio::awaitable<void> confirm_cluster();
+    // The endpoints that lead to another cluster now, with that cluster; those that do not answer are left
+    // out.
+    asio::awaitable<std::vector<std::string>> misled_endpoints();
+    // The one that this client works with, its name as it was recorded.
+    const BackendCluster& cluster() const { return cluster_; }
 
     // The last change was refused for want of quorum, not long ago.
     bool lacks_quorum() const;
@@ -75,6 +87,10 @@ private:
     struct Endpoint {
         std::string url;
         std::unique_ptr<base::HttpTransport> transport;
+        bool is_pinned = false;  // the cluster itself told which certificate it shows
+        std::optional<base::TimePoint> proven_at;
+        std::uint64_t answers = 0;
+        std::uint64_t proven_answers = 0;  // of these, the ones before the last proof
     };
     struct Ticket {
         std::string cookie;
@@ -85,6 +101,16 @@ private:
     void note_quorum(const Call& call, std::optional<ErrorKind> failure);
     std::shared_ptr<Endpoint> direct_to(const HostAddress& address);
     asio::awaitable<json::value> attempt(const Call& call, Endpoint& endpoint);
+    // A change is proven right before it is sent.
+    asio::awaitable<void> prove_for(const Call& call, Endpoint& endpoint);
+    // Asks the endpoint which cluster it belongs to, unless that is known and not older than max_age.
+    asio::awaitable<void> prove(Endpoint& endpoint, base::Duration max_age);
+    asio::awaitable<void> ask_for_proof(Endpoint& endpoint);
+    asio::awaitable<json::value> ask(const Call& call, Endpoint& endpoint);
+    // Empty: the endpoint does not say.
+    asio::awaitable<std::string> identity_at(Endpoint& endpoint);
+    asio::awaitable<std::string> name_at(Endpoint& endpoint);
+    void require_credentials(const Call& call) const;
     asio::awaitable<base::HttpResponse> exchange(const Call& call, Endpoint& endpoint);
     asio::awaitable<base::HttpResponse> authorized_exchange(const Call& call, Endpoint& endpoint);
     asio::awaitable<base::HttpResponse> transmit(const Call& call, Endpoint& endpoint,
@@ -106,7 +132,13 @@ private:
     };
     std::map<std::string, Direct> directs_;  // by host
     std::size_t current_ = 0;                // the endpoint that answered last
-    base::Gate reads_, changes_, log_ins_;
+    base::Gate reads_, changes_, log_ins_, proofs_;
+    BackendCluster cluster_;
+    struct Misled {
+        OtherClusterError error;
+        base::TimePoint at;
+    };
+    std::optional<Misled> misled_;  // when answers last turned out to be another cluster's
     std::optional<Ticket> ticket_;
     std::optional<base::TimePoint> refused_until_;
     std::string refusal_;

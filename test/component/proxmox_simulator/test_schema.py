@@ -16,6 +16,11 @@ import requests_of_all_kinds
 SUBSETS = {"PUT /cluster/options": "only what a node autoscaler's tests set"}
 # Written in another way that accepts the same values.
 SAME_LANGUAGE = {"userid", "host", "cputype", "device-id", "sub-device-id", "sub-vendor-id", "vendor-id"}
+# The definition holds only a part of Proxmox' endpoints. This one is as PVE::API2::Certificates of pve-manager declares it.
+BEYOND_THE_DEFINITION = {
+    "GET /nodes/{node}/certificates/info": {
+        "parameters": {"properties": {"node": {"type": "string", "format": "pve-node"}}},
+        "proxyto": "node", "permissions": {"user": "all"}}}
 # Rights that Proxmox words as an expression; the handlers check them.
 CHECKED_INSIDE = {"PUT /access/acl", "POST /access/users", "DELETE /access/users/{userid}",
                   "GET /access/users/{userid}/token", "GET /access/users/{userid}/token/{tokenid}",
@@ -93,7 +98,7 @@ def differences(theirs, ours, path):
 
 
 def test_every_endpoint_is_declared_as_in_proxmox(definition, table):
-    known = {f"{e['method']} {e['path']}": e for e in definition["endpoints"]}
+    known = BEYOND_THE_DEFINITION | {f"{e['method']} {e['path']}": e for e in definition["endpoints"]}
     found = []
     for endpoint in table:
         name = f"{endpoint['method']} {endpoint['path']}"

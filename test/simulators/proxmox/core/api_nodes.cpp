@@ -104,6 +104,31 @@ asio::awaitable<json::value> get_time(Call& call) {
     co_return json::object{{"time", now}, {"localtime", now}, {"timezone", "UTC"}};
 }
 
+json::object certificate(const std::string& file, const std::string& fingerprint,
+                         const std::string& subject) {
+    return {{"filename", file},
+            {"fingerprint", fingerprint},
+            {"issuer", "/CN=Proxmox Virtual Environment/OU=PVE Cluster Node/O=PVE Cluster Manager CA"},
+            {"subject", subject},
+            {"san", json::array{}},
+            {"notbefore", 1767225600},
+            {"notafter", 2082758400},
+            {"public-key-type", "rsaEncryption"},
+            {"public-key-bits", 4096}};
+}
+
+// Asked for "localhost" it shows the authority alone, as there is no folder of that name.
+asio::awaitable<json::value> certificates_info(Call& call) {
+    json::array result;
+    result.push_back(certificate("pve-root-ca.pem", call.cluster.world.authority_fingerprint,
+                                 "/CN=Proxmox Virtual Environment/O=PVE Cluster Manager CA"));
+    if (call.text("node") != "localhost") {
+        const auto& host = call.cluster.host(call.node);
+        result.push_back(certificate("pve-ssl.pem", host.certificate_fingerprint, "/CN=" + host.name));
+    }
+    co_return result;
+}
+
 }  // namespace
 
 void add_nodes(Routes& routes) {
@@ -130,6 +155,10 @@ void add_nodes(Routes& routes) {
                 .parameters =
                     "type enum=bridge|bond|eth|alias|vlan|fabric|OVSBridge|OVSBond|OVSPort|OVSIntPort|vnet|"
                     "any_bridge|any_local_bridge|include_sdn",
+                .place = Place::node});
+    routes.add({.method = "GET",
+                .path = node + "/certificates/info",
+                .handler = certificates_info,
                 .place = Place::node});
     routes.add({.method = "GET",
                 .path = node + "/capabilities/qemu/cpu",

@@ -35,6 +35,8 @@ Cluster::Cluster(asio::any_io_executor ex, base::Clock& clk, base::Random& rnd, 
       tasks(ex, clk, locks),
       background(ex),
       statistics(*this) {
+    if (world.authority_fingerprint.empty())
+        world.authority_fingerprint = made_up_fingerprint("the authority of " + world.cluster_name);
     for (auto& known : world.hosts)
         if (known.certificate_fingerprint.empty())
             known.certificate_fingerprint = made_up_fingerprint(known.name);

@@ -168,7 +168,8 @@ struct Durations {
 
 struct World {
     std::string cluster_name = "lab";
-    bool standalone = false;  // one host that never joined a cluster
+    std::string authority_fingerprint;  // of pve-root-ca.pem, which tells clusters of one name apart
+    bool standalone = false;            // one host that never joined a cluster
     std::string version = "9.2.11";
     std::vector<Host> hosts;
     std::map<std::string, Storage> storages;

@@ -214,6 +214,7 @@ World world_from_json(const json::value& description) {
     World world = default_world();
     Fields fields(description, "world");
     world.cluster_name = fields.text("cluster", world.cluster_name);
+    world.authority_fingerprint = fields.text("authority", world.authority_fingerprint);
     world.standalone = fields.flag("standalone", false);
     world.version = fields.text("version", world.version);
     if (auto durations = fields.find_object("durations")) read_durations(world.durations, *durations);

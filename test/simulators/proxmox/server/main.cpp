@@ -99,6 +99,9 @@ int serve(const Options& options) {
     std::filesystem::create_directories(state);
     auto certificate = make_certificate(world.hosts.front().name);
     for (auto& host : world.hosts) host.certificate_fingerprint = certificate.fingerprint_sha256;
+    // Two simulators are two clusters whatever they are called, and one that is started anew stays the same.
+    if (world.authority_fingerprint.empty())
+        world.authority_fingerprint = made_up_fingerprint(world.cluster_name + " in " + state.string());
     write_file(state / "pve-ssl.pem", certificate.certificate_pem);
     write_file(state / "pve-root-ca.pem", certificate.authority_pem);
     write_file(state / "fingerprint", certificate.fingerprint_sha256 + "\n");

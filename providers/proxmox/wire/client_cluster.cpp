@@ -1,0 +1,110 @@
+// Which cluster an endpoint belongs to: asked for before it is used, and before anything is concluded from
+// its answers.
+#include "providers/proxmox/wire/answer.hpp"
+#include "providers/proxmox/wire/client.hpp"
+#include "providers/proxmox/wire/cluster_identity.hpp"
+
+namespace providers::proxmox {
+
+namespace {
+
+// An idle connection lives less long, so a proof outlives no new look-up of the endpoint's name by much.
+constexpr base::Duration kProofAge = std::chrono::seconds{5};
+// Longer than a call with all its requests takes.
+constexpr base::Duration kMisledFor = std::chrono::minutes{1};
+
+}  // namespace
+
+asio::awaitable<void> Client::prove_for(const Call& call, Endpoint& endpoint) {
+    const auto max_age = call.method == "GET" ? kProofAge : base::Duration::zero();
+    co_await prove(endpoint, max_age);
+}
+
+asio::awaitable<void> Client::prove(Endpoint& endpoint, base::Duration max_age) {
+    const auto begun = environment_.clock.now();
+    if (endpoint.proven_at && begun - *endpoint.proven_at < max_age) co_return;
+    const auto pass = co_await proofs_.enter(endpoint.url);
+    // Another call may have asked while this one waited for its turn.
+    if (endpoint.proven_at && *endpoint.proven_at > begun) co_return;
+    co_await ask_for_proof(endpoint);
+}
+
+asio::awaitable<void> Client::ask_for_proof(Endpoint& endpoint) {
+    const auto asked_at = environment_.clock.now();
+    const bool has_unproven_answers = endpoint.answers > endpoint.proven_answers;
+    // If this fails, its caller concludes nothing; what is read from here on is proven anew.
+    endpoint.proven_answers = endpoint.answers;
+    endpoint.proven_at.reset();
+    const auto id = co_await identity_at(endpoint);
+    if (cluster_.id.empty()) cluster_.id = id;
+    if (id.empty() && !cluster_.id.empty())
+        throw ProxmoxError(ErrorKind::other, "asking " + endpoint.url + " which cluster it belongs to",
+                           "the answer does not name the cluster's pve-root-ca.pem");
+    if (id != cluster_.id) {
+        const auto name = co_await name_at(endpoint);
+        const BackendCluster stranger{name, id};
+        const OtherClusterError error(endpoint.url + " belongs to " + describe(stranger) +
+                                          ", but the machines of provider " + provider_ + " are on " +
+                                          describe(cluster_),
+                                      stranger);
+        if (has_unproven_answers) misled_ = Misled{error, environment_.clock.now()};
+        throw error;
+    }
+    endpoint.proven_at = asked_at;
+}
+
+asio::awaitable<json::value> Client::ask(const Call& call, Endpoint& endpoint) {
+    require_credentials(call);
+    auto response = co_await authorized_exchange(call, endpoint);
+    mask(response);
+    if (response.status == 401) refuse_credentials(call, refusal_of(response));
+    co_return data_of(call, response);
+}
+
+// Every Proxmox VE since 5.2 shows its authority to whoever is logged in. What stands in for one, or before
+// it, may not: then the name alone has to tell clusters apart.
+asio::awaitable<std::string> Client::identity_at(Endpoint& endpoint) {
+    try {
+        const auto certificates = co_await ask(get_own_certificates(), endpoint);
+        co_return authority_fingerprint(certificates);
+    } catch (const ProxmoxError& error) {
+        const bool is_refused = error.kind == ErrorKind::unsupported || error.kind == ErrorKind::permission;
+        if (!is_refused) throw;
+    }
+    const auto name = co_await name_at(endpoint);
+    co_return name.empty() ? std::string() : "name " + name;
+}
+
+asio::awaitable<std::string> Client::name_at(Endpoint& endpoint) {
+    try {
+        const auto status = co_await ask(get_cluster_status(), endpoint);
+        co_return cluster_name(status);
+    } catch (const ProxmoxError& error) {
+        const bool is_refused = error.kind == ErrorKind::unsupported || error.kind == ErrorKind::permission;
+        if (!is_refused) throw;
+    }
+    co_return std::string();
+}
+
+// Calls that are under way may hold answers of the other cluster for as long as they run.
+asio::awaitable<void> Client::confirm_cluster() {
+    if (misled_ && environment_.clock.now() - misled_->at < kMisledFor) throw misled_->error;
+    for (auto& endpoint : endpoints_)
+        if (endpoint.answers > endpoint.proven_answers) co_await prove(endpoint, base::Duration::zero());
+}
+
+asio::awaitable<std::vector<std::string>> Client::misled_endpoints() {
+    std::vector<std::string> misled;
+    for (auto& endpoint : endpoints_) {
+        try {
+            co_await prove(endpoint, kProofAge);
+        } catch (const OtherClusterError& error) {
+            misled.push_back(endpoint.url + " belongs to " + describe(error.cluster) + " and is not used");
+        } catch (const ProxmoxError&) {
+            // An endpoint that does not answer misleads no one.
+        }
+    }
+    co_return misled;
+}
+
+}  // namespace providers::proxmox

@@ -1,0 +1,104 @@
+// An endpoint that leads to another Proxmox cluster: nothing is concluded from its answers, and nothing is
+// changed there.
+#include "providers/errors.hpp"
+#include "test/component/proxmox/lab.hpp"
+
+namespace {
+
+using namespace test;
+
+const std::string kRight = proxmox_simulator::made_up_fingerprint("the right cluster");
+const std::string kOther = proxmox_simulator::made_up_fingerprint("another cluster");
+
+proxmox_simulator::World right_world() {
+    auto world = proxmox_simulator::default_world();
+    world.authority_fingerprint = kRight;
+    return world;
+}
+
+// The same simulator plays both clusters: the machines that the other one does not have are set aside.
+struct MovedLab : Lab {
+    MovedLab() : Lab(right_world()) {}
+
+    void move_away(const std::string& name = "other") {
+        auto& world = simulator.cluster().world;
+        world.authority_fingerprint = kOther;
+        world.cluster_name = name;
+        aside = std::exchange(world.machines, {});
+        wait(30s);
+    }
+    void move_back() {
+        auto& world = simulator.cluster().world;
+        world.authority_fingerprint = kRight;
+        world.cluster_name = "lab";
+        world.machines = std::move(aside);
+        wait(2min);
+    }
+    std::size_t changes() const {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(log, [](const auto& record) { return record.method != "GET"; }));
+    }
+
+    std::map<int, proxmox_simulator::Machine> aside;
+};
+
+TEST_CASE_METHOD(MovedLab, "The health check tells which cluster answers") {
+    const auto health = run(provider->check());
+    CHECK(health.reason.empty());
+    CHECK(health.cluster.name == "lab");
+    CHECK(health.cluster.id == kRight);
+}
+
+TEST_CASE_METHOD(MovedLab, "Machines that another cluster does not have are not gone, and are found again") {
+    auto spec = machine(1);
+    launch(spec);
+    run(provider->list());
+    move_away(GENERATE(std::string("other"), std::string("lab")));
+    CHECK_THROWS_AS(run(provider->list()), providers::OtherClusterError);
+    CHECK_THROWS_AS(run(provider->get(spec.identity, spec.record)), providers::OtherClusterError);
+    CHECK_THROWS_AS(remove(spec), providers::OtherClusterError);
+    CHECK_THROWS_AS(run(provider->offerings()), providers::OtherClusterError);
+    const auto health = run(provider->check());
+    CHECK(health.reason == "OtherCluster");
+    CHECK_FALSE(health.reachable);
+    CHECK(health.cluster.id == kOther);
+    CHECK_THAT(health.message, Catch::Contains(kOther) && Catch::Contains(kRight));
+    move_back();
+    CHECK(run(provider->list()).size() == 1);
+    CHECK(run(provider->get(spec.identity, spec.record)));
+    CHECK(std::holds_alternative<providers::Gone>(destroy(spec)));
+}
+
+TEST_CASE_METHOD(MovedLab, "Nothing is made on another cluster") {
+    auto spec = machine(1);
+    place(spec);
+    move_away();
+    const auto before = changes();
+    CHECK_THROWS_AS(ensure(spec), providers::OtherClusterError);
+    auto next = machine(2);
+    CHECK_THROWS_AS(ensure(next), providers::OtherClusterError);
+    CHECK(changes() == before);
+    move_back();
+    launch(spec);
+}
+
+TEST_CASE_METHOD(MovedLab, "A recorded cluster is defended from the first answer on, and its name is kept") {
+    config.backend_cluster = {"first-name", kRight};
+    restart();
+    auto spec = machine(1);
+    CHECK(launch(spec).provider_id.starts_with("proxmox://first-name/vms/"));
+    config.backend_cluster = {"first-name", kOther};
+    restart();
+    CHECK(run(provider->check()).reason == "OtherCluster");
+}
+
+TEST_CASE_METHOD(MovedLab, "A cluster that is renamed, or a host that becomes one, stays what it was") {
+    auto spec = machine(1);
+    launch(spec);
+    simulator.cluster().world.cluster_name = "renamed";
+    simulator.cluster().world.standalone = false;
+    CHECK(run(provider->check()).reason.empty());
+    CHECK(run(provider->get(spec.identity, spec.record)));
+}
+
+}  // namespace
