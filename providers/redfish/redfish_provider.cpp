@@ -101,6 +101,12 @@ asio::awaitable<std::optional<Machine>> RedfishProvider::get(MachineIdentity ide
     const auto station = co_await fleet_.station(*host);
     const auto visit = co_await station->bmc.visit();
     const auto system = co_await station->hardware.system();
+    const bool answers_as_other = base::same_uuid(host->system_uuid, identity.system_uuid) &&
+                                  !base::same_uuid(system.uuid, identity.system_uuid);
+    if (answers_as_other)
+        throw ProviderError("the BMC of host " + record.machine_id + " speaks for system UUID " +
+                            system.uuid + " instead of " + identity.system_uuid +
+                            ": whether the machine exists is not known");
     const bool is_it = system.power == PowerState::on && base::same_uuid(system.uuid, identity.system_uuid);
     if (!is_it) co_return std::nullopt;
     auto taken = co_await binding_.take(*host, identity);

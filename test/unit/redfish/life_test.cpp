@@ -289,6 +289,17 @@ TEST_CASE("a host whose object was restored from an older backup is the claim's 
     CHECK_FALSE(world.run(world.provider->get(claim.identity, claim.record)));
 }
 
+TEST_CASE("a BMC that answers as another machine does not prove that the claim's machine is gone") {
+    World world;
+    world.add("a");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    world.host("a").use.owner.reset();
+    claim.identity.system_uuid = "99999999-0000-4000-8000-000000000099";
+    world.host("a").system_uuid = claim.identity.system_uuid;
+    CHECK_THROWS_AS(world.run(world.provider->get(claim.identity, claim.record)), providers::ProviderError);
+}
+
 TEST_CASE("a host's drives are erased before it is anybody's again") {
     api::v1alpha1::RedfishSpec spec;
     spec.powerOff.wipe = api::v1alpha1::WipeMode::SecureErase;
