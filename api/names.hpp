@@ -28,7 +28,9 @@ inline constexpr std::string_view kDoNotDisrupt = "kubenodesmith.io/do-not-disru
 inline constexpr std::string_view kKarpenterDoNotDisrupt = "karpenter.sh/do-not-disrupt";
 inline constexpr std::string_view kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
 inline constexpr std::string_view kScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled";
-inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";               // on a Provider
+inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";  // on a Provider
+// On a Provider: the name or the identity of the Proxmox cluster that a person has moved it to.
+inline constexpr std::string_view kAcceptCluster = "kubenodesmith.io/accept-cluster";
 inline constexpr std::string_view kMachineGone = "kubenodesmith.io/machine-gone";  // on a claim
 inline constexpr std::string_view kBoughtFor = "kubenodesmith.io/bought-for";      // on a claim: UIDs of pods
 inline constexpr std::string_view kBoughtForKinds =
@@ -87,6 +89,8 @@ inline constexpr std::string_view kDrained = "Drained";
 inline constexpr std::string_view kVolumesDetached = "VolumesDetached";
 inline constexpr std::string_view kMachineDeleted = "MachineDeleted";
 inline constexpr std::string_view kAdopted = "Adopted";
+// Only while it is False: the provider does not find the machine, and that is not believed yet.
+inline constexpr std::string_view kMachineFound = "MachineFound";
 inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair tried it
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
@@ -99,6 +103,8 @@ inline constexpr std::string_view kReachable = "Reachable";  // and Host
 inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kOrphansFound = "OrphansFound";
 inline constexpr std::string_view kConfigurationValid = "ConfigurationValid";
+// Only while it is True: so many machines are gone at once that a person has to look.
+inline constexpr std::string_view kMachinesVanished = "MachinesVanished";
 // Only while they are False: what machines need that join so.
 inline constexpr std::string_view kBootImagesUsable = "BootImagesUsable";
 inline constexpr std::string_view kGuestAgentUsable = "GuestAgentUsable";
@@ -155,8 +161,9 @@ inline constexpr std::string_view kRetained = "Retained";                // Mach
 inline constexpr std::string_view kMarkMismatch = "MarkMismatch";        // MachineDeleted
 inline constexpr std::string_view kAttemptFailed = "AttemptFailed";      // MachineDeleted: removal is decided
 inline constexpr std::string_view kNothingLaunched =
-    "NothingLaunched";                                         // MachineDeleted: there never was one
-inline constexpr std::string_view kStatedGone = "StatedGone";  // MachineDeleted: the user says so
+    "NothingLaunched";                                           // MachineDeleted: there never was one
+inline constexpr std::string_view kStatedGone = "StatedGone";    // MachineDeleted: the user says so
+inline constexpr std::string_view kNodeIsReady = "NodeIsReady";  // MachineFound
 inline constexpr std::string_view kMachineVanished = "MachineVanished";  // MachineDeleted, Disrupted
 inline constexpr std::string_view kNodeDeleted = "NodeDeleted";  // Disrupted, Drained: by somebody else
 inline constexpr std::string_view kNotAdopted = "NotAdopted";    // Adopted, MachineDeleted
@@ -199,6 +206,8 @@ inline constexpr std::string_view kForbidden = "Forbidden";
 inline constexpr std::string_view kUnsupportedType = "UnsupportedType";
 inline constexpr std::string_view kOrphansFound = "OrphansFound";
 inline constexpr std::string_view kNoOrphans = "NoOrphans";
+inline constexpr std::string_view kOtherCluster = "OtherCluster";  // and of claims
+inline constexpr std::string_view kManyVanished = "ManyVanished";  // MachinesVanished, MachineFound
 inline constexpr std::string_view kTemplateResolved = "TemplateResolved";
 inline constexpr std::string_view kTemplateNotFound = "TemplateNotFound";
 inline constexpr std::string_view kTemplateAmbiguous = "TemplateAmbiguous";

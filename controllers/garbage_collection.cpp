@@ -49,6 +49,15 @@ bool is_being_launched(const providers::MachineRecord& record, const kube::Objec
     return false;
 }
 
+// As many as a person can read.
+std::vector<std::string> names_of(const std::vector<ClaimPointer>& claims) {
+    constexpr std::size_t kMostNamed = 50;
+    std::vector<std::string> names;
+    for (const auto& claim : claims)
+        if (names.size() < kMostNamed) names.push_back(claim->metadata.name);
+    return names;
+}
+
 std::vector<std::string> provider_labels() {
     return {"namespace", "provider"};
 }
@@ -90,7 +99,7 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     const bool busy = !findings.removable.empty() && grace_of(*object) > base::Duration::zero();
     findings.half_made = co_await leftovers(object, backend);
     co_await report(object, std::move(findings));
-    report_moves(machines);
+    report_found(object, machines);
     co_await report_vanished(object, backend, machines);
     co_await collect_nodes(object, backend, machines);
     co_return kube::Result{busy ? kWhileCollecting : kInterval};
@@ -273,14 +282,21 @@ asio::awaitable<bool> GarbageCollector::verified_gone(Backend backend, providers
     }
 }
 
-void GarbageCollector::report_moves(const std::vector<providers::Machine>& machines) {
+// A machine that is there again takes back what was reported of it.
+void GarbageCollector::report_found(const ProviderObject& object,
+                                    const std::vector<providers::Machine>& machines) {
+    const auto cluster = object->status.cluster ? object->status.cluster->id : std::string();
     for (const auto& machine : machines) {
         const auto claim =
             informers_.claims.store().get({machine.identity.claim_namespace, machine.identity.claim_name});
-        const bool has_moved = claim && belongs_to(machine, *claim) &&
-                               api::is_true(claim->status.conditions, conditions::kLaunched) &&
+        if (!claim || !belongs_to(machine, *claim)) continue;
+        const auto* last = machine_reports_.of(*claim);
+        const bool has_moved = api::is_true(claim->status.conditions, conditions::kLaunched) &&
                                claim->status.host != machine.record.host;
-        if (has_moved) machine_reports_.report(*claim, {false, machine.record.host, machine.zone});
+        const bool is_on_other_cluster = !cluster.empty() && claim->status.cluster != cluster;
+        const bool is_back = last && last->is_gone;
+        if (has_moved || is_on_other_cluster || is_back)
+            machine_reports_.report(*claim, {false, machine.record.host, machine.zone, "", cluster});
     }
 }
 
@@ -289,11 +305,49 @@ asio::awaitable<void> GarbageCollector::report_vanished(ProviderObject object, B
     auto claims = bereft(machines, api::key_of(*object), informers_);
     std::ranges::copy(keepers_of_nothing(machines, api::key_of(*object), informers_),
                       std::back_inserter(claims));
+    std::vector<ClaimPointer> vanished;
     for (const auto& claim : claims) {
         const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
         const bool is_gone = co_await verified_gone(backend, identity, claim::record_of(claim->status));
-        if (is_gone) machine_reports_.report(*claim, {true, "", ""});
+        if (is_gone) vanished.push_back(claim);
     }
+    const auto all = in_service(api::key_of(*object), informers_);
+    std::string how_many;
+    if (are_many(vanished.size(), all.size()))
+        how_many = std::to_string(vanished.size()) + " of " + base::counted(std::ssize(all), "machine") +
+                   " of the provider are gone at once";
+    co_await report_many(object, vanished, how_many);
+    const auto doubt =
+        how_many.empty() ? "" : "and " + how_many + ", which is not believed before a person has looked";
+    for (const auto& claim : vanished) machine_reports_.report(*claim, {true, "", "", doubt, ""});
+}
+
+asio::awaitable<void> GarbageCollector::report_many(ProviderObject object, std::vector<ClaimPointer> vanished,
+                                                    std::string how_many) {
+    const auto current = informers_.providers.store().get(api::key_of(*object));
+    if (!current) co_return;
+    auto after = *current;
+    if (how_many.empty()) {
+        api::remove_condition(after.status.conditions, conditions::kMachinesVanished);
+    } else {
+        const auto named = names_of(vanished);
+        const auto message =
+            how_many + ": " + base::joined(named) +
+            ". Nothing is concluded from that. Check that spec.proxmox leads to the right cluster and that "
+            "its "
+            "token sees these VMs. If they were really destroyed: kubectl annotate nodesmithclaim -n " +
+            object->metadata.namespace_ + " " + base::joined(named, " ") + " " +
+            std::string(api::annotations::kMachineGone) + "=true";
+        api::ConditionUpdate update;
+        update.type = conditions::kMachinesVanished;
+        update.status = ConditionStatus::True;
+        update.reason = reasons::kManyVanished;
+        update.message = message;
+        const bool is_news =
+            api::set_condition(after.status.conditions, update, api::Time(clock_.wall_now()));
+        if (is_news) events_.warning(*object, std::string(reasons::kManyVanished), message);
+    }
+    co_await write_status(client_, informers_.providers, *current, std::move(after));
 }
 
 asio::awaitable<void> GarbageCollector::collect_nodes(ProviderObject object, Backend backend,

@@ -50,10 +50,14 @@ private:
     std::string described_removal(const ProviderObject& object, const providers::Machine& machine) const;
     asio::awaitable<bool> verified_gone(Backend backend, providers::MachineIdentity identity,
                                         providers::MachineRecord record);
-    void report_moves(const std::vector<providers::Machine>& machines);
+    // Of claims whose machine is elsewhere than they know, or was missed before.
+    void report_found(const ProviderObject& object, const std::vector<providers::Machine>& machines);
     // Of claims whose machine ran, or is kept for a look, and that the provider does not list.
     asio::awaitable<void> report_vanished(ProviderObject object, Backend backend,
                                           std::vector<providers::Machine> machines);
+    // Asks a person about machines that vanished together; `how_many` is empty if there is no question.
+    asio::awaitable<void> report_many(ProviderObject object, std::vector<ClaimPointer> vanished,
+                                      std::string how_many);
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,
                                         std::vector<providers::Machine> machines);
     // What died on its way to become a machine and is no matter of a claim that is still being launched.

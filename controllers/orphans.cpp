@@ -113,18 +113,31 @@ std::vector<ClaimPointer> keepers_of_nothing(const std::vector<Machine>& machine
     return result;
 }
 
-std::vector<ClaimPointer> bereft(const std::vector<Machine>& machines, const kube::ObjectKey& provider,
-                                 const Informers& informers) {
+std::vector<ClaimPointer> in_service(const kube::ObjectKey& provider, const Informers& informers) {
     std::vector<ClaimPointer> result;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         const auto& status = claim->status;
         const bool lives = !claim->metadata.deletionTimestamp &&
                            api::is_true(status.conditions, conditions::kLaunched) &&
                            !api::find_condition(status.conditions, conditions::kMachineDeleted);
-        if (!lives || key.namespace_ != provider.namespace_ || status.providerRef != provider.name) continue;
-        if (!is_listed(machines, *claim) && !status.systemUUID.empty()) result.push_back(claim);
+        if (lives && key.namespace_ == provider.namespace_ && status.providerRef == provider.name)
+            result.push_back(claim);
     }
     return result;
+}
+
+bool are_many(std::size_t vanished, std::size_t in_service) {
+    constexpr std::size_t kBelievedOneIn = 10;
+    return vanished > 1 && vanished * kBelievedOneIn > in_service;
+}
+
+std::vector<ClaimPointer> bereft(const std::vector<Machine>& machines, const kube::ObjectKey& provider,
+                                 const Informers& informers) {
+    auto claims = in_service(provider, informers);
+    std::erase_if(claims, [&machines](const ClaimPointer& claim) {
+        return is_listed(machines, *claim) || claim->status.systemUUID.empty();
+    });
+    return claims;
 }
 
 std::vector<NodePointer> ghosts(const std::vector<Machine>& machines,

@@ -31,6 +31,14 @@ bool may_serve(const api::Node& node, const providers::Machine& machine);
 // A Node in the store may serve on the machine.
 bool is_in_use(const providers::Machine& machine, const Informers& informers);
 
+// Claims of the provider whose machine runs, as far as the claims know.
+std::vector<ClaimPointer> in_service(const kube::ObjectKey& provider, const Informers& informers);
+
+// More machines than vanish one by one: what explains it is rather a view that is wrong (a cluster restored
+// from a backup, rights that were taken away) than that somebody destroyed them all. One machine is always
+// believed, so that small clusters mend themselves; of more than ten, a tenth is.
+bool are_many(std::size_t vanished, std::size_t in_service);
+
 // Claims of the provider whose machine ran and is not among `machines` any more.
 std::vector<ClaimPointer> bereft(const std::vector<providers::Machine>& machines,
                                  const kube::ObjectKey& provider, const Informers& informers);

@@ -26,10 +26,27 @@ auto machine_of(const NodeSmithClaim& claim) {
     return std::tie(claim.status.host, claim.status.machineID, claim.status.waitsForRoomSince);
 }
 
-// What keeps one claim from its machine may keep all.
+// What keeps one claim from its machine may keep all, and another cluster concerns all.
 bool finds_provider_unready(const NodeSmithClaim& claim) {
-    const auto* launched = api::find_condition(claim.status.conditions, conditions::kLaunched);
-    return launched && launched->reason == reasons::kProviderNotReady;
+    const auto& all = claim.status.conditions;
+    const auto* launched = api::find_condition(all, conditions::kLaunched);
+    const auto* deleted = api::find_condition(all, conditions::kMachineDeleted);
+    const bool is_elsewhere = (launched && launched->reason == reasons::kOtherCluster) ||
+                              (deleted && deleted->reason == reasons::kOtherCluster);
+    return is_elsewhere || (launched && launched->reason == reasons::kProviderNotReady);
+}
+
+// Nothing is left to be accepted.
+bool names_recorded_cluster(const NodeSmithProvider& provider) {
+    const auto* accepted = api::find(provider.metadata.annotations, api::annotations::kAcceptCluster);
+    const auto& recorded = provider.status.cluster;
+    return accepted && recorded && !accepted->empty() &&
+           (*accepted == recorded->id || *accepted == recorded->name);
+}
+
+auto acceptance_of(const NodeSmithProvider& provider) {
+    const auto* accepted = api::find(provider.metadata.annotations, api::annotations::kAcceptCluster);
+    return accepted ? *accepted : std::string();
 }
 
 bool is_launched(const NodeSmithClaim& claim) {
@@ -52,7 +69,9 @@ ProviderReconciler::ProviderReconciler(const Context& context, ProviderInstances
 
 void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
     // Our own writes of status must not make us look again.
-    kube::watch(informers_.providers).changed(kube::kGeneration, kube::kUid, kube::kDeletion).enqueue(queue);
+    kube::watch(informers_.providers)
+        .changed(kube::kGeneration, kube::kUid, kube::kDeletion, acceptance_of)
+        .enqueue(queue);
 
     const auto provider_of = [](const NodeSmithClaim& claim) {
         return kube::ObjectKey(claim.metadata.namespace_, claim.status.providerRef);
@@ -110,6 +129,11 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
     result.requeue_after = good ? kHealthyInterval : kFailureBackoff.after(failures_[key]);
     if (look_again_after > base::Duration::zero())
         result.requeue_after = std::min(*result.requeue_after, look_again_after);
+    const auto recorded = informers_.providers.store().get(key);
+    if (recorded && names_recorded_cluster(*recorded)) {
+        co_await drop_acceptance(recorded);
+        result.requeue_after = base::Duration::zero();  // the backend is made anew for that cluster
+    }
     const auto written = informers_.providers.store().get(key);
     if (written && leaving) result = co_await finalize(written, *std::move(leaving));
     co_return result;
@@ -148,6 +172,19 @@ asio::awaitable<void> ProviderReconciler::write(Pointer before, ProviderExaminat
         now_ready.status == ConditionStatus::True || now_ready.reason == reasons::kImagePreparing;
     const auto type = is_well ? kube::EventType::normal : kube::EventType::warning;
     events_.event(kube::target_of(*before), type, now_ready.reason, now_ready.message);
+}
+
+asio::awaitable<void> ProviderReconciler::drop_acceptance(Pointer provider) {
+    const auto& cluster = *provider->status.cluster;
+    events_.normal(*provider, "ClusterRecorded",
+                   "the provider's machines are on " + providers::describe({cluster.name, cluster.id}) +
+                       ", as the annotation " + std::string(api::annotations::kAcceptCluster) + " says");
+    auto after = *provider;
+    after.metadata.annotations->erase(std::string(api::annotations::kAcceptCluster));
+    auto patch = kube::difference(*provider, after, kube::Lock::resource_version);
+    if (!patch) co_return;
+    auto written = co_await client_.patch<NodeSmithProvider>(api::key_of(*provider), *std::move(patch));
+    informers_.providers.observe(std::move(written));
 }
 
 asio::awaitable<ProviderReconciler::Leaving> ProviderReconciler::leave(Pointer provider) {

@@ -37,6 +37,9 @@ struct ConfigurationFault {
 };
 ConfigurationFault configuration_fault(const ProviderExamination& examination);
 
+// A person has confirmed by an annotation that the provider moves to this cluster.
+bool accepts_cluster(const NodeSmithProvider& provider, const providers::BackendCluster& cluster);
+
 // Pure: the status after an examination, hosts by name.
 api::v1alpha1::ProviderStatus next_status(const NodeSmithProvider& provider,
                                           const ProviderExamination& examination, api::Time now);
@@ -52,6 +55,8 @@ private:
 
     asio::awaitable<ProviderExamination> examine(kube::ObjectKey key);
     asio::awaitable<void> write(Pointer before, ProviderExamination examination);
+    // An acceptance serves once: later moves are confirmed anew.
+    asio::awaitable<void> drop_acceptance(Pointer provider);
     struct Leaving {
         std::int64_t claims = 0;  // that have a machine of it
         std::string left;         // see dismantle(), without claims

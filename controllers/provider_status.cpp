@@ -10,6 +10,7 @@
 
 namespace controllers {
 
+using api::v1alpha1::ProviderCluster;
 using api::v1alpha1::ProviderHost;
 using api::v1alpha1::ProviderStatus;
 using api::v1alpha1::ProviderTemplate;
@@ -156,7 +157,43 @@ void note_templates(ProviderStatus& status, const std::map<std::string, std::str
     std::ranges::sort(status.templates, [](const auto& a, const auto& b) { return a.host < b.host; });
 }
 
+// A name that becomes visible later is added: providerIDs of machines that exist hold no other one.
+void note_cluster(ProviderStatus& status, const NodeSmithProvider& provider,
+                  const providers::Health& health) {
+    const auto& seen = health.cluster;
+    if (seen.id.empty()) return;
+    // One that is refused may be known although none was recorded: the backend remembers the first answer.
+    const bool is_first = !status.cluster && health.reason != reasons::kOtherCluster;
+    if (is_first || accepts_cluster(provider, seen)) {
+        status.cluster = ProviderCluster{seen.name, seen.id};
+    } else if (status.cluster && status.cluster->id == seen.id && status.cluster->name.empty()) {
+        status.cluster->name = seen.name;
+    }
+}
+
+// Tells the person who has to decide what to write.
+std::string with_remedy(const NodeSmithProvider& provider, const providers::Health& health) {
+    if (health.reason != reasons::kOtherCluster) return health.message;
+    const auto& name = provider.metadata.name;
+    return health.message +
+           "; nothing is concluded about these machines, created or removed. Correct spec.proxmox "
+           "and the Secret, or, if the provider really moves to that cluster: kubectl annotate "
+           "nodesmithprovider " +
+           name + " -n " + provider.metadata.namespace_ + " " +
+           std::string(api::annotations::kAcceptCluster) + "=" + health.cluster.id;
+}
+
 }  // namespace
+
+bool accepts_cluster(const NodeSmithProvider& provider, const providers::BackendCluster& cluster) {
+    const auto* accepted = api::find(provider.metadata.annotations, api::annotations::kAcceptCluster);
+    if (!accepted || cluster.id.empty()) return false;
+    const auto& recorded = provider.status.cluster;
+    // A name that both bear does not say which one is meant.
+    const bool is_named =
+        !cluster.name.empty() && *accepted == cluster.name && (!recorded || recorded->name != cluster.name);
+    return *accepted == cluster.id || is_named;
+}
 
 ConfigurationFault configuration_fault(const ProviderExamination& examination) {
     if (!examination.good()) return {};
@@ -169,8 +206,10 @@ ConfigurationFault configuration_fault(const ProviderExamination& examination) {
     return {std::move(of_hosts), everywhere};
 }
 
-ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExamination& examination,
+ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExamination& found,
                            api::Time now) {
+    auto examination = found;
+    examination.health.message = with_remedy(provider, examination.health);
     auto status = provider.status;
     status.observedGeneration = provider.metadata.generation;
     std::vector<Update> updates{ready(provider, examination), credentials_resolved(examination),
@@ -194,6 +233,7 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
             api::remove_condition(status.conditions, type);
         }
     }
+    note_cluster(status, provider, examination.health);
     for (auto& next : updates) {
         next.observedGeneration = provider.metadata.generation;
         api::set_condition(status.conditions, next, now);

@@ -14,7 +14,7 @@ BOOST_DESCRIBE_STRUCT(ClaimBoot, (), (delivery, apiServer, startedTime, fetchedT
 BOOST_DESCRIBE_STRUCT(ClaimInterface, (), (name, macAddress))
 BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
                       (observedGeneration, conditions, phase, size, providerRef, host, zone, machineID,
-                       systemUUID, providerID, taskRef, launchAttempts, nextRetryTime, lastFailure,
+                       systemUUID, providerID, cluster, taskRef, launchAttempts, nextRetryTime, lastFailure,
                        waitsForRoomSince, addresses, networkInterfaces, boot, keptSince, bootstrapTokenID,
                        bootstrapKeySHA256, templateHash, templateRevision, nodeName, capacity, allocatable,
                        emptySince, unneededSince, lastPodEventTime))

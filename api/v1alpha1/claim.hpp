@@ -61,6 +61,7 @@ struct ClaimStatus {
     std::string machineID;  // at the provider: a VMID, a host's name
     std::string systemUUID;
     std::string providerID;
+    std::string cluster;  // identity of the provider's cluster that the machine is on; empty: not recorded
     std::string taskRef;  // a task under way at the provider
     std::int32_t launchAttempts = 0;
     std::optional<Time> nextRetryTime;

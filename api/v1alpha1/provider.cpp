@@ -58,8 +58,9 @@ BOOST_DESCRIBE_STRUCT(ProviderHost, (),
                       (name, online, evacuating, cpuCores, memoryMiB, freeCPUCores, freeMemoryMiB,
                        largestMachine, machines, machineIDs, message))
 BOOST_DESCRIBE_STRUCT(ProviderTemplate, (), (host, revision))
+BOOST_DESCRIBE_STRUCT(ProviderCluster, (), (name, id))
 BOOST_DESCRIBE_STRUCT(ProviderStatus, (),
-                      (observedGeneration, conditions, endpoint, version, machines, hosts, templates,
+                      (observedGeneration, conditions, endpoint, version, machines, hosts, templates, cluster,
                        bootDiskGiB))
 BOOST_DESCRIBE_STRUCT(NodeSmithProvider, (), (metadata, spec, status))
 

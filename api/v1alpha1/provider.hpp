@@ -40,6 +40,13 @@ struct ProviderTemplate {
     bool operator==(const ProviderTemplate&) const = default;
 };
 
+// The cluster that the provider's machines are on.
+struct ProviderCluster {
+    std::string name;  // as in providerIDs; empty: it was never visible
+    std::string id;    // tells clusters of the same name apart
+    bool operator==(const ProviderCluster&) const = default;
+};
+
 struct ProviderStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -48,6 +55,7 @@ struct ProviderStatus {
     std::int64_t machines = 0;
     std::vector<ProviderHost> hosts;
     std::vector<ProviderTemplate> templates;
+    std::optional<ProviderCluster> cluster;
     std::int64_t bootDiskGiB = 0;  // of the machines that are made; 0: not known
     bool operator==(const ProviderStatus&) const = default;
 };

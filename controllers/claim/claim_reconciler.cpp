@@ -54,6 +54,10 @@ asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
         co_return co_await pass(key);
     } catch (const providers::FencedError&) {
         throw;  // this process leads no more: nothing may be written
+    } catch (const providers::OtherClusterError& error) {
+        message = error.what();
+        reason = reasons::kOtherCluster;
+        failure = std::current_exception();
     } catch (const providers::ProviderError& error) {
         message = error.what();
         failure = std::current_exception();

@@ -68,6 +68,8 @@ PoolView PoolObserver::observe(const PoolView::Pool& pool) {
         view.budgets.push_back(budget);
     const auto provider = informers_.providers.store().get({key.namespace_, view.pool->spec.providerRef});
     const auto template_hash = provider ? hashes_.of(*view.pool, provider.get()) : std::string();
+    view.provider = provider;
+    view.facts.provider = provider.get();
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, key.str())) {
         count(view, *claim);
         const auto node = claim::noted_node(informers_, *claim);

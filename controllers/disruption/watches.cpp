@@ -14,6 +14,12 @@ auto essence(const api::Node& node) {
     return std::tie(node.spec, node.metadata.labels, node.metadata.annotations);
 }
 
+// Nothing is disrupted while the provider answers for another cluster.
+std::string readiness(const NodeSmithProvider& provider) {
+    const auto* ready = api::find_condition(provider.status.conditions, conditions::kReady);
+    return ready ? ready->reason : std::string();
+}
+
 auto offers(const NodeSmithProvider& provider) {
     return std::tie(provider.status.hosts, provider.status.templates);
 }
@@ -68,7 +74,7 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.pools).gone().call([this](const NodeSmithPool& pool) {
         refusals_.end_pause(api::key_of(pool));
     });
-    kube::watch(informers_.providers).changed(offers).enqueue(queue, all);
+    kube::watch(informers_.providers).changed(offers, readiness).enqueue(queue, all);
     kube::watch(informers_.hosts)
         .flipped([](const NodeSmithHost& host) { return host.spec.maintenance; })
         .enqueue(queue, all);

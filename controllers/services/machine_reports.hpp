@@ -14,9 +14,11 @@ namespace controllers {
 class MachineReports {
 public:
     struct Report {
-        bool is_gone = false;  // its provider verified that it does not exist
-        std::string host;      // where it is now; empty: where the claim says
-        std::string zone;      // of that host; empty: unknown
+        bool is_gone = false;   // its provider verified that it does not exist
+        std::string host;       // where it is now; empty: where the claim says
+        std::string zone;       // of that host; empty: unknown
+        std::string doubt{};    // why is_gone alone proves nothing; empty: nothing speaks against it
+        std::string cluster{};  // identity of the provider's cluster that it was found on; empty: as claimed
     };
 
     // Of the claim's present machine; null: nothing. Valid until the next call that is not const.

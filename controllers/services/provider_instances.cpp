@@ -11,6 +11,11 @@ ProviderUnavailable unavailable(std::string_view reason, std::string message) {
     return {std::string(reason), std::move(message)};
 }
 
+providers::BackendCluster recorded_cluster(const NodeSmithProvider& provider) {
+    const auto& recorded = provider.status.cluster;
+    return recorded ? providers::BackendCluster{recorded->name, recorded->id} : providers::BackendCluster();
+}
+
 }  // namespace
 
 ProviderInstances::ProviderInstances(Informers& informers, kube::Client& client,
@@ -21,7 +26,8 @@ asio::awaitable<ProviderLookup> ProviderInstances::get(kube::ObjectKey key) {
     const auto object = informers_.providers.store().get(key);
     const auto entry = entries_.find(key);
     if (object && entry != entries_.end() && entry->second.uid == object->metadata.uid &&
-        entry->second.generation == object->metadata.generation.value_or(0)) {
+        entry->second.generation == object->metadata.generation.value_or(0) &&
+        entry->second.cluster == recorded_cluster(*object)) {
         co_return entry->second.provider;
     }
     co_return co_await build(key);
@@ -70,13 +76,14 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
     auto& entry = entries_[key];
     const auto generation = object->metadata.generation.value_or(0);
     const bool same = entry.provider && entry.uid == object->metadata.uid && entry.generation == generation &&
-                      entry.credentials == credentials.data;
+                      entry.credentials == credentials.data && entry.cluster == recorded_cluster(*object);
     if (!same) {
         providers::ProviderConfig config;
         config.namespace_ = key.namespace_;
         config.name = key.name;
         config.uid = object->metadata.uid;
         config.cluster_id = cluster_id();
+        config.backend_cluster = recorded_cluster(*object);
         config.spec = object->spec;
         config.credentials = credentials.data;
         config.credentials_version = credentials.version;
@@ -89,6 +96,7 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
             entries_.erase(key);
             co_return unavailable(reasons::kProviderInitializationFailed, error.what());
         }
+        entry.cluster = recorded_cluster(*object);
         entry.uid = object->metadata.uid;
         entry.generation = generation;
         entry.credentials = std::move(credentials.data);

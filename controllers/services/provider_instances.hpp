@@ -1,5 +1,6 @@
 // The backend object of each NodeSmithProvider: made on first use from its spec and its Secret, made
-// anew when either has changed. A reconciler keeps the shared_ptr while it works.
+// anew when either has changed, or the cluster that its machines are on was recorded. A reconciler keeps the
+// shared_ptr while it works.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -46,6 +47,7 @@ private:
         std::string uid;
         std::int64_t generation = 0;
         std::map<std::string, std::string> credentials;
+        providers::BackendCluster cluster;  // as it was recorded when the backend was made
         std::shared_ptr<providers::Provider> provider;
     };
     asio::awaitable<ProviderLookup> build(kube::ObjectKey key);

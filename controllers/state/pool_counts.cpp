@@ -32,7 +32,7 @@ bool removal_hangs(const NodeSmithClaim& claim) {
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
     if (!deleted || deleted->status != ConditionStatus::False) return false;
     return deleted->reason != reasons::kAttemptFailed && deleted->reason != reasons::kDeleting &&
-           deleted->reason != reasons::kProviderError;
+           deleted->reason != reasons::kProviderError && deleted->reason != reasons::kOtherCluster;
 }
 
 bool is_coming(const NodeSmithClaim& claim) {

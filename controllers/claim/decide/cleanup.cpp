@@ -1,6 +1,7 @@
 // Taking a machine away: drained, detached, destroyed and verified gone, and only then forgotten.
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/claim/decide/vanished.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/pool_counts.hpp"
@@ -149,6 +150,12 @@ Decision decide_cleanup(const Situation& s, const Decision& done) {
     auto service = leave_service(s);
     if (service && service->step != Step::remove_machine) return *service;
     if (!status.machineID.empty() && !removal_ended(status)) {
+        if (is_elsewhere(s) && !stated_gone(s)) {
+            Decision wait{Step::nothing, status, std::nullopt};
+            set(wait.status, conditions::kMachineDeleted, ConditionStatus::False, reasons::kOtherCluster,
+                elsewhere_text(s), s.now);
+            return wait;
+        }
         Decision decision = service.value_or(Decision{Step::remove_machine, status, std::nullopt});
         if (shall_keep(s)) decision.step = Step::stop_machine;
         intend_removal(decision.status, s);

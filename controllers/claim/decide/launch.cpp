@@ -1,5 +1,6 @@
 // From an admitted claim to a running machine.
 #include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/claim/decide/vanished.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/limits.hpp"
 #include "controllers/state/template_hash.hpp"
@@ -56,6 +57,7 @@ void follow(ClaimStatus& status, const Situation& s, const providers::Machine& m
     status.host = machine.record.host;
     status.machineID = machine.record.machine_id;
     status.taskRef = machine.record.task;
+    if (s.provider && s.provider->status.cluster) status.cluster = s.provider->status.cluster->id;
     // Hardware brings its own identity; it is the claim's once the host is.
     status.waitsForRoomSince.reset();
     const bool has_own_uuid = machine.is_bare_metal && machine.state != providers::MachineState::placed;
@@ -141,6 +143,9 @@ Decision decide_launch(const Situation& s) {
                            is_full ? std::optional(later(s.now, kLimitRetry)) : std::nullopt);
         }
         if (!limits::is_admitted(s.claim)) return {Step::admit, status, std::nullopt};
+    } else if (is_elsewhere(s)) {
+        return {Step::nothing, after_failed_launch(s, reasons::kOtherCluster, elsewhere_text(s)),
+                std::nullopt};
     }
     if (!status.systemUUID.empty()) return {Step::launch, status, std::nullopt};
     if (status.nextRetryTime && *status.nextRetryTime > s.now) {

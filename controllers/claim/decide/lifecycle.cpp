@@ -1,6 +1,7 @@
 #include "controllers/claim/decide/lifecycle.hpp"
 
 #include "controllers/claim/decide/keeping.hpp"
+#include "controllers/claim/decide/vanished.hpp"
 #include "controllers/state/template_hash.hpp"
 
 namespace controllers::claim {
@@ -28,39 +29,21 @@ Decision decide_failed(const Situation& s) {
     return decide_cleanup(s, rest);
 }
 
-// Somebody migrated the machine: the status, and then the Node's labels, follow.
+// Somebody migrated the machine: the status, and then the Node's labels, follow. Or it was found on a cluster
+// that a person has declared to be the provider's.
 bool has_moved(const Situation& s) {
-    return !s.machine.host.empty() && s.machine.host != s.claim.status.host &&
-           is_true(s.claim, conditions::kLaunched) && !is_true(s.claim, conditions::kMachineDeleted);
+    if (is_true(s.claim, conditions::kMachineDeleted)) return false;
+    const auto& status = s.claim.status;
+    const bool is_on_other_host = !s.machine.host.empty() && s.machine.host != status.host;
+    const bool is_on_other_cluster = !s.machine.cluster.empty() && s.machine.cluster != status.cluster;
+    return (is_on_other_host && is_true(s.claim, conditions::kLaunched)) || is_on_other_cluster;
 }
 
 Decision decide_moved(const Situation& s) {
     Decision decision{Step::nothing, s.claim.status, std::nullopt};
-    decision.status.host = s.machine.host;
+    if (!s.machine.host.empty()) decision.status.host = s.machine.host;
+    if (!s.machine.cluster.empty()) decision.status.cluster = s.machine.cluster;
     if (!s.machine.zone.empty()) decision.status.zone = s.machine.zone;
-    return decision;
-}
-
-// Somebody removed a machine that ran, or was kept for a look.
-bool has_vanished(const Situation& s) {
-    const bool ran = is_true(s.claim, conditions::kLaunched) &&
-                     !api::find_condition(s.claim.status.conditions, conditions::kMachineDeleted);
-    return s.machine.is_gone && (ran || is_kept(s.claim));
-}
-
-Decision decide_vanished(const Situation& s) {
-    Decision decision{Step::nothing, s.claim.status, std::nullopt};
-    auto& status = decision.status;
-    const auto machine = "machine " + status.machineID + " on host " + status.host;
-    if (status.keptSince) {
-        status.keptSince.reset();
-        set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineVanished,
-            machine + ", which was kept for a look, does not exist any more", s.now);
-        return decision;
-    }
-    const auto what = machine + " does not exist any more: the claim is replaced";
-    set(status, conditions::kMachineDeleted, ConditionStatus::True, reasons::kMachineVanished, what, s.now);
-    set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kMachineVanished, what, s.now);
     return decision;
 }
 
@@ -111,6 +94,7 @@ Decision decide_stage(const Situation& s) {
 Decision decide(const Situation& s) {
     auto decision = decide_stage(s);
     note_use(decision.status, s);
+    note_doubt(decision.status, s);
     renew_hash(decision.status, s);
     return decision;
 }

@@ -30,6 +30,7 @@ struct PoolView {
 
     Pool pool;
     ControlPlane manager;  // null: not managed
+    ProviderPointer provider;
     std::vector<Member> members;
     PoolUse use;
     BudgetPointers budgets;  // PodDisruptionBudgets of all namespaces

@@ -109,6 +109,12 @@ MaybeBlocker too_many_unhealthy(const PoolFacts& facts) {
                                            "(disruption.repair.maxUnhealthyPercent)");
 }
 
+bool answers_for_other_cluster(const NodeSmithProvider* provider) {
+    const auto* ready =
+        provider ? api::find_condition(provider->status.conditions, conditions::kReady) : nullptr;
+    return ready && ready->reason == reasons::kOtherCluster;
+}
+
 }  // namespace
 
 MaybeBlocker standing_blocker(const PoolFacts& facts) {
@@ -118,6 +124,9 @@ MaybeBlocker standing_blocker(const PoolFacts& facts) {
     const auto& manager = facts.manager->metadata.name;
     if (facts.manager->spec.mode == Mode::Paused)
         return blocker("Paused", "control plane " + manager + " is paused");
+    if (answers_for_other_cluster(facts.provider))
+        return blocker(reasons::kOtherCluster, "the endpoint of provider " + facts.provider->metadata.name +
+                                                   " belongs to another cluster than the nodes' machines");
     if (is_unhealthy(*facts.manager, facts.manager_counts))
         return blocker(reasons::kTooManyUnready, "too many nodes are not Ready");
     return std::nullopt;

@@ -39,6 +39,7 @@ struct PoolFacts {
     std::int64_t not_ready = 0;             // of the nodes that stay
     std::int64_t removals_last_hour = 0;    // of the manager
     std::optional<api::Time> last_failure;  // when a removal in this pool was last given up for failure
+    const NodeSmithProvider* provider = nullptr;  // null: there is none
 };
 
 }  // namespace controllers::disruption

@@ -224,6 +224,7 @@ TEST_CASE("an adopted machine is removed like any other") {
 TEST_CASE("a claim whose machine is reported gone says so, also in Ready, and does not drain its Node") {
     Scene scene;
     scene.in_service();
+    scene.node = objects::node("c", false);
     scene.machine.is_gone = true;
     const auto decision = scene.decide();
     CHECK(decision.step == Step::nothing);
