@@ -152,6 +152,12 @@ MUTATIONS = [
              Edit("add_claim", r"!node && ()!can_be_waited_for", "disruption::is_staying(claim) && ")),
     Mutation("keep templates of old images", "storage fills with templates that nobody needs", "providers",
              Edit("unwanted_templates", r"for \(const auto& guest : (state\.guests)\)", "std::vector<Guest>{}")),
+    Mutation("trust whatever cluster answers", "machines are given up that run on, and made where nobody asked",
+             "providers", Edit("ask_for_proof", r"if \((id != cluster_\.id)\)", "false")),
+    Mutation("believe a list rather than a Ready Node", "pods die whose machine runs", "controllers",
+             Edit("doubt_of", r"if \((s\.node && is_ready\(\*s\.node\))\)", "false")),
+    Mutation("believe that many machines vanish at once", "a wrong view costs a fleet", "controllers",
+             Edit("are_many", r"return vanished > (1)", "1'000'000")),
     Mutation("nominate more pods than a Node holds", "pods keep its room from each other", "controllers",
              Edit("holds", r"if \((!promise\.has_room \|\| )", "")),
 ]

@@ -42,6 +42,27 @@ private:
     std::unique_ptr<base::HttpTransport> transport_;
 };
 
+// Looks up where the name leads at each request: connections do not outlive a change of the DNS for long.
+class HostApis::NamedTransport final : public base::HttpTransport {
+public:
+    NamedTransport(HostApis& apis, std::string host) : apis_(apis), host_(std::move(host)) {}
+
+    boost::asio::awaitable<base::HttpResponse> send(base::HttpRequest request) override {
+        auto& simulator = apis_.other_ ? *apis_.other_ : apis_.proxmox_;
+        proxmox_simulator::SimulatorTransport transport(simulator, apis_.other_ ? std::string() : host_);
+        co_return co_await transport.send(std::move(request));
+    }
+
+    boost::asio::awaitable<std::unique_ptr<base::HttpStream>> open(base::HttpRequest) override {
+        throw base::TransportError("the Proxmox simulator has no streams", false);
+        co_return nullptr;
+    }
+
+private:
+    HostApis& apis_;
+    std::string host_;
+};
+
 HostApis::HostApis(proxmox_simulator::Simulator& proxmox, bool are_reachable)
     : proxmox_(proxmox), are_reachable_(are_reachable) {
     for (const auto& host : proxmox.cluster().world.hosts)
@@ -51,8 +72,7 @@ HostApis::HostApis(proxmox_simulator::Simulator& proxmox, bool are_reachable)
 std::unique_ptr<base::HttpTransport> HostApis::connect(const base::HttpClientOptions& options) {
     const auto name = host_of(options.url);
     for (const auto& host : proxmox_.cluster().world.hosts) {
-        if (host.name == name)
-            return std::make_unique<proxmox_simulator::SimulatorTransport>(proxmox_, host.name);
+        if (host.name == name) return std::make_unique<NamedTransport>(*this, host.name);
         if (host.ip == name) return connect_to_host(host.name, options);
     }
     throw std::logic_error("connects to " + options.url + ", where nobody is");

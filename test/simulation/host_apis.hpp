@@ -21,6 +21,11 @@ public:
     // std::logic_error. A certificate that is not the one shown ends a request before it is sent.
     std::unique_ptr<base::HttpTransport> connect(const base::HttpClientOptions& options);
 
+    // From now on the endpoint's name leads to another cluster; null: to the right one again. It must outlive
+    // that.
+    void lead_to(proxmox_simulator::Simulator* other) { other_ = other; }
+    bool leads_elsewhere() const { return other_ != nullptr; }
+
     // The cluster tells of the new certificate at once; the host's daemon shows it when it is restarted, as
     // `pvenode cert set` without --restart leaves it.
     void renew_certificate(const std::string& host);
@@ -28,6 +33,7 @@ public:
 
 private:
     class PinnedTransport;
+    class NamedTransport;
 
     struct Certificates {
         std::string shown;
@@ -39,6 +45,7 @@ private:
 
     proxmox_simulator::Simulator& proxmox_;
     bool are_reachable_;
+    proxmox_simulator::Simulator* other_ = nullptr;
     std::map<std::string, Certificates> certificates_;  // by host
 };
 

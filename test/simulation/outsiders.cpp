@@ -1,11 +1,16 @@
 #include "test/simulation/outsiders.hpp"
 
+#include "test/simulation/endpoint_mover.hpp"
+#include "test/simulation/fleet_destroyer.hpp"
+
 namespace simulation {
 
 std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& operators) {
-    static_cast<void>(world);
     static_cast<void>(operators);
-    return {};
+    std::vector<std::unique_ptr<Outsider>> all;
+    all.push_back(make_endpoint_mover(world));
+    all.push_back(make_fleet_destroyer(world));
+    return all;
 }
 
 }  // namespace simulation

@@ -156,6 +156,7 @@ void World::shut_down() {
     auto end = [this]() -> asio::awaitable<void> {
         co_await network.shut_down();
         co_await proxmox.shut_down();
+        if (other_proxmox) co_await other_proxmox->shut_down();
     };
     asio::co_spawn(context, end(), [&done](const std::exception_ptr& failure) {
         if (failure) std::rethrow_exception(failure);

@@ -71,6 +71,8 @@ public:
     Guests guests;
     std::unique_ptr<base::Random> proxmox_random;
     proxmox::Simulator proxmox;
+    std::unique_ptr<base::Random> other_proxmox_random;
+    std::unique_ptr<proxmox::Simulator> other_proxmox;  // another cluster; null: the seed has none
     HostApis host_apis;
     ProxmoxFaults proxmox_faults;
     Administrators administrators;

@@ -1,0 +1,104 @@
+// What the provider's word is worth: nothing while its endpoint leads to another Proxmox cluster, less than
+// that of a kubelet that reports, and less when many machines are gone at once. That no claim goes before its
+// machine and no Node before it, other invariants see.
+#include <deque>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+class OtherClusterUntouched final : public Invariant {
+public:
+    explicit OtherClusterUntouched(const Stage& stage) : Invariant(stage) {}
+
+    void each_second() override {
+        if (!world_.host_apis.leads_elsewhere()) {
+            since_.reset();
+            return;
+        }
+        if (!since_) since_ = world_.now();
+        if (is_watched_ || !world_.other_proxmox) return;
+        is_watched_ = true;
+        world_.other_proxmox->observe([this](const proxmox::RequestRecord& record) { check(record); });
+    }
+
+private:
+    // A change that left for the right cluster a moment before arrives at the other one.
+    bool may_have_been_under_way() const {
+        return !since_ || world_.now() - *since_ <= longest_way_to_provider(world_.faults);
+    }
+
+    void check(const proxmox::RequestRecord& record) {
+        const bool changes = record.method != "GET" && record.path != "/access/ticket";
+        if (!changes || record.status != 200 || may_have_been_under_way()) return;
+        stage_.violate("another cluster is left alone", record.method + " " + record.path +
+                                                            " was done there, though the provider's machines "
+                                                            "are on the one that it was before");
+    }
+
+    std::optional<base::TimePoint> since_;
+    bool is_watched_ = false;
+};
+
+class ProviderIsNotBelievedAlone final : public Invariant {
+public:
+    explicit ProviderIsNotBelievedAlone(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (before && after && !is_given_up(*before) && is_given_up(*after)) check(*after);
+            });
+    }
+
+private:
+    static bool is_given_up(const NodeSmithClaim& claim) {
+        const auto* deleted = api::find_condition(claim.status.conditions, api::conditions::kMachineDeleted);
+        return deleted && deleted->reason == api::reasons::kMachineVanished;
+    }
+
+    static bool is_confirmed(const NodeSmithClaim& claim) {
+        return claim.metadata.annotations->contains(std::string(api::annotations::kMachineGone));
+    }
+
+    void check(const NodeSmithClaim& claim) {
+        if (is_confirmed(claim)) return;
+        const auto* node = world_.view.find<api::Node>({"", claim.status.nodeName});
+        const auto* label = node ? api::find(node->metadata.labels, api::labels::kClaim) : nullptr;
+        // A forged status names Nodes that are not the claim's; the operator labels none of these.
+        const bool is_its = label && *label == claim.metadata.name &&
+                            node->status.nodeInfo.systemUUID == claim.status.systemUUID;
+        if (is_its && api::is_true(node->status.conditions, api::conditions::kReady))
+            stage_.violate("no Ready Node is given up",
+                           "claim " + claim.metadata.name + " counts as vanished while its Node is Ready");
+        check_number(claim);
+    }
+
+    // Claims of one look are given up within moments.
+    void check_number(const NodeSmithClaim& claim) {
+        constexpr base::Duration kOneLook = std::chrono::seconds{5};
+        constexpr std::size_t kBelievedOneIn = 10;
+        given_up_.push_back(world_.now());
+        while (given_up_.front() + kOneLook < world_.now()) given_up_.pop_front();
+        std::size_t launched = 0;
+        for (const auto& [key, other] : world_.view.all<NodeSmithClaim>())
+            if (api::is_true(other->status.conditions, api::conditions::kLaunched)) ++launched;
+        if (given_up_.size() <= 1 || given_up_.size() * kBelievedOneIn <= launched) return;
+        stage_.violate("many machines that vanish are a question",
+                       std::to_string(given_up_.size()) + " of " + std::to_string(launched) +
+                           " claims were given up at once, the last of them " + claim.metadata.name);
+    }
+
+    std::deque<base::TimePoint> given_up_;
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> other_cluster_untouched(const Stage& stage) {
+    return std::make_unique<OtherClusterUntouched>(stage);
+}
+
+std::unique_ptr<Invariant> provider_is_not_believed_alone(const Stage& stage) {
+    return std::make_unique<ProviderIsNotBelievedAlone>(stage);
+}
+
+}  // namespace simulation
