@@ -1,7 +1,9 @@
 // An endpoint that leads to another Proxmox cluster: nothing is concluded from its answers, and nothing is
 // changed there.
+#include "base/url.hpp"
 #include "providers/errors.hpp"
 #include "test/component/proxmox/lab.hpp"
+#include "test/simulators/proxmox/core/transport.hpp"
 
 namespace {
 
@@ -99,6 +101,46 @@ TEST_CASE_METHOD(MovedLab, "A cluster that is renamed, or a host that becomes on
     simulator.cluster().world.standalone = false;
     CHECK(run(provider->check()).reason.empty());
     CHECK(run(provider->get(spec.identity, spec.record)));
+}
+
+// One endpoint of the list leads to another cluster.
+struct MixedLab : Lab {
+    MixedLab() : Lab(right_world()), other(context.get_executor(), clock, *random, other_world()) {
+        environment.connect = [this](const base::HttpClientOptions& options) {
+            const auto host = base::parse_url(options.url).host;
+            auto& cluster = host == kMisled ? other : simulator;
+            return std::make_unique<proxmox_simulator::SimulatorTransport>(cluster, host);
+        };
+        restart();
+    }
+    ~MixedLab() { run(end()); }
+    asio::awaitable<bool> end() {
+        co_await other.shut_down();
+        co_return true;
+    }
+    static proxmox_simulator::World other_world() {
+        auto world = proxmox_simulator::default_world();
+        world.authority_fingerprint = kOther;
+        return world;
+    }
+
+    static constexpr const char* kMisled = "porsche";
+    proxmox_simulator::Simulator other;
+};
+
+TEST_CASE_METHOD(MixedLab, "An endpoint of another cluster is not used, and the health check names it") {
+    auto spec = machine(1);
+    launch(spec);
+    const auto health = run(provider->check());
+    CHECK(health.reason.empty());
+    CHECK_THAT(health.not_visible,
+               Catch::Contains(std::string("https://") + kMisled) && Catch::Contains("not used"));
+    SECTION("also when the ones before it do not answer") {
+        simulator.cluster().power_off_host("alfaromeo");
+        wait(30s);
+        CHECK(run(provider->list()).size() == 1);
+        CHECK(other.cluster().world.machines.empty());
+    }
 }
 
 }  // namespace
