@@ -234,6 +234,15 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
         }
     }
     note_cluster(status, provider, examination.health);
+    const auto& credentials = examination.credentials;
+    // A Secret that is deleted together with its provider is nothing to be mended.
+    const bool is_meant = provider.metadata.deletionTimestamp && credentials.reason == reasons::kDeleting;
+    if (credentials.reason.empty() || is_meant) {
+        api::remove_condition(status.conditions, conditions::kCredentialsProtected);
+    } else {
+        updates.push_back(update(conditions::kCredentialsProtected, ConditionStatus::False,
+                                 credentials.reason, credentials.message));
+    }
     for (auto& next : updates) {
         next.observedGeneration = provider.metadata.generation;
         api::set_condition(status.conditions, next, now);
