@@ -126,6 +126,7 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
     const auto credentials = co_await tend_credentials(provider);
     auto examination = co_await examine(key);
     examination.credentials = credentials;
+    if (leaving) examination.left = leaving->orphans.empty() ? leaving->left : leaving->orphans;
     const auto fault = configuration_fault(examination);
     const bool good = examination.good() && fault.message.empty();
     const auto look_again_after = examination.health.look_again_after;

@@ -104,7 +104,9 @@ Update configuration_valid(const ProviderExamination& examination) {
 Update ready(const NodeSmithProvider& provider, const ProviderExamination& examination) {
     if (provider.metadata.deletionTimestamp)
         return update(conditions::kReady, ConditionStatus::False, reasons::kDeleting,
-                      "is being deleted: ends when no claim has a machine here any more");
+                      examination.left.empty()
+                          ? "is being deleted: ends when no claim has a machine here any more"
+                          : "is being deleted: ends when this is removed: " + examination.left);
     if (const auto& why = examination.unavailable)
         return update(conditions::kReady, ConditionStatus::False, why->reason, why->message);
     const auto& health = examination.health;
