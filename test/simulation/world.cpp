@@ -80,8 +80,11 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
     });
     view.subscribe<NodeSmithClaim>([this](const auto*, const auto*) { ++changes_; });
     view.subscribe<NodeSmithProvider>([this](const auto* before, const auto* after) {
-        if (!before || after) return;
-        for (const auto& condition : before->status.conditions) last_reports_ += condition.message + "\n";
+        if (!before || (after && !is_demolished)) return;
+        for (const auto& condition : before->status.conditions) {
+            if (last_reports_.find(condition.message) == std::string::npos)
+                last_reports_ += condition.message + "\n";
+        }
     });
     bmcs.subscribe([this](const std::string&, Power) { ++changes_; });
     guests.subscribe([this](PowerEvent, const proxmox::MachineView&) { ++changes_; });
@@ -154,7 +157,11 @@ bool World::is_told_of(int vmid) const {
         if (names_it(*claim)) return true;
     for (const auto& [key, provider] : view.all<NodeSmithProvider>())
         if (names_it(*provider)) return true;
-    return last_reports_.find(name) != std::string::npos;
+    return was_reported(name);
+}
+
+bool World::was_reported(const std::string& what) const {
+    return last_reports_.find(what) != std::string::npos;
 }
 
 void World::run_for(base::Duration duration) {

@@ -48,6 +48,8 @@ public:
 
     // A condition of a claim or of a provider names the VM, or did when the provider was gone.
     bool is_told_of(int vmid) const;
+    // A condition of a provider that was deleted contained it.
+    bool was_reported(const std::string& what) const;
 
     // How often claims changed, machines changed their state, and Proxmox was asked to change something.
     std::uint64_t changes() const { return changes_; }
@@ -86,7 +88,7 @@ private:
     void draw_pace(base::Random& random);
 
     std::uint64_t changes_ = 0;
-    std::string last_reports_;  // what providers said last before they were gone
+    std::string last_reports_;  // what providers said while everything was deleted, and before they were gone
     std::vector<ProxmoxObserver> proxmox_observers_;
     std::vector<ApiObserver> api_observers_;
 };
