@@ -18,6 +18,7 @@ BOOST_DESCRIBE_STRUCT(LimitRangeItem, (), (type, default_, defaultRequest, max, 
 BOOST_DESCRIBE_STRUCT(LimitRangeSpec, (), (limits))
 BOOST_DESCRIBE_STRUCT(LimitRange, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(Secret, (), (metadata, type, data))
+BOOST_DESCRIBE_STRUCT(RoleBinding, (), (metadata))
 BOOST_DESCRIBE_STRUCT(ConfigMap, (), (metadata, data))
 BOOST_DESCRIBE_STRUCT(EventSource, (), (component, host))
 BOOST_DESCRIBE_STRUCT(Event, (),
@@ -40,6 +41,7 @@ template const Type& type_of<Node>();
 template const Type& type_of<Namespace>();
 template const Type& type_of<LimitRange>();
 template const Type& type_of<Secret>();
+template const Type& type_of<RoleBinding>();
 template const Type& type_of<ConfigMap>();
 template const Type& type_of<Event>();
 template const Type& type_of<Lease>();

@@ -59,6 +59,13 @@ struct Secret {
     bool operator==(const Secret&) const = default;
 };
 
+// Only what keeps it from being deleted; the rest is written as JSON.
+struct RoleBinding {
+    static constexpr Resource kResource{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"};
+    ObjectMeta metadata;
+    bool operator==(const RoleBinding&) const = default;
+};
+
 struct ConfigMap {
     static constexpr Resource kResource{"", "v1", "configmaps", "ConfigMap"};
     ObjectMeta metadata;

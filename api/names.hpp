@@ -59,6 +59,8 @@ inline constexpr std::string_view kClaim = "kubenodesmith.io/nodesmithclaim";
 inline constexpr std::string_view kPool = "kubenodesmith.io/nodepool";
 inline constexpr std::string_view kProvider = "kubenodesmith.io/nodesmithprovider";
 inline constexpr std::string_view kHost = "kubenodesmith.io/nodesmithhost";
+// On Secrets of providers and hosts, and on the RoleBinding that lets the operator take it off again.
+inline constexpr std::string_view kCredentials = "kubenodesmith.io/credentials-in-use";
 }  // namespace finalizers
 
 // Keys of a Provider's credentials Secret.
@@ -108,6 +110,7 @@ inline constexpr std::string_view kMachinesVanished = "MachinesVanished";
 // Only while they are False: what machines need that join so.
 inline constexpr std::string_view kBootImagesUsable = "BootImagesUsable";
 inline constexpr std::string_view kGuestAgentUsable = "GuestAgentUsable";
+inline constexpr std::string_view kCredentialsProtected = "CredentialsProtected";  // only while False
 // Host
 inline constexpr std::string_view kAuthenticated = "Authenticated";
 inline constexpr std::string_view kIdentityVerified = "IdentityVerified";
@@ -198,6 +201,7 @@ inline constexpr std::string_view kProviderNotReady = "ProviderNotReady";
 // Provider
 inline constexpr std::string_view kCredentialsResolved = "CredentialsResolved";
 inline constexpr std::string_view kSecretMissing = "SecretMissing";
+inline constexpr std::string_view kSecretForbidden = "SecretForbidden";
 inline constexpr std::string_view kSecretKeyMissing = "SecretKeyMissing";
 inline constexpr std::string_view kSecretNamespaceRefused = "SecretNamespaceRefused";
 inline constexpr std::string_view kReachable = "Reachable";

@@ -98,6 +98,7 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     auto findings = co_await collect_machines(object, backend, machines);
     const bool busy = !findings.removable.empty() && grace_of(*object) > base::Duration::zero();
     findings.half_made = co_await leftovers(object, backend);
+    findings.abandoned = co_await abandoned(object, backend);
     co_await report(object, std::move(findings));
     report_found(object, machines);
     co_await report_vanished(object, backend, machines);
@@ -196,6 +197,38 @@ asio::awaitable<std::vector<std::string>> GarbageCollector::leftovers(ProviderOb
     co_return messages;
 }
 
+// Providers and claims of namespaces that are not managed are in no cache, so they are listed.
+asio::awaitable<std::vector<std::string>> GarbageCollector::abandoned(ProviderObject object,
+                                                                      Backend backend) {
+    std::vector<std::string> messages;
+    auto* finder = backend->capabilities().stray_finder;
+    if (!finder) co_return messages;
+    auto strays = co_await finder->strays();
+    const auto has_provider = [](const auto& providers, const providers::Stray& stray) {
+        return std::ranges::any_of(
+            providers, [&](const auto& one) { return one.metadata.uid == stray.identity.provider_uid; });
+    };
+    std::erase_if(strays, [this](const providers::Stray& stray) {
+        return std::ranges::any_of(informers_.providers.store().all(), [&](const auto& entry) {
+            return entry.second->metadata.uid == stray.identity.provider_uid;
+        });
+    });
+    if (strays.empty()) co_return messages;
+    const kube::ListOptions everywhere;
+    const auto providers = co_await client_.list<NodeSmithProvider>(everywhere);
+    const auto claims = co_await client_.list<NodeSmithClaim>(everywhere);
+    for (const auto& stray : strays) {
+        const bool is_claimed = std::ranges::any_of(
+            claims, [&](const auto& claim) { return claim.metadata.uid == stray.identity.claim_uid; });
+        const auto what = "abandoned/" + stray.record.host + "/" + stray.record.machine_id;
+        if (has_provider(providers, stray) || is_claimed || !is_seen_again(object, what)) continue;
+        messages.push_back("VM " + stray.record.machine_id + " on " + stray.record.host + " of claim " +
+                           stray.identity.claim_namespace + "/" + stray.identity.claim_name + " (" +
+                           stray.removal + ")");
+    }
+    co_return messages;
+}
+
 asio::awaitable<std::string> GarbageCollector::remove(ProviderObject object, Backend backend,
                                                       providers::Machine machine) {
     auto removal = sightings_[api::key_of(*object)][machine.identity.system_uuid].removal;
@@ -245,12 +278,15 @@ std::string GarbageCollector::summary_of(const Findings& findings, bool reports_
         "is not yours, or rename it): ",
         findings.unfinished);
     add("half made, left behind by a creation that died: ", findings.half_made);
+    add("of providers that are gone, so that no claim can remove them (remove them by hand if you do not "
+        "need "
+        "them): ",
+        findings.abandoned);
     return message.empty() ? "every machine of ours belongs to a claim" : message;
 }
 
 asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings findings) {
-    const auto count = findings.removable.size() + findings.alive.size() + findings.stuck.size() +
-                       findings.unfinished.size() + findings.half_made.size();
+    const auto count = findings.count();
     orphans_.with({object->metadata.namespace_, object->metadata.name}).set(static_cast<double>(count));
     const auto current = informers_.providers.store().get(api::key_of(*object));
     if (!current) co_return;

@@ -34,6 +34,12 @@ private:
         std::vector<std::string> stuck;       // orphans that the provider cannot remove, and why
         std::vector<std::string> unfinished;  // what looks like a clone that was never configured
         std::vector<std::string> half_made;   // what died on its way to become a machine, and what to do
+        std::vector<std::string> abandoned;   // machines of providers that are gone, and what to do
+
+        std::size_t count() const {
+            return removable.size() + alive.size() + stuck.size() + unfinished.size() + half_made.size() +
+                   abandoned.size();
+        }
     };
     static std::string summary_of(const Findings& findings, bool reports_only);
     // Asks the API server whether the machine has an owner after all.
@@ -62,6 +68,9 @@ private:
                                         std::vector<providers::Machine> machines);
     // What died on its way to become a machine and is no matter of a claim that is still being launched.
     asio::awaitable<std::vector<std::string>> leftovers(ProviderObject object, Backend backend);
+    // Machines of this cluster at the same backend that neither a provider nor a claim leads to. They are
+    // reported only: a provider may be missing because an old backup of etcd was restored.
+    asio::awaitable<std::vector<std::string>> abandoned(ProviderObject object, Backend backend);
     asio::awaitable<void> report(ProviderObject object, Findings findings);
     // Whether this process has seen it (by identity) for at least the grace period; the first call counts
     // from now.

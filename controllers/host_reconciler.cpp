@@ -101,16 +101,42 @@ asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
     const auto host = informers_.hosts.store().get(key);
     if (!host) {
         forget(key);
+        co_await release_after_force(key);
         co_return kube::Result{};
     }
-    if (!host->status.claimRef)
-        co_await drop_finalizer(client_, informers_.hosts, *host, api::finalizers::kHost);
+    co_await tend_credentials(key);
+    const auto current = informers_.hosts.store().get(key);
+    if (current && !current->status.claimRef)
+        co_await drop_finalizer(client_, informers_.hosts, *current, api::finalizers::kHost);
     if (host->metadata.deletionTimestamp && !host->status.claimRef) co_return kube::Result{};
     if (!looks_.contains(key)) begin(key, *host);
     const bool due = is_due(looks_[key], *host);
     if (due) co_await ask(key, host);
     co_await write(key);
     co_return kube::Result{until_news(key)};
+}
+
+asio::awaitable<void> HostReconciler::release_after_force(kube::ObjectKey key) {
+    const auto known = protections_.extract(key);
+    if (known.empty() || known.mapped().secret.empty()) co_return;
+    const kube::ObjectKey secret{key.namespace_, known.mapped().secret};
+    co_await instances_.credentials().release_after(secret, known.mapped().uid);
+}
+
+// While a claim has the host, its Secret is needed to turn it off.
+asio::awaitable<void> HostReconciler::tend_credentials(kube::ObjectKey key) {
+    const auto host = informers_.hosts.store().get(key);
+    if (!host) co_return;
+    if (!host->status.claimRef) {
+        co_await instances_.credentials().release_of_host(key);
+        protections_.erase(key);
+        co_return;
+    }
+    if (!host->spec.bmc.credentialsSecretRef && host->status.protectedSecret.empty()) co_return;
+    const auto obstacle = co_await instances_.credentials().protect_of_host(key);
+    const auto current = informers_.hosts.store().get(key);
+    if (current) protections_[key] = {current->status.protectedSecret, current->metadata.uid};
+    if (!obstacle.reason.empty()) events_.warning(*host, "CredentialsNotProtected", obstacle.message);
 }
 
 // Until it is to be asked, or a pause that its status tells of is over.

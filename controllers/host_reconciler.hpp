@@ -56,6 +56,9 @@ private:
         int failures = 0;  // in a row, also of earlier processes; no more than count
     };
 
+    asio::awaitable<void> tend_credentials(kube::ObjectKey key);
+    // The object is gone although its finalizer should have held it.
+    asio::awaitable<void> release_after_force(kube::ObjectKey key);
     void begin(const kube::ObjectKey& key, const api::v1alpha1::NodeSmithHost& host);
     bool is_due(const Look& look, const api::v1alpha1::NodeSmithHost& host) const;
     base::Duration until_news(const kube::ObjectKey& key);
@@ -77,6 +80,11 @@ private:
     ProviderInstances& instances_;
     base::Family<base::Gauge>& ready_;
     std::map<kube::ObjectKey, Look> looks_;
+    struct Protection {
+        std::string secret;
+        std::string uid;  // of the host
+    };
+    std::map<kube::ObjectKey, Protection> protections_;  // as last seen
 };
 
 }  // namespace controllers

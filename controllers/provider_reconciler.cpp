@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "controllers/cache/writes.hpp"
+#include "controllers/orphans.hpp"
 #include "kube/watches.hpp"
 #include "providers/errors.hpp"
 
@@ -19,6 +20,10 @@ constexpr base::Duration kMachinesSettle = std::chrono::seconds{12};
 
 // A provider whose backend is gone must be deletable, and a person may wait for it.
 constexpr int kMostDismantlings = 100;
+// The collector of garbage looks every three minutes, and a removal takes a while.
+constexpr base::Duration kOrphanRemoval = std::chrono::minutes{6};
+constexpr base::Duration kOrphanInterval = std::chrono::seconds{5};
+constexpr base::Duration kObstacleRetry = std::chrono::minutes{1};
 constexpr base::Duration kDismantlingInterval = std::chrono::seconds{3};
 
 // What decides about a machine's place: a change of anything else in a claim says nothing about hosts.
@@ -106,7 +111,9 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
         failures_.erase(key);
         warned_generation_.erase(key);
         dismantlings_.erase(key);
+        orphans_since_.erase(key);
         ready_.remove({key.namespace_, key.name});
+        co_await release_after_force(key);
         co_return kube::Result();
     }
     if (!provider->metadata.deletionTimestamp)
@@ -116,7 +123,10 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
     // First, as a backend that is examined makes what it lacks.
     std::optional<Leaving> leaving;
     if (provider->metadata.deletionTimestamp) leaving = co_await leave(provider);
+    const auto credentials = co_await tend_credentials(provider);
     auto examination = co_await examine(key);
+    examination.credentials = credentials;
+    if (leaving) examination.left = leaving->orphans.empty() ? leaving->left : leaving->orphans;
     const auto fault = configuration_fault(examination);
     const bool good = examination.good() && fault.message.empty();
     const auto look_again_after = examination.health.look_again_after;
@@ -127,6 +137,7 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
 
     kube::Result result;
     result.requeue_after = good ? kHealthyInterval : kFailureBackoff.after(failures_[key]);
+    if (!credentials.reason.empty()) result.requeue_after = std::min(*result.requeue_after, kObstacleRetry);
     if (look_again_after > base::Duration::zero())
         result.requeue_after = std::min(*result.requeue_after, look_again_after);
     const auto recorded = informers_.providers.store().get(key);
@@ -190,7 +201,9 @@ asio::awaitable<void> ProviderReconciler::drop_acceptance(Pointer provider) {
 asio::awaitable<ProviderReconciler::Leaving> ProviderReconciler::leave(Pointer provider) {
     Leaving leaving;
     leaving.claims = co_await claims_in_use(api::key_of(*provider));
-    if (leaving.claims == 0) leaving.left = co_await dismantle(provider);
+    if (leaving.claims > 0) co_return leaving;
+    leaving.orphans = co_await orphans_of(provider);
+    leaving.left = co_await dismantle(provider);
     co_return leaving;
 }
 
@@ -200,15 +213,86 @@ asio::awaitable<kube::Result> ProviderReconciler::finalize(Pointer provider, Lea
         result.requeue_after = std::chrono::seconds{30};
         co_return result;
     }
+    const auto key = api::key_of(*provider);
+    if (!leaving.orphans.empty()) {
+        const auto begin = orphans_since_.try_emplace(key, clock_.now()).first->second;
+        if (clock_.now() - begin < provider->spec.orphanGracePeriod.value + kOrphanRemoval) {
+            result.requeue_after = kOrphanInterval;
+            co_return result;
+        }
+        events_.warning(*provider, "OrphansLeft", "remove by hand what is left: " + leaving.orphans);
+    }
     if (!leaving.left.empty()) {
-        if (++dismantlings_[api::key_of(*provider)] < kMostDismantlings) {
+        if (++dismantlings_[key] < kMostDismantlings) {
             result.requeue_after = kDismantlingInterval;
             co_return result;
         }
         events_.warning(*provider, "TemplatesLeft", "remove by hand what is left: " + leaving.left);
     }
-    co_await drop_finalizer(client_, informers_.providers, *provider, api::finalizers::kProvider);
+    co_await instances_.credentials().release_of_provider(key);
+    protections_.erase(key);
+    const auto current = informers_.providers.store().get(key);
+    if (current) co_await drop_finalizer(client_, informers_.providers, *current, api::finalizers::kProvider);
     co_return result;
+}
+
+// A machine that no claim owns would run for ever once its provider is gone. The collector of garbage removes
+// it after the grace period, unless a Node runs on it. It reports what a person has to remove, and a person
+// needs the provider's condition for that.
+asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
+    if (provider->spec.orphanGracePeriod.value == base::Duration::zero()) co_return std::string();
+    const auto lookup = co_await instances_.get(api::key_of(*provider));
+    const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+    if (!backend) co_return std::string();
+    std::vector<providers::Machine> machines;
+    std::vector<providers::Leftover> leftovers;
+    try {
+        machines = co_await (*backend)->list();
+        auto* finder = (*backend)->capabilities().leftover_finder;
+        if (finder) leftovers = co_await finder->leftovers();
+    } catch (const providers::ProviderError& error) {
+        co_return std::string(error.what());
+    }
+    std::string names;
+    for (const auto& machine : unclaimed(machines, informers_)) {
+        if (is_in_use(machine, informers_)) continue;
+        names += (names.empty() ? "machine " : ", machine ") + machine.name + " (" +
+                 machine.record.machine_id + " on " + machine.record.host + ")";
+    }
+    for (const auto& leftover : leftovers)
+        if (leftover.is_certain) names += (names.empty() ? "" : ", ") + leftover.message;
+    co_return names;
+}
+
+asio::awaitable<CredentialsObstacle> ProviderReconciler::tend_credentials(Pointer provider) {
+    const auto key = api::key_of(*provider);
+    const auto& proxmox = provider->spec.proxmox;
+    const bool makes_templates = proxmox && proxmox->template_ && proxmox->template_->image;
+    const bool is_needed = makes_templates || has_machines(key);
+    CredentialsObstacle obstacle;
+    if (is_needed) obstacle = co_await instances_.credentials().protect_of_provider(key, true);
+    const auto current = informers_.providers.store().get(key);
+    if (current) protections_[key] = {current->status.protectedSecret, current->metadata.uid};
+    if (is_needed || !current || current->status.protectedSecret.empty()) co_return obstacle;
+    // A provider that is being deleted releases it last.
+    const auto claims = co_await claims_in_use(key);
+    if (claims == 0 && !current->metadata.deletionTimestamp)
+        co_await instances_.credentials().release_of_provider(key);
+    co_return obstacle;
+}
+
+bool ProviderReconciler::has_machines(const kube::ObjectKey& provider) const {
+    return std::ranges::any_of(informers_.claims.store().all(), [&](const auto& entry) {
+        return entry.first.namespace_ == provider.namespace_ &&
+               entry.second->status.providerRef == provider.name;
+    });
+}
+
+asio::awaitable<void> ProviderReconciler::release_after_force(kube::ObjectKey key) {
+    const auto known = protections_.extract(key);
+    if (known.empty() || known.mapped().secret.empty()) co_return;
+    const kube::ObjectKey secret{key.namespace_, known.mapped().secret};
+    co_await instances_.credentials().release_after(secret, known.mapped().uid);
 }
 
 // What is left of what the backend made for itself; empty: nothing, or it cannot be asked any more.
@@ -216,7 +300,7 @@ asio::awaitable<std::string> ProviderReconciler::dismantle(Pointer provider) {
     const auto& proxmox = provider->spec.proxmox;
     const bool makes_templates = proxmox && proxmox->template_ && proxmox->template_->image;
     if (!makes_templates) co_return std::string();
-    auto lookup = co_await instances_.refresh(api::key_of(*provider));
+    auto lookup = co_await instances_.get(api::key_of(*provider));
     if (std::holds_alternative<ProviderUnavailable>(lookup)) co_return std::string();
     const auto backend = std::get<std::shared_ptr<providers::Provider>>(lookup);
     const auto capabilities = backend->capabilities();

@@ -23,6 +23,8 @@ struct ProviderExamination {
     std::optional<ProviderUnavailable> unavailable;  // there is no backend: wrong spec or Secret
     providers::Health health;
     std::vector<providers::HostOffering> hosts;  // only if health is good
+    CredentialsObstacle credentials;             // without a reason: the Secret is as protected as it must be
+    std::string left;                            // what a provider that is being deleted waits for, beside claims
 
     bool good() const {
         return !unavailable && health.credentials_ok && health.reachable && health.reason.empty() &&
@@ -59,13 +61,22 @@ private:
     asio::awaitable<void> drop_acceptance(Pointer provider);
     struct Leaving {
         std::int64_t claims = 0;  // that have a machine of it
+        std::string orphans;      // see orphans_of(), without claims
         std::string left;         // see dismantle(), without claims
     };
     asio::awaitable<Leaving> leave(Pointer provider);
     asio::awaitable<kube::Result> finalize(Pointer provider, Leaving leaving);
     asio::awaitable<std::string> dismantle(Pointer provider);
+    // Orphans that the collector of garbage will remove while the provider is there to do so; empty: none.
+    asio::awaitable<std::string> orphans_of(Pointer provider);
+    // Protects the Secret while machines need it, and releases it afterwards.
+    asio::awaitable<CredentialsObstacle> tend_credentials(Pointer provider);
     // Claims with a machine of this provider, by a live list.
     asio::awaitable<std::int64_t> claims_in_use(kube::ObjectKey provider);
+    // A claim in the store has its machine from this provider.
+    bool has_machines(const kube::ObjectKey& provider) const;
+    // The object is gone although its finalizer should have held it.
+    asio::awaitable<void> release_after_force(kube::ObjectKey key);
     bool uses(const NodeSmithClaim& claim, const kube::ObjectKey& provider) const;
     void warn_of_ineffective_settings(const NodeSmithProvider& provider);
 
@@ -73,6 +84,12 @@ private:
     base::Family<base::Gauge>& ready_;
     std::map<kube::ObjectKey, int> failures_;
     std::map<kube::ObjectKey, int> dismantlings_;  // attempts, of providers that are being deleted
+    std::map<kube::ObjectKey, base::TimePoint> orphans_since_;
+    struct Protection {
+        std::string secret;
+        std::string uid;  // of the provider
+    };
+    std::map<kube::ObjectKey, Protection> protections_;  // as last seen
     std::map<kube::ObjectKey, std::int64_t> warned_generation_;
 };
 

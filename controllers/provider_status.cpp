@@ -104,7 +104,9 @@ Update configuration_valid(const ProviderExamination& examination) {
 Update ready(const NodeSmithProvider& provider, const ProviderExamination& examination) {
     if (provider.metadata.deletionTimestamp)
         return update(conditions::kReady, ConditionStatus::False, reasons::kDeleting,
-                      "is being deleted: ends when no claim has a machine here any more");
+                      examination.left.empty()
+                          ? "is being deleted: ends when no claim has a machine here any more"
+                          : "is being deleted: ends when this is removed: " + examination.left);
     if (const auto& why = examination.unavailable)
         return update(conditions::kReady, ConditionStatus::False, why->reason, why->message);
     const auto& health = examination.health;
@@ -234,6 +236,15 @@ ProviderStatus next_status(const NodeSmithProvider& provider, const ProviderExam
         }
     }
     note_cluster(status, provider, examination.health);
+    const auto& credentials = examination.credentials;
+    // A Secret that is deleted together with its provider is nothing to be mended.
+    const bool is_meant = provider.metadata.deletionTimestamp && credentials.reason == reasons::kDeleting;
+    if (credentials.reason.empty() || is_meant) {
+        api::remove_condition(status.conditions, conditions::kCredentialsProtected);
+    } else {
+        updates.push_back(update(conditions::kCredentialsProtected, ConditionStatus::False,
+                                 credentials.reason, credentials.message));
+    }
     for (auto& next : updates) {
         next.observedGeneration = provider.metadata.generation;
         api::set_condition(status.conditions, next, now);

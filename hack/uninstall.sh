@@ -17,3 +17,16 @@ if [[ ${2:-} != --force && -n $("$kubectl" get crd "$crd" --ignore-not-found -o 
 fi
 "$kubectl" delete --ignore-not-found --timeout=10m -k crds
 "$kubectl" delete --ignore-not-found -f config/rbac/bootstrap.yaml
+
+# Nobody is left to take the finalizer off, and a Secret that carries it could not be deleted. What belongs to users is not changed
+# here, only named.
+held=$("$kubectl" get secrets,rolebindings --all-namespaces --no-headers \
+    -o custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name,FINALIZERS:.metadata.finalizers |
+    awk '/kubenodesmith.io\/credentials-in-use/ {print $1, $2, $3}')
+if [[ -n $held ]]; then
+    echo 'These still carry the finalizer kubenodesmith.io/credentials-in-use:' >&2
+    while read -r kind namespace name; do
+        printf "  kubectl patch %s %s --namespace %s --type merge --patch '{\"metadata\":{\"finalizers\":null}}'\n" \
+            "${kind,,}" "$name" "$namespace" >&2
+    done <<<"$held"
+fi

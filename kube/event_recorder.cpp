@@ -28,6 +28,7 @@ constexpr std::size_t kMostMessage = 1024;  // the API server's bound for an Eve
 // client-go's: a burst about one object, then one in five minutes.
 constexpr double kBurstPerObject = 25;
 constexpr base::Duration kThenEvery = std::chrono::minutes{5};
+constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
 constexpr base::Backoff kRetry{std::chrono::seconds{1}, std::chrono::seconds{10}};
 
 // FNV-1a: the same on every machine and in every run, so that a restart finds its Events again.
@@ -50,6 +51,13 @@ struct Failure {
 
 Failure failure_of(const ApiError& error) {
     return {error.what(), error.code < 500 && error.code != 429};
+}
+
+// The namespace is gone, or will be soon and takes nothing new: nobody will read the Event.
+bool has_no_readers(const ApiError& error) {
+    return error.is_not_found() || std::ranges::any_of(error.causes, [](const auto& cause) {
+               return cause.reason == kNamespaceTerminating;
+           });
 }
 
 // What may still be written about one object.
@@ -97,26 +105,37 @@ public:
             allowances_.clear();
         }
         if (waiting_.size() >= kMostWaiting) waiting_.pop_front();
-        waiting_.push_back({make(about, type, std::move(reason), std::move(message)), clock_.now()});
+        const auto now = clock_.now();
+        waiting_.push_back({make(about, type, std::move(reason), std::move(message)), now, now});
         changed_.notify_all();
     }
 
     asio::awaitable<void> run() override {
         for (;;) {
             while (waiting_.empty()) co_await changed_.wait();
-            co_await write_first(Patience::of_a_service);
+            const auto next = first()->next;
+            if (next <= clock_.now()) {
+                co_await write_next();
+            } else {
+                co_await changed_.wait_until(clock_, next);
+            }
         }
     }
 
     asio::awaitable<void> flush() override {
-        while (!waiting_.empty()) co_await write_first(Patience::none);
+        while (!waiting_.empty()) {
+            auto entry = take_first();
+            const auto failure = co_await write(entry.event);
+            if (failure) report(entry.event, *failure);
+        }
     }
 
 private:
-    enum class Patience { none, of_a_service };
     struct Entry {
         api::Event event;
         base::TimePoint since;
+        base::TimePoint next;  // not written before
+        int refusals = 0;
     };
 
     static base::log::Level level_of(EventType type) {
@@ -152,24 +171,44 @@ private:
         return event;
     }
 
-    // The Event leaves the queue when it is written, or when it cannot be.
-    asio::awaitable<void> write_first(Patience patience) {
-        const auto [event, since] = std::move(waiting_.front());
-        waiting_.pop_front();
-        std::optional<Failure> failure = co_await write(event);
-        int refusals = 0;
-        for (int failures = 1; failure && patience == Patience::of_a_service; ++failures) {
-            if (failure->is_refusal) ++refusals;
-            if (refusals == kMostRefusals || clock_.now() - since >= kLongestOutage) break;
+    // The first that is due, or else the one that is due first.
+    std::deque<Entry>::iterator first() {
+        return std::ranges::min_element(
+            waiting_, {}, [now = clock_.now()](const Entry& entry) { return std::max(entry.next, now); });
+    }
+
+    Entry take_first() {
+        const auto due = first();
+        auto entry = std::move(*due);
+        waiting_.erase(due);
+        return entry;
+    }
+
+    // An Event that is refused waits for its next turn behind the others. A server that does not answer
+    // would not answer to them either, so they wait with it.
+    asio::awaitable<void> write_next() {
+        auto entry = take_first();
+        std::optional<Failure> failure = co_await write(entry.event);
+        for (int failures = 1; failure && !failure->is_refusal; ++failures) {
+            if (clock_.now() - entry.since >= kLongestOutage) break;
             co_await clock_.sleep_for(kRetry.after(failures, random_));
-            failure = co_await write(event);
+            failure = co_await write(entry.event);
         }
         if (!failure) co_return;
+        if (failure->is_refusal && ++entry.refusals < kMostRefusals) {
+            entry.next = clock_.now() + kRetry.after(entry.refusals, random_);
+            waiting_.push_back(std::move(entry));
+            co_return;
+        }
+        report(entry.event, *failure);
+    }
+
+    static void report(const api::Event& event, const Failure& failure) {
         base::log::warning("Cannot write an Event",
                            {{"object", event.involvedObject.kind + "/" + event.involvedObject.name},
                             {"reason", event.reason},
                             {"message", event.message},
-                            {"error", failure->text}});
+                            {"error", failure.text}});
     }
 
     // Nothing: written, or not worth another try.
@@ -181,8 +220,7 @@ private:
             co_await client_.create<api::Event>(event);
         } catch (const ApiError& error) {
             repeated = error.is_already_exists();
-            // The namespace is gone: nobody will read it.
-            if (!repeated && !error.is_not_found()) failure = failure_of(error);
+            if (!repeated && !has_no_readers(error)) failure = failure_of(error);
         } catch (const boost::system::system_error&) {
             throw;  // cancelled
         } catch (const std::exception& error) {

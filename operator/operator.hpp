@@ -14,6 +14,7 @@
 #include "base/metrics.hpp"
 #include "base/random.hpp"
 #include "controllers/cache/managed_namespaces.hpp"
+#include "controllers/services/rights_keeper.hpp"
 #include "kube/client.hpp"
 #include "kube/leader_election.hpp"
 #include "operator/probe_server.hpp"
@@ -26,6 +27,8 @@ struct OperatorSettings {
     bool leader_elect = false;
     kube::LeaderElectionOptions election;  // without a namespace: see lease_namespace.hpp
     controllers::ManagedNamespaces namespaces;
+    // The ClusterRole that gives the rights on Secrets in a managed namespace.
+    std::string credentials_role = controllers::kCredentialsRole;
     int concurrent_claims = 16;
     bool kproximate_metrics = false;
     // Where machines reach what boot_data_handler() answers, without a slash at the end; empty: nowhere.

@@ -43,6 +43,7 @@ OperatorSettings settings_of(const Options& options, const kube::ClusterConfig& 
     OperatorSettings settings;
     settings.leader_elect = options.leader_elect;
     settings.namespaces = controllers::managed_namespaces_of(options.namespaces, config);
+    settings.credentials_role = options.credentials_role;
     settings.concurrent_claims = options.concurrent_claims;
     settings.kproximate_metrics = options.kproximate_metrics;
     settings.boot_data_url = options.bootstrap_url;

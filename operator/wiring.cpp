@@ -51,7 +51,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
                            environment.connect_provider,
                            [this] { return may_mutate(); },
                            &host_inventory},
-      instances(informers, client, provider_environment),
+      instances(informers, client, provider_environment, providers::make_provider, settings.credentials_role),
       reservations(informers, client, clock()),
       drainer(informers, client, clock()),
       boot_data(informers, client, clock(), random(), settings.boot_data_url),

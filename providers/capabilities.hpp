@@ -72,6 +72,22 @@ public:
     virtual asio::awaitable<std::vector<Leftover>> leftovers() = 0;
 };
 
+// A machine that a provider of this cluster made, other than the one that is asked.
+struct Stray {
+    MachineRecord record;
+    MachineIdentity identity;  // as its mark says
+    std::string removal;       // the commands that remove it, for a person
+};
+
+// Finding machines of this Kubernetes cluster that other providers of the same backend made. Whether these
+// providers still exist is for the caller to know.
+// Implemented by backends that several providers may share.
+class StrayFinder : public base::Interface {
+public:
+    // By their marks; changes nothing. Throws ProviderError.
+    virtual asio::awaitable<std::vector<Stray>> strays() = 0;
+};
+
 // It is off, stays so when its host is restarted, and takes no room there but that of its disks.
 struct Stopped {};
 using StopResult = std::variant<Stopped, Gone, RemovalInProgress, RemovalBlocked>;
@@ -113,6 +129,7 @@ struct Capabilities {
     LeftoverFinder* leftover_finder = nullptr;
     MachineStopper* machine_stopper = nullptr;
     SessionHolder* session_holder = nullptr;
+    StrayFinder* stray_finder = nullptr;
 };
 
 }  // namespace providers

@@ -35,7 +35,7 @@ public:
     virtual asio::awaitable<std::optional<Host>> write(Host before, HostUse use, std::string message) = 0;
     // Tells people what is about to be done to the host, or was found out about it.
     virtual void announce(const Host& host, std::string reason, std::string message) = 0;
-    // A Secret in the namespace. Throws CredentialsError if there is none.
+    // A Secret in the namespace. Throws CredentialsError if there is none, or if it may not be read.
     virtual asio::awaitable<SecretData> secret(std::string namespace_, std::string name) = 0;
 };
 

@@ -19,7 +19,8 @@ BOOST_DESCRIBE_ENUM(HostPhase, Discovering, Available, Reserved, PoweringOn, Joi
 BOOST_DESCRIBE_STRUCT(HostStatus, (),
                       (observedGeneration, conditions, claimRef, phase, powerState, health, systemUUID,
                        serialNumber, macs, capacity, failures, nextRetryTime, wokenTime, wakeSeconds,
-                       powerWatts, disks, diskSummary, ports, portSummary, refusedCredentials, failedLooks))
+                       powerWatts, disks, diskSummary, ports, portSummary, refusedCredentials, failedLooks,
+                       protectedSecret))
 BOOST_DESCRIBE_STRUCT(NodeSmithHost, (), (metadata, spec, status))
 
 bool is_adoptable(const NodeSmithHost& host) {

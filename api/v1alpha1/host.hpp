@@ -102,6 +102,8 @@ struct HostStatus {
     std::optional<RefusedCredentials> refusedCredentials;
     // Looks in a row that failed; no more is counted than makes a difference to when it is looked at again.
     std::int32_t failedLooks = 0;
+    // The Secret that may carry our finalizer for this host. It is recorded before the finalizer is added.
+    std::string protectedSecret;
     bool operator==(const HostStatus&) const = default;
 };
 

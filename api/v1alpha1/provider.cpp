@@ -61,7 +61,7 @@ BOOST_DESCRIBE_STRUCT(ProviderTemplate, (), (host, revision))
 BOOST_DESCRIBE_STRUCT(ProviderCluster, (), (name, id))
 BOOST_DESCRIBE_STRUCT(ProviderStatus, (),
                       (observedGeneration, conditions, endpoint, version, machines, hosts, templates, cluster,
-                       bootDiskGiB))
+                       bootDiskGiB, protectedSecret))
 BOOST_DESCRIBE_STRUCT(NodeSmithProvider, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -57,6 +57,9 @@ struct ProviderStatus {
     std::vector<ProviderTemplate> templates;
     std::optional<ProviderCluster> cluster;
     std::int64_t bootDiskGiB = 0;  // of the machines that are made; 0: not known
+    // The Secret that may carry our finalizer for this provider. It is recorded before the finalizer is
+    // added.
+    std::string protectedSecret;
     bool operator==(const ProviderStatus&) const = default;
 };
 

@@ -220,9 +220,20 @@ void KubernetesHostInventory::announce(const providers::Host& host, std::string 
 asio::awaitable<providers::SecretData> KubernetesHostInventory::secret(std::string namespace_,
                                                                        std::string name) {
     const kube::ObjectKey key{std::move(namespace_), std::move(name)};
-    const auto found = co_await client_.get<api::Secret>(key);
-    if (!found) throw providers::CredentialsError("there is no Secret " + key.str());
-    co_return secret_data(*found);
+    constexpr int kForbidden = 403;
+    std::string refusal;
+    try {
+        const auto found = co_await client_.get<api::Secret>(key);
+        if (found) co_return secret_data(*found);
+    } catch (const kube::ApiError& error) {
+        if (error.code != kForbidden) throw;
+        refusal = error.message;
+    }
+    if (refusal.empty()) throw providers::CredentialsError("there is no Secret " + key.str());
+    throw providers::CredentialsError("the operator may not read Secret " + key.str() +
+                                      ": apply the RoleBinding kubenodesmith-credentials in that "
+                                      "namespace: " +
+                                      refusal);
 }
 
 }  // namespace controllers

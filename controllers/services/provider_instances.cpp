@@ -7,6 +7,8 @@ namespace controllers {
 
 namespace {
 
+constexpr int kForbidden = 403;
+
 ProviderUnavailable unavailable(std::string_view reason, std::string message) {
     return {std::string(reason), std::move(message)};
 }
@@ -19,22 +21,38 @@ providers::BackendCluster recorded_cluster(const NodeSmithProvider& provider) {
 }  // namespace
 
 ProviderInstances::ProviderInstances(Informers& informers, kube::Client& client,
-                                     providers::ProviderEnvironment& environment, ProviderFactory factory)
-    : informers_(informers), client_(client), environment_(environment), factory_(std::move(factory)) {}
+                                     providers::ProviderEnvironment& environment, ProviderFactory factory,
+                                     std::string credentials_role)
+    : informers_(informers),
+      client_(client),
+      environment_(environment),
+      factory_(std::move(factory)),
+      credentials_(informers, client, environment.executor, std::move(credentials_role)) {}
+
+// A deletionTimestamp raises metadata.generation and changes nothing that a backend is made of.
+bool ProviderInstances::is_current(const Entry& entry, const NodeSmithProvider& object) {
+    return entry.provider && entry.uid == object.metadata.uid && entry.spec == object.spec &&
+           entry.cluster == recorded_cluster(object);
+}
 
 asio::awaitable<ProviderLookup> ProviderInstances::get(kube::ObjectKey key) {
     const auto object = informers_.providers.store().get(key);
     const auto entry = entries_.find(key);
-    if (object && entry != entries_.end() && entry->second.uid == object->metadata.uid &&
-        entry->second.generation == object->metadata.generation.value_or(0) &&
-        entry->second.cluster == recorded_cluster(*object)) {
+    if (object && entry != entries_.end() && is_current(entry->second, *object))
         co_return entry->second.provider;
-    }
     co_return co_await build(key);
 }
 
 asio::awaitable<ProviderLookup> ProviderInstances::refresh(kube::ObjectKey key) {
-    co_return co_await build(key);
+    auto lookup = co_await build(key);
+    const auto object = informers_.providers.store().get(key);
+    const auto entry = entries_.find(key);
+    const bool is_leaving = object && object->metadata.deletionTimestamp;
+    // Its machines are removed with what it works with, whatever became of the Secret.
+    const bool is_kept = std::holds_alternative<ProviderUnavailable>(lookup) && is_leaving &&
+                         entry != entries_.end() && is_current(entry->second, *object);
+    if (is_kept) lookup = entry->second.provider;
+    co_return lookup;
 }
 
 void ProviderInstances::forget(const kube::ObjectKey& key) {
@@ -44,6 +62,36 @@ void ProviderInstances::forget(const kube::ObjectKey& key) {
 std::string ProviderInstances::cluster_id() const {
     const auto system = informers_.namespaces.store().get({"", "kube-system"});
     return system ? system->metadata.uid : std::string();
+}
+
+asio::awaitable<ProviderInstances::CredentialsLookup> ProviderInstances::credentials_of(
+    std::shared_ptr<const NodeSmithProvider> object) {
+    const auto& reference = object->spec.credentialsSecretRef;
+    if (!reference) co_return providers::SecretData{};
+    const auto& home = object->metadata.namespace_;
+    if (!reference->namespace_.empty() && reference->namespace_ != home)
+        co_return unavailable(reasons::kSecretNamespaceRefused,
+                              "spec.credentialsSecretRef.namespace is " + reference->namespace_ +
+                                  "; only the provider's own namespace " + home + " is accepted");
+    const kube::ObjectKey key{home, reference->name};
+    try {
+        const auto secret = co_await client_.get<api::Secret>(key);
+        if (secret) co_return secret_data(*secret);
+    } catch (const kube::ApiError& error) {
+        if (error.code != kForbidden) throw;
+        co_return unavailable(reasons::kSecretForbidden,
+                              "the operator may not read Secret " + key.str() +
+                                  " (spec.credentialsSecretRef): apply the RoleBinding "
+                                  "kubenodesmith-credentials in that namespace: " +
+                                  error.message);
+    }
+    co_return unavailable(reasons::kSecretMissing,
+                          "there is no Secret " + key.str() + " (spec.credentialsSecretRef): create it");
+}
+
+// What worked goes on removing machines while the provider is being deleted.
+void ProviderInstances::drop(const NodeSmithProvider& object) {
+    if (!object.metadata.deletionTimestamp) entries_.erase(api::key_of(object));
 }
 
 // Keeps the backend that there is if its spec and its Secret are unchanged: it holds connections and tickets.
@@ -57,27 +105,11 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         co_return unavailable(reasons::kNotReconciled,
                               "namespace kube-system is not known yet; its UID marks our machines");
     }
-    providers::SecretData credentials;
-    if (const auto& reference = object->spec.credentialsSecretRef) {
-        if (!reference->namespace_.empty() && reference->namespace_ != key.namespace_) {
-            co_return unavailable(reasons::kSecretNamespaceRefused,
-                                  "spec.credentialsSecretRef.namespace is " + reference->namespace_ +
-                                      "; only the provider's own namespace " + key.namespace_ +
-                                      " is accepted");
-        }
-        const kube::ObjectKey secret_key{key.namespace_, reference->name};
-        const auto secret = co_await client_.get<api::Secret>(secret_key);
-        if (!secret) {
-            co_return unavailable(reasons::kSecretMissing,
-                                  "there is no Secret " + secret_key.str() + " (spec.credentialsSecretRef)");
-        }
-        credentials = secret_data(*secret);
-    }
+    auto read = co_await credentials_of(object);
+    if (auto* why = std::get_if<ProviderUnavailable>(&read)) co_return std::move(*why);
+    auto& credentials = std::get<providers::SecretData>(read);
     auto& entry = entries_[key];
-    const auto generation = object->metadata.generation.value_or(0);
-    const bool same = entry.provider && entry.uid == object->metadata.uid && entry.generation == generation &&
-                      entry.credentials == credentials.data && entry.cluster == recorded_cluster(*object);
-    if (!same) {
+    if (!is_current(entry, *object) || entry.credentials != credentials.data) {
         providers::ProviderConfig config;
         config.namespace_ = key.namespace_;
         config.name = key.name;
@@ -90,15 +122,15 @@ asio::awaitable<ProviderLookup> ProviderInstances::build(kube::ObjectKey key) {
         try {
             entry.provider = factory_(std::move(config), environment_);
         } catch (const providers::CredentialsError& error) {
-            entries_.erase(key);
+            drop(*object);
             co_return unavailable(reasons::kSecretKeyMissing, error.what());
         } catch (const std::invalid_argument& error) {
-            entries_.erase(key);
+            drop(*object);
             co_return unavailable(reasons::kProviderInitializationFailed, error.what());
         }
         entry.cluster = recorded_cluster(*object);
         entry.uid = object->metadata.uid;
-        entry.generation = generation;
+        entry.spec = object->spec;
         entry.credentials = std::move(credentials.data);
     }
     co_return entry.provider;

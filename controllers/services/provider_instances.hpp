@@ -1,6 +1,7 @@
 // The backend object of each NodeSmithProvider: made on first use from its spec and its Secret, made
 // anew when either has changed, or the cluster that its machines are on was recorded. A reconciler keeps the
-// shared_ptr while it works.
+// shared_ptr while it works. While the provider is being deleted, a backend that works is kept although its
+// Secret is gone or may not be read any more.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -11,7 +12,9 @@
 #include <variant>
 
 #include "controllers/cache/informers.hpp"
+#include "controllers/services/credentials_keeper.hpp"
 #include "kube/client.hpp"
+#include "providers/host_inventory.hpp"
 #include "providers/provider.hpp"
 #include "providers/registry/registry.hpp"
 
@@ -32,30 +35,39 @@ using ProviderFactory = std::function<std::unique_ptr<providers::Provider>(provi
 class ProviderInstances {
 public:
     ProviderInstances(Informers& informers, kube::Client& client, providers::ProviderEnvironment& environment,
-                      ProviderFactory factory = providers::make_provider);
+                      ProviderFactory factory = providers::make_provider,
+                      std::string credentials_role = kCredentialsRole);
 
-    // Reads the Secret only if nothing is cached for this generation of the provider.
+    // Reads the Secret only if nothing is cached for this spec of the provider.
     asio::awaitable<ProviderLookup> get(kube::ObjectKey provider);
     // Reads the Secret again; the backend is made anew if its data has changed.
     asio::awaitable<ProviderLookup> refresh(kube::ObjectKey provider);
     void forget(const kube::ObjectKey& provider);
     // UID of the kube-system namespace: what marks our machines. Read once, from the namespaces' store.
     std::string cluster_id() const;
+    // Keeps the Secrets that backends are made from.
+    CredentialsKeeper& credentials() { return credentials_; }
 
 private:
     struct Entry {
         std::string uid;
-        std::int64_t generation = 0;
+        api::v1alpha1::ProviderSpec spec;
         std::map<std::string, std::string> credentials;
         providers::BackendCluster cluster;  // as it was recorded when the backend was made
         std::shared_ptr<providers::Provider> provider;
     };
+    using CredentialsLookup = std::variant<providers::SecretData, ProviderUnavailable>;
+
+    static bool is_current(const Entry& entry, const NodeSmithProvider& object);
+    void drop(const NodeSmithProvider& object);
+    asio::awaitable<CredentialsLookup> credentials_of(std::shared_ptr<const NodeSmithProvider> object);
     asio::awaitable<ProviderLookup> build(kube::ObjectKey key);
 
     Informers& informers_;
     kube::Client& client_;
     providers::ProviderEnvironment& environment_;
     ProviderFactory factory_;
+    CredentialsKeeper credentials_;
     std::map<kube::ObjectKey, Entry> entries_;
 };
 

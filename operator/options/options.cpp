@@ -92,6 +92,9 @@ void add_options(CLI::App& app, Options& options) {
            "Where NodeSmith objects do anything, also for plan and explain: names with commas between "
            "them, * = all; default: this pod's, else all")
         ->delimiter(',');
+    app.add_option("--credentials-role", options.credentials_role,
+                   "ClusterRole that gives the rights on Secrets in a managed namespace")
+        ->capture_default_str();
     app.add_option("--health-probe-bind-address", options.health_address,
                    "Address of /healthz and /readyz; 0 = off")
         ->capture_default_str();

@@ -23,6 +23,7 @@ struct Options {
     std::string leader_election_namespace;  // empty: this pod's, else see lease_namespace.hpp
     std::string leader_election_id = "12c57729.kubenodesmith.parawell.cloud";
     std::vector<std::string> namespaces;  // see controllers::managed_namespaces_of()
+    std::string credentials_role = "kubenodesmith-credentials";
     base::Duration lease_duration = std::chrono::seconds{15};
     base::Duration renew_deadline = std::chrono::seconds{10};
     base::Duration retry_period = std::chrono::seconds{2};

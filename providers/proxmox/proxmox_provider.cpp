@@ -25,7 +25,8 @@ class ProxmoxProvider final : public Provider,
                               public Dismantler,
                               public LeftoverFinder,
                               public GuestObserver,
-                              public MachineStopper {
+                              public MachineStopper,
+                              public StrayFinder {
 public:
     ProxmoxProvider(ProviderConfig config, ProviderEnvironment& environment)
         : settings_(make_settings(config)),
@@ -77,6 +78,7 @@ public:
     }
     asio::awaitable<std::optional<Machine>> get(MachineIdentity identity, MachineRecord record) override;
     asio::awaitable<std::vector<Machine>> list() override;
+    asio::awaitable<std::vector<Stray>> strays() override;
     asio::awaitable<AdoptResult> adopt(MachineIdentity identity) override {
         auto result = co_await adoption_.adopt(std::move(identity));
         if (std::holds_alternative<NotAdopted>(result)) co_await client_.confirm_cluster();
@@ -95,7 +97,8 @@ public:
                 .dismantler = this,
                 .guest_observer = this,
                 .leftover_finder = this,
-                .machine_stopper = this};
+                .machine_stopper = this,
+                .stray_finder = this};
     }
     asio::awaitable<std::vector<HostOffering>> offerings() override {
         auto offerings = co_await placer_.offerings();
@@ -219,6 +222,30 @@ asio::awaitable<std::vector<Machine>> ProxmoxProvider::list() {
         result.push_back(std::move(machine));
     }
     co_await client_.confirm_cluster();
+    co_return result;
+}
+
+// Only guests with our tag or the default one are read: clusters of others may be large.
+asio::awaitable<std::vector<Stray>> ProxmoxProvider::strays() {
+    const auto state = co_await view_.state(kListAge);
+    const auto tag = parse_tags(settings_.managed_tag());
+    const auto usual = parse_tags(api::v1alpha1::ProxmoxSpec().managedNodeTag);
+    std::vector<Stray> result;
+    for (const auto& guest : state->guests) {
+        if (guest.is_container || guest.is_template) continue;
+        if (!std::ranges::includes(guest.tags, tag) && !std::ranges::includes(guest.tags, usual)) continue;
+        const auto marked = co_await machines_.mark_of(guest);
+        if (!marked || marked->identity.cluster_id != settings_.cluster_id ||
+            marked->identity.provider_uid == settings_.provider_uid)
+            continue;
+        Stray stray;
+        stray.identity = marked->identity;
+        stray.record.host = guest.node;
+        stray.record.machine_id = std::to_string(guest.vmid);
+        stray.removal = "on " + guest.node + ": qm stop " + stray.record.machine_id + " && qm destroy " +
+                        stray.record.machine_id + " --purge --destroy-unreferenced-disks 0";
+        result.push_back(std::move(stray));
+    }
     co_return result;
 }
 

@@ -44,7 +44,7 @@ POLICIES = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
 def test_chart_and_kustomize_have_the_same_admission_policies():
     policies = lambda documents: {key: d["spec"] for key, d in by_kind(documents, *POLICIES).items()}
     chart, config = policies(template()), policies(kustomize("config/default"))
-    assert chart == config and len(config) == 6
+    assert chart == config and len(config) == 8
     for kind, _, name in config:
         if kind == "ValidatingAdmissionPolicyBinding":
             assert config[(kind, None, name)] == {"policyName": name, "validationActions": ["Deny"]}
@@ -138,6 +138,14 @@ def test_secrets_are_read_in_managed_namespaces_and_nowhere_else():
     assert reads_secrets_in(template()) == reads_secrets_in(kustomize("config/default")) == {"kubenodesmith", NAMESPACE}
     assert reads_secrets_in(template("--set", "managedNamespaces={lab}")) == {"lab", NAMESPACE}
     assert reads_secrets_in(template("--set", "managedNamespaces={lab,*}")) == {None}
+
+
+def test_the_operator_keeps_its_rights_on_secrets_by_one_role_binding_and_gets_no_others():
+    for documents in (template(), kustomize("config/default")):
+        rules = [rule for d in documents if d["kind"] in ("ClusterRole", "Role") for rule in d.get("rules") or []]
+        of_bindings = [rule for rule in rules if {"rolebindings", "clusterrolebindings", "*"} & set(rule.get("resources", []))]
+        assert [(rule["resources"], rule["resourceNames"]) for rule in of_bindings] == [(["rolebindings"], ["kubenodesmith-credentials-in-use"])]
+        assert not [rule for rule in rules if {"bind", "escalate", "impersonate", "*"} & set(rule["verbs"])]
 
 
 def test_managed_namespaces_exist_and_outlive_the_release():

@@ -68,6 +68,7 @@ void Adversary::arm_changes() {
     if (world_.scenario.changes_per_hour <= 0 || world_.scenario.deployments.empty()) return;
     auto at = world_.now() + exponential(*random_, world_.scenario.changes_per_hour);
     next_change_ = world_.clock.call_at(at, [this] {
+        if (world_.is_demolished) return;
         const auto& deployments = world_.scenario.deployments;
         const auto& deployment = deployments[random_->below(deployments.size())];
         const auto most = static_cast<std::uint64_t>(deployment.most_replicas);
@@ -287,6 +288,7 @@ void Adversary::heed_reports() {
     }
     for (const auto vmid : told_of) world_.administrators.clear_away(vmid);
     label_nodes_as_told();
+    restore_credentials();
     next_ = world_.clock.call_at(world_.now() + 1min, [this] { heed_reports(); });
 }
 

@@ -69,6 +69,7 @@ private:
     void maintain_bare_metal();
     void delete_pool();
     void delete_credentials();
+    void restore_credentials();
 
     Process* any_process();
     template <api::Kind T>

@@ -89,7 +89,9 @@ void Adversary::edit_limits() {
 void Adversary::edit_mode() {
     using api::v1alpha1::Mode;
     auto key = api::key_of(world_.scenario.control_plane);
+    if (world_.is_demolished) return;
     auto set = [this, key](Mode mode) {
+        if (!world_.view.find<NodeSmithControlPlane>(key)) return;
         world_.server.edit<NodeSmithControlPlane>(key, [mode](auto& edited) { edited.spec.mode = mode; });
     };
     auto mode = random_->below(2) == 0 ? Mode::Paused : Mode::Observe;
@@ -143,7 +145,7 @@ void Adversary::label_nodes_as_told() {
 
 void Adversary::apply_claim_by_hand() {
     const auto* pool = any<NodeSmithPool>();
-    if (!pool) return;
+    if (!pool || world_.is_demolished) return;
     NodeSmithClaim claim;
     claim.metadata.name = "by-hand-" + std::to_string(++made_by_hand_);
     claim.metadata.namespace_ = pool->metadata.namespace_;
@@ -250,9 +252,15 @@ void Adversary::delete_credentials() {
     if (!world_.view.find<api::Secret>(key)) return;
     world_.trace.line("user", "deletes Secret ", key.str());
     world_.server.remove<api::Secret>(key);
-    later(world_.faults.duration(10s, 20min), [this, key] {
-        if (!world_.view.find<api::Secret>(key)) world_.server.put(world_.scenario.credentials);
-    });
+    later(world_.faults.duration(10s, 20min), [this] { restore_credentials(); });
+}
+
+// While machines need the Secret it is kept, and is gone only after the last of them.
+void Adversary::restore_credentials() {
+    const auto key = api::key_of(world_.scenario.credentials);
+    if (world_.is_demolished || world_.view.find<api::Secret>(key)) return;
+    world_.trace.line("user", "makes Secret ", key.str(), " again");
+    world_.server.put(world_.scenario.credentials);
 }
 
 }  // namespace simulation

@@ -1,5 +1,6 @@
 #include "test/simulation/outsiders.hpp"
 
+#include "test/simulation/demolition.hpp"
 #include "test/simulation/endpoint_mover.hpp"
 #include "test/simulation/fleet_destroyer.hpp"
 
@@ -10,6 +11,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     std::vector<std::unique_ptr<Outsider>> all;
     all.push_back(make_endpoint_mover(world));
     all.push_back(make_fleet_destroyer(world));
+    all.push_back(make_demolition(world));
     return all;
 }
 

@@ -1,5 +1,7 @@
 #include "test/simulation/stillness.hpp"
 
+#include "test/support/fake_api_resources.hpp"
+
 namespace simulation {
 namespace {
 
@@ -10,7 +12,7 @@ bool is_write(const base::HttpRequest& request, const base::HttpResponse& respon
     if (request.target.ends_with("/eviction") && response.status == 429) return false;
     const bool is_pretended = request.target.ends_with("?dryRun=All");
     return request.method != "GET" && !is_pretended && request.target.find("/leases") == std::string::npos &&
-           !request.target.ends_with("accessreviews");
+           !fake::is_review(request.target);
 }
 
 }  // namespace

@@ -79,6 +79,13 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
         for (const auto& observer : proxmox_observers_) observer(record);
     });
     view.subscribe<NodeSmithClaim>([this](const auto*, const auto*) { ++changes_; });
+    view.subscribe<NodeSmithProvider>([this](const auto* before, const auto* after) {
+        if (!before || (after && !is_demolished)) return;
+        for (const auto& condition : before->status.conditions) {
+            if (last_reports_.find(condition.message) == std::string::npos)
+                last_reports_ += condition.message + "\n";
+        }
+    });
     bmcs.subscribe([this](const std::string&, Power) { ++changes_; });
     guests.subscribe([this](PowerEvent, const proxmox::MachineView&) { ++changes_; });
     network.on_api_request = [this](const Process& process, const auto& request, const auto& response) {
@@ -115,6 +122,12 @@ void World::populate() {
     for (const char* name : {"default", "kube-system", "kube-public", kNodesNamespace, kTenants})
         server.put(namespace_of_name(name));
     server.put(test::cluster_info(kCertificate));
+    // config/rbac/managed_namespaces.yaml
+    api::RoleBinding rights;
+    rights.metadata.name = "kubenodesmith-credentials";
+    rights.metadata.namespace_ = kNodesNamespace;
+    server.put(rights);
+    server.options().rights_by_binding = {kNodesNamespace};
     server.put(scenario.credentials);
     if (!scenario.bare_metal.empty()) server.put(scenario.bmc_credentials);
     draw_host_lock(scenario, *random_for("host lock"));
@@ -144,7 +157,11 @@ bool World::is_told_of(int vmid) const {
         if (names_it(*claim)) return true;
     for (const auto& [key, provider] : view.all<NodeSmithProvider>())
         if (names_it(*provider)) return true;
-    return false;
+    return was_reported(name);
+}
+
+bool World::was_reported(const std::string& what) const {
+    return last_reports_.find(what) != std::string::npos;
 }
 
 void World::run_for(base::Duration duration) {

@@ -46,8 +46,10 @@ public:
     void observe(ProxmoxObserver observer) { proxmox_observers_.push_back(std::move(observer)); }
     void observe(ApiObserver observer) { api_observers_.push_back(std::move(observer)); }
 
-    // A condition of a claim or of a provider names the VM.
+    // A condition of a claim or of a provider names the VM, or did when the provider was gone.
     bool is_told_of(int vmid) const;
+    // A condition of a provider that was deleted contained it.
+    bool was_reported(const std::string& what) const;
 
     // How often claims changed, machines changed their state, and Proxmox was asked to change something.
     std::uint64_t changes() const { return changes_; }
@@ -62,6 +64,7 @@ public:
     Trace trace;
     FaultPlan faults;
     Happenings happenings;
+    bool is_demolished = false;  // everything of the managed namespace was deleted, for good
     fake::ApiServer server;
     ClusterSnapshot view;
     Scheduler scheduler;
@@ -85,6 +88,7 @@ private:
     void draw_pace(base::Random& random);
 
     std::uint64_t changes_ = 0;
+    std::string last_reports_;  // what providers said while everything was deleted, and before they were gone
     std::vector<ProxmoxObserver> proxmox_observers_;
     std::vector<ApiObserver> api_observers_;
 };

@@ -18,6 +18,7 @@ const std::vector<ResourceKind>& builtins() {
         {"namespaces", "Namespace", true, false, {"status.phase"}},
         {"limitranges", "LimitRange", false, false, {}},
         {"secrets", "Secret", false, false, {"type"}},
+        {"rolebindings.rbac.authorization.k8s.io", "RoleBinding", false, false, {}},
         {"configmaps", "ConfigMap", false, false, {}},
         {"events",
          "Event",
@@ -63,6 +64,10 @@ const ResourceKind* find_builtin_kind(const std::string& api_version, const std:
     auto found = std::ranges::find_if(
         builtins(), [&](const ResourceKind& one) { return one.kind == kind && group_of(one) == group; });
     return found == builtins().end() ? nullptr : &*found;
+}
+
+bool is_review(const std::string& target) {
+    return target == kAccessReviews || target == kOwnAccessReviews || target == kOwnReviews;
 }
 
 bool is_builtin_group(const std::string& group) {

@@ -8,6 +8,10 @@
 namespace fake {
 
 inline constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+inline constexpr const char* kOwnAccessReviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+inline constexpr const char* kOwnReviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+// Reviews are questions: they change nothing.
+bool is_review(const std::string& target);
 
 struct ResourceKind {
     std::string resource;  // plural, with the group: "pods", "leases.coordination.k8s.io"

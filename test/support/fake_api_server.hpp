@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ public:
         // What SubjectAccessReviews say: RBAC itself is not played.
         bool approves_tokens = false;
         bool tokens_may_join = true;
+        // In these namespaces Secrets and RoleBindings are served only while there is a RoleBinding.
+        std::set<std::string> rights_by_binding;
         int minor = 36;                               // of its Kubernetes version 1.x
         std::vector<api::Resource> custom_resources;  // served at /apis/GROUP/VERSION, for discovery
     };
@@ -129,10 +132,14 @@ private:
     Snapshot patch_json(const Key& key, const json::object& patch);
     // The body of the answer.
     std::string respond(const Target& target, const base::HttpRequest& request, int& status);
+    std::string answer_review(const base::HttpRequest& request) const;
+    // Throws Refusal if no RoleBinding gives the right.
+    void check_rights(const Target& target) const;
     std::optional<json::object> discover(const std::string& path) const;
     std::string list_page(const Target& target);
     Snapshot create(const Target& target, json::object body);
     Snapshot patch(const Target& target, const base::HttpRequest& request);
+    Snapshot apply(const Target& target, const base::HttpRequest& request);
     Snapshot remove(const Target& target, const base::HttpRequest& request);
     Snapshot evict(const Target& target, const json::object& body);
     void spend_budget(const Key& pod_key, const json::object& pod);

@@ -13,6 +13,8 @@ namespace {
 
 const std::string kPageToken = "page-";
 constexpr std::size_t kMostPages = 100;  // then one expires
+const std::string kBindings = "rolebindings.rbac.authorization.k8s.io";
+constexpr const char* kOperator = "system:serviceaccount:kubenodesmith-system:kubenodesmith";
 
 Key key_of(const Target& target) {
     return {target.resource, target.namespace_, target.name};
@@ -53,6 +55,21 @@ void check_namespace(const Target& target, const json::object& object) {
                   "the namespace of the provided object does not match the namespace sent on the request");
 }
 
+// The NamespaceLifecycle admission plugin.
+void check_namespace_lives(const Store& store, const Target& target) {
+    if (target.namespace_.empty()) return;
+    const auto namespace_ = store.find({"namespaces", "", target.namespace_});
+    if (!namespace_ || metadata_text(namespace_->object(), "deletionTimestamp").empty()) return;
+    const auto why =
+        "unable to create new content in namespace " + target.namespace_ + " because it is being terminated";
+    Refusal refusal(403, "Forbidden", target.resource + " is forbidden: " + why);
+    refusal.details = {{"kind", target.resource},
+                       {"causes", json::array{json::object{{"reason", "NamespaceTerminating"},
+                                                           {"message", why},
+                                                           {"field", "metadata.namespace"}}}}};
+    throw refusal;
+}
+
 // What a patch may not try to change.
 void check_same_object(const Target& target, const json::object& after) {
     auto name = metadata_text(after, "name");
@@ -88,14 +105,11 @@ json::value applied(const json::object& object, const std::string& type, const s
 }  // namespace
 
 std::string ApiServer::respond(const Target& target, const base::HttpRequest& request, int& status) {
-    if (request.method == "POST" && request.target == kAccessReviews) {
+    if (request.method == "POST" && is_review(request.target)) {
         status = 201;
-        auto review = parsed(request.body);
-        const auto& asked = review.at("spec").at("resourceAttributes").as_object();
-        const bool of_approval = asked.contains("subresource") && asked.at("subresource") == "nodeclient";
-        review["status"] = {{"allowed", of_approval ? options_.approves_tokens : options_.tokens_may_join}};
-        return json::serialize(review);
+        return answer_review(request);
     }
+    check_rights(target);
     auto kind = kind_of(target, options_.custom_resources);
     bool status_missing = target.subresource == "status" && !kind.has_status;
     const bool approval_missing =
@@ -116,6 +130,29 @@ std::string ApiServer::respond(const Target& target, const base::HttpRequest& re
     if (request.method == "PATCH") return patch(target, request)->text();
     if (request.method == "DELETE") return remove(target, request)->text();
     throw Refusal(405, "MethodNotAllowed", request.method + " is not served");
+}
+
+std::string ApiServer::answer_review(const base::HttpRequest& request) const {
+    auto review = parsed(request.body);
+    if (request.target == kOwnReviews) {
+        review["status"] = {{"userInfo", {{"username", kOperator}}}};
+    } else if (request.target == kOwnAccessReviews) {
+        review["status"] = {{"allowed", options_.rights_by_binding.empty()}};
+    } else {
+        const auto& asked = review.at("spec").at("resourceAttributes").as_object();
+        const bool of_approval = asked.contains("subresource") && asked.at("subresource") == "nodeclient";
+        review["status"] = {{"allowed", of_approval ? options_.approves_tokens : options_.tokens_may_join}};
+    }
+    return json::serialize(review);
+}
+
+void ApiServer::check_rights(const Target& target) const {
+    const bool is_by_binding = target.resource == "secrets" || target.resource == kBindings;
+    if (!is_by_binding || !options_.rights_by_binding.contains(target.namespace_)) return;
+    if (!store_.list(kBindings, target.namespace_).empty()) return;
+    throw Refusal(403, "Forbidden",
+                  target.resource + " is forbidden: User \"" + kOperator +
+                      "\" cannot access it in the namespace \"" + target.namespace_ + "\"");
 }
 
 std::string ApiServer::list_page(const Target& target) {
@@ -166,12 +203,14 @@ Snapshot ApiServer::create(const Target& target, json::object body) {
     if (kind_of(target, options_.custom_resources).has_status && target.resource != "nodes")
         body.erase("status");
     if (target.resource == "pods") member(body, "status")["phase"] = "Pending";
+    check_namespace_lives(store_, target);
     if (target.get("dryRun") == "All") return std::make_shared<const Document>(std::move(body));
     return store_.create(key, std::move(body));
 }
 
 Snapshot ApiServer::patch(const Target& target, const base::HttpRequest& request) {
     auto type = std::string(request.headers.find("Content-Type").value_or(""));
+    if (type.starts_with("application/apply-patch")) return apply(target, request);
     auto kind = kind_of(target, options_.custom_resources);
     auto key = key_of(target);
     return store_.update(key, [&](json::object& object) {
@@ -181,6 +220,15 @@ Snapshot ApiServer::patch(const Target& target, const base::HttpRequest& request
         if (!fault.empty()) throw invalid(key, fault);
         take_over(object, std::move(after.as_object()), target, kind);
     });
+}
+
+// Of one field manager: what it applies is there afterwards.
+Snapshot ApiServer::apply(const Target& target, const base::HttpRequest& request) {
+    auto body = parsed(request.body);
+    if (store_.find(key_of(target))) return patch_json(key_of(target), body);
+    auto collection = target;
+    collection.name.clear();
+    return create(collection, std::move(body));
 }
 
 Snapshot ApiServer::patch_json(const Key& key, const json::object& patch) {

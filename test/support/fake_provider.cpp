@@ -99,6 +99,7 @@ constexpr base::Duration kLatency = std::chrono::milliseconds{1};
 
 class FakeProvider final : public providers::Provider,
                            public providers::LeftoverFinder,
+                           public providers::StrayFinder,
                            public providers::GuestObserver,
                            public providers::MachineStopper {
 public:
@@ -126,6 +127,7 @@ public:
     }
 
     asio::awaitable<std::vector<providers::Leftover>> leftovers() override { co_return cloud_.leftovers; }
+    asio::awaitable<std::vector<providers::Stray>> strays() override { co_return cloud_.strays; }
 
     asio::awaitable<providers::StopResult> stop(providers::MachineIdentity identity, providers::MachineRecord,
                                                 providers::InUseCheck in_use) override {
@@ -224,7 +226,8 @@ public:
     }
 
     providers::Capabilities capabilities() override {
-        return {.guest_observer = this, .leftover_finder = this, .machine_stopper = this};
+        return {
+            .guest_observer = this, .leftover_finder = this, .machine_stopper = this, .stray_finder = this};
     }
 
 private:

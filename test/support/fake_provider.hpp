@@ -59,6 +59,7 @@ public:
     std::vector<providers::Reservation> reservations;  // that the last machine was placed beside
     std::deque<providers::RemoveResult> next_remove;
     std::vector<providers::Leftover> leftovers;
+    std::vector<providers::Stray> strays;
     std::function<void(const CloudMachine&)> on_boot;  // a machine is running from now on
     std::function<void(const CloudMachine&)> on_gone;
 

@@ -64,6 +64,8 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
         co_await writer_.record(observation, std::move(status));
         co_return again_after(kProviderRetry);
     }
+    const bool are_there = co_await protect_credentials(observation);
+    if (!are_there) co_return again_after(kProviderRetry);
     if (claim->status.machineID.empty() || lost_addresses(observation)) {
         const auto addressed = co_await address(observation);
         if (!addressed) co_return again_after(kRoomRetry);
@@ -82,6 +84,21 @@ asio::awaitable<kube::Result> Launcher::launch(Observation observation) {
     status = with_handout(observation, after_ensure(observation.situation(), result), *given);
     co_await writer_.record_outcome(observation, std::move(status));
     co_return again_after(wait_after(result));
+}
+
+// Protects the Secrets before anything is made that could not be removed without them. Missing rights hold up
+// no launch: the provider's condition reports them.
+asio::awaitable<bool> Launcher::protect_credentials(Observation observation) {
+    const auto& claim = *observation.claim;
+    const auto obstacle = co_await instances_.credentials().protect_of_provider(provider_of(claim));
+    if (!claim.status.host.empty()) {
+        const kube::ObjectKey host{claim.metadata.namespace_, claim.status.host};
+        co_await instances_.credentials().protect_of_host(host);
+    }
+    if (obstacle.reason != reasons::kSecretMissing || !claim.status.machineID.empty()) co_return true;
+    auto status = after_failed_launch(observation.situation(), obstacle.reason, obstacle.message);
+    co_await writer_.record(observation, std::move(status));
+    co_return false;
 }
 
 asio::awaitable<std::optional<Launcher::Handout>> Launcher::handout(Observation observation) {

@@ -29,6 +29,8 @@ public:
 
 private:
     bool lost_addresses(const Observation& observation) const;
+    // Returns false if the provider's Secret is gone and nothing was made yet.
+    asio::awaitable<bool> protect_credentials(Observation observation);
     // With the claim's static address in the status; nullopt: it has to wait for one. Before it is placed.
     asio::awaitable<std::optional<Observation>> address(Observation observation);
     // What the machine is given and may be told to anybody.

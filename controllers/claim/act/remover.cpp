@@ -23,6 +23,9 @@ providers::RemovalBlocked without_provider(const ProviderLookup& lookup, const k
     providers::RemovalBlocked blocked;
     blocked.reason = why ? why->reason : std::string(reasons::kProviderMissing);
     blocked.message = why ? why->message : "there is no NodeSmithProvider " + provider.str();
+    blocked.message +=
+        "; if that cannot be, destroy the machine at the provider and annotate the claim with "
+        "kubenodesmith.io/machine-gone=true";
     blocked.retry_after = kProviderRetry;
     return blocked;
 }

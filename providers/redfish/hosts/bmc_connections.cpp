@@ -72,9 +72,25 @@ asio::awaitable<BmcConnections::Credentials> BmcConnections::credentials_for(Hos
     co_return result;
 }
 
+// A host that a claim has must be turned off also when its Secret is gone.
+std::shared_ptr<Station> BmcConnections::station_in_use(const Host& host) const {
+    const auto known = stations_.find(host.name);
+    const bool is_same =
+        known != stations_.end() && known->second && known->second->address == host.bmc && host.use.owner;
+    return is_same ? known->second : nullptr;
+}
+
 asio::awaitable<std::shared_ptr<Station>> BmcConnections::station(Host host) {
     check_quirks(host);
-    auto credentials = co_await credentials_for(host);
+    Credentials credentials;
+    std::shared_ptr<Station> in_use;
+    try {
+        credentials = co_await credentials_for(host);
+    } catch (const CredentialsError&) {
+        in_use = station_in_use(host);
+        if (!in_use) throw;
+    }
+    if (in_use) co_return in_use;
     auto& known = stations_[host.name];
     const bool same = known && known->address == host.bmc && known->quirks == host.quirks &&
                       known->pinned_uuid == host.pinned_uuid && known->bmc.login() == credentials.login;

@@ -47,7 +47,8 @@ public:
     // All must outlive this.
     BmcConnections(const Settings& settings, HostInventory& inventory, ProviderEnvironment& environment);
 
-    // A caller keeps the shared_ptr while it works. Throws CredentialsError, std::invalid_argument.
+    // A caller keeps the shared_ptr while it works. A host in use keeps the login that it had when its Secret
+    // is gone. Throws CredentialsError, std::invalid_argument.
     asio::awaitable<std::shared_ptr<Station>> station(Host host);
     // Ends the sessions of hosts that are no longer there, and forgets them.
     asio::awaitable<void> forget_missing();
@@ -61,6 +62,7 @@ private:
         std::string version;  // of their Secret
     };
     asio::awaitable<Credentials> credentials_for(Host host);
+    std::shared_ptr<Station> station_in_use(const Host& host) const;
     std::shared_ptr<Account> account_of(const Credentials& credentials);
     void remember_refusal(Station& station, const Host& host);
     asio::awaitable<void> end(std::shared_ptr<Station> station);

@@ -150,6 +150,27 @@ TEST_CASE("The list names every machine of ours with its identity, and no other"
     CHECK(machines[0].memory_mib == 4096);
 }
 
+TEST_CASE("Machines that other providers of this Kubernetes cluster made are found, with what removes them") {
+    Lab lab;
+    auto own = lab.machine(1);
+    lab.launch(own);
+    auto foreign = lab.machine(2);
+    foreign.identity.cluster_id = "another-cluster";
+    lab.launch(foreign);
+    auto former = lab.machine(3);
+    former.identity.provider_uid = "of-a-provider-that-is-gone";
+    lab.launch(former);
+    lab.wait(std::chrono::seconds{15});
+    lab.requests();
+    const auto strays = lab.run(lab.provider->capabilities().stray_finder->strays());
+    REQUIRE(strays.size() == 1);
+    CHECK(strays[0].identity == former.identity);
+    CHECK(strays[0].record == MachineRecord{former.record.host, former.record.machine_id, ""});
+    const auto& id = former.record.machine_id;
+    CHECK(strays[0].removal == "on " + former.record.host + ": qm stop " + id + " && qm destroy " + id +
+                                   " --purge --destroy-unreferenced-disks 0");
+}
+
 TEST_CASE(
     "A machine whose configuration cannot be read after a restart is on the list, without an identity") {
     Lab lab;

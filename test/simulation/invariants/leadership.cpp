@@ -3,6 +3,7 @@
 #include <boost/json/parse.hpp>
 
 #include "test/simulation/invariants/invariant.hpp"
+#include "test/support/fake_api_resources.hpp"
 
 namespace simulation {
 namespace {
@@ -15,7 +16,7 @@ bool is_lease(const base::HttpRequest& request) {
 
 // Reviews change nothing.
 bool is_write(const base::HttpRequest& request) {
-    return request.method != "GET" && !request.target.starts_with("/apis/authorization.k8s.io/");
+    return request.method != "GET" && !fake::is_review(request.target);
 }
 
 class OnlyTheLeaderWrites final : public Invariant {

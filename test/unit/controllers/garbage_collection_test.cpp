@@ -81,6 +81,44 @@ TEST_CASE("what a creation left half made is reported, when it was seen twice an
         world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::False; }, 8min));
 }
 
+TEST_CASE("machines of providers that are gone are reported with the command, and never touched") {
+    World world;
+    Process process(world);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    const auto known = *world.server.get<NodeSmithProvider>({"default", "proxmox"});
+    providers::Stray stray;
+    stray.record.host = "host-a";
+    stray.record.machine_id = "4711";
+    stray.identity.provider_uid = known.metadata.uid;
+    stray.identity.claim_namespace = "former";
+    stray.identity.claim_name = "lost";
+    stray.identity.claim_uid = kLostUid;
+    stray.removal = "qm destroy 4711";
+    // Of a provider that exists.
+    world.cloud.strays = {stray};
+    world.run(8min);
+    CHECK(orphans_found(world)->status == api::ConditionStatus::False);
+    // Of a claim that exists.
+    stray.identity.provider_uid = "of-a-provider-that-is-gone";
+    stray.identity.claim_uid = world.claim()->metadata.uid;
+    world.cloud.strays = {stray};
+    world.run(8min);
+    CHECK(orphans_found(world)->status == api::ConditionStatus::False);
+    stray.identity.claim_uid = kLostUid;
+    world.cloud.strays = {stray};
+    REQUIRE(
+        world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::True; }, 8min));
+    CHECK_THAT(orphans_found(world)->message,
+               Catch::Contains("VM 4711 on host-a of claim former/lost (qm destroy 4711)"));
+    world.run(1h);
+    CHECK(world.cloud.machines.size() == 1);
+    CHECK(world.ready());
+    world.cloud.strays.clear();
+    REQUIRE(
+        world.run_until([&] { return orphans_found(world)->status == api::ConditionStatus::False; }, 8min));
+}
+
 TEST_CASE(
     "a machine that no claim owns is removed after the grace period, counted from when it was first seen") {
     World world;

@@ -21,6 +21,7 @@ public:
     struct Script {
         providers::Health health{true, true, "", "", "9.2"};
         std::vector<providers::HostOffering> hosts;
+        std::vector<providers::Machine> machines;
         std::string failure;  // thrown by check()
         int checks = 0;
         int made = 0;
@@ -51,7 +52,7 @@ public:
                                                            providers::MachineRecord) override {
         throw std::logic_error("get");
     }
-    asio::awaitable<std::vector<providers::Machine>> list() override { throw std::logic_error("list"); }
+    asio::awaitable<std::vector<providers::Machine>> list() override { co_return script_.machines; }
     asio::awaitable<bool> switch_power(providers::MachineIdentity, providers::MachineRecord, providers::Power,
                                        providers::InUseCheck) override {
         throw std::logic_error("switch_power");

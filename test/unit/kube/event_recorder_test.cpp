@@ -16,7 +16,10 @@ class Trouble final : public fake::Interference {
 public:
     int times = 0;
     int status = 0;
-    std::optional<base::HttpResponse> before(const base::HttpRequest&) override {
+    std::string refused;  // in the body
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        if (!refused.empty() && request.body.find('"' + refused + '"') != std::string::npos)
+            return fake::status_response(403, "Forbidden", "no");
         if (times == 0) return std::nullopt;
         --times;
         if (status == 0) throw base::TransportError("lost", true);
@@ -129,6 +132,33 @@ TEST_CASE_METHOD(Fixture, "an Event that is refused is given up after some tries
     say("R", "two");
     clock.run_for(context, 5min);
     CHECK(trouble.times == 0);
+    CHECK(written().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "an Event that is refused holds up no others") {
+    trouble.refused = "one";
+    for (int i = 0; i < 5; ++i)
+        writer->event({"example.io/v1", "Pool", "default", "pool-" + std::to_string(i), ""},
+                      kube::EventType::warning, "R", i == 4 ? "two" : "one");
+    clock.run_for(context, 100ms);
+    REQUIRE(written().size() == 1);
+    CHECK(written().front().message == "two");
+    trouble.refused.clear();
+    clock.run_for(context, 1min);
+    CHECK(written().size() == 5);
+}
+
+TEST_CASE_METHOD(Fixture, "an Event for a namespace that is being deleted is given up at once") {
+    api::Namespace ending;
+    ending.metadata.name = "ending";
+    ending.metadata.finalizers->emplace_back("kubernetes");
+    server.put(ending);
+    server.remove<api::Namespace>({"", "ending"});
+    writer->event({"example.io/v1", "Pool", "ending", "a", "uid"}, kube::EventType::warning, "R", "one");
+    clock.run_for(context, 10min);
+    CHECK(written().empty());
+    CHECK(server.writes().size() == 1);
+    say("R", "two");
     CHECK(written().size() == 1);
 }
 

@@ -27,6 +27,32 @@ TEST_CASE("a claim wakes a host and gives it back off") {
     CHECK(bmc.count("POST", "Reset") == 2);
 }
 
+TEST_CASE("a host that a claim has is turned off with the login that it had, although its Secret is gone") {
+    World world;
+    auto& bmc = world.add("a");
+    auto& free_bmc = world.add("b");
+    const Profile profile;
+    world.inventory.secrets["own"] = {{"username", profile.username}, {"password", profile.password}};
+    for (const auto* name : {"a", "b"}) world.host(name).bmc.credentials = providers::SecretName{"own", ""};
+    world.host("a").priority = 1;
+    world.examine("b");
+    auto claim = world.claim("c");
+    REQUIRE(world.wake(claim));
+    REQUIRE(claim.record.machine_id == "a");
+    world.joined("a");
+    world.pass(minutes{10});
+    world.inventory.secrets.clear();
+    CHECK(world.examine("a").reason.empty());
+    // A host without a claim is not used any more.
+    const auto asked = free_bmc.exchanges().size();
+    CHECK_FALSE(world.examine("b").authenticated);
+    CHECK(free_bmc.exchanges().size() == asked);
+    REQUIRE(world.put_to_sleep(claim));
+    CHECK(bmc.power() == Power::off);
+    CHECK_FALSE(world.host("a").use.owner);
+    CHECK_FALSE(world.examine("a").authenticated);
+}
+
 TEST_CASE("nothing is asked of a host before the claim knows its identity") {
     World world;
     auto& bmc = world.add("a");

@@ -146,3 +146,28 @@ TEST_CASE("what an object owned stays if it is orphaned") {
     CHECK(child.status == 200);
     CHECK_FALSE(child.body.at("metadata").as_object().contains("ownerReferences"));
 }
+
+TEST_CASE("a namespace that is being deleted takes nothing new, and says so by a cause") {
+    auto name = server().fresh("ending");
+    auto body = metadata("name", json::string(name));
+    body["apiVersion"] = "v1";
+    body["kind"] = "Namespace";
+    body["metadata"].as_object()["finalizers"] = json::array{"example.com/one"};
+    CHECK(server().call("POST", "/api/v1/namespaces", body).status == 201);
+    const auto path = "/api/v1/namespaces/" + name;
+    auto held = config_map("held");
+    held["metadata"].as_object()["finalizers"] = json::array{"example.com/one"};
+    held["metadata"].as_object()["namespace"] = name;
+    CHECK(server().call("POST", path + "/configmaps", held).status == 201);
+    CHECK(server().call("DELETE", path).status == 200);
+    auto late = config_map("late");
+    late["metadata"].as_object()["namespace"] = name;
+    auto refused = server().call("POST", path + "/configmaps", late);
+    CHECK(refused.status == 403);
+    REQUIRE(refused.body.at("details").as_object().contains("causes"));
+    CHECK(refused.body.at("details").at("causes").at(0).at("reason") == "NamespaceTerminating");
+    // What is there can still be changed.
+    auto free = metadata("finalizers", nullptr);
+    CHECK(server().call("PATCH", path + "/configmaps/held", free, kMergePatch).status == 200);
+    CHECK(server().call("PATCH", path, free, kMergePatch).status == 200);
+}
