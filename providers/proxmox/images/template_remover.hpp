@@ -10,6 +10,7 @@
 
 #include "providers/proxmox/cluster/cluster_view.hpp"
 #include "providers/proxmox/placement/templates.hpp"
+#include "providers/proxmox/vm/volume_guard.hpp"
 #include "providers/proxmox/wire/tasks.hpp"
 
 namespace providers::proxmox {
@@ -32,6 +33,7 @@ public:
           client_(client),
           view_(view),
           tasks_(tasks),
+          guard_(client),
           clock_(clock),
           may_have_files_(settings.template_image() != nullptr) {}
 
@@ -77,6 +79,7 @@ private:
     Client& client_;
     ClusterView& view_;
     Tasks& tasks_;
+    VolumeGuard guard_;
     base::Clock& clock_;
     std::string running_;  // UPID of a deletion
     std::optional<Guest> leaving_;
