@@ -34,7 +34,7 @@ std::string all_taken_text(const IDRange& range, const std::map<std::int64_t, st
         named += (named.empty() ? "" : ", ") + std::to_string(vmid) + ": " + volume;
     }
     if (count > kMostNamed) named += " and " + std::to_string(count - kMostNamed) + " more";
-    if (count > 0) text += " by guests or volumes (" + named + ")";
+    if (count > 0) text += ", some by volumes that no guest has (" + named + ")";
     if (range.lower <= kCsiOwner && kCsiOwner <= range.upper)
         text += ", and 9999 is never used, as the Proxmox CSI plugin gives its volumes that VMID";
     return text;
@@ -76,6 +76,7 @@ VolumeOwners::Volumes VolumeOwners::known(const std::string& host, const Cluster
         const auto list = lists_.find(key_of(storage));
         if (list != lists_.end()) volumes.insert(list->second.volumes.begin(), list->second.volumes.end());
     }
+    std::erase_if(volumes, [&](const auto& entry) { return state.find_guest(entry.first) != nullptr; });
     return volumes;
 }
 

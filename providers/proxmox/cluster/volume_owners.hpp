@@ -11,8 +11,8 @@
 
 namespace providers::proxmox {
 
-// "all VMIDs from 100 to 102 are taken by guests or volumes (101: local-lvm:vm-101-disk-0)". `volumes`: one
-// of each VMID. Pure.
+// "all VMIDs from 100 to 102 are taken, some by volumes that no guest has (101: local-lvm:vm-101-disk-0)".
+// `volumes`: one of each VMID. Pure.
 std::string all_taken_text(const IDRange& range, const std::map<std::int64_t, std::string>& volumes);
 
 class VolumeOwners {
@@ -20,7 +20,7 @@ public:
     // Both must outlive this.
     VolumeOwners(Client& client, base::Clock& clock) : client_(client), clock_(clock), pauses_(clock) {}
 
-    // One volume of each VMID, by the VMID.
+    // One volume of each VMID that no guest has, by the VMID.
     using Volumes = std::map<std::int64_t, std::string>;
     // Of the storages for disks that the host has, also shared ones. A list of at most `max_age` serves
     // again; of a storage that cannot be read the last one does.

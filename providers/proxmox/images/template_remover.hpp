@@ -52,6 +52,8 @@ public:
     // What is in the way of the templates and files that are left: "VM 9000 on alfaromeo: ..."; empty: none
     // are.
     std::string obstacles() const;
+    // The same of templates that people keep from being removed by volumes of theirs.
+    std::string held_templates() const;
 
 private:
     struct Pause {
@@ -59,6 +61,7 @@ private:
         int failures = 0;
         base::TimePoint until{};
         std::string why;
+        bool is_held = false;  // by volumes that somebody else attached
     };
     struct FilePlace {
         std::string host;
@@ -83,6 +86,7 @@ private:
     base::Clock& clock_;
     std::string running_;  // UPID of a deletion
     std::optional<Guest> leaving_;
+    std::string held_by_;                   // volumes, if the last removal that was begun failed of that
     std::string file_;                      // that is being deleted, as in file_pauses_
     bool has_changed_ = false;              // something, since guests were last listed
     std::map<std::int64_t, Pause> pauses_;  // by VMID
