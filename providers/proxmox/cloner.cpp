@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -21,7 +22,8 @@ asio::awaitable<Cloner::Started> Cloner::clone(MachineSpec spec) {
         started.upid = co_await start_clone(spec, source);
     } catch (const ProxmoxError& error) {
         // With an outcome that is not known it may be at work; then the slot is given back by time.
-        if (error.kind != ErrorKind::outcome_unknown) slots_.give_back(spec.identity.system_uuid);
+        if (error.kind != ErrorKind::outcome_unknown || !error.is_of_change)
+            slots_.give_back(spec.identity.system_uuid);
         throw;
     }
     co_return started;
@@ -32,17 +34,24 @@ asio::awaitable<std::string> Cloner::start_clone(MachineSpec spec, Guest source)
     const bool is_auto = wish.cloneMode == api::v1alpha1::CloneMode::Auto;
     auto kind = preferred_kind(wish);
     if (is_auto && cannot_link_.contains(source.vmid)) kind = CloneKind::full;
+    const auto parts = co_await read_source(source);
     try {
-        const auto parameters = clone_parameters(settings_, spec, source, kind);
+        const auto parameters = clone_parameters(settings_, spec, parts, kind);
         const auto upid = co_await client_.change(clone_vm(source.node, source.vmid, parameters));
         co_return text_of(upid);
     } catch (const ProxmoxError& error) {
         if (!is_auto || kind == CloneKind::full || !is_link_refusal(error)) throw;
         cannot_link_.insert(source.vmid);
     }
-    const auto parameters = clone_parameters(settings_, spec, source, CloneKind::full);
+    const auto parameters = clone_parameters(settings_, spec, parts, CloneKind::full);
     const auto upid = co_await client_.change(clone_vm(source.node, source.vmid, parameters));
     co_return text_of(upid);
+}
+
+// Read anew for each clone: what it gets must be on record before it exists.
+asio::awaitable<CloneSource> Cloner::read_source(Guest source) {
+    const auto data = co_await client_.read(get_vm_config(source.node, source.vmid));
+    co_return CloneSource{source.node, copied_drives(parse_vm_config(data))};
 }
 
 void Cloner::note_task(const MachineSpec& spec, const Upid& task, const TaskStatus& status) {

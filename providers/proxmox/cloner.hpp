@@ -35,6 +35,7 @@ public:
 
 private:
     asio::awaitable<std::string> start_clone(MachineSpec spec, Guest source);
+    asio::awaitable<CloneSource> read_source(Guest source);
 
     const Settings& settings_;
     Client& client_;

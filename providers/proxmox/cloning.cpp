@@ -5,6 +5,7 @@
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/mark.hpp"
 #include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 
 namespace providers::proxmox {
 
@@ -91,14 +92,16 @@ void set_boot_place(Options& options, const Settings& settings, const VmConfig& 
 
 }  // namespace
 
-base::FormFields clone_parameters(const Settings& settings, const MachineSpec& spec, const Guest& source,
-                                  CloneKind kind) {
+base::FormFields clone_parameters(const Settings& settings, const MachineSpec& spec,
+                                  const CloneSource& source, CloneKind kind) {
     const auto& wish = *settings.spec.template_;
     const auto vmid = vmid_of(spec.record.machine_id);
+    MadeVolumes made{{}, source.drives};
+    made.drives.merge(new_drives(settings.vm_options));
     base::FormFields fields{{"newid", spec.record.machine_id},
                             {"name", spec.name},
                             {"full", kind == CloneKind::full ? "1" : "0"},
-                            {"description", describe_unfinished_mark(spec.identity, vmid)}};
+                            {"description", describe_unfinished_mark(spec.identity, vmid, made)}};
     if (source.node != spec.record.host) fields.emplace_back("target", spec.record.host);
     if (!settings.spec.resourcePool.empty()) fields.emplace_back("pool", settings.spec.resourcePool);
     if (kind == CloneKind::full && !wish.storage.empty()) fields.emplace_back("storage", wish.storage);

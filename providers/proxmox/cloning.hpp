@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/url.hpp"
@@ -17,8 +18,12 @@ enum class CloneKind { linked, full };
 
 // Parameters of POST /nodes/{source's}/qemu/{template}/clone. A clone has its template's tags and a UUID that
 // Proxmox draws, so the description alone says whose it is until configure_parameters were set.
-base::FormFields clone_parameters(const Settings& settings, const MachineSpec& spec, const Guest& source,
-                                  CloneKind kind);
+struct CloneSource {
+    std::string node;
+    std::set<std::string> drives;  // of which a clone gets copies: its record
+};
+base::FormFields clone_parameters(const Settings& settings, const MachineSpec& spec,
+                                  const CloneSource& source, CloneKind kind);
 
 // What is to be tried first; a storage that cannot link is found out by its refusal (is_link_refusal).
 CloneKind preferred_kind(const api::v1alpha1::Template& wish);

@@ -1,10 +1,33 @@
 #include "providers/proxmox/configurer.hpp"
 
+#include <algorithm>
+
 #include "providers/proxmox/config/creation.hpp"
 #include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
+
+namespace {
+
+// What the unfinished machine was made with so far. One of an earlier version has no record, and seconds of
+// age.
+MadeVolumes made_so_far(const VmConfig& config, std::int64_t vmid) {
+    const auto record = recorded_volumes(config.option("description"));
+    auto made = record.value_or(MadeVolumes{{}, copied_drives(config)});
+    made.volumes.merge(explained_volumes(volume_uses(config), vmid, made));
+    return made;
+}
+
+// A disk that another one takes the place of stays in the configuration as an unused one.
+bool puts_disks_aside(const VmConfig& config, const base::FormFields& parameters) {
+    const auto new_ones = new_drives(parameters);
+    return std::ranges::any_of(volume_uses(config),
+                               [&](const VolumeUse& use) { return new_ones.contains(use.option); });
+}
+
+}  // namespace
 
 asio::awaitable<void> Configurer::configure(MachineSpec spec, VmConfig config) {
     BootPlace boot;
@@ -16,11 +39,30 @@ asio::awaitable<void> Configurer::configure(MachineSpec spec, VmConfig config) {
         boot.cloud_init = co_await spec.guest->guest_settings();
     }
     const auto vmid = vmid_of(spec.record.machine_id);
-    const auto parameters = settings_.spec.template_ ? configure_parameters(settings_, spec, config, boot)
-                                                     : finishing_parameters(settings_, config, boot.image);
+    auto parameters = settings_.spec.template_ ? configure_parameters(settings_, spec, config, boot)
+                                               : finishing_parameters(settings_, config, boot.image);
+    auto made = made_so_far(config, vmid);
+    if (puts_disks_aside(config, parameters)) {
+        const base::FormFields record{{"description", describe_unfinished_mark(spec.identity, vmid, made)}};
+        co_await client_.change(configure_vm(spec.record.host, vmid, record));
+        // It is of the configuration before the record.
+        std::erase_if(parameters, [](const auto& option) { return option.first == "digest"; });
+    }
     co_await client_.change(configure_vm(spec.record.host, vmid, parameters));
-    const base::FormFields mark{{"description", finished_description(settings_, spec.identity)}};
+    const auto new_ones = new_drives(parameters);
+    if (!new_ones.empty()) {
+        made.drives.insert(new_ones.begin(), new_ones.end());
+        const auto changed = co_await read_again(spec);
+        made.volumes.merge(explained_volumes(volume_uses(changed), vmid, made));
+    }
+    made.drives.clear();
+    const base::FormFields mark{{"description", finished_description(settings_, spec.identity, made)}};
     co_await client_.change(configure_vm(spec.record.host, vmid, mark));
+}
+
+asio::awaitable<VmConfig> Configurer::read_again(const MachineSpec& spec) {
+    const auto data = co_await client_.read(get_vm_config(spec.record.host, vmid_of(spec.record.machine_id)));
+    co_return parse_vm_config(data);
 }
 
 asio::awaitable<std::string> Configurer::resize(MachineSpec spec, VmConfig config) {

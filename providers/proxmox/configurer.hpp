@@ -23,6 +23,8 @@ public:
     asio::awaitable<std::string> resize(MachineSpec spec, VmConfig config);
 
 private:
+    asio::awaitable<VmConfig> read_again(const MachineSpec& spec);
+
     const Settings& settings_;
     Client& client_;
     BootImages& images_;

@@ -123,6 +123,10 @@ asio::awaitable<StopResult> MachineRemover::advance(Command command) {
         const bool ends_it = decision.step == RemoveStep::shut_down || decision.step == RemoveStep::stop;
         const bool is_used = ends_it && in_use && co_await in_use();
         if (is_used) co_return in_progress(kInUseAfterAll, "", kSoon);
+        if (decision.step == RemoveStep::destroy) {
+            auto obstacle = co_await volume_obstacle(seen.look);
+            if (!obstacle.empty()) co_return blocked("UnknownVolumes", std::move(obstacle));
+        }
         co_return co_await act(identity, std::move(seen), std::move(decision), record.task);
     } catch (const ProxmoxError& error) {
         if (error.kind == ErrorKind::lock_timeout || error.kind == ErrorKind::outcome_unknown)
@@ -270,6 +274,11 @@ asio::awaitable<std::string> MachineRemover::switch_off(const Look& machine) {
     call.parameters.clear();
     const auto upid = co_await client_.change(std::move(call));
     co_return text_of(upid);
+}
+
+asio::awaitable<std::string> MachineRemover::volume_obstacle(const Look& machine) {
+    auto made = co_await volumes_.of_machine(machine.config);
+    co_return co_await guard_.obstacle(machine.host, machine.vmid, std::move(made));
 }
 
 asio::awaitable<std::string> MachineRemover::destroy(const MachineIdentity& identity, const Look& machine) {

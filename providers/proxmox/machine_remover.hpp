@@ -6,8 +6,10 @@
 #include <string>
 
 #include "providers/capabilities.hpp"
+#include "providers/proxmox/placement/made_volumes.hpp"
 #include "providers/proxmox/remove_step.hpp"
 #include "providers/proxmox/vm/boot_images.hpp"
+#include "providers/proxmox/vm/volume_guard.hpp"
 #include "providers/proxmox/wire/stale_locks.hpp"
 
 namespace providers::proxmox {
@@ -16,12 +18,14 @@ class MachineRemover {
 public:
     // All must outlive this.
     MachineRemover(const Settings& settings, Client& client, VmFinder& machines, BootImages& images,
-                   Tasks& tasks, base::Clock& clock)
+                   Tasks& tasks, MadeVolumesFinder& volumes, base::Clock& clock)
         : settings_(settings),
           client_(client),
           machines_(machines),
           images_(images),
           tasks_(tasks),
+          volumes_(volumes),
+          guard_(client),
           locks_(clock),
           pauses_(clock),
           repeats_(clock) {}
@@ -45,6 +49,8 @@ private:
     asio::awaitable<StopResult> act(MachineIdentity identity, RemoveObservation seen, RemoveDecision decision,
                                     std::string recorded_task);
     asio::awaitable<std::string> switch_off(const Look& machine);
+    // Why the machine, which is off, must not be destroyed; empty: it may be.
+    asio::awaitable<std::string> volume_obstacle(const Look& machine);
     asio::awaitable<std::string> destroy(const MachineIdentity& identity, const Look& machine);
 
     const Settings& settings_;
@@ -52,6 +58,8 @@ private:
     VmFinder& machines_;
     BootImages& images_;
     Tasks& tasks_;
+    MadeVolumesFinder& volumes_;
+    VolumeGuard guard_;
     StaleLocks locks_;
     GrowingPauses pauses_;
     // Between requests for tasks of which no success was seen: where answers are lost, each may have failed.

@@ -36,15 +36,17 @@ public:
           tasks_(client_, environment.clock),
           images_(settings_, client_, view_, machines_, tasks_, environment),
           templates_(settings_, client_, view_, environment.clock, templates_in_the_making_),
-          template_keeper_(settings_, client_, view_, templates_, tasks_, environment.clock,
+          volume_owners_(client_, environment.clock),
+          template_keeper_(settings_, client_, view_, templates_, tasks_, volume_owners_, environment.clock,
                            templates_in_the_making_),
-          placer_(settings_, client_, view_, templates_, environment.clock),
+          made_volumes_(settings_, view_, templates_),
+          placer_(settings_, client_, view_, templates_, volume_owners_, environment.clock),
           cloner_(settings_, client_, templates_, environment.clock),
           configurer_(settings_, client_, images_),
           agent_(settings_, client_, environment.clock),
           ensurer_(settings_, client_, view_, machines_, images_, cloner_, configurer_, agent_, placer_,
                    tasks_, environment.clock),
-          remover_(settings_, client_, machines_, images_, tasks_, environment.clock),
+          remover_(settings_, client_, machines_, images_, tasks_, made_volumes_, environment.clock),
           releaser_(settings_, client_, machines_, environment.clock),
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
@@ -144,7 +146,9 @@ private:
     BootImages images_;
     HostObstacles templates_in_the_making_;
     Templates templates_;
+    VolumeOwners volume_owners_;
     TemplateKeeper template_keeper_;
+    MadeVolumesFinder made_volumes_;
     HostChooser placer_;
     Cloner cloner_;
     Configurer configurer_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/uuid.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/placement/host_chooser.hpp"
 
 namespace providers::proxmox {
@@ -66,7 +67,10 @@ asio::awaitable<AdoptResult> VmAdopter::adopt(MachineIdentity identity) {
     const auto obstacle = adoption_obstacle(config, identity, settings_.managed_tag());
     if (!obstacle.empty()) co_return NotAdopted{vm_text(guest) + ": " + obstacle};
     if (!is_marked_as(config, identity)) {
-        auto description = describe_mark(identity);
+        // Whoever gives the machine to us gives us the disks that are in use.
+        const auto made = copied_drives(config);
+        auto description =
+            describe_mark(identity, {explained_volumes(volume_uses(config), guest.vmid, {{}, made}), {}});
         if (!config.option("description").empty()) description += "\n" + config.option("description");
         base::FormFields change{{"description", description}};
         if (!config.option("digest").empty()) change.emplace_back("digest", config.option("digest"));

@@ -4,7 +4,9 @@
 #include <boost/json/parse.hpp>
 #include <iterator>
 
+#include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
+#include "test/simulators/proxmox/core/volumes.hpp"
 
 namespace simulation {
 namespace {
@@ -143,10 +145,12 @@ void Administrators::clear_away(int vmid) {
 }
 
 void Administrators::take_away(int vmid) {
-    for (auto& [id, storage] : world().storages) {
-        for (auto& [host, volumes] : storage.volumes) {
-            std::erase_if(volumes, [vmid](const auto& entry) { return entry.second.vmid == vmid; });
-        }
+    const auto& machine = world().machines.at(vmid);
+    for (const auto& [option, drive] : proxmox::drives(machine.config)) {
+        const auto* volume = proxmox::find_volume(std::as_const(world()), machine.node, drive.volume);
+        // He looks first whether somebody's data are on it.
+        const bool is_theirs = volume && !volume->data.empty();
+        if (volume && volume->vmid == vmid && !is_theirs) proxmox::free_volume(world(), machine.node, drive.volume);
     }
     world().machines.erase(vmid);
 }

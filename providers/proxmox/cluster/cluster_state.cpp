@@ -71,6 +71,7 @@ StorageState parse_storage(const json::object& entry) {
     // A list such as "images,iso,vztmpl", in the form of tags.
     const auto content = parse_tags(text_of(entry, "content"));
     storage.takes_iso = content.contains("iso");
+    storage.takes_disks = content.contains("images");
     storage.keeps_files = keeps_files(text_of(entry, "plugintype"));
     storage.takes_imports = content.contains("import");
     return storage;

@@ -45,6 +45,7 @@ struct StorageState {
     bool is_available = false;
     bool is_shared = false;
     bool takes_iso = false;
+    bool takes_disks = false;
     bool keeps_files = false;    // disks are files, in one of several formats
     bool takes_imports = false;  // files that disks are made of; content type import came with 8.2
 };

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "providers/proxmox/config/creation.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
@@ -189,6 +190,7 @@ TemplateParts parts_of_template(std::int64_t vmid, const VmConfig& config) {
     TemplateParts parts;
     parts.vmid = vmid;
     parts.tags = config.tags();
+    parts.drives = copied_drives(config);
     parts.has_cloud_init_drive = cloud_init_drive(config).has_value();
     for (const auto& [name, value] : config.options) {
         const bool is_cdrom = PropertyString::parse(value).find("media") == "cdrom";

@@ -25,6 +25,7 @@ struct MissingPrivilege {
 struct TemplateParts {
     std::int64_t vmid = 0;
     std::set<std::string> disk_storages;
+    std::set<std::string> drives;      // of which clones get copies
     std::set<std::string> interfaces;  // values of its net options
     Tags tags;
     bool has_cloud_init_drive = false;

@@ -8,6 +8,7 @@
 #include "providers/errors.hpp"
 #include "providers/proxmox/config/mark.hpp"
 #include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
 namespace providers::proxmox {
@@ -64,13 +65,14 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     options["vmid"] = spec.record.machine_id;
     options["name"] = spec.name;
     options["smbios1"] = smbios_values(options["smbios1"], spec.identity.system_uuid, boot_url);
-    if (settings.are_finished_later()) {
-        options.erase("tags");
-        options["description"] = describe_unfinished_mark(spec.identity, vmid_of(spec.record.machine_id));
-    } else {
-        options["tags"] = machine_tags(settings, {});
-        options["description"] = finished_description(settings, spec.identity);
-    }
+    options["tags"] = machine_tags(settings, {});
+    // A right on the pool does not let us tag what is not in it yet.
+    if (!settings.spec.resourcePool.empty()) options.erase("tags");
+    const MadeVolumes made{{}, new_drives(settings.vm_options)};
+    options["description"] =
+        settings.are_finished_later()
+            ? describe_unfinished_mark(spec.identity, vmid_of(spec.record.machine_id), made)
+            : finished_description(settings, spec.identity, made);
     options["cores"] = std::to_string(spec.cpu_cores);
     options["memory"] = std::to_string(spec.memory_mib + settings.spec.vmMemOverheadMiB);
     set_network_interfaces(options, settings, spec, {});
@@ -78,8 +80,9 @@ base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec
     return {options.begin(), options.end()};
 }
 
-std::string finished_description(const Settings& settings, const MachineIdentity& identity) {
-    auto description = describe_mark(identity);
+std::string finished_description(const Settings& settings, const MachineIdentity& identity,
+                                 const MadeVolumes& made) {
+    auto description = describe_mark(identity, made);
     for (const auto& [name, value] : settings.vm_options)
         if (name == "description" && !value.empty()) description += "\n" + value;
     return description;

@@ -6,6 +6,7 @@
 
 #include "base/url.hpp"
 #include "providers/launch.hpp"
+#include "providers/proxmox/config/mark.hpp"
 #include "providers/proxmox/config/settings.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
@@ -18,8 +19,10 @@ namespace providers::proxmox {
 base::FormFields blank_vm_parameters(const Settings& settings, const MachineSpec& spec,
                                      const std::string& boot_url);
 
-// The description of a machine that has all else that is its own: mark, then the user's lines.
-std::string finished_description(const Settings& settings, const MachineIdentity& identity);
+// The description of a machine that has all else that is its own: mark with the record of its volumes, then
+// the user's lines.
+std::string finished_description(const Settings& settings, const MachineIdentity& identity,
+                                 const MadeVolumes& made);
 
 // The tags of a machine that has `inherited`: these, the user's and ours.
 std::string machine_tags(const Settings& settings, Tags inherited);

@@ -91,8 +91,10 @@ std::string checksum_digits(const api::v1alpha1::TemplateImage& image) {
 }
 
 std::string describe_image_mark(const ImageMark& mark) {
-    return describe_mark_fields(
-        {{"cluster", mark.cluster_id}, {"provider", mark.provider_uid}, {"image", mark.image_id}});
+    json::object fields{
+        {"cluster", mark.cluster_id}, {"provider", mark.provider_uid}, {"image", mark.image_id}};
+    if (!mark.drive.empty()) add_record(fields, {{}, {mark.drive}});
+    return describe_mark_fields(std::move(fields));
 }
 
 std::optional<ImageMark> parse_image_mark(std::string_view description) {
@@ -103,6 +105,8 @@ std::optional<ImageMark> parse_image_mark(std::string_view description) {
     mark.provider_uid = foreign::shown(text_of(*fields, "provider"));
     mark.image_id = foreign::shown(text_of(*fields, "image"));
     if (mark.image_id.empty()) return std::nullopt;
+    const auto made = recorded_volumes(description).value_or(MadeVolumes());
+    if (!made.drives.empty()) mark.drive = foreign::shown(*made.drives.begin());
     return mark;
 }
 

@@ -35,9 +35,11 @@ struct ImageMark {
     std::string cluster_id;
     std::string provider_uid;
     std::string image_id;
+    std::string
+        drive;  // of the disk that is made with the VM, the only one; empty: it is of an earlier version
     bool operator==(const ImageMark&) const = default;
 };
-// {"kubenodesmith":{"cluster":...,"provider":...,"image":...}} in one line.
+// {"kubenodesmith":{"cluster":...,"provider":...,"image":...,"volumes":[],"drives":["scsi0"]}} in one line.
 std::string describe_image_mark(const ImageMark& mark);
 // The mark in a description, which may hold other lines as well; nullopt: there is none, or it cannot be
 // read.

@@ -22,6 +22,17 @@ json::object fields_for(const MachineIdentity& identity) {
             {"attempt", identity.attempt}};
 }
 
+constexpr const char* kVolumes = "volumes";
+constexpr const char* kDrives = "drives";
+
+std::set<std::string> names_in(const json::object& fields, const char* key) {
+    std::set<std::string> names;
+    const auto* list = fields.if_contains(key);
+    if (!list || !list->is_array()) return names;
+    for (const auto& name : list->get_array()) names.insert(text_of(name));
+    return names;
+}
+
 }  // namespace
 
 std::string describe_mark_fields(json::object fields) {
@@ -47,9 +58,27 @@ std::string describe_mark(const MachineIdentity& identity) {
     return describe_mark_fields(fields_for(identity));
 }
 
-std::string describe_unfinished_mark(const MachineIdentity& identity, std::int64_t vmid) {
+void add_record(json::object& fields, const MadeVolumes& made) {
+    const auto listed = [](const std::set<std::string>& names) {
+        json::array list;
+        for (const auto& name : names) list.emplace_back(name);
+        return list;
+    };
+    fields[kVolumes] = listed(made.volumes);
+    if (!made.drives.empty()) fields[kDrives] = listed(made.drives);
+}
+
+std::string describe_mark(const MachineIdentity& identity, const MadeVolumes& made) {
+    auto fields = fields_for(identity);
+    add_record(fields, made);
+    return describe_mark_fields(std::move(fields));
+}
+
+std::string describe_unfinished_mark(const MachineIdentity& identity, std::int64_t vmid,
+                                     const MadeVolumes& made) {
     auto fields = fields_for(identity);
     fields["unfinished"] = vmid;
+    add_record(fields, made);
     return describe_mark_fields(std::move(fields));
 }
 
@@ -57,6 +86,12 @@ std::optional<std::int64_t> unfinished_vmid(std::string_view description) {
     const auto fields = mark_fields(description);
     if (!fields || !fields->contains("unfinished")) return std::nullopt;
     return integer_of(*fields, "unfinished");
+}
+
+std::optional<MadeVolumes> recorded_volumes(std::string_view description) {
+    const auto fields = mark_fields(description);
+    if (!fields || !fields->contains(kVolumes)) return std::nullopt;
+    return MadeVolumes{names_in(*fields, kVolumes), names_in(*fields, kDrives)};
 }
 
 std::optional<MachineIdentity> parse_mark(std::string_view description) {

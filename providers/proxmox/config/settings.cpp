@@ -7,6 +7,7 @@
 #include "base/url.hpp"
 #include "providers/proxmox/config/image.hpp"
 #include "providers/proxmox/config/vm_options.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -135,6 +136,10 @@ Settings make_settings(const ProviderConfig& config) {
     settings.vm_options = checked_vm_options(settings.spec.vmOptions);
     check_network_interfaces(settings.spec.networkInterfaces);
     return settings;
+}
+
+bool Settings::are_finished_later() const {
+    return spec.template_.has_value() || !spec.resourcePool.empty() || !new_drives(vm_options).empty();
 }
 
 std::string Settings::provider_id(const std::string& cluster, const std::string& machine_id) const {

@@ -30,9 +30,9 @@ struct Settings {
 
     const std::string& managed_tag() const { return spec.managedNodeTag; }
     // Machines are made without tags, which a right on the resource pool does not allow to give to a VM that
-    // is not in it yet, or with those of their template: a change after their creation makes them what they
-    // are.
-    bool are_finished_later() const { return spec.template_.has_value() || !spec.resourcePool.empty(); }
+    // is not in it yet, with those of their template, or with disks whose names Proxmox chooses: a change
+    // after their creation makes them what they are and records their volumes.
+    bool are_finished_later() const;
     // Where boot images are to be put; empty: on any storage that takes them.
     std::string image_storage() const { return spec.cloudInit ? spec.cloudInit->isoStorage : std::string(); }
     // proxmox://<cluster>/vms/<vmid>, or proxmox://<region>/<vmid>.

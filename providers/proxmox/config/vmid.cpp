@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/wire/property_string.hpp"
 
 namespace providers::proxmox {
@@ -36,11 +37,11 @@ std::optional<std::int64_t> choose_id(const IDRange& range, const std::set<std::
     if (size <= 0) return std::nullopt;
     const auto start =
         range_is_ours ? static_cast<std::int64_t>(digest(system_uuid) % static_cast<std::uint64_t>(size)) : 0;
-    // One more than there are taken IDs is enough to meet a free one.
-    const auto tries = std::min<std::int64_t>(size, static_cast<std::int64_t>(taken.size()) + 1);
+    // One more than there are IDs that may not be chosen is enough to meet a free one.
+    const auto tries = std::min<std::int64_t>(size, static_cast<std::int64_t>(taken.size()) + 2);
     for (std::int64_t i = 0; i < tries; ++i) {
         const auto id = range.lower + (start + i) % size;
-        if (!taken.contains(id)) return id;
+        if (id != kCsiOwner && !taken.contains(id)) return id;
     }
     return std::nullopt;
 }

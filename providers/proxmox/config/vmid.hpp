@@ -21,7 +21,7 @@ IDRange parse_next_id_range(std::string_view next_id);
 
 // A VMID in the range that is not taken; nullopt: all are. The search begins at a place that depends on the
 // machine if the range is ours alone, so that an ID is not used again at once, else at the lower end, as
-// Proxmox does.
+// Proxmox does. 9999 is never chosen.
 std::optional<std::int64_t> choose_id(const IDRange& range, const std::set<std::int64_t>& taken,
                                       const std::string& system_uuid, bool range_is_ours);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "providers/proxmox/config/image.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 
 namespace providers::proxmox {
 
@@ -20,7 +21,7 @@ constexpr const char* kExplanation =
 base::FormFields image_vm_parameters(const Settings& settings, std::int64_t vmid, const std::string& file,
                                      bool has_qcow2) {
     const auto& wish = *settings.spec.template_;
-    const ImageMark mark{settings.cluster_id, settings.provider_uid, image_id(wish)};
+    const ImageMark mark{settings.cluster_id, settings.provider_uid, image_id(wish), wish.bootDisk.device};
     const auto disk = wish.image->storage + ":0,import-from=" + file + (has_qcow2 ? ",format=qcow2" : "");
     base::FormFields fields{{"vmid", std::to_string(vmid)},
                             {"name", wish.name},
@@ -39,7 +40,7 @@ base::FormFields image_vm_parameters(const Settings& settings, std::int64_t vmid
 
 std::optional<std::int64_t> image_vmid(const Settings& settings, const IDRange& range,
                                        const std::set<std::int64_t>& taken) {
-    const auto is_free = [&](std::int64_t id) { return !taken.contains(id); };
+    const auto is_free = [&](std::int64_t id) { return id != kCsiOwner && !taken.contains(id); };
     if (settings.ids) {
         for (auto id = settings.ids->upper; id >= settings.ids->lower; --id)
             if (is_free(id)) return id;

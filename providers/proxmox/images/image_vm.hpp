@@ -17,7 +17,7 @@ base::FormFields image_vm_parameters(const Settings& settings, std::int64_t vmid
                                      bool has_qcow2);
 
 // The highest that is free of the provider's own range, away from where machines get theirs; else the lowest
-// free one from 9000 on within `range`. nullopt: all are taken.
+// free one from 9000 on within `range`; never 9999. nullopt: all are taken.
 std::optional<std::int64_t> image_vmid(const Settings& settings, const IDRange& range,
                                        const std::set<std::int64_t>& taken);
 

@@ -21,6 +21,8 @@ asio::awaitable<void> TemplateKeeper::tend(Health& health) {
         const bool is_making = making > base::Duration{};
         const auto tidying = co_await tidy_up(is_making);
         health.look_again_after = sooner(making, tidying);
+        const auto held = remover_.held_templates();
+        if (!held.empty()) health.not_visible += (health.not_visible.empty() ? "" : "; ") + held;
     } catch (const ProxmoxError& error) {
         health.look_again_after = kAfterTrouble;
         base::log::debug("Templates cannot be tended now", {{"error", error.what()}});

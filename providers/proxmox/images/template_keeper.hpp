@@ -13,12 +13,12 @@ class TemplateKeeper {
 public:
     // All must outlive this. See TemplateMaker for `in_the_making`.
     TemplateKeeper(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
-                   Tasks& tasks, base::Clock& clock, HostObstacles& in_the_making)
+                   Tasks& tasks, VolumeOwners& volumes, base::Clock& clock, HostObstacles& in_the_making)
         : settings_(settings),
           view_(view),
           templates_(templates),
           in_the_making_(in_the_making),
-          maker_(settings, client, view, templates, tasks, clock, in_the_making),
+          maker_(settings, client, view, templates, tasks, volumes, clock, in_the_making),
           remover_(settings, client, view, tasks, clock) {}
 
     // One step, if a look at the cluster found that it works, and what came of it in `health`. Throws

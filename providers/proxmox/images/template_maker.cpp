@@ -8,6 +8,7 @@
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/images/image_vm.hpp"
 #include "providers/proxmox/images/waits.hpp"
+#include "providers/proxmox/placement/made_volumes.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -15,6 +16,7 @@ namespace providers::proxmox {
 namespace {
 
 constexpr base::Duration kNextStep = std::chrono::seconds{1};
+constexpr base::Duration kVolumesAge = std::chrono::seconds{30};
 constexpr base::Duration kOtherDownload = std::chrono::seconds{5};
 // A host that is being restarted comes back within that.
 constexpr base::Duration kAway = std::chrono::minutes{10};
@@ -203,8 +205,13 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::stri
                             "); if nothing is at work on it, take the lock off (qm unlock " +
                             std::to_string(guest.vmid) + ") and it goes on");
     const bool has_disk = !config.option(settings_.spec.template_->bootDisk.device).empty();
-    auto call = has_disk ? convert_to_template(guest.node, guest.vmid) : destroy_vm(guest.node, guest.vmid);
-    const auto upid = co_await client_.change(std::move(call));
+    if (has_disk) {
+        const auto upid = co_await client_.change(convert_to_template(guest.node, guest.vmid));
+        co_return begun(host, upid);
+    }
+    const auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config));
+    if (!obstacle.empty()) throw ProviderError(obstacle);
+    const auto upid = co_await client_.change(destroy_vm(guest.node, guest.vmid));
     co_return begun(host, upid);
 }
 
@@ -224,14 +231,18 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::download(ImageSite site,
 
 asio::awaitable<TemplateMaker::Step> TemplateMaker::create(ImageSite site, ClusterView::StatePointer state) {
     const auto range = co_await view_.id_range();
-    auto taken = refused_ids_;
+    auto taken = refused_ids_.now();
     for (const auto& guest : state->guests) taken.insert(guest.vmid);
+    const auto volumes = co_await volumes_.on(site.host, state, kVolumesAge);
+    for (const auto& [id, volume] : volumes) taken.insert(id);
     for (const auto& [host, upid] : running_) {
         const auto task = parse_upid(upid);
         if (task && task->type == "qmcreate") taken.insert(vmid_of(task->id));
     }
     const auto vmid = image_vmid(settings_, range, taken);
-    if (!vmid) throw ProviderError("no VMID is free for it; widen spec.proxmox.vmIDRange");
+    if (!vmid)
+        throw ProviderError(all_taken_text(settings_.ids.value_or(range), volumes) +
+                            "; widen spec.proxmox.vmIDRange");
     const auto* storage = state->find_storage(settings_.template_image()->storage, site.host);
     const auto file = site.download_storage + ":import/" + file_name();
     auto fields = image_vm_parameters(settings_, *vmid, file, storage && storage->keeps_files);
@@ -241,7 +252,7 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::create(ImageSite site, Clust
     } catch (const ProxmoxError& error) {
         if (error.kind != ErrorKind::exists) throw;
     }
-    refused_ids_.insert(*vmid);
+    refused_ids_.refuse(*vmid);
     co_return Step{kNextStep, kMaking};
 }
 

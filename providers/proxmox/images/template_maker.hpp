@@ -9,9 +9,12 @@
 #include <string>
 
 #include "providers/proxmox/cluster/cluster_view.hpp"
+#include "providers/proxmox/cluster/refused_ids.hpp"
+#include "providers/proxmox/cluster/volume_owners.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/placement/image_sites.hpp"
 #include "providers/proxmox/placement/templates.hpp"
+#include "providers/proxmox/vm/volume_guard.hpp"
 #include "providers/proxmox/wire/tasks.hpp"
 
 namespace providers::proxmox {
@@ -20,14 +23,17 @@ class TemplateMaker {
 public:
     // All must outlive this. `in_the_making`: what keeps hosts from having their template yet is told there.
     TemplateMaker(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
-                  Tasks& tasks, base::Clock& clock, HostObstacles& in_the_making)
+                  Tasks& tasks, VolumeOwners& volumes, base::Clock& clock, HostObstacles& in_the_making)
         : settings_(settings),
           client_(client),
           view_(view),
           templates_(templates),
           tasks_(tasks),
+          volumes_(volumes),
+          guard_(client),
           clock_(clock),
-          in_the_making_(in_the_making) {}
+          in_the_making_(in_the_making),
+          refused_ids_(clock) {}
 
     struct Progress {
         base::Duration wait{};  // until the next step; 0: every host has its template
@@ -66,13 +72,15 @@ private:
     ClusterView& view_;
     Templates& templates_;
     Tasks& tasks_;
+    VolumeOwners& volumes_;
+    VolumeGuard guard_;
     base::Clock& clock_;
     HostObstacles& in_the_making_;
     std::map<std::string, std::string> running_;  // UPID by host
     std::set<std::string> downloaded_;            // hosts, for the VM that is made next
     std::set<std::string> spoiled_;               // hosts, whose file is none of the image
     std::map<std::string, Pause> pauses_;         // by host, of those that lack their template
-    std::set<std::int64_t> refused_ids_;
+    RefusedIds refused_ids_;
     std::optional<base::TimePoint> away_since_;  // the host of the only template
 };
 

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "providers/proxmox/config/image.hpp"
 #include "providers/proxmox/images/waits.hpp"
+#include "providers/proxmox/placement/made_volumes.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -95,6 +96,7 @@ asio::awaitable<std::optional<base::Duration>> TemplateRemover::follow() {
 
 asio::awaitable<void> TemplateRemover::remove(Guest guest) {
     std::string why;
+    held_by_.clear();
     try {
         why = co_await begin_removal(guest);
     } catch (const ProxmoxError& error) {
@@ -115,6 +117,9 @@ asio::awaitable<std::string> TemplateRemover::begin_removal(Guest guest) {
     if (!objects_of(active).empty()) co_return "a task is at work on it";
     const bool is_linked = co_await has_linked_disks(guest, config);
     if (is_linked) co_return "disks of other VMs are linked to its disk";
+    auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config));
+    held_by_ = obstacle;
+    if (!obstacle.empty()) co_return obstacle;
     const auto upid = co_await client_.change(destroy_vm(guest.node, guest.vmid));
     running_ = text_of(upid);
     leaving_ = std::move(guest);
@@ -139,6 +144,7 @@ void TemplateRemover::put_off(const Guest& guest, std::string why) {
     base::log::debug("A template that is not needed stays for now",
                      {{"host", guest.node}, {"vmid", std::to_string(guest.vmid)}, {"why", why}});
     begin(pause, vm_text(guest));
+    pause.is_held = !held_by_.empty() && why == held_by_;
     pause.why = std::move(why);
 }
 
@@ -159,6 +165,13 @@ std::string TemplateRemover::obstacles() const {
     };
     for (const auto& [vmid, pause] : pauses_) add(pause);
     for (const auto& [file, pause] : file_pauses_) add(pause);
+    return text;
+}
+
+std::string TemplateRemover::held_templates() const {
+    std::string text;
+    for (const auto& [vmid, pause] : pauses_)
+        if (pause.is_held) text += (text.empty() ? "" : "; ") + pause.why;
     return text;
 }
 

@@ -10,6 +10,7 @@
 
 #include "providers/proxmox/cluster/cluster_view.hpp"
 #include "providers/proxmox/placement/templates.hpp"
+#include "providers/proxmox/vm/volume_guard.hpp"
 #include "providers/proxmox/wire/tasks.hpp"
 
 namespace providers::proxmox {
@@ -32,6 +33,7 @@ public:
           client_(client),
           view_(view),
           tasks_(tasks),
+          guard_(client),
           clock_(clock),
           may_have_files_(settings.template_image() != nullptr) {}
 
@@ -50,6 +52,8 @@ public:
     // What is in the way of the templates and files that are left: "VM 9000 on alfaromeo: ..."; empty: none
     // are.
     std::string obstacles() const;
+    // The same of templates that people keep from being removed by volumes of theirs.
+    std::string held_templates() const;
 
 private:
     struct Pause {
@@ -57,6 +61,7 @@ private:
         int failures = 0;
         base::TimePoint until{};
         std::string why;
+        bool is_held = false;  // by volumes that somebody else attached
     };
     struct FilePlace {
         std::string host;
@@ -77,9 +82,11 @@ private:
     Client& client_;
     ClusterView& view_;
     Tasks& tasks_;
+    VolumeGuard guard_;
     base::Clock& clock_;
     std::string running_;  // UPID of a deletion
     std::optional<Guest> leaving_;
+    std::string held_by_;                   // volumes, if the last removal that was begun failed of that
     std::string file_;                      // that is being deleted, as in file_pauses_
     bool has_changed_ = false;              // something, since guests were last listed
     std::map<std::int64_t, Pause> pauses_;  // by VMID

@@ -114,6 +114,24 @@ void check_configuration(const Settings& settings, const Permissions& permission
     }
 }
 
+// Proxmox leaves volumes out of its lists that a token may not see, also those of VMIDs that no guest has.
+void check_volume_sight(const Permissions& permissions, const ClusterState& state, Health& health) {
+    const bool sees_disks = permissions.has("/vms", "VM.Config.Disk");
+    std::set<std::string> unseen;
+    for (const auto& storage : state.storages) {
+        const auto path = "/storage/" + storage.name;
+        const bool is_seen = permissions.has(path, "Datastore.Allocate") ||
+                             (sees_disks && permissions.has(path, "Datastore.Audit"));
+        if (storage.takes_disks && !is_seen) unseen.insert(storage.name);
+    }
+    if (unseen.empty()) return;
+    health.not_visible +=
+        (health.not_visible.empty() ? "" : "; ") +
+        ("whether VMIDs have volumes of others is not visible on storage " + base::joined(unseen) +
+         " without Datastore.Allocate on it, or Datastore.Audit on it and VM.Config.Disk on "
+         "/vms; volumes of others are not touched either way");
+}
+
 // The storages that images go to, by host; one that is away for the moment is left out.
 void check_images(const Settings& settings, const Permissions& permissions, const ClusterState& state,
                   const std::string& user, Health& health) {
@@ -234,6 +252,7 @@ asio::awaitable<Health> check_health(const Settings& settings, Client& client, C
             health.not_visible += (health.not_visible.empty() ? "" : "; ") + endpoint;
         co_await client.confirm_cluster();
         health.cluster.id = client.cluster().id;
+        check_volume_sight(permissions, *state, health);
         co_return health;
     } catch (const OtherClusterError& error) {
         co_return misled_by(error);

@@ -1,9 +1,11 @@
 #include "providers/proxmox/placement/host_chooser.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/config/vmid.hpp"
+#include "providers/proxmox/config/volumes.hpp"
 #include "providers/proxmox/wire/fields.hpp"
 
 namespace providers::proxmox {
@@ -18,9 +20,17 @@ constexpr base::Duration kMissingBridgeAge = std::chrono::seconds{30};  // someb
 constexpr base::Duration kBootFlagAge = std::chrono::minutes{15};
 constexpr int kBootFlagsPerCall = 4;
 
-std::string all_taken(const IDRange& range) {
-    return "all VMIDs from " + std::to_string(range.lower) + " to " + std::to_string(range.upper) +
-           " are taken";
+// A list of volumes that is older is read again before an ID is chosen, and one that leaves no ID much
+// sooner.
+constexpr std::array<base::Duration, 2> kVolumesAges = {std::chrono::minutes{1}, std::chrono::seconds{10}};
+
+bool is_within(std::int64_t vmid, const IDRange& range) {
+    return range.lower <= vmid && vmid <= range.upper;
+}
+
+std::set<std::int64_t> with_volumes(std::set<std::int64_t> taken, const VolumeOwners::Volumes& volumes) {
+    for (const auto& [vmid, volume] : volumes) taken.insert(vmid);
+    return taken;
 }
 
 const char* widen_range(const Settings& settings) {
@@ -100,7 +110,7 @@ asio::awaitable<std::string> HostChooser::missing_bridge(std::string host) {
 }
 
 asio::awaitable<EnsureResult> HostChooser::place_under_another_id(MachineSpec spec, std::string why) {
-    refused_ids_.insert(vmid_of(spec.record.machine_id));
+    refused_ids_.refuse(vmid_of(spec.record.machine_id));
     const auto state = co_await view_.state(base::Duration::zero());
     auto message = "VMID " + spec.record.machine_id + " is taken: " + why;
     co_return co_await with_id(std::move(spec), state, std::move(message));
@@ -108,13 +118,10 @@ asio::awaitable<EnsureResult> HostChooser::place_under_another_id(MachineSpec sp
 
 asio::awaitable<EnsureResult> HostChooser::with_id(MachineSpec spec, ClusterView::StatePointer state,
                                                    std::string message) {
-    const auto range = co_await view_.id_range();
     const auto cluster = co_await view_.name();
     const auto revision = co_await templates_.revision_for(spec.record.host, state);
-    auto taken = taken_ids(*state);
-    for (const auto& reservation : spec.reservations) taken.insert(vmid_of(reservation.machine_id));
-    const auto id = choose_id(range, taken, spec.identity.system_uuid, settings_.ids.has_value());
-    if (!id) co_return InsufficientCapacity{all_taken(range) + "; " + widen_range(settings_)};
+    auto [id, obstacle] = co_await free_id(spec, state);
+    if (!id) co_return InsufficientCapacity{std::move(obstacle)};
     Machine machine;
     machine.state = MachineState::placed;
     machine.identity = spec.identity;
@@ -131,21 +138,47 @@ asio::awaitable<EnsureResult> HostChooser::with_id(MachineSpec spec, ClusterView
 }
 
 std::set<std::int64_t> HostChooser::taken_ids(const ClusterState& state) const {
-    auto taken = refused_ids_;
+    auto taken = refused_ids_.now();
     for (const auto& guest : state.guests) taken.insert(guest.vmid);
     return taken;
 }
 
+asio::awaitable<HostChooser::FreeID> HostChooser::free_id(MachineSpec spec, ClusterView::StatePointer state) {
+    const auto range = co_await view_.id_range();
+    auto taken = taken_ids(*state);
+    for (const auto& reservation : spec.reservations) taken.insert(vmid_of(reservation.machine_id));
+    FreeID free;
+    for (const auto max_age : kVolumesAges) {
+        const auto volumes = co_await volumes_.on(spec.record.host, state, max_age);
+        const auto all = with_volumes(taken, volumes);
+        free.id = choose_id(range, all, spec.identity.system_uuid, settings_.ids.has_value());
+        if (free.id) break;
+        free.obstacle = all_taken_text(range, volumes) + "; " + widen_range(settings_);
+    }
+    co_return free;
+}
+
 // A range that is full of our own machines is no mistake, just full.
-Obstacle HostChooser::id_obstacle(const IDRange& range, const ClusterState& state) const {
-    if (choose_id(range, taken_ids(state), "", settings_.ids.has_value())) return {};
+asio::awaitable<Obstacle> HostChooser::id_obstacle(std::string host, ClusterView::StatePointer state) {
+    const auto range = co_await view_.id_range();
+    const auto taken = taken_ids(*state);
+    const auto has_free = [&](const std::set<std::int64_t>& others) {
+        return choose_id(range, others, "", settings_.ids.has_value()).has_value();
+    };
+    const bool is_left_by_guests = has_free(taken);
+    auto volumes = volumes_.known(host, *state);
+    // Nobody else looks again as long as no machine can be placed.
+    if (is_left_by_guests && !has_free(with_volumes(taken, volumes)))
+        volumes = co_await volumes_.on(host, state, kVolumesAges.front());
+    if (has_free(with_volumes(taken, volumes))) co_return Obstacle();
     const auto tag = parse_tags(settings_.managed_tag());
-    const bool is_all_ours = std::ranges::all_of(state.guests, [&](const Guest& guest) {
-        const bool is_in_range = guest.vmid >= range.lower && guest.vmid <= range.upper;
-        return !is_in_range || std::ranges::includes(guest.tags, tag);
+    const bool is_all_ours = std::ranges::all_of(state->guests, [&](const Guest& guest) {
+        return !is_within(guest.vmid, range) || std::ranges::includes(guest.tags, tag);
     });
-    if (is_all_ours) return {all_taken(range) + "; " + widen_range(settings_), ""};
-    return {all_taken(range), widen_range(settings_)};
+    auto text = all_taken_text(range, volumes);
+    const bool is_just_full = is_all_ours && !is_left_by_guests && !is_within(kCsiOwner, range);
+    if (is_just_full) co_return Obstacle{text + "; " + widen_range(settings_), ""};
+    co_return Obstacle{std::move(text), widen_range(settings_)};
 }
 
 asio::awaitable<StartsOnBoot> HostChooser::starts_on_boot(ClusterView::StatePointer state) {
@@ -185,14 +218,12 @@ asio::awaitable<std::vector<HostOffering>> HostChooser::offerings() {
     }
     std::vector<HostOffering> result;
     const auto obstacles = co_await templates_.obstacles(state);
-    const auto range = co_await view_.id_range();
-    const auto no_id = id_obstacle(range, *state);
     for (const auto& room : rooms(settings_, *state, boot, {}, obstacles)) {
         HostOffering offering;
         offering.name = room.host->name;
         if (settings_.has_zones()) offering.zone = room.host->name;
         Obstacle obstacle{room.why_not, room.remedy};
-        if (obstacle.text.empty()) obstacle = no_id;
+        if (obstacle.text.empty()) obstacle = co_await id_obstacle(room.host->name, state);
         if (obstacle.text.empty()) obstacle = co_await network_obstacle(room.host->name);
         offering.usable = obstacle.text.empty();
         offering.why_not = std::move(obstacle.text);

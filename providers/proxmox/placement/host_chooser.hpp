@@ -8,6 +8,8 @@
 
 #include "providers/offering.hpp"
 #include "providers/proxmox/cluster/cluster_view.hpp"
+#include "providers/proxmox/cluster/refused_ids.hpp"
+#include "providers/proxmox/cluster/volume_owners.hpp"
 #include "providers/proxmox/placement/host_choice.hpp"
 #include "providers/proxmox/placement/templates.hpp"
 
@@ -17,8 +19,14 @@ class HostChooser {
 public:
     // All must outlive this.
     HostChooser(const Settings& settings, Client& client, ClusterView& view, Templates& templates,
-                base::Clock& clock)
-        : settings_(settings), client_(client), view_(view), templates_(templates), clock_(clock) {}
+                VolumeOwners& volumes, base::Clock& clock)
+        : settings_(settings),
+          client_(client),
+          view_(view),
+          templates_(templates),
+          volumes_(volumes),
+          clock_(clock),
+          refused_ids_(clock) {}
 
     // A machine in state placed, or InsufficientCapacity, also if all IDs are taken. Throws ProxmoxError.
     asio::awaitable<EnsureResult> place(MachineSpec spec);
@@ -37,8 +45,14 @@ private:
     // What of its network keeps machines off the host; nothing, as far as is visible, if its text is empty.
     asio::awaitable<Obstacle> network_obstacle(std::string host);
     std::set<std::int64_t> taken_ids(const ClusterState& state) const;
-    // Why there is no ID for another machine; nothing if there is one.
-    Obstacle id_obstacle(const IDRange& range, const ClusterState& state) const;
+    // An ID that no guest, reservation or volume has, as far as can be seen.
+    struct FreeID {
+        std::optional<std::int64_t> id;
+        std::string obstacle;  // if there is none
+    };
+    asio::awaitable<FreeID> free_id(MachineSpec spec, ClusterView::StatePointer state);
+    // Why there is no ID for another machine on the host; nothing if there is one.
+    asio::awaitable<Obstacle> id_obstacle(std::string host, ClusterView::StatePointer state);
 
     struct Bridges {
         std::set<std::string> names;
@@ -52,8 +66,9 @@ private:
     Client& client_;
     ClusterView& view_;
     Templates& templates_;
+    VolumeOwners& volumes_;
     base::Clock& clock_;
-    std::set<std::int64_t> refused_ids_;  // taken by guests that the token may not see, or locked for ever
+    RefusedIds refused_ids_;
     std::map<std::int64_t, BootFlag> boot_flags_;
     std::map<std::string, Bridges> bridges_;  // by host
 };

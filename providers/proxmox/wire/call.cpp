@@ -112,6 +112,11 @@ Call get_vm_config(const std::string& host, std::int64_t vmid) {
                        vm_path(host, vmid) + "/config");
 }
 
+Call get_vm_pending(const std::string& host, std::int64_t vmid) {
+    return read_list("get_vm_pending", "reading the volumes of " + vm_on(vmid, host), host,
+                     vm_path(host, vmid) + "/pending");
+}
+
 Call get_vm_status(const std::string& host, std::int64_t vmid) {
     return read_object("get_vm_status", "reading the status of " + vm_on(vmid, host), host,
                        vm_path(host, vmid) + "/status/current");
@@ -127,6 +132,18 @@ Call get_active_tasks(const std::string& host, std::int64_t vmid) {
 Call get_last_tasks(const std::string& host, std::int64_t vmid) {
     return read_list("get_last_tasks", "reading the last tasks of " + vm_on(vmid, host), host,
                      node_path(host) + "/tasks", {{"source", "all"}, {"vmid", std::to_string(vmid)}});
+}
+
+Call get_disk_moves(const std::string& host, std::int64_t vmid) {
+    return read_list("get_disk_moves", "reading which disks of " + vm_on(vmid, host) + " were moved", host,
+                     node_path(host) + "/tasks",
+                     {{"source", "all"}, {"typefilter", "qmmove"}, {"vmid", std::to_string(vmid)}});
+}
+
+Call get_failed_destructions(const std::string& host) {
+    return read_list("get_failed_destructions", "reading which destructions failed on " + host, host,
+                     node_path(host) + "/tasks",
+                     {{"source", "all"}, {"typefilter", "qmdestroy"}, {"errors", "1"}, {"limit", "500"}});
 }
 
 Call get_failed_creations(const std::string& host) {
@@ -195,7 +212,7 @@ Call stop_vm(const std::string& host, std::int64_t vmid) {
 
 Call destroy_vm(const std::string& host, std::int64_t vmid) {
     return begin_task("DELETE", "destroy_vm", "destroying " + vm_on(vmid, host), host, vm_path(host, vmid),
-                      {{"purge", "1"}, {"destroy-unreferenced-disks", "1"}});
+                      {{"purge", "1"}});
 }
 
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,

@@ -39,11 +39,17 @@ Call get_own_certificates();
 Call get_cluster_options();
 Call get_permissions();
 Call get_vm_config(const std::string& host, std::int64_t vmid);
+// The same with what waits to be set or taken out: a list of options.
+Call get_vm_pending(const std::string& host, std::int64_t vmid);
 Call get_vm_status(const std::string& host, std::int64_t vmid);
 // `vmid` as in their UPIDs: a clone's task bears its template's; 0: all.
 Call get_active_tasks(const std::string& host, std::int64_t vmid);
 // The last ones, under way or ended, the newest first; without Sys.Audit on the host only our own.
 Call get_last_tasks(const std::string& host, std::int64_t vmid);
+// The last successful and failed moves of the VM's disks to other storages.
+Call get_disk_moves(const std::string& host, std::int64_t vmid);
+// The last destructions of VMs that ended otherwise than well, or with warnings.
+Call get_failed_destructions(const std::string& host);
 // The last creations of VMs that ended otherwise than well; without Sys.Audit on the host only our own.
 Call get_failed_creations(const std::string& host);
 Call get_task_status(const std::string& host, const std::string& upid);
@@ -68,6 +74,8 @@ Call start_vm(const std::string& host, std::int64_t vmid);
 Call shut_down_vm(const std::string& host, std::int64_t vmid);
 // At once; a shutdown that is under way is overruled (PVE 8.2).
 Call stop_vm(const std::string& host, std::int64_t vmid);
+// With the disks that its configuration names and that hold its VMID in their names, and no others: an option
+// of this call would free every volume of that VMID, whoever made it.
 Call destroy_vm(const std::string& host, std::int64_t vmid);
 Call upload_iso(const std::string& host, const std::string& storage, std::string file_name,
                 std::string content);

@@ -52,8 +52,7 @@ TEST_CASE("Form values are encoded so that Proxmox' splitting at ; and = cannot 
 }
 
 TEST_CASE("Reads and deletions carry their parameters in the query and have no body") {
-    CHECK(to_request(destroy_vm("pve1", 105)).target ==
-          "/api2/json/nodes/pve1/qemu/105?purge=1&destroy-unreferenced-disks=1");
+    CHECK(to_request(destroy_vm("pve1", 105)).target == "/api2/json/nodes/pve1/qemu/105?purge=1");
     CHECK(to_request(destroy_vm("pve1", 105)).body.empty());
     CHECK(to_request(get_bridges("pve1")).target == "/api2/json/nodes/pve1/network?type=any_bridge");
     CHECK(to_request(get_version()).target == "/api2/json/version");

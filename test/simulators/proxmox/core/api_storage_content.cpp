@@ -31,14 +31,16 @@ json::object describe(const std::string& storage, const Volume& volume) {
     return entry;
 }
 
-// A snippet may run as root on a host, so seeing one takes more than seeing an ISO.
+// A snippet may run as root on a host, so seeing one takes more than seeing an ISO; a disk shows to whoever
+// may configure disks of the VM whose ID it carries, whether there is such a VM or not.
 bool may_see(Call& call, const std::string& storage, const Volume& volume) {
     const auto& world = call.cluster.world;
     auto path = "/storage/" + storage;
-    if (volume.content == "images" && volume.vmid &&
-        has_any(world, call.user, "/vms/" + std::to_string(*volume.vmid), {"VM.Audit"}))
-        return true;
-    if (volume.content == "snippets") return has_any(world, call.user, path, {"Datastore.Allocate"});
+    if (has_any(world, call.user, path, {"Datastore.Allocate"})) return true;
+    if (volume.content == "images" && volume.vmid)
+        return has_any(world, call.user, path, {"Datastore.Audit"}) &&
+               has_any(world, call.user, "/vms/" + std::to_string(*volume.vmid), {"VM.Config.Disk"});
+    if (volume.content == "snippets") return false;
     return has_any(world, call.user, path, {"Datastore.Audit", "Datastore.AllocateSpace"});
 }
 

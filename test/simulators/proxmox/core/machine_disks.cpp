@@ -52,6 +52,8 @@ struct Maker {
                       "",
                       cluster.wall_seconds(),
                       ""};
+        if (volumes_on(storage, request.node).contains(volume.name))
+            throw failure("disk image '" + volume.name + "' already exists");
         drive.volume = allocate(storage, std::move(volume));
         drive.properties["media"] = "cdrom";
         drive.properties.erase("format");

@@ -25,15 +25,24 @@ void require_destroyable(const Machine& machine) {
     if (machine.running) throw failure("VM " + name + " is running - destroy failed");
 }
 
+// What the options name, without disks that stand as a CD-ROM; drives of cloud-init are no such.
+void add_named(Cluster& cluster, const Machine& machine, const Config& config,
+               std::vector<std::string>& volumes) {
+    for (const auto& [option, value] : config) {
+        const bool is_plain = option.starts_with("unused") || option == "vmstate";
+        if (!is_plain && !drives({{option, value}}).contains(option)) continue;
+        const auto drive = is_plain ? Drive{value, false, {}} : parse_drive(option, value);
+        if (drive.is_cdrom && !is_cloudinit_volume(drive.volume)) continue;
+        const auto* known = find_volume(std::as_const(cluster.world), machine.node, drive.volume);
+        const bool is_new = std::find(volumes.begin(), volumes.end(), drive.volume) == volumes.end();
+        if (known && known->vmid == machine.vmid && is_new) volumes.push_back(drive.volume);
+    }
+}
+
 std::vector<std::string> volumes_to_free(Cluster& cluster, const Machine& machine, const Destruction& order) {
     std::vector<std::string> volumes;
-    for (const auto& [option, value] : machine.config) {
-        bool unused = option.starts_with("unused");
-        if (!unused && !drives({{option, value}}).contains(option)) continue;
-        auto volume = unused ? value : parse_drive(option, value).volume;
-        const auto* known = find_volume(std::as_const(cluster.world), machine.node, volume);
-        if (known && known->vmid == machine.vmid) volumes.push_back(volume);
-    }
+    add_named(cluster, machine, machine.config, volumes);
+    add_named(cluster, machine, machine.pending, volumes);
     if (!order.unreferenced) return volumes;
     for (auto& volume : owned_volumes(cluster.world, machine.node, machine.vmid)) {
         if (std::find(volumes.begin(), volumes.end(), volume) == volumes.end())

@@ -1,0 +1,209 @@
+// Volumes of others: disks that people kept or attached, volumes of a CSI plugin, disks of another cluster on
+// the same storage. None of them disappears with a machine or a template.
+#include "test/simulators/proxmox/core/volumes.hpp"
+#include "test/component/proxmox/image_lab.hpp"
+
+using namespace providers;
+using namespace std::chrono_literals;
+using Catch::Contains;
+using proxmox_simulator::Volume;
+using test::ImageLab;
+using test::Lab;
+
+namespace {
+
+proxmox_simulator::World& world_of(Lab& lab) {
+    return lab.simulator.cluster().world;
+}
+
+// A disk that somebody else made; returns its volume ID.
+std::string put_volume(Lab& lab, const std::string& storage, int vmid, const std::string& file,
+                       const std::string& host = "alfaromeo") {
+    auto& place = world_of(lab).storages.at(storage);
+    Volume volume;
+    volume.name = std::to_string(vmid) + "/" + file;
+    volume.content = "images";
+    volume.format = "raw";
+    volume.size = proxmox_simulator::kGiB;
+    volume.vmid = vmid;
+    proxmox_simulator::add_volume(place, host, volume);
+    return storage + ":" + volume.name;
+}
+
+bool exists(Lab& lab, const std::string& volume, const std::string& host = "alfaromeo") {
+    return proxmox_simulator::find_volume(std::as_const(world_of(lab)), host, volume) != nullptr;
+}
+
+void use_disk(Lab& lab) {
+    lab.config.spec.proxmox->vmOptions = {{"scsi0", boost::json::value("local:8")}};
+    lab.restart();
+}
+
+RemovalBlocked held(Lab& lab, MachineSpec& spec) {
+    auto result = lab.destroy(spec);
+    REQUIRE(std::holds_alternative<RemovalBlocked>(result));
+    return std::get<RemovalBlocked>(result);
+}
+
+std::string free_option(const proxmox_simulator::Config& config) {
+    return config.contains("scsi5") ? "scsi6" : "scsi5";
+}
+
+}  // namespace
+
+TEST_CASE("Templates and machines come and go, and the volumes of a CSI plugin stay") {
+    ImageLab lab;
+    lab.config.spec.proxmox->vmIDRange = api::v1alpha1::VMIDRange{9000, 9999};
+    lab.restart();
+    std::vector<std::string> volumes;
+    for (const auto* storage : {"local", "shared"})
+        for (const auto* name : {"vm-9999-pvc-7a1c2f30.raw", "vm-9999-pvc-7a1c2f31.raw"})
+            volumes.push_back(put_volume(lab, storage, 9999, name));
+    lab.settle();
+    REQUIRE(lab.templates().size() == 3);
+    for (const auto& [vmid, host] : lab.templates()) CHECK(vmid != 9999);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    CHECK(spec.record.machine_id != "9999");
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    auto* dismantler = lab.provider->capabilities().dismantler;
+    for (int i = 0; i < 100 && !lab.run(dismantler->dismantle()).empty(); ++i) lab.wait(5s);
+    CHECK(lab.templates().empty());
+    for (const auto& volume : volumes) CHECK(exists(lab, volume));
+    for (const auto& record : lab.log) CHECK_FALSE(record.parameters.contains("destroy-unreferenced-disks"));
+}
+
+TEST_CASE("VMID 9999 is never chosen, and the hosts say why no machine can be made") {
+    Lab lab;
+    lab.config.spec.proxmox->vmIDRange = api::v1alpha1::VMIDRange{9999, 9999};
+    lab.restart();
+    auto spec = lab.machine(1);
+    const auto result = lab.ensure(spec);
+    REQUIRE(std::holds_alternative<InsufficientCapacity>(result));
+    CHECK_THAT(std::get<InsufficientCapacity>(result).message, Contains("9999 is never used"));
+    for (const auto& host : lab.run(lab.provider->offerings())) {
+        CHECK_FALSE(host.usable);
+        CHECK_THAT(host.why_not, Contains("9999 is never used"));
+        CHECK(host.remedy == "widen spec.proxmox.vmIDRange");
+    }
+}
+
+TEST_CASE("An ID that a volume carries is not chosen, until the volume is gone") {
+    for (const auto* storage : {"local", "shared"}) {
+        Lab lab;
+        lab.config.spec.proxmox->vmIDRange = api::v1alpha1::VMIDRange{1000, 1001};
+        lab.config.spec.proxmox->nodeWhitelist = {"alfaromeo"};
+        lab.restart();
+        const auto kept = put_volume(lab, storage, 1000, "vm-1000-disk-0.raw");
+        auto first = lab.machine(1);
+        lab.place(first);
+        CHECK(first.record.machine_id == "1001");
+        lab.launch(first);
+        lab.wait(11s);  // what was known of the cluster is outdated
+        auto second = lab.machine(2);
+        const auto full = lab.ensure(second);
+        REQUIRE(std::holds_alternative<InsufficientCapacity>(full));
+        CHECK_THAT(std::get<InsufficientCapacity>(full).message, Contains("1000: " + kept));
+        proxmox_simulator::free_volume(world_of(lab), "alfaromeo", kept);
+        lab.wait(2min);
+        lab.place(second);
+        CHECK(second.record.machine_id == "1000");
+    }
+}
+
+TEST_CASE("A disk that somebody attached under the machine's ID holds its removal until it is given up") {
+    const bool is_unused = GENERATE(false, true);
+    const bool is_restarted = GENERATE(false, true);
+    Lab lab;
+    use_disk(lab);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    const auto vmid = std::stoi(spec.record.machine_id);
+    const auto disk = put_volume(lab, "local", vmid, "vm-" + spec.record.machine_id + "-disk-7.raw");
+    auto& config = lab.vm(spec)->config;
+    const auto option = is_unused ? std::string("unused0") : free_option(config);
+    config[option] = is_unused ? disk : disk + ",size=1G";
+    if (is_restarted) lab.restart();
+    const auto why = held(lab, spec);
+    CHECK(why.reason == "UnknownVolumes");
+    CHECK_THAT(why.message, Contains(option + " " + disk));
+    CHECK_THAT(why.message, Contains("qm disk unlink " + spec.record.machine_id + " --idlist " + option));
+    CHECK(exists(lab, disk));
+    // As its owner moves it to another VM, which gives it another name.
+    lab.vm(spec)->config.erase(option);
+    lab.wait(1min);
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(exists(lab, disk));
+}
+
+TEST_CASE("A disk with another ID is taken off the machine before it is destroyed") {
+    Lab lab;
+    use_disk(lab);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    const auto volume = put_volume(lab, "shared", 9999, "vm-9999-pvc-7a1c2f30.raw");
+    lab.vm(spec)->config["scsi9"] = volume + ",size=1G";
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(exists(lab, volume));
+    CHECK(lab.count("PUT", "/nodes/[a-z]+/qemu/[0-9]+/config") >= 1);
+}
+
+TEST_CASE("A machine without foreign volumes is removed with all its disks, however it was made") {
+    Lab lab(test::world_with_template("shared"));
+    lab.config.spec.proxmox->vmOptions = {{"scsi1", boost::json::value("local:4")},
+                                          {"efidisk0", boost::json::value("local:1")}};
+    api::v1alpha1::Template wish;
+    wish.name = "debian";
+    wish.bootDisk.sizeGiB = 20;
+    test::use_template(lab, wish);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    const auto vmid = std::stoi(spec.record.machine_id);
+    const auto host = spec.record.host;
+    SECTION("as it was made") {}
+    SECTION("its boot disk was detached by hand") {
+        auto& config = lab.vm(spec)->config;
+        config["unused0"] = config.at("scsi0").substr(0, config.at("scsi0").find(','));
+        config.erase("scsi0");
+    }
+    SECTION("it was made by a version that recorded nothing") {
+        auto& description = lab.vm(spec)->config["description"];
+        const auto from = description.find(",\"volumes\":");
+        REQUIRE(from != std::string::npos);
+        description.erase(from, description.find(']', from) + 1 - from);
+    }
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    CHECK(proxmox_simulator::owned_volumes(world_of(lab), host, vmid).empty());
+}
+
+TEST_CASE("A template that somebody attached a disk to stays, and the provider says why") {
+    ImageLab lab;
+    lab.settle();
+    const auto [vmid, host] = *lab.templates().begin();
+    const auto disk = put_volume(lab, "local", vmid, "vm-" + std::to_string(vmid) + "-disk-4.raw", host);
+    world_of(lab).machines.at(vmid).config["scsi4"] = disk;
+    auto* dismantler = lab.provider->capabilities().dismantler;
+    std::string left = "?";
+    for (int i = 0; i < 60 && lab.templates().size() > 1; ++i) {
+        left = lab.run(dismantler->dismantle());
+        lab.wait(5s);
+    }
+    for (int i = 0; i < 3; ++i) {
+        left = lab.run(dismantler->dismantle());
+        lab.wait(20s);
+    }
+    CHECK(lab.templates().size() == 1);
+    CHECK_THAT(left, Contains("scsi4 " + disk));
+    CHECK(exists(lab, disk, host));
+}
+
+TEST_CASE("Where volumes of others are hidden the provider says which right shows them") {
+    Lab lab;
+    auto& role = world_of(lab).custom_roles["KubeNodeSmith"];
+    role.erase("Datastore.Allocate");
+    const auto sees = lab.run(lab.provider->check());
+    CHECK_THAT(sees.not_visible, !Contains("volumes of others"));
+    role.erase("VM.Config.Disk");
+    const auto blind = lab.run(lab.provider->check());
+    CHECK_THAT(blind.not_visible, Contains("Datastore.Allocate") && Contains("VM.Config.Disk"));
+}

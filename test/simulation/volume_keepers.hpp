@@ -1,0 +1,17 @@
+// People and programs whose volumes lie on the storages that machines use: a CSI plugin, disks kept of old VMs, a
+// second cluster on a shared storage, and administrators who attach disks to machines of the operator. They move a
+// disk away some time after a condition asks for it.
+#pragma once
+
+#include <memory>
+
+#include "test/simulation/outsiders.hpp"
+
+namespace simulation {
+
+// The content of each disk of theirs begins so: by it the disk is known under any name.
+inline constexpr const char* kDataOfOthers = "data of others: ";
+
+std::unique_ptr<Outsider> volume_keepers(World& world);
+
+}  // namespace simulation
