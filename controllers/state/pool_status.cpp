@@ -275,7 +275,7 @@ void count_failures(const PoolObservation& facts, PoolStatus& status) {
         if (provisioning::failed_for_room(*claim)) continue;
         if (const auto failed = api::true_since(claim->status.conditions, conditions::kFailed);
             failed && (!counted_until || *counted_until < *failed)) {
-            ++status.consecutiveFailures;
+            base::count_up(status.consecutiveFailures);
             status.lastScaleFailureTime = std::max(status.lastScaleFailureTime, failed);
         }
         last_success =
