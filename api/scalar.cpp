@@ -21,8 +21,8 @@ void assign_integer(const Type& type, void* target, std::int64_t number) {
     type.set(target, std::clamp(number, type.min, type.max));
 }
 
-// The nearest integer of 64 bits. Boost.JSON reads integers beyond these as unsigned ones, and even larger ones
-// as floating-point numbers, which the API server stores for fields without a format.
+// The nearest integer of 64 bits. Boost.JSON reads integers beyond these as unsigned ones, and even larger
+// ones as floating-point numbers, which the API server stores for fields without a format.
 std::optional<std::int64_t> integer_in(const json::value& scalar) {
     if (const auto* number = scalar.if_int64()) return *number;
     if (const auto* number = scalar.if_uint64()) return base::Saturating(*number);

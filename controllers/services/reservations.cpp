@@ -86,7 +86,7 @@ asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vec
         co_await write_control_plane(control_plane, control_plane_book.used + fits.total);
     }
     const auto next = std::max<base::Saturating>(pool->status.nextClaimSequence,
-                                                      fits.total.nodes + reservation.first_sequence);
+                                                 fits.total.nodes + reservation.first_sequence);
     co_await write_pool(pool, pool_book.used + fits.total, next);
     reservation.handed_out_ = true;
     co_return reservation;

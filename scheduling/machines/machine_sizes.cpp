@@ -9,7 +9,7 @@ namespace scheduling {
 namespace {
 
 base::Saturating divided_up(base::Saturating a, base::Saturating b) {
-    return a <= 0 ? 0 : (a + b - 1) / b;
+    return (std::max<base::Saturating>(a, 0) + b - 1) / b;
 }
 
 // The largest of min, min + step, ... and max that is at most `bound`.

@@ -38,7 +38,8 @@ Amounts at_least(const Amounts& a, const Amounts& b) {
     Amounts result = a;
     for (std::size_t i = 0; i < kBaseResources; ++i) result.base[i] = std::max(a.base[i], b.base[i]);
     for (const auto& entry : b.extra) {
-        if (entry.amount > result.extra_amount(entry.resource)) result.set_extra(entry.resource, entry.amount);
+        if (entry.amount > result.extra_amount(entry.resource))
+            result.set_extra(entry.resource, entry.amount);
     }
     return result;
 }

@@ -73,7 +73,8 @@ private:
         }
         const auto& resource = dice.one_of(kResources);
         for (auto& container : containers)
-            container.resources.requests[resource] = api::Quantity::of(std::numeric_limits<std::int64_t>::max());
+            container.resources.requests[resource] =
+                api::Quantity::of(std::numeric_limits<std::int64_t>::max());
         world_.workloads.apply(std::move(giant));
         world_.happenings.count("extreme numbers: a pod that asks for everything");
     }

@@ -1,5 +1,6 @@
-// Users who write the largest numbers that the API server takes: grace periods and durations that mean "as long
-// as it takes" or "never", and a pod that asks for everything. In every fourth seed of the users' worlds.
+// Users who write the largest numbers that the API server takes: grace periods and durations that mean "as
+// long as it takes" or "never", and a pod that asks for everything. In every fourth seed of the users'
+// worlds.
 #pragma once
 
 #include "test/simulation/outsiders.hpp"

@@ -102,8 +102,8 @@ TEST_CASE("a number beyond the range of its field becomes the nearest one that f
         {"containerPort":-9223372036854775808},{"containerPort":18446744073709551615}]}]}})");
     CHECK(pod.spec.priority == std::numeric_limits<std::int32_t>::max());
     CHECK(pod.spec.terminationGracePeriodSeconds == std::numeric_limits<std::int64_t>::max());
-    CHECK(pod.spec.containers.at(0).ports.at(0).containerPort == std::numeric_limits<std::int32_t>::min());
-    CHECK(pod.spec.containers.at(0).ports.at(1).containerPort == std::numeric_limits<std::int32_t>::max());
+    CHECK(pod.spec.containers->at(0).ports.at(0).containerPort == std::numeric_limits<std::int32_t>::min());
+    CHECK(pod.spec.containers->at(0).ports.at(1).containerPort == std::numeric_limits<std::int32_t>::max());
     CHECK(from<api::Pod>(R"({"spec":{"priority":1e3}})").spec.priority == 1000);
     CHECK(pointer_of_error<api::Pod>(R"({"spec":{"priority":1.5}})") == "/spec/priority");
 }

@@ -23,7 +23,6 @@ constexpr std::array kShort{"0", "1ns"};
 
 bool is_duration(const api::Type& type) {
     if (type.shape != api::Shape::Text || type.set_integer) return false;
-    api::DurationOrNever any;
     return &type == &api::type_of<api::Duration>() || &type == &api::type_of<api::DurationOrNever>();
 }
 
@@ -47,10 +46,27 @@ std::vector<std::string> durations_of() {
     return found;
 }
 
+// Makes what is missing on the way. Only "0" is a place in a list.
+void set_at(json::value& document, std::string_view pointer, const std::string& value) {
+    if (pointer.empty()) {
+        document = json::string(value);
+        return;
+    }
+    const auto end = std::min(pointer.find('/', 1), pointer.size());
+    const std::string name(pointer.substr(1, end - 1));
+    if (name == "0") {
+        if (!document.is_array()) document = json::array();
+        if (document.as_array().empty()) document.as_array().emplace_back(json::object());
+        return set_at(document.as_array().front(), pointer.substr(end), value);
+    }
+    if (!document.is_object()) document = json::object();
+    set_at(document.as_object()[name], pointer.substr(end), value);
+}
+
 template <class T>
 T with(const T& object, const std::string& pointer, const std::string& value) {
     auto document = api::encode(object);
-    document.set_at_pointer(pointer, json::string(value));
+    set_at(document, pointer, value);
     return api::decode<T>(document);
 }
 
@@ -202,8 +218,9 @@ TEST_CASE("a pod is waited for however long its grace period is") {
     };
     CHECK_FALSE(is_waited_for(30, false));
     for (const bool by_drift : {false, true}) {
-        for (const std::int64_t grace : {std::int64_t{3600}, std::int64_t{8'000'000'000}, std::int64_t{9'999'999'999},
-                                         std::int64_t{99'999'999'999'999}, base::Saturating::kMax}) {
+        for (const std::int64_t grace :
+             {std::int64_t{3600}, std::int64_t{8'000'000'000}, std::int64_t{9'999'999'999},
+              std::int64_t{99'999'999'999'999}, base::Saturating::kMax}) {
             INFO(grace << (by_drift ? " s, drifted" : " s, claim deleted"));
             CHECK(is_waited_for(grace, by_drift));
         }
@@ -240,12 +257,15 @@ TEST_CASE("a pod that asks for more than there is leaves the others their machin
     };
     const auto ordinary = claims_with({});
     CHECK(ordinary == 7);
-    for (const char* name : {"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/gpu", "pods"}) {
+    for (const char* name :
+         {"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/gpu", "pods"}) {
         INFO(name);
         CHECK(claims_with({{name, kMost}}) == ordinary);
     }
-    CHECK(claims_with({{"cpu", kMost}, {"memory", kMost}, {"ephemeral-storage", kMost}, {"example.com/gpu", kMost}}) ==
-          ordinary);
+    CHECK(
+        claims_with(
+            {{"cpu", kMost}, {"memory", kMost}, {"ephemeral-storage", kMost}, {"example.com/gpu", kMost}}) ==
+        ordinary);
 }
 
 TEST_CASE("nodes that offer the largest amounts, and pods that ask for them, are decided on") {
@@ -254,12 +274,14 @@ TEST_CASE("nodes that offer the largest amounts, and pods that ask for them, are
     for (const char* name : {"a", "b", "c"}) {
         world.server.edit<api::Node>({"", name}, [&](api::Node& node) {
             for (const char* resource : {"memory", "ephemeral-storage", "pods", "example.com/gpu"})
-                node.status.capacity[resource] = node.status.allocatable[resource] = api::Quantity::parse(kMost);
+                node.status.capacity[resource] = node.status.allocatable[resource] =
+                    api::Quantity::parse(kMost);
         });
-        world.server.edit<api::Pod>({"default", std::string(name) == "a" ? "one" : "two"}, [&](api::Pod& pod) {
-            for (const char* resource : {"memory", "ephemeral-storage", "example.com/gpu"})
-                pod.spec.containers->at(0).resources.requests[resource] = api::Quantity::parse(kMost);
-        });
+        world.server.edit<api::Pod>(
+            {"default", std::string(name) == "a" ? "one" : "two"}, [&](api::Pod& pod) {
+                for (const char* resource : {"memory", "ephemeral-storage", "example.com/gpu"})
+                    pod.spec.containers->at(0).resources.requests[resource] = api::Quantity::parse(kMost);
+            });
     }
     CHECK(world.outcome().ends_with("machines\n"));
 }
