@@ -26,15 +26,29 @@ struct Suffix {
     int power_of_two = 0;
 };
 
-Suffix parse_exponent(std::string_view digits) {
-    const bool negative = digits.starts_with('-');
-    if (negative || digits.starts_with('+')) digits.remove_prefix(1);
-    if (digits.empty() || digits.size() > 6) not_a_quantity();
-    int exponent = 0;
-    for (const char c : digits) {
-        if (c < '0' || c > '9') not_a_quantity();
-        exponent = exponent * 10 + (c - '0');
+std::string_view take_digits(std::string_view& text) {
+    std::size_t length = 0;
+    while (length < text.size() && text[length] >= '0' && text[length] <= '9') ++length;
+    const std::string_view digits = text.substr(0, length);
+    text.remove_prefix(length);
+    return digits;
+}
+
+// Kubernetes' pattern for custom resources accepts exponents of any length, and fractions of them ("1e1.5"),
+// which the API server stores as they are. An exponent beyond all amounts saturates; a fraction is dropped.
+Suffix parse_exponent(std::string_view text) {
+    constexpr int kBeyondAllAmounts = 1'000'000;
+    const bool negative = text.starts_with('-');
+    if (negative || text.starts_with('+')) text.remove_prefix(1);
+    const std::string_view digits = take_digits(text);
+    bool any = !digits.empty();
+    if (text.starts_with('.')) {
+        text.remove_prefix(1);
+        any = !take_digits(text).empty() || any;
     }
+    if (!any || !text.empty()) not_a_quantity();
+    int exponent = 0;
+    for (const char c : digits) exponent = std::min(exponent * 10 + (c - '0'), kBeyondAllAmounts);
     return {Format::DecimalExponent, negative ? -exponent : exponent};
 }
 
@@ -47,14 +61,6 @@ Suffix parse_suffix(std::string_view text) {
         if (text == kDecimal[i]) return {Format::DecimalSI, 3 * (i - 3)};
     if (text.front() == 'e' || text.front() == 'E') return parse_exponent(text.substr(1));
     not_a_quantity();
-}
-
-std::string_view take_digits(std::string_view& text) {
-    std::size_t length = 0;
-    while (length < text.size() && text[length] >= '0' && text[length] <= '9') ++length;
-    const std::string_view digits = text.substr(0, length);
-    text.remove_prefix(length);
-    return digits;
 }
 
 // The integer `digits`, at most `limit`.
@@ -168,11 +174,11 @@ std::string Quantity::str() const {
     return format_decimal(nanos(), format_ == Format::DecimalExponent);
 }
 
-std::int64_t Quantity::value() const {
+base::Saturating Quantity::value() const {
     return nano_ == 0 || whole_ == kMax ? whole_ : whole_ + 1;
 }
 
-std::int64_t Quantity::milli() const {
+base::Saturating Quantity::milli() const {
     constexpr Wide kNanosPerMilli = 1'000'000;
     const Wide exact = nanos();
     Wide milli = exact / kNanosPerMilli;
@@ -184,7 +190,7 @@ double Quantity::as_double() const {
     return static_cast<double>(whole_) + static_cast<double>(nano_) / 1e9;
 }
 
-std::int64_t Quantity::mebibytes() const {
+base::Saturating Quantity::mebibytes() const {
     const std::int64_t bytes = value();
     const std::int64_t mebibytes = bytes / (1 << 20);
     return bytes > 0 && bytes % (1 << 20) != 0 ? mebibytes + 1 : mebibytes;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/saturating.hpp"
+
 namespace api {
 
 // An exact decimal number with a resolution of 1e-9 in the range of a signed 64-bit integer.
@@ -32,11 +34,11 @@ public:
     std::string str() const;
 
     // Rounded up (towards positive infinity), saturating: cores, bytes, pieces.
-    std::int64_t value() const;
+    base::Saturating value() const;
     // Thousandths, rounded up, saturating: millicores.
-    std::int64_t milli() const;
+    base::Saturating milli() const;
     // Bytes as MiB, rounded up.
-    std::int64_t mebibytes() const;
+    base::Saturating mebibytes() const;
     // The nearest there is.
     double as_double() const;
     bool is_zero() const { return whole_ == 0 && nano_ == 0; }

@@ -1,7 +1,12 @@
 #include "api/scalar.hpp"
 
+#include <algorithm>
 #include <boost/json/string.hpp>
+#include <cmath>
+#include <optional>
 #include <stdexcept>
+
+#include "base/saturating.hpp"
 
 namespace api {
 
@@ -13,8 +18,17 @@ namespace {
 
 void assign_integer(const Type& type, void* target, std::int64_t number) {
     if (type.shape == Shape::Text) return type.set_integer(target, number);
-    if (number < type.min || number > type.max) throw Mismatch{"number out of range"};
-    type.set(target, number);
+    type.set(target, std::clamp(number, type.min, type.max));
+}
+
+// The nearest integer of 64 bits. Boost.JSON reads integers beyond these as unsigned ones, and even larger
+// ones as floating-point numbers, which the API server stores for fields without a format.
+std::optional<std::int64_t> integer_in(const json::value& scalar) {
+    if (const auto* number = scalar.if_int64()) return *number;
+    if (const auto* number = scalar.if_uint64()) return base::Saturating(*number);
+    const auto* number = scalar.if_double();
+    if (!number || std::trunc(*number) != *number) return std::nullopt;
+    return base::Saturating(*number);
 }
 
 void assign_enum(const Type& type, void* target, std::string_view name) {
@@ -82,10 +96,9 @@ void assign_scalar(const Type& type, void* target, const json::value& scalar) {
     } else if (type.shape == Shape::Boolean && scalar.is_bool()) {
         as<bool>(target) = scalar.get_bool();
     } else if (type.shape == Shape::Integer || type.set_integer) {
-        // Boost.JSON has unsigned numbers only where a signed one does not fit.
-        if (scalar.is_uint64()) throw Mismatch{"number out of range"};
-        if (!scalar.is_int64()) mismatch(type);
-        assign_integer(type, target, scalar.get_int64());
+        const auto number = integer_in(scalar);
+        if (!number) mismatch(type);
+        assign_integer(type, target, *number);
     } else {
         mismatch(type);
     }

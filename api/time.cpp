@@ -1,5 +1,6 @@
 #include "api/time.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -44,64 +45,79 @@ public:
     void expect(char c) {
         if (!accept(c)) invalid(kTimeExpected);
     }
-    // The digits after the point, as nanoseconds.
+    // Takes what is left: nothing, or one character and the digits of a fraction. Returns nanoseconds.
     std::int64_t fraction() {
+        if (rest_.empty()) return 0;
+        take_character();
         std::int64_t nanoseconds = 0;
         std::int64_t unit = 100'000'000;
-        if (rest_.empty() || !is_digit(rest_.front())) invalid(kTimeExpected);
-        for (; !rest_.empty() && is_digit(rest_.front()); rest_.remove_prefix(1), unit /= 10)
+        if (rest_.empty()) invalid(kTimeExpected);
+        for (; !rest_.empty(); rest_.remove_prefix(1), unit /= 10) {
+            if (!is_digit(rest_.front())) invalid(kTimeExpected);
             nanoseconds += (rest_.front() - '0') * unit;
+        }
         return nanoseconds;
-    }
-    void expect_end() const {
-        if (!rest_.empty()) invalid(kTimeExpected);
     }
 
 private:
+    // One character of UTF-8.
+    void take_character() {
+        rest_.remove_prefix(1);
+        while (!rest_.empty() && (static_cast<unsigned char>(rest_.front()) & 0xC0U) == 0x80U)
+            rest_.remove_prefix(1);
+    }
+
     std::string_view rest_;
 };
 
-std::chrono::minutes parse_zone(TimeScanner& scanner) {
-    if (scanner.accept('Z')) return std::chrono::minutes(0);
+// Takes "Z" or "+01:30" from the end of `text`.
+std::chrono::minutes take_zone(std::string_view& text) {
+    if (text.ends_with('Z') || text.ends_with('z')) {
+        text.remove_suffix(1);
+        return std::chrono::minutes(0);
+    }
+    constexpr std::size_t kLength = std::string_view("+01:30").size();
+    if (text.size() < kLength) invalid(kTimeExpected);
+    TimeScanner scanner(text.substr(text.size() - kLength));
+    text.remove_suffix(kLength);
     const int sign = scanner.accept('-') ? -1 : 1;
     if (sign == 1) scanner.expect('+');
     const int hours = scanner.number(2);
     scanner.expect(':');
-    const int minutes = scanner.number(2);
-    if (hours > 23 || minutes > 59) invalid(kTimeExpected);
-    return std::chrono::minutes(sign * (hours * 60 + minutes));
+    return std::chrono::minutes(sign * (hours * 60 + scanner.number(2)));
 }
 
-std::chrono::sys_time<std::chrono::nanoseconds> parse_time(std::string_view text) {
+// The API server checks date-times of custom resources by a loose pattern and stores them as they are: with t
+// and z in lower case, with the 31st of each month, which is counted from the month's first day, with any
+// character before the fraction, and with anything after another t.
+auto parse_time(std::string_view text) {
     using namespace std::chrono;
+    const auto separator = text.find_first_of("Tt");
+    if (separator != text.npos) text = text.substr(0, text.find_first_of("Tt", separator + 1));
+    const minutes zone = take_zone(text);
     TimeScanner scanner(text);
     const year y(scanner.number(4));
     scanner.expect('-');
     const month m(static_cast<unsigned>(scanner.number(2)));
     scanner.expect('-');
-    const day d(static_cast<unsigned>(scanner.number(2)));
-    scanner.expect('T');
+    const int day = scanner.number(2);
+    if (!scanner.accept('T')) scanner.expect('t');
     const int hour = scanner.number(2);
     scanner.expect(':');
     const int minute = scanner.number(2);
     scanner.expect(':');
     const int second = scanner.number(2);
-    const std::int64_t fraction = scanner.accept('.') ? scanner.fraction() : 0;
-    const minutes zone = parse_zone(scanner);
-    scanner.expect_end();
-    const year_month_day date(y, m, d);
-    if (!date.ok() || hour > 23 || minute > 59 || second > 59) invalid(kTimeExpected);
-    // 64-bit nanoseconds end in 2262; times beyond are no times of this world.
-    if (date.year() < year(1700) || date.year() > year(2250)) invalid(kTimeExpected);
-    return sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - zone + nanoseconds(fraction);
+    const std::int64_t fraction = scanner.fraction();
+    if (!m.ok() || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) invalid(kTimeExpected);
+    return sys_days(y / m / 1) + days(day - 1) + hours(hour) + minutes(minute) + seconds(second) - zone +
+           floor<microseconds>(nanoseconds(fraction));
 }
 
-std::string format_seconds(std::chrono::sys_seconds at) {
+std::string format_seconds(Time::Seconds at) {
     using namespace std::chrono;
     const auto days_part = floor<days>(at);
     const year_month_day date(days_part);
-    const hh_mm_ss time(at - days_part);
-    // Years have four digits: 64-bit nanoseconds end in 2262.
+    const hh_mm_ss time(duration_cast<seconds>(at - days_part));
     std::string text = "0000-00-00T00:00:00";
     const auto put = [&text](std::size_t begin, std::size_t digits, std::int64_t value) {
         for (auto i = begin + digits; i-- > begin; value /= 10) text[i] = static_cast<char>('0' + value % 10);
@@ -132,31 +148,33 @@ std::uint64_t take_unit(std::string_view& text) {
     return 0;
 }
 
-// One "<number><unit>" in nanoseconds, as Go's time.ParseDuration computes it (the fraction in floating
-// point).
+// Nanoseconds of the longest duration, without its sign.
+constexpr std::uint64_t kLongest = std::uint64_t{1} << 63;
+
+// Takes one "<number><unit>" and returns nanoseconds, at most kLongest. The fraction is computed in floating
+// point, as Go's time.ParseDuration does it.
 std::uint64_t take_term(std::string_view& text) {
-    constexpr std::uint64_t kLimit = std::uint64_t{1} << 63;
     std::uint64_t whole = 0;
     std::uint64_t fraction = 0;
     double scale = 1;
     bool any = false;
     for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1), any = true) {
-        if (whole > kLimit / 10) invalid("duration out of range");
-        whole = whole * 10 + static_cast<std::uint64_t>(text.front() - '0');
+        const auto digit = static_cast<std::uint64_t>(text.front() - '0');
+        whole = whole > kLongest / 10 ? kLongest : std::min(whole * 10 + digit, kLongest);
     }
     if (!text.empty() && text.front() == '.') {
         text.remove_prefix(1);
         for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1), any = true) {
-            if (fraction > (kLimit - 1) / 10) continue;  // beyond any precision that could matter
+            if (fraction > (kLongest - 1) / 10) continue;  // beyond any precision that could matter
             fraction = fraction * 10 + static_cast<std::uint64_t>(text.front() - '0');
             scale *= 10;
         }
     }
     const std::uint64_t unit = any ? take_unit(text) : 0;
     if (unit == 0) invalid(kDurationExpected);
-    if (whole > kLimit / unit) invalid("duration out of range");
-    return whole * unit +
-           static_cast<std::uint64_t>(static_cast<double>(fraction) * (static_cast<double>(unit) / scale));
+    if (whole > kLongest / unit) return kLongest;
+    const double rest = static_cast<double>(fraction) * (static_cast<double>(unit) / scale);
+    return std::min(whole * unit + static_cast<std::uint64_t>(rest), kLongest);
 }
 
 // "<whole>.<fraction>" of `value` in units of 10^digits, without trailing zeros.
@@ -189,27 +207,22 @@ MicroTime MicroTime::parse(std::string_view text) {
 }
 
 std::string MicroTime::str() const {
-    const auto whole = std::chrono::floor<std::chrono::seconds>(at);
+    const auto whole = std::chrono::floor<base::Seconds>(at);
     std::array<char, 16> fraction{};
-    std::snprintf(fraction.data(), fraction.size(), ".%06dZ", static_cast<int>((at - whole).count()));
+    const auto microseconds = static_cast<int>((at - whole).count());
+    std::snprintf(fraction.data(), fraction.size(), ".%06dZ", microseconds);
     return format_seconds(whole) + fraction.data();
 }
 
 Duration Duration::parse(std::string_view text) {
-    constexpr std::uint64_t kLimit = std::uint64_t{1} << 63;
     const bool negative = text.starts_with('-');
     if (negative || text.starts_with('+')) text.remove_prefix(1);
     if (text == "0") return {};
     if (text.empty()) invalid(kDurationExpected);
     std::uint64_t total = 0;
-    while (!text.empty()) {
-        const std::uint64_t term = take_term(text);
-        if (term > kLimit - total) invalid("duration out of range");
-        total += term;
-    }
-    if (negative) return std::chrono::nanoseconds(static_cast<std::int64_t>(~total + 1));
-    if (total == kLimit) invalid("duration out of range");
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(total));
+    while (!text.empty()) total = std::min(total + take_term(text), kLongest);
+    if (negative) return base::Duration(static_cast<std::int64_t>(~total + 1));
+    return base::Duration(total);
 }
 
 std::string Duration::str() const {

@@ -1,20 +1,37 @@
 // Points in time and durations as Kubernetes writes them.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <compare>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/time.hpp"
+
 namespace api {
+
+// Kubernetes writes the years 0000 to 9999 only. Times outside of them become the first or the last moment
+// of these years.
+template <class Duration>
+constexpr auto within_written_years(std::chrono::time_point<std::chrono::system_clock, Duration> t) {
+    using namespace std::chrono;
+    using Point = time_point<system_clock, Duration>;
+    constexpr sys_days kFirst = year(0) / January / 1;
+    constexpr sys_seconds kLast = sys_days(year(10000) / January / 1) - seconds(1);
+    return std::clamp<Point>(t, kFirst, kLast);
+}
 
 // metav1.Time: RFC 3339 with whole seconds, written in UTC. Fractions are accepted and dropped.
 struct Time {
-    std::chrono::sys_seconds at{};
+    using Seconds = std::chrono::time_point<std::chrono::system_clock, base::Seconds>;
+    Seconds at{};
 
     Time() = default;
-    explicit Time(std::chrono::system_clock::time_point t)
-        : at(std::chrono::floor<std::chrono::seconds>(t)) {}
+    // Every time point is accepted; it becomes one that Kubernetes can write.
+    template <class Duration>
+    explicit Time(std::chrono::time_point<std::chrono::system_clock, Duration> t)
+        : at(within_written_years<base::Seconds>(std::chrono::floor<base::Seconds>(t))) {}
 
     // Throws std::invalid_argument.
     static Time parse(std::string_view text);
@@ -24,11 +41,13 @@ struct Time {
 
 // metav1.MicroTime: RFC 3339 with exactly six fractional digits when written (Lease, Event.eventTime).
 struct MicroTime {
-    std::chrono::sys_time<std::chrono::microseconds> at{};
+    using Microseconds = std::chrono::duration<base::Saturating, std::micro>;
+    std::chrono::time_point<std::chrono::system_clock, Microseconds> at{};
 
     MicroTime() = default;
-    explicit MicroTime(std::chrono::system_clock::time_point t)
-        : at(std::chrono::floor<std::chrono::microseconds>(t)) {}
+    template <class Duration>
+    explicit MicroTime(std::chrono::time_point<std::chrono::system_clock, Duration> t)
+        : at(within_written_years<Microseconds>(std::chrono::floor<Microseconds>(t))) {}
 
     // Throws std::invalid_argument.
     static MicroTime parse(std::string_view text);
@@ -38,8 +57,9 @@ struct MicroTime {
 
 // metav1.Duration: a Go duration string ("1h30m", "300ms", "-1.5h"), exact to the nanosecond.
 // Written as Go's Duration.String() writes it ("5m" comes back as "5m0s").
+// Longer ones, in either direction, become the longest there is (292 years).
 struct Duration {
-    std::chrono::nanoseconds value{};
+    base::Duration value{};
 
     constexpr Duration() = default;
     // Implicit, so that `Duration window = std::chrono::minutes(5);` reads as it should.

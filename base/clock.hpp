@@ -5,19 +5,15 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <chrono>
 #include <functional>
 #include <memory>
 
 #include "base/interface.hpp"
+#include "base/time.hpp"
 
 namespace base {
 
 namespace asio = boost::asio;
-
-using Duration = std::chrono::steady_clock::duration;
-using TimePoint = std::chrono::steady_clock::time_point;
-using WallTime = std::chrono::system_clock::time_point;
 
 // A pending callback; destroying it cancels the callback.
 class Alarm : public Interface {};

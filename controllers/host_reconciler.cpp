@@ -207,7 +207,8 @@ asio::awaitable<void> HostReconciler::ask(kube::ObjectKey key, HostPointer host)
     }
     auto& looked = looks_[key];
     looked.at = api::Time(clock_.wall_now());
-    looked.failures = looked.report->reason.empty() ? 0 : std::min(looked.failures + 1, kMostFailures);
+    base::count_up(looked.failures);
+    looked.failures = looked.report->reason.empty() ? 0 : std::min(looked.failures, kMostFailures);
     looked.next = clock_.now() + pause_after(looked, *host);
 }
 

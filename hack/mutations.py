@@ -180,4 +180,11 @@ MUTATIONS = [
              Edit("has_no_readers", r"return error\.is_not_found\(\)( \|\| [^;]+);", "")),
     Mutation("nominate more pods than a Node holds", "pods keep its room from each other", "controllers",
              Edit("holds", r"if \((!promise\.has_room \|\| )", "")),
+    Mutation("let sums of numbers wrap around", "a long grace period is over at once, and its machine goes", "base",
+             Edit("", r"__builtin_add_overflow\(value_, other\.value_, &value_\)\) \[\[unlikely\]\] (value_ = other\.value_ < 0 \? kMin : kMax);", ""),
+             Edit("", r"__builtin_mul_overflow\(value_, other\.value_, &value_\)\) \[\[unlikely\]\] (value_ = is_negative \? kMin : kMax);", "")),
+    Mutation("multiply grace periods as the API server does", "a machine is destroyed under a pod that is ending", "controllers",
+             Edit("stuck_among", r"ending\.first_seen \+ (grace_of\(\*pod\)) \+",
+                  "std::chrono::nanoseconds(static_cast<std::int64_t>("
+                  "static_cast<std::uint64_t>(grace_of(*pod).count()) * 1'000'000'000u))")),
 ]

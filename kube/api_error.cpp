@@ -20,7 +20,7 @@ api::Status status_in(const base::HttpResponse& response) {
 
 std::optional<base::Duration> retry_after(const api::Status& status, const base::HttpHeaders& headers) {
     if (status.details && status.details->retryAfterSeconds) {
-        return std::chrono::seconds(*status.details->retryAfterSeconds);
+        return base::Seconds(*status.details->retryAfterSeconds);
     }
     auto header = headers.find("Retry-After");
     int seconds = 0;

@@ -128,7 +128,9 @@ private:
         lease.spec.renewTime = now;
         if (!renewal) {
             lease.spec.acquireTime = now;
-            lease.spec.leaseTransitions = before ? before->spec.leaseTransitions.value_or(0) + 1 : 0;
+            auto& transitions = lease.spec.leaseTransitions;
+            transitions = before ? before->spec.leaseTransitions.value_or(0) : 0;
+            if (before) base::count_up(*transitions);
         }
     }
 

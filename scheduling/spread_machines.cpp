@@ -34,9 +34,9 @@ bool any_pod(const NewClaim& claim, bool (*holds)(const api::Pod&)) {
 }
 
 std::size_t filled(const Amounts& wanted, const Amounts& offered) {
-    std::int64_t machines = 1;
+    base::Saturating machines = 1;
     for (const auto resource : {kCpu, kMemory, kPods}) {
-        const auto room = std::max<std::int64_t>(offered.base[resource], 1);
+        const auto room = std::max<base::Saturating>(offered.base[resource], 1);
         machines = std::max(machines, (wanted.base[resource] + room - 1) / room);
     }
     return static_cast<std::size_t>(machines);

@@ -14,6 +14,9 @@
 
 namespace api::v1alpha1 {
 
+// The CRDs accept no longer durations. Objects that were stored before they had this bound may have some.
+inline constexpr Duration kLongestDuration = std::chrono::hours{87'600};
+
 constexpr Resource resource(std::string_view plural, std::string_view kind) {
     return {kGroup, kVersion, plural, kind, true};
 }

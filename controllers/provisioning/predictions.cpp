@@ -105,7 +105,8 @@ Predictions judge(const NodeSmithPool& pool, const ClaimPointers& claims,
             entry = result.list.insert(result.list.end(), std::move(fresh));
         }
         entry->kind = pod.kind;
-        entry->count = pod_history.wrong + 1;
+        entry->count = pod_history.wrong;
+        base::count_up(entry->count);
         entry->nextRetryTime = Time(now.at + pause_after(entry->count));
         result.added.push_back(*entry);
     }

@@ -11,6 +11,8 @@ namespace controllers {
 namespace {
 
 constexpr base::Duration kBudgetRetry = std::chrono::seconds{5};
+// Whatever an answer asks for, an eviction is tried again after this time.
+constexpr base::Duration kLongestBudgetRetry = std::chrono::minutes{5};
 // Answers about pods that nobody asks for any more.
 constexpr base::Duration kForgetAfter = std::chrono::minutes{10};
 // A kubelet that does not end a pod this long after its grace period is not going to (dead host).
@@ -26,8 +28,10 @@ bool is_critical(const api::Pod& pod) {
     return pod.spec.priority.value_or(0) >= kCriticalPriority;
 }
 
-std::chrono::seconds grace_of(const api::Pod& pod) {
-    return std::chrono::seconds{pod.spec.terminationGracePeriodSeconds.value_or(30)};
+base::Seconds grace_of(const api::Pod& pod) {
+    // The API server counts a negative grace period as one second.
+    const auto seconds = pod.spec.terminationGracePeriodSeconds.value_or(30);
+    return base::Seconds{seconds < 0 ? 1 : seconds};
 }
 
 // deletionTimestamp is when the grace period ends.
@@ -235,7 +239,8 @@ asio::awaitable<void> Drainer::evict(PodPointer pod, DrainProgress& progress) {
         }
         const auto* blocked = std::get_if<kube::BlockedByBudget>(&result);
         if (!blocked) co_return;
-        auto wait = std::max(blocked->retry_after.value_or(kBudgetRetry), kBudgetRetry);
+        const auto wait =
+            std::clamp(blocked->retry_after.value_or(kBudgetRetry), kBudgetRetry, kLongestBudgetRetry);
         refusals_[uid] = {clock_.now() + wait, blocked->message};
     }
     const auto& refusal = refusals_.at(uid);

@@ -55,7 +55,7 @@ asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node);
 // How long the pods of a node may take to end by their own grace periods; the critical ones are asked when
 // the others have ended. Pods that end already are not counted.
 struct LongestEnd {
-    std::chrono::seconds duration{0};
+    base::Seconds duration{0};
     std::string
         pods;  // whose grace periods these are, for people: "default/db (1h)"; empty: nobody has to move
 };

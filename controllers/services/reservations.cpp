@@ -85,7 +85,8 @@ asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vec
         ++control_planes_[*reservation.control_plane_].open;
         co_await write_control_plane(control_plane, control_plane_book.used + fits.total);
     }
-    const auto next = std::max(pool->status.nextClaimSequence, reservation.first_sequence + fits.total.nodes);
+    const auto next = std::max<base::Saturating>(pool->status.nextClaimSequence,
+                                                 fits.total.nodes + reservation.first_sequence);
     co_await write_pool(pool, pool_book.used + fits.total, next);
     reservation.handed_out_ = true;
     co_return reservation;
@@ -119,7 +120,10 @@ std::int64_t Reservations::first_unseen(const NodeSmithPool& pool) const {
     std::set<std::string> seen;
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str()))
         seen.insert(claim->spec.idempotencyKey);
-    const auto missing = pool.status.reserved.nodes - known_usage(pool).nodes;
+    // More than a pool ever has at a time; the status may say anything.
+    constexpr std::int64_t kMost = 100'000;
+    const auto missing =
+        std::min<base::Saturating>(pool.status.reserved.nodes - known_usage(pool).nodes, kMost);
     const auto next = pool.status.nextClaimSequence;
     const auto was_seen = [&](std::int64_t sequence) {
         return seen.contains(limits::idempotency_key(pool.metadata.uid, sequence)) ||

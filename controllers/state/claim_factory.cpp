@@ -91,6 +91,8 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
     claim.spec.zone = planned_claim.zone;
     claim.spec.deletionPolicy = pool.spec.deletionPolicy;
     claim.spec.expireAfter = pool.spec.disruption.expireAfter;
+    auto& expire_after = claim.spec.expireAfter->duration;
+    if (expire_after) expire_after = std::min(*expire_after, api::v1alpha1::kLongestDuration);
     claim.spec.idempotencyKey = limits::idempotency_key(pool.metadata.uid, sequence);
     return claim;
 }

@@ -11,7 +11,7 @@ using api::v1alpha1::Size;
 
 namespace {
 
-bool bearable(std::int64_t limit, std::int64_t used, std::int64_t wanted) {
+bool bearable(std::int64_t limit, base::Saturating used, base::Saturating wanted) {
     return limit <= 0 || used + wanted <= limit;
 }
 

@@ -13,9 +13,9 @@
 namespace controllers::limits {
 
 struct Usage {
-    std::int64_t nodes = 0;
-    std::int64_t cpuCores = 0;
-    std::int64_t memoryMiB = 0;
+    base::Saturating nodes = 0;
+    base::Saturating cpuCores = 0;
+    base::Saturating memoryMiB = 0;
 
     Usage& operator+=(const Usage& other);
     friend Usage operator+(Usage a, const Usage& b) { return a += b; }

@@ -238,8 +238,9 @@ std::optional<SystemReserved> learn_reserved(const PoolObservation& facts) {
         if (!learned) learned = SystemReserved{0, 0};
         // Rounded so that what is left over is never overrated.
         const auto offered_mib = memory->second.value() / (1024 * 1024);
-        learned->cpuMillicores = std::max(learned->cpuMillicores, size.cpuCores * 1000 - cpu->second.milli());
-        learned->memoryMiB = std::max(learned->memoryMiB, size.memoryMiB - offered_mib);
+        learned->cpuMillicores =
+            std::max<base::Saturating>(learned->cpuMillicores, size.cpuCores * 1000 - cpu->second.milli());
+        learned->memoryMiB = std::max<base::Saturating>(learned->memoryMiB, size.memoryMiB - offered_mib);
     }
     return learned;
 }
@@ -253,7 +254,7 @@ std::optional<LearnedOffer> learn_offer(const PoolObservation& facts, const std:
         const auto found = allocatable.find(name);
         if (found == allocatable.end() || found->second.is_zero()) return;
         const auto amount = found->second.value() / unit;
-        known = known > 0 ? std::min(known, amount) : amount;
+        known = known > 0 ? std::min<base::Saturating>(known, amount) : amount;
     };
     for (const auto& claim : facts.claims) {
         const auto* node = joined_node_of(*claim, facts.nodes);
@@ -275,7 +276,7 @@ void count_failures(const PoolObservation& facts, PoolStatus& status) {
         if (provisioning::failed_for_room(*claim)) continue;
         if (const auto failed = api::true_since(claim->status.conditions, conditions::kFailed);
             failed && (!counted_until || *counted_until < *failed)) {
-            ++status.consecutiveFailures;
+            base::count_up(status.consecutiveFailures);
             status.lastScaleFailureTime = std::max(status.lastScaleFailureTime, failed);
         }
         last_success =

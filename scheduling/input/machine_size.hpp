@@ -1,12 +1,12 @@
 // CPU and memory of a machine, before the system takes its part.
 #pragma once
-#include <cstdint>
+#include "base/saturating.hpp"
 
 namespace scheduling {
 
 struct MachineSize {
-    std::int64_t cpu_cores = 0;
-    std::int64_t memory_mib = 0;
+    base::Saturating cpu_cores = 0;
+    base::Saturating memory_mib = 0;
     bool operator==(const MachineSize&) const = default;
 
     bool is_within(const MachineSize& bound) const {

@@ -21,9 +21,9 @@ struct Place {
     std::string name;
     std::optional<MachineSize> largest;  // that one machine can have, however much is free
     std::vector<MachineSize> refused;    // found no room here: nothing that is at least as large will
-    std::optional<std::int64_t> free_cpu_cores;
-    std::optional<std::int64_t> free_memory_mib;
-    std::optional<std::int64_t> free_machines;
+    std::optional<base::Saturating> free_cpu_cores;
+    std::optional<base::Saturating> free_memory_mib;
+    std::optional<base::Saturating> free_machines;
     // A machine here is the whole of it (bare metal): of exactly the size that is free.
     bool is_whole = false;
 };
@@ -32,9 +32,9 @@ struct Place {
 // is left; nullopt = unlimited. `name` completes "cut by ...": "limits.maxNodes of pool small".
 struct Budget {
     std::string name;
-    std::optional<std::int64_t> nodes;
-    std::optional<std::int64_t> cpu_cores;
-    std::optional<std::int64_t> memory_mib;
+    std::optional<base::Saturating> nodes;
+    std::optional<base::Saturating> cpu_cores;
+    std::optional<base::Saturating> memory_mib;
 };
 
 // One of a pool's places, and what is particular to a Node of the pool there.
@@ -49,15 +49,15 @@ inline constexpr std::int64_t kDefaultPodsPerNode = 110;  // the kubelet's own d
 // A machine as it is launched, before the system takes its part.
 struct Shape {
     std::string name;
-    std::int64_t cpu_cores = 0;
-    std::int64_t memory_mib = 0;
+    base::Saturating cpu_cores = 0;
+    base::Saturating memory_mib = 0;
     std::int64_t pods = kDefaultPodsPerNode;
 };
 
 // Room that shall always be there, beyond the pods: launched for if missing.
 struct SpareRoom {
-    std::int64_t cpu_cores = 0;
-    std::int64_t memory_mib = 0;
+    base::Saturating cpu_cores = 0;
+    base::Saturating memory_mib = 0;
     std::int64_t nodes = 0;  // without any pod but those of DaemonSets
 };
 
@@ -80,7 +80,7 @@ struct Pool {
     api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
     std::int64_t memory_overhead_mib = 0;               // that Nodes show beyond the size of their machine
     Prices prices;
-    std::optional<std::int64_t> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as unbounded
+    std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as unbounded
     api::ResourceList extended_resources;               // beyond those above
 
     std::vector<PlaceOfPool> places;   // empty: nothing can be made

@@ -8,7 +8,7 @@ namespace scheduling {
 
 namespace {
 
-using Left = std::optional<std::int64_t>;
+using Left = std::optional<base::Saturating>;
 
 bool allows(const Left& left, std::int64_t take) {
     return take <= 0 || !left || take <= *left;

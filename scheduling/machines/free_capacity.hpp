@@ -12,9 +12,9 @@ namespace scheduling {
 
 // What a launch takes from budgets and from a place; negative when a machine gets smaller.
 struct Take {
-    std::int64_t machines = 0;
-    std::int64_t cpu_cores = 0;
-    std::int64_t memory_mib = 0;
+    base::Saturating machines = 0;
+    base::Saturating cpu_cores = 0;
+    base::Saturating memory_mib = 0;
 };
 
 class FreeCapacity {
@@ -42,7 +42,7 @@ public:
 private:
     std::vector<Budget> budgets_;
     std::vector<Place> places_;
-    std::vector<std::int64_t> machines_;  // of this solve, by place
+    std::vector<base::Saturating> machines_;  // of this solve, by place
 };
 
 }  // namespace scheduling

@@ -8,24 +8,24 @@ namespace scheduling {
 
 namespace {
 
-std::int64_t divided_up(std::int64_t a, std::int64_t b) {
-    return a <= 0 ? 0 : (a + b - 1) / b;
+base::Saturating divided_up(base::Saturating a, base::Saturating b) {
+    return (std::max<base::Saturating>(a, 0) + b - 1) / b;
 }
 
 // The largest of min, min + step, ... and max that is at most `bound`.
-std::optional<std::int64_t> stepped_down(std::int64_t bound, std::int64_t min, std::int64_t max,
-                                         std::int64_t step) {
+std::optional<base::Saturating> stepped_down(base::Saturating bound, base::Saturating min,
+                                             base::Saturating max, base::Saturating step) {
     if (bound >= max) return max;
     if (bound < min) return std::nullopt;
-    const auto width = std::max<std::int64_t>(step, 1);
+    const auto width = std::max<base::Saturating>(step, 1);
     return min + (bound - min) / width * width;
 }
 
 // The smallest of min, min + step, ... and max that is at least `needed`.
-std::optional<std::int64_t> stepped(std::int64_t needed, std::int64_t min, std::int64_t max,
-                                    std::int64_t step) {
+std::optional<base::Saturating> stepped(base::Saturating needed, base::Saturating min, base::Saturating max,
+                                        base::Saturating step) {
     if (needed > max) return std::nullopt;
-    const auto steps = divided_up(needed - min, std::max<std::int64_t>(step, 1));
+    const auto steps = divided_up(needed - min, std::max<base::Saturating>(step, 1));
     return std::min(max, min + steps * step);
 }
 
@@ -51,10 +51,11 @@ MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
     if (shapes_.empty()) largest_ = offered(flexible_.cpuCores.max, flexible_.memoryMiB.max, flexible_pods_);
 }
 
-Amounts MachineSizes::offered(std::int64_t cpu_cores, std::int64_t memory_mib, std::int64_t pods) const {
+Amounts MachineSizes::offered(base::Saturating cpu_cores, base::Saturating memory_mib,
+                              base::Saturating pods) const {
     Amounts amounts = other_;
-    amounts.base[kCpu] = std::max<std::int64_t>(0, cpu_cores * kMilli - reserved_.cpuMillicores);
-    amounts.base[kMemory] = std::max<std::int64_t>(0, memory_mib - reserved_.memoryMiB) * kMiB;
+    amounts.base[kCpu] = std::max<base::Saturating>(0, cpu_cores * kMilli - reserved_.cpuMillicores);
+    amounts.base[kMemory] = std::max<base::Saturating>(0, memory_mib - reserved_.memoryMiB) * kMiB;
     amounts.base[kPods] = pods;
     return amounts;
 }
@@ -76,9 +77,9 @@ std::vector<Size> MachineSizes::balanced(const Amounts& demand) const {
     const auto& cpu = flexible_.cpuCores;
     const auto memory = flexible_.memoryMiB.max;
     std::vector<Size> sizes{{{cpu.max, memory}, 0}};
-    const auto demanded = static_cast<double>(std::max<std::int64_t>(demand.base[kMemory], 1));
+    const auto demanded = static_cast<double>(std::max<base::Saturating>(demand.base[kMemory], 1));
     const auto share = static_cast<double>(largest_.base[kMemory]) / demanded;
-    const auto beside = static_cast<std::int64_t>(static_cast<double>(demand.base[kCpu]) * share);
+    const base::Saturating beside(static_cast<double>(demand.base[kCpu]) * share);
     for (std::int64_t more = -1; more <= kMostMore; ++more) {
         const auto needed = divided_up(beside + reserved_.cpuMillicores, kMilli) + more * cpu.step;
         const auto cores = stepped(needed, cpu.min, cpu.max, cpu.step);

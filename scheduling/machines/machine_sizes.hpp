@@ -39,7 +39,7 @@ public:
     // The same of machines that are at most that large; nullopt: there is none.
     std::optional<Amounts> largest_within(const MachineSize& bound) const;
     const Shape* shape(const Size& size) const { return shapes_.empty() ? nullptr : &shapes_[size.shape]; }
-    Amounts offered(std::int64_t cpu_cores, std::int64_t memory_mib, std::int64_t pods) const;
+    Amounts offered(base::Saturating cpu_cores, base::Saturating memory_mib, base::Saturating pods) const;
 
 private:
     std::optional<Size> flexible_size(const Amounts& wanted) const;

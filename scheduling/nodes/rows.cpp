@@ -44,10 +44,8 @@ std::vector<std::size_t> Rows::in_order() const {
         const auto& node = snapshot_.nodes[i];
         const auto& metadata = node.node->metadata;
         const bool is_coming = node.availability == Availability::coming;
-        const auto age = is_coming && metadata.creationTimestamp
-                             ? metadata.creationTimestamp->at.time_since_epoch().count()
-                             : 0;
-        return std::tuple(is_coming, age, std::string_view(metadata.name), i);
+        const auto created = is_coming ? metadata.creationTimestamp.value_or(api::Time()) : api::Time();
+        return std::tuple(is_coming, created, std::string_view(metadata.name), i);
     };
     std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     return order;

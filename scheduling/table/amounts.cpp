@@ -6,29 +6,31 @@
 
 namespace scheduling {
 
-std::int64_t Amounts::extra_amount(std::uint32_t resource) const {
+base::Saturating Amounts::extra_amount(std::uint32_t resource) const {
     for (const auto& entry : extra)
         if (entry.resource == resource) return entry.amount;
     return 0;
 }
 
-void Amounts::add(const Amounts& other, std::int64_t sign) {
-    for (std::size_t i = 0; i < kBaseResources; ++i) base[i] += sign * other.base[i];
-    for (const auto& entry : other.extra) {
-        auto place = std::ranges::lower_bound(extra, entry.resource, {}, &Extra::resource);
-        if (place == extra.end() || place->resource != entry.resource)
-            place = extra.insert(place, {entry.resource, 0});
-        place->amount += sign * entry.amount;
-    }
+base::Saturating& Amounts::extra_place(std::uint32_t resource) {
+    auto place = std::ranges::lower_bound(extra, resource, {}, &Extra::resource);
+    if (place == extra.end() || place->resource != resource) place = extra.insert(place, {resource, 0});
+    return place->amount;
+}
+
+void Amounts::set_extra(std::uint32_t resource, base::Saturating amount) {
+    extra_place(resource) = amount;
 }
 
 Amounts& Amounts::operator+=(const Amounts& other) {
-    add(other, 1);
+    for (std::size_t i = 0; i < kBaseResources; ++i) base[i] += other.base[i];
+    for (const auto& entry : other.extra) extra_place(entry.resource) += entry.amount;
     return *this;
 }
 
 Amounts& Amounts::operator-=(const Amounts& other) {
-    add(other, -1);
+    for (std::size_t i = 0; i < kBaseResources; ++i) base[i] -= other.base[i];
+    for (const auto& entry : other.extra) extra_place(entry.resource) -= entry.amount;
     return *this;
 }
 
@@ -36,11 +38,8 @@ Amounts at_least(const Amounts& a, const Amounts& b) {
     Amounts result = a;
     for (std::size_t i = 0; i < kBaseResources; ++i) result.base[i] = std::max(a.base[i], b.base[i]);
     for (const auto& entry : b.extra) {
-        const auto missing = entry.amount - result.extra_amount(entry.resource);
-        if (missing <= 0) continue;
-        Amounts difference;
-        difference.extra.push_back({entry.resource, missing});
-        result += difference;
+        if (entry.amount > result.extra_amount(entry.resource))
+            result.set_extra(entry.resource, entry.amount);
     }
     return result;
 }
@@ -72,9 +71,7 @@ Amounts amounts_of(const api::ResourceList& list, ResourceNames& names) {
         } else if (name == "pods") {
             amounts.base[kPods] = std::min(quantity.value(), kUnbounded);
         } else {
-            Amounts one;
-            one.extra.push_back({names.number_of(name), std::min(quantity.value(), kUnbounded)});
-            amounts += one;
+            amounts.set_extra(names.number_of(name), std::min(quantity.value(), kUnbounded));
         }
     }
     return amounts;
@@ -117,10 +114,7 @@ void replace_pod_level(Amounts& amounts, const api::ResourceList& stated, Resour
         } else if (name == "memory") {
             amounts.base[kMemory] = quantity.value();
         } else {
-            Amounts difference;
-            const auto number = names.number_of(name);
-            difference.extra.push_back({number, quantity.value() - amounts.extra_amount(number)});
-            amounts += difference;
+            amounts.set_extra(names.number_of(name), quantity.value());
         }
     }
 }
@@ -178,8 +172,11 @@ private:
     bool infeasible_;
 };
 
+// The overhead is added last, so that this is where the pod's sum is bounded.
 Amounts with_overhead(Amounts amounts, const api::PodSpec& pod, ResourceNames& names) {
     if (!pod.overhead.empty()) amounts += amounts_of(pod.overhead, names);
+    for (auto& amount : amounts.base) amount = std::min(amount, kUnbounded);
+    for (auto& entry : amounts.extra) entry.amount = std::min(entry.amount, kUnbounded);
     amounts.base[kPods] = 1;
     return amounts;
 }

@@ -4,42 +4,44 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "api/pod.hpp"
+#include "base/saturating.hpp"
 
 namespace scheduling {
 
 // Indices of Amounts::base.
 enum Base : std::size_t { kCpu, kMemory, kStorage, kPods, kBaseResources };
 
-// Millicores of a core, and bytes.
-inline constexpr std::int64_t kMilli = 1000;
-inline constexpr std::int64_t kMiB = 1024 * 1024;
-// More than any machine has, and far from overflow when a few are added.
-inline constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 8;
+// Millicores of a core, and bytes. Products with them saturate.
+inline constexpr base::Saturating kMilli = 1000;
+inline constexpr base::Saturating kMiB = 1024 * 1024;
+// More than any machine has. What a pod asks for and what a node offers is at most this, so that the sums of a
+// thousand of them are exact, and what was added can be subtracted again.
+inline constexpr base::Saturating kUnbounded = base::Saturating::kMax / 1024;
 
 struct Extra {
     std::uint32_t resource = 0;  // by ResourceNames
-    std::int64_t amount = 0;
+    base::Saturating amount = 0;
     bool operator==(const Extra&) const = default;
 };
 
 // CPU in millicores, memory and ephemeral storage in bytes, pods and everything else in pieces.
 struct Amounts {
-    std::array<std::int64_t, kBaseResources> base{};
+    std::array<base::Saturating, kBaseResources> base{};
     std::vector<Extra> extra;  // by ascending resource
 
-    std::int64_t extra_amount(std::uint32_t resource) const;
+    base::Saturating extra_amount(std::uint32_t resource) const;
+    void set_extra(std::uint32_t resource, base::Saturating amount);
     Amounts& operator+=(const Amounts& other);
     Amounts& operator-=(const Amounts& other);
     bool operator==(const Amounts&) const = default;
 
 private:
-    void add(const Amounts& other, std::int64_t sign);
+    base::Saturating& extra_place(std::uint32_t resource);
 };
 // The larger of both in each resource.
 Amounts at_least(const Amounts& a, const Amounts& b);

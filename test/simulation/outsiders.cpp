@@ -3,6 +3,7 @@
 #include "test/simulation/demolition.hpp"
 #include "test/simulation/endpoint_mover.hpp"
 #include "test/simulation/fleet_destroyer.hpp"
+#include "test/simulation/extreme_numbers.hpp"
 
 namespace simulation {
 
@@ -12,6 +13,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(make_endpoint_mover(world));
     all.push_back(make_fleet_destroyer(world));
     all.push_back(make_demolition(world));
+    all.push_back(make_extreme_numbers(world));
     return all;
 }
 

@@ -191,7 +191,12 @@ Snapshot Store::remove(const Key& key, const DeleteRequest& request) {
     const auto& before = current->object();
     check_preconditions(key, before, request);
     auto grace = grace_of(key, before, request);
-    auto end = clock_.wall_now() + std::chrono::seconds{grace};
+    // The API server multiplies in 64-bit nanoseconds, and what does not fit wraps around: a grace period of
+    // 317 years ends in 1758. Source: k8s.io/apiserver/pkg/registry/rest (delete.go, BeforeDelete).
+    constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+    const std::chrono::nanoseconds wrapped(
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(grace) * kNanoseconds));
+    base::WallTime end = clock_.wall_now() + wrapped;
     if (is_deleting(before)) {
         // A second wish may only shorten what was granted.
         auto granted = std::stoll(metadata_text(before, "deletionGracePeriodSeconds"));

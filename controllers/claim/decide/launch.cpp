@@ -36,7 +36,7 @@ Decision begin_attempt(const Situation& s) {
     Decision decision{Step::launch, s.claim.status, std::nullopt};
     auto& status = decision.status;
     begin(status, s);
-    ++status.launchAttempts;
+    base::count_up(status.launchAttempts);
     status.systemUUID = system_uuid(s.claim.metadata.uid, status.launchAttempts);
     status.nextRetryTime.reset();
     set(status, conditions::kLaunched, ConditionStatus::False, reasons::kWaiting,

@@ -14,8 +14,8 @@ constexpr std::size_t kMostReplacements = 100;
 // The largest machine that may come of the launch.
 scheduling::MachineSize largest_of(const scheduling::NewClaim& claim, const scheduling::Snapshot& snapshot,
                                    const Search& search) {
-    auto cpu = claim.cpu_cores;
-    auto memory = claim.memory_mib;
+    base::Saturating cpu = claim.cpu_cores;
+    base::Saturating memory = claim.memory_mib;
     if (search.generous_pools.contains(claim.pool)) {
         for (const auto& entry : snapshot.pools[claim.pool].places) {
             const auto& place = snapshot.places[entry.place];

@@ -1,5 +1,6 @@
 #include "controllers/disruption/rules/cron.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <stdexcept>
@@ -132,10 +133,12 @@ bool CronSchedule::starts_on(std::chrono::sys_days day) const {
     return day_suits || weekday_suits;
 }
 
-std::optional<CronSchedule::Minutes> CronSchedule::last_start(std::chrono::system_clock::time_point now,
-                                                              std::chrono::seconds back) const {
+std::optional<CronSchedule::Minutes> CronSchedule::last_start(base::WallTime now, base::Seconds back) const {
+    // From one 29th of February to the next there are at most eight years. A schedule that had no start for
+    // longer never has one.
+    constexpr base::Seconds kLongestGap = std::chrono::years{9};
     const auto newest = std::chrono::floor<std::chrono::minutes>(now);
-    const auto oldest = now - back;
+    const auto oldest = now - std::min(back, kLongestGap);
     for (auto day = std::chrono::floor<std::chrono::days>(newest); day + std::chrono::days{1} > oldest;
          day -= std::chrono::days{1}) {
         if (!starts_on(day)) continue;

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/time.hpp"
+
 namespace controllers::disruption {
 
 class CronSchedule {
@@ -17,8 +19,7 @@ public:
     static CronSchedule parse(std::string_view text);
 
     // The last start at or before `now` that is no more than `back` ago; nullopt: there is none.
-    std::optional<Minutes> last_start(std::chrono::system_clock::time_point now,
-                                      std::chrono::seconds back) const;
+    std::optional<Minutes> last_start(base::WallTime now, base::Seconds back) const;
 
 private:
     bool starts_on(std::chrono::sys_days day) const;

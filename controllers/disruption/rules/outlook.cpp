@@ -13,7 +13,7 @@ std::size_t most_replacements(const Departure& departure) {
     return departure.kind == Kind::Empty || !departure.may_launch ? 0 : kAny;
 }
 
-void credit(std::optional<std::int64_t>& left, std::int64_t amount) {
+void credit(std::optional<base::Saturating>& left, base::Saturating amount) {
     if (left) *left += amount;
 }
 

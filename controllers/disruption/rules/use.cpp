@@ -45,8 +45,9 @@ double utilization_percent(const NodeUse& use) {
 
 double price_percent(const NodeUse& use, const api::v1alpha1::Size& size, const scheduling::Prices& prices) {
     const auto whole = prices.of(scheduling::MachineSize{size.cpuCores, size.memoryMiB});
-    const auto used = prices.of(static_cast<double>(use.requested.cpu) / scheduling::kMilli,
-                                static_cast<double>(use.requested.memory) / scheduling::kMiB);
+    const auto used =
+        prices.of(static_cast<double>(use.requested.cpu) / static_cast<double>(scheduling::kMilli),
+                  static_cast<double>(use.requested.memory) / static_cast<double>(scheduling::kMiB));
     return whole > 0 ? kWhole * used / whole : 0;
 }
 

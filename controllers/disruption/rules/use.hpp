@@ -9,14 +9,15 @@
 #include "api/core.hpp"
 #include "api/node.hpp"
 #include "api/v1alpha1/common.hpp"
+#include "base/saturating.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "scheduling/input/prices.hpp"
 
 namespace controllers::disruption {
 
 struct Amount {
-    std::int64_t cpu = 0;     // millicores
-    std::int64_t memory = 0;  // bytes
+    base::Saturating cpu = 0;     // millicores
+    base::Saturating memory = 0;  // bytes
 };
 
 struct NodeUse {

@@ -153,6 +153,8 @@ POOL = [
     ("a share above 100", {"spec.scaleDown.utilizationThresholdPercent": 150}, "should be less than or equal to 100"),
     ("nothing at a time", {"spec.scaleDown.maxConcurrent": 0}, "should be greater than or equal to 1"),
     ("an unknown policy", {"spec.scaleDown.policy": "Always"}, 'supported values: "WhenEmptyOrUnderutilized", "WhenEmpty", "Never"'),
+    ("an expiry of eleven years", {"spec.disruption.expireAfter": "96360h"}, "must be at most 87600h (ten years), or Never"),
+    ("a window of eleven years", {"spec.scaleUp.stabilizationWindow": "96360h"}, "must be at most 87600h (ten years)"),
     ("an expiry that is neither", {"spec.disruption.expireAfter": "never"}, "must be Never or a duration such as 720h"),
     ("an expiry in days", {"spec.disruption.expireAfter": "30d"}, "must be Never or a duration such as 720h"),
     ("a budget in words", {BUDGETS: [{"nodes": "some"}]}, "nodes in body should match '^(100|[0-9]{1,2})%$'"),

@@ -46,6 +46,16 @@ TEST_CASE("a schedule's last start is found in UTC") {
     CHECK(last_start("0 0 18 * 5", "2026-11-19T00:00:00Z") == "2026-11-18T00:00:00Z");
 }
 
+TEST_CASE("a schedule's last start is found however long ago one counts") {
+    const auto found = [](const char* schedule, base::Seconds back) {
+        const auto start = CronSchedule::parse(schedule).last_start(time("2027-11-21T12:44:59Z").at, back);
+        return start ? api::Time(*start).str() : "";
+    };
+    CHECK(found("0 0 29 2 *", base::Seconds::max()) == "2024-02-29T00:00:00Z");
+    CHECK(found("0 0 31 2 *", base::Seconds::max()).empty());
+    CHECK(found("* * * * *", base::Seconds::max()) == "2027-11-21T12:44:00Z");
+}
+
 TEST_CASE("a schedule that is no cron expression is refused with the field that is wrong") {
     for (const auto* text :
          {"", "* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "a * * * *",
