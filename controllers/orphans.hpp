@@ -2,6 +2,7 @@
 // garbage_collection.hpp asks the API server before it acts.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
@@ -30,6 +31,9 @@ bool may_serve(const api::Node& node, const providers::Machine& machine);
 
 // A Node in the store may serve on the machine.
 bool is_in_use(const providers::Machine& machine, const Informers& informers);
+
+// The bound volumes on the machine's disk, in words, by the name that its Node had; empty: none is known.
+std::string volumes_on(const providers::Machine& machine, const Informers& informers);
 
 // Claims of the provider whose machine ran and is not among `machines` any more.
 std::vector<ClaimPointer> bereft(const std::vector<providers::Machine>& machines,

@@ -8,6 +8,7 @@
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace kubenodesmith {
@@ -126,11 +127,25 @@ private:
                 auto outcome = scheduling::simulate_removal(world.snapshot, request);
                 removal.possible = outcome.possible;
                 removal.reasons = std::move(outcome.reasons);
+                note_volumes(*facts, removal);
                 note_protection(node, removal);
                 if (removal.possible) note_budget(*pool, removal);
             }
             plan_.nodes.push_back(std::move(removal));
         }
+    }
+
+    void note_volumes(const report::ClaimFacts& facts, PlannedRemoval& removal) const {
+        if (!facts.node) return;
+        const auto volumes = local_volumes_on(informers_, *facts.node);
+        const auto held = named(held_among(volumes, facts.pool.get(), *facts.claim));
+        if (held.empty()) {
+            removal.lost = lost_volumes(volumes);
+            return;
+        }
+        removal.possible = false;
+        removal.reasons.insert(removal.reasons.begin(),
+                               held + " can be used on this node only: " + how_to_release_volumes());
     }
 
     void note_protection(const scheduling::Node& node, PlannedRemoval& removal) {

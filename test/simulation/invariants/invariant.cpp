@@ -64,6 +64,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       names_are_free,
                       nominations_are_of_our_machines,
                       templates_are_of_their_images,
+                      local_volumes_are_kept,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

@@ -108,5 +108,6 @@ std::unique_ptr<Invariant> two_clusters_share_a_rack(const Stage& stage);
 std::unique_ptr<Invariant> names_are_free(const Stage& stage);
 std::unique_ptr<Invariant> nominations_are_of_our_machines(const Stage& stage);
 std::unique_ptr<Invariant> templates_are_of_their_images(const Stage& stage);
+std::unique_ptr<Invariant> local_volumes_are_kept(const Stage& stage);
 
 }  // namespace simulation
