@@ -111,6 +111,7 @@ void wake_for_volumes(Informers& informers, kube::WorkQueue& queue) {
     kube::watch(informers.persistent_volumes).changed(decides_on_volume).enqueue(queue, kept);
     kube::watch(informers.persistent_volume_claims).changed(decides_on_data).enqueue(queue, kept);
     kube::watch(informers.storage_classes).changed(decides_on_class).enqueue(queue, kept);
+    kube::watch(informers.pools).changed(kube::kGeneration).enqueue(queue, kept);
 }
 
 bool is_provider_ready(const NodeSmithProvider& provider) {

@@ -105,8 +105,10 @@ private:
 
     // Each node alone: what stands against its going.
     void note_nodes() {
-        const auto world =
+        auto world =
             world_for_removals({informers_, reservations_, creations_, template_hashes_, {}}, report_.time);
+        // Nodes are saved here, and not replaced.
+        world.snapshot.tied_pods.clear();
         for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
             const auto& node = world.snapshot.nodes[i];
             if (node.availability != Availability::ready) continue;

@@ -159,7 +159,8 @@ TEST_CASE("a volume that is bound while its node is drained ends the drain") {
     bool is_bound = false;
     // The watch has not told of it when the claim is about to be deleted.
     world.requests.on_request = [&](const base::HttpRequest& request) {
-        if (is_bound || request.method != "POST" || !request.target.contains("/eviction")) return;
+        if (is_bound || request.method != "POST" || request.target.find("/eviction") == std::string::npos)
+            return;
         is_bound = true;
         put_local_volume(world.server, "v", "a");
     };
@@ -184,8 +185,7 @@ TEST_CASE("pods with a volume that ends with them are drained, and run elsewhere
     volume.spec.claimRef->name = "one-scratch";
     auto claim = test::claim_of(volume);
     claim.metadata.ownerReferences = {{"v1", "Pod", "one", "uid-of-one", true, true}};
-    world.server.put(volume);
-    world.server.put(claim);
+    test::put_bound(world.server, volume, claim);
     world.run_for(1s);
     world.made_from("a", "2-another template");
     world.live(5min);
@@ -208,6 +208,18 @@ TEST_CASE("a database whose data may be lost is evicted although it fits nowhere
     world.live(3min);
     CHECK_FALSE(world.find("a"));
     CHECK(world.claims().size() == 1);  // nothing is created for a pod that waits for its volume
+}
+
+TEST_CASE("a database is not evicted just to save its node, even if its data may be lost") {
+    World world({"a", "b"}, Buying::on, 4);
+    world.edit_pool(
+        [](auto& pool) { pool.spec.disruption.localVolumes = api::v1alpha1::LocalVolumesPolicy::Discard; });
+    put_local_volume(world.server, "v", "a");
+    put_database(world, "a");
+    world.put_running_pod("one", "b", "1500m");
+    world.live(20min);
+    CHECK(world.find("a"));
+    CHECK(world.place_of("db-0") == "a");
 }
 
 TEST_CASE("the machine of a broken node with a volume is kept, once, until a person decides") {

@@ -45,11 +45,18 @@ inline api::PersistentVolumeClaim claim_of(const api::PersistentVolume& volume) 
     return claim;
 }
 
+// Both are put; the volume gets the UID of the claim.
+inline void put_bound(fake::ApiServer& server, api::PersistentVolume volume,
+                      const api::PersistentVolumeClaim& claim) {
+    volume.spec.claimRef->uid = server.put(claim).metadata.uid;
+    server.put(volume);
+}
+inline void put_bound(fake::ApiServer& server, const api::PersistentVolume& volume) {
+    put_bound(server, volume, claim_of(volume));
+}
 // A volume on the node's disk, with the claim that it is bound to.
 inline void put_local_volume(fake::ApiServer& server, const std::string& name, const std::string& node) {
-    const auto volume = volume_on(name, node);
-    server.put(volume);
-    server.put(claim_of(volume));
+    put_bound(server, volume_on(name, node));
 }
 
 }  // namespace test

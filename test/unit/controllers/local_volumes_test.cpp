@@ -42,9 +42,10 @@ struct World : test::Cluster {
         server.put(object);
         run_for(1s);
     }
-    void put_pair(const api::PersistentVolume& volume) {
-        put(volume);
-        put(claim_of(volume));
+    void put_pair(const api::PersistentVolume& volume) { put_pair(volume, claim_of(volume)); }
+    void put_pair(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
+        test::put_bound(server, volume, claim);
+        run_for(1s);
     }
     // Names of the volumes that can be used there only.
     std::vector<std::string> on(const std::string& node) {
@@ -222,9 +223,10 @@ TEST_CASE("only a bound volume holds its node, unless somebody said that its dat
     }
     SECTION("released") {
         volume.status.phase = "Released";
-        claim.metadata.uid = "uid-of-another";
-        claim.spec.volumeName.clear();
-        holds = false;
+        world.put(volume);  // its claim has another UID
+        world.put(claim);
+        CHECK_FALSE(world.is_held("a"));
+        return;
     }
     SECTION("of a claim that belongs to a pod") {
         claim.metadata.ownerReferences = {{"v1", "Pod", "web-1", "uid-of-web-1", true, true}};
@@ -247,8 +249,10 @@ TEST_CASE("only a bound volume holds its node, unless somebody said that its dat
         world.put(storage_class);
         holds = false;
     }
-    world.put(volume);
-    world.put(claim);
+    if (volume.spec.claimRef)
+        world.put_pair(volume, claim);
+    else
+        world.put(volume);
     CHECK(world.is_held("a") == holds);
 }
 
@@ -257,15 +261,14 @@ TEST_CASE("an annotation of one claim gives up no other's data") {
     world.put(a_node("a"));
     auto theirs = claim_of(volume_on("theirs", "a"));
     theirs.metadata.annotations = {{"kubenodesmith.io/local-data", "Disposable"}};
-    world.put(volume_on("theirs", "a"));
-    world.put(theirs);
+    world.put_pair(volume_on("theirs", "a"), theirs);
     world.put_pair(volume_on("ours", "a"));
     const auto held = controllers::held_among(world.found("a"), nullptr, {});
     CHECK(controllers::named(held) == "volume ours (PersistentVolumeClaim default/data-ours)");
     // A claim of the same name that is bound elsewhere is not the volume's.
     auto impostor = claim_of(volume_on("ours", "a"));
-    impostor.metadata.uid = "uid-of-another";
     impostor.metadata.annotations = {{"kubenodesmith.io/local-data", "Disposable"}};
+    world.server.remove<api::PersistentVolumeClaim>({"default", "data-ours"});
     world.put(impostor);
     CHECK(world.is_held("a"));
 }
