@@ -52,11 +52,18 @@ bool is_busy(const Member& member, Kind kind, Time now) {
     return kind == Kind::Underutilized && !is_unneeded(member.facts, now);
 }
 
+// Claims of evicted pods end with these, a moment before their volumes do. Before the node is removed the API
+// server is asked.
+bool is_doubtful(const PoolView& view, const Member& member) {
+    const auto held = held_among(member.volumes, view.pool.get(), *member.claim);
+    return drain_began(*member.claim) && std::ranges::none_of(held, &LocalVolume::is_claim_known);
+}
+
 // Why one under way has lost its ground.
 std::optional<Blocker> no_longer(const PoolView& view, const Member& member, Kind kind) {
     if (auto why = standing_blocker(view.facts)) return why;
     if (view.observes()) return Blocker{"Observe", "the control plane's mode is Observe now", std::nullopt};
-    if (!keeps_machine_for_volumes(kind))
+    if (!keeps_machine_for_volumes(kind) && !is_doubtful(view, member))
         if (auto held = volume_blocker(member.facts)) return held;
     const bool has_reason = !method_for(kind).candidacy(member.facts, view.now).why.empty();
     // Only while it is kept: what was drained for volumes that are given up is removed.
@@ -232,21 +239,39 @@ asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member m
     co_return look;
 }
 
-// The cache may not know of a volume that was made a moment ago.
+// The cache may not know of a volume that was made a moment ago, nor of a claim that was deleted.
 asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& view, Member member) {
     if (gave_up_volumes(view.pool.get(), *member.claim)) co_return std::nullopt;
     const std::vector<std::string> everywhere{""};
     co_await with_.informers.persistent_volumes.observe_list(with_.client, everywhere);
-    const auto volumes = local_volumes_on(with_.informers, *member.node);
-    member.facts.held_volumes = named(held_among(volumes, view.pool.get(), *member.claim));
+    const auto& node = *member.node;
+    LocalVolumes held;
+    for (const auto& volume :
+         held_among(local_volumes_on(with_.informers, node), view.pool.get(), *member.claim)) {
+        const bool is_claimed = co_await has_live_claim(volume);
+        if (is_claimed) held.push_back(volume);
+    }
+    member.facts.held_volumes = named(held);
     co_return volume_blocker(member.facts);
+}
+
+asio::awaitable<bool> Queue::has_live_claim(LocalVolume volume) {
+    if (volume.is_claim_known) co_return true;
+    kube::ListOptions of_that_name;
+    of_that_name.namespace_ = volume.claim.namespace_;
+    of_that_name.field_selector = "metadata.name=" + volume.claim.name;
+    auto claims = co_await with_.client.list<api::PersistentVolumeClaim>(std::move(of_that_name));
+    const bool is_there = !claims.empty();
+    for (auto& claim : claims) with_.informers.persistent_volume_claims.observe(std::move(claim));
+    co_return is_there;
 }
 
 // A machine that is kept waits for its claim's reconciler to note what a person decided.
 asio::awaitable<void> Queue::remove_unless_held(Pass& pass, Member member) {
     const auto& view = pass.view();
     const auto kind = *under_way(*member.claim);
-    if (is_kept_for_volumes(*member.claim) || !member.facts.held_volumes.empty()) co_return;
+    const bool is_held = keeps_machine_for_volumes(kind) && !member.facts.held_volumes.empty();
+    if (is_held || is_kept_for_volumes(*member.claim)) co_return;
     const auto held = co_await look_for_volumes(view, member);
     if (!held) {
         co_await remove(view, member);

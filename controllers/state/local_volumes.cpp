@@ -153,6 +153,7 @@ std::optional<LocalVolume> described(const Informers& informers, const api::Pers
     if (volume.status.phase == "Bound" || is_claimed) {
         const auto storage_class = informers.storage_classes.store().get({"", volume.spec.storageClassName});
         result.is_of_pod = claim && is_owned_by_pod(*claim);
+        result.is_claim_known = claim != nullptr;
         const bool is_disposable = result.is_of_pod || (claim && says_disposable(claim->metadata)) ||
                                    (storage_class && says_disposable(storage_class->metadata));
         if (is_disposable) result.fate = LocalVolume::Fate::disposable;

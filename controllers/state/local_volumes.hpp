@@ -20,6 +20,8 @@ struct LocalVolume {
     api::ObjectKey claim;  // the PersistentVolumeClaim that it is bound to, or was
     Fate fate = Fate::held;
     bool is_of_pod = false;  // the claim ends with its pod (generic ephemeral volume)
+    // False: the claim was deleted a moment ago, or the caches have not heard of it yet.
+    bool is_claim_known = true;
 };
 using LocalVolumes = std::vector<LocalVolume>;
 

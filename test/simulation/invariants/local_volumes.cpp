@@ -8,7 +8,7 @@
 namespace simulation {
 namespace {
 
-constexpr const char* kName = "local volumes outlive no decision";
+constexpr const char* kLocalVolumesKept = "local volumes outlive no decision";
 // What was asked for before the volume was there is on its way.
 constexpr std::chrono::minutes kOnItsWay{1};
 
@@ -85,7 +85,7 @@ private:
             // Without its Node nobody knows any more which ID the driver had given it.
             if (volume->metadata.labels->contains(kByDriver) && !world_.view.find<api::Node>({"", node}))
                 continue;
-            stage_.violate(kName, what + " while volume " + key.name + " is bound on the disk of its Node " +
+            stage_.violate(kLocalVolumesKept, what + " while volume " + key.name + " is bound on the disk of its Node " +
                                       node + ", and nobody allowed it");
         }
     }

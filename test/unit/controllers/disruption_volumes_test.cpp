@@ -175,16 +175,19 @@ TEST_CASE("pods with a volume that ends with them are drained, and run elsewhere
     World world({"a", "b"}, Buying::on, 4);
     never_scale_down(world);
     world.put_running_pod("one", "a");
-    world.server.edit<api::Pod>({"default", "one"}, [](api::Pod& pod) {
-        api::Volume volume;
-        volume.name = "scratch";
-        volume.ephemeral.emplace();
-        pod.spec.volumes->push_back(volume);
-    });
+    const auto uid = world.server
+                         .edit<api::Pod>({"default", "one"},
+                                         [](api::Pod& pod) {
+                                             api::Volume volume;
+                                             volume.name = "scratch";
+                                             volume.ephemeral.emplace();
+                                             pod.spec.volumes->push_back(volume);
+                                         })
+                         .metadata.uid;
     auto volume = test::volume_on("v", "a");
     volume.spec.claimRef->name = "one-scratch";
     auto claim = test::claim_of(volume);
-    claim.metadata.ownerReferences = {{"v1", "Pod", "one", "uid-of-one", true, true}};
+    claim.metadata.ownerReferences = {{"v1", "Pod", "one", uid, true, true}};
     test::put_bound(world.server, volume, claim);
     world.run_for(1s);
     world.made_from("a", "2-another template");

@@ -229,7 +229,11 @@ TEST_CASE("only a bound volume holds its node, unless somebody said that its dat
         return;
     }
     SECTION("of a claim that belongs to a pod") {
-        claim.metadata.ownerReferences = {{"v1", "Pod", "web-1", "uid-of-web-1", true, true}};
+        api::Pod pod;
+        pod.metadata.namespace_ = "default";
+        pod.metadata.name = "web-1";
+        const auto uid = world.server.put(pod).metadata.uid;
+        claim.metadata.ownerReferences = {{"v1", "Pod", "web-1", uid, true, true}};
         holds = false;
     }
     SECTION("of a claim that belongs to something else") {
