@@ -32,7 +32,13 @@ inline constexpr std::string_view kAdopt = "kubenodesmith.io/adopt";  // on a Pr
 // On a Provider: the name or the identity of the Proxmox cluster that a person has moved it to.
 inline constexpr std::string_view kAcceptCluster = "kubenodesmith.io/accept-cluster";
 inline constexpr std::string_view kMachineGone = "kubenodesmith.io/machine-gone";  // on a claim
-inline constexpr std::string_view kBoughtFor = "kubenodesmith.io/bought-for";      // on a claim: UIDs of pods
+// On a PersistentVolumeClaim or a StorageClass: whether local data may be lost with its node.
+inline constexpr std::string_view kLocalData = "kubenodesmith.io/local-data";
+inline constexpr std::string_view kDisposable = "Disposable";
+// On a claim: what becomes of the volumes on its machine's disk.
+inline constexpr std::string_view kLocalVolumes = "kubenodesmith.io/local-volumes";
+inline constexpr std::string_view kDiscard = "discard";
+inline constexpr std::string_view kBoughtFor = "kubenodesmith.io/bought-for";  // on a claim: UIDs of pods
 inline constexpr std::string_view kBoughtForKinds =
     "kubenodesmith.io/bought-for-kinds";  // on a claim: kinds of these pods, see scheduling/pods/pod_kind.hpp
 inline constexpr std::string_view kMirrorPod = "kubernetes.io/config.mirror";
@@ -94,6 +100,8 @@ inline constexpr std::string_view kAdopted = "Adopted";
 // Only while it is False: the provider does not find the machine, and that is not believed yet.
 inline constexpr std::string_view kMachineFound = "MachineFound";
 inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair tried it
+// Only while it is True: its machine waits for a person's decision about the volumes on its disk.
+inline constexpr std::string_view kKeptForVolumes = "KeptForVolumes";
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";
@@ -173,9 +181,10 @@ inline constexpr std::string_view kNotAdopted = "NotAdopted";    // Adopted, Mac
 inline constexpr std::string_view kBootDataMissing = "BootDataMissing";          // Launched
 inline constexpr std::string_view kRequestRefused = "RequestRefused";            // any: by the API server
 inline constexpr std::string_view kVolumeDetachTimeout = "VolumeDetachTimeout";  // VolumesDetached
-inline constexpr std::string_view kKept = "Kept";        // MachineDeleted: stopped, for a look
-inline constexpr std::string_view kPaused = "Paused";    // Launched: ControlPlane.mode
-inline constexpr std::string_view kObserve = "Observe";  // Launched: ControlPlane.mode
+inline constexpr std::string_view kKept = "Kept";                  // MachineDeleted: stopped, for a look
+inline constexpr std::string_view kLocalVolumes = "LocalVolumes";  // KeptForVolumes
+inline constexpr std::string_view kPaused = "Paused";              // Launched: ControlPlane.mode
+inline constexpr std::string_view kObserve = "Observe";            // Launched: ControlPlane.mode
 inline constexpr std::string_view kNotReconciled = "NotReconciled";
 inline constexpr std::string_view kNamespaceNotManaged = "NamespaceNotManaged";  // Ready, of every kind
 // Disrupted; also the reasons of disruption budgets

@@ -11,7 +11,8 @@ BOOST_DESCRIBE_STRUCT(VolumeNodeAffinity, (), (required))
 BOOST_DESCRIBE_STRUCT(CSIPersistentVolumeSource, (), (driver))
 BOOST_DESCRIBE_STRUCT(ObjectReference, (), (apiVersion, kind, namespace_, name, uid, resourceVersion))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeSpec, (),
-                      (accessModes, capacity, storageClassName, volumeMode, claimRef, nodeAffinity, csi))
+                      (accessModes, capacity, storageClassName, volumeMode, persistentVolumeReclaimPolicy,
+                       claimRef, nodeAffinity, csi))
 BOOST_DESCRIBE_STRUCT(PersistentVolumeStatus, (), (phase))
 BOOST_DESCRIBE_STRUCT(PersistentVolume, (), (metadata, spec, status))
 BOOST_DESCRIBE_STRUCT(TopologySelectorLabelRequirement, (), (key, values))
@@ -23,7 +24,7 @@ BOOST_DESCRIBE_STRUCT(CSIDriver, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(CSIStorageCapacity, (),
                       (metadata, storageClassName, nodeTopology, capacity, maximumVolumeSize))
 BOOST_DESCRIBE_STRUCT(VolumeNodeResources, (), (count))
-BOOST_DESCRIBE_STRUCT(CSINodeDriver, (), (name, topologyKeys, allocatable))
+BOOST_DESCRIBE_STRUCT(CSINodeDriver, (), (name, nodeID, topologyKeys, allocatable))
 BOOST_DESCRIBE_STRUCT(CSINodeSpec, (), (drivers))
 BOOST_DESCRIBE_STRUCT(CSINode, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(VolumeAttachmentSource, (), (persistentVolumeName))

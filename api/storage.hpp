@@ -47,6 +47,7 @@ struct PersistentVolumeSpec {
     ResourceList capacity;
     std::string storageClassName;
     std::string volumeMode;
+    std::string persistentVolumeReclaimPolicy;  // absent = Retain
     std::optional<ObjectReference> claimRef;
     std::optional<VolumeNodeAffinity> nodeAffinity;
     std::optional<CSIPersistentVolumeSource> csi;
@@ -118,6 +119,7 @@ struct VolumeNodeResources {
 
 struct CSINodeDriver {
     std::string name;
+    std::string nodeID;  // by which the driver knows the node
     std::vector<std::string> topologyKeys;
     std::optional<VolumeNodeResources> allocatable;
     bool operator==(const CSINodeDriver&) const = default;

@@ -162,6 +162,11 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
         bool in_use = is_in_use(machine, informers_);
         const bool overdue = is_overdue(object, machine.identity.system_uuid);
         if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);
+        const auto held = volumes_on(machine, informers_);
+        if (!in_use && !held.empty()) {
+            findings.alive.push_back(described(machine) + ", which has on its disk " + held);
+            continue;
+        }
         std::string obstacle;
         if (!in_use && overdue) obstacle = co_await remove(object, backend, machine);
         if (in_use) {
@@ -270,7 +275,7 @@ std::string GarbageCollector::summary_of(const Findings& findings, bool reports_
     const auto add = [&message](const std::string& what, const std::vector<std::string>& names) {
         if (!names.empty()) message += (message.empty() ? "" : "; ") + what + base::joined(names);
     };
-    add("with a Node, left alone: ", findings.alive);
+    add("with a Node or a bound volume, left alone: ", findings.alive);
     add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
     add("cannot be removed: ", findings.stuck);
     add("cloned for a claim that is gone and never configured, so that nothing proves it ours (destroy it if "

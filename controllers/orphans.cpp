@@ -5,6 +5,7 @@
 
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/state/identity.hpp"
+#include "controllers/state/local_volumes.hpp"
 
 namespace controllers {
 
@@ -98,6 +99,13 @@ bool is_in_use(const Machine& machine, const Informers& informers) {
     const auto& nodes = informers.nodes.store().all();
     return std::ranges::any_of(nodes,
                                [&machine](const auto& entry) { return may_serve(*entry.second, machine); });
+}
+
+std::string volumes_on(const Machine& machine, const Informers& informers) {
+    api::Node gone;
+    gone.metadata.name = machine.identity.claim_name;
+    if (gone.metadata.name.empty()) return {};
+    return named(held_among(local_volumes_on(informers, gone), nullptr, {}));
 }
 
 std::vector<ClaimPointer> keepers_of_nothing(const std::vector<Machine>& machines,

@@ -2,6 +2,7 @@
 // garbage_collection.hpp asks the API server before it acts.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "controllers/cache/informers.hpp"
@@ -38,6 +39,8 @@ std::vector<ClaimPointer> in_service(const kube::ObjectKey& provider, const Info
 // from a backup, rights that were taken away) than that somebody destroyed them all. One machine is always
 // believed, so that small clusters mend themselves; of more than ten, a tenth is.
 bool are_many(std::size_t vanished, std::size_t in_service);
+// The bound volumes on the machine's disk, in words, by the name that its Node had; empty: none is known.
+std::string volumes_on(const providers::Machine& machine, const Informers& informers);
 
 // Claims of the provider whose machine ran and is not among `machines` any more.
 std::vector<ClaimPointer> bereft(const std::vector<providers::Machine>& machines,

@@ -85,6 +85,7 @@ std::vector<Demand> ordered_demand(const Snapshot& snapshot, PodClasses& classes
     for (const auto& node : snapshot.nodes) {
         if (node.availability != Availability::leaving) continue;
         for (const auto& pod : node.pods) {
+            if (snapshot.tied_pods.contains(pod->metadata.uid)) continue;
             if (!comes_back(*pod) || pod->spec.priority.value_or(0) < snapshot.expendable_below) continue;
             demand.push_back(demand_of(pod, classes, largest));
             demand.back().is_displaced = true;

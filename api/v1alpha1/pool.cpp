@@ -28,11 +28,12 @@ BOOST_DESCRIBE_STRUCT(ScaleDown, (),
                        drainTimeout, drainTimeoutAction, volumeDetachTimeout, delayAfterDelete,
                        delayAfterFailure))
 BOOST_DESCRIBE_ENUM(DriftPolicy, Replace, Ignore)
+BOOST_DESCRIBE_ENUM(LocalVolumesPolicy, Keep, Discard)
 BOOST_DESCRIBE_ENUM(RepairAction, Replace, PowerCycleThenReplace, None)
 BOOST_DESCRIBE_ENUM(DisruptionReason, Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation)
 BOOST_DESCRIBE_STRUCT(Repair, (), (notReadyFor, maxUnhealthyPercent, action))
 BOOST_DESCRIBE_STRUCT(DisruptionBudget, (), (nodes, reasons, schedule, duration))
-BOOST_DESCRIBE_STRUCT(Disruption, (), (drift, expireAfter, repair, budgets))
+BOOST_DESCRIBE_STRUCT(Disruption, (), (drift, expireAfter, localVolumes, repair, budgets))
 BOOST_DESCRIBE_STRUCT(PoolSpec, (),
                       (providerRef, poolLabelKey, deletionPolicy, weight, limits, machineTemplate, bootstrap,
                        scaleUp, scaleDown, disruption))

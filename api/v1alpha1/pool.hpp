@@ -65,6 +65,7 @@ struct ScaleDown {
 
 enum class DriftPolicy { Replace, Ignore };
 enum class RepairAction { Replace, PowerCycleThenReplace, None };
+enum class LocalVolumesPolicy { Keep, Discard };
 enum class DisruptionReason { Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation };
 
 struct Repair {
@@ -85,6 +86,7 @@ struct DisruptionBudget {
 struct Disruption {
     DriftPolicy drift = DriftPolicy::Replace;
     DurationOrNever expireAfter;
+    LocalVolumesPolicy localVolumes = LocalVolumesPolicy::Keep;  // bound volumes on the disks of its nodes
     Repair repair;
     std::vector<DisruptionBudget> budgets = {DisruptionBudget{}};
     bool operator==(const Disruption&) const = default;

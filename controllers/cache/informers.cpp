@@ -43,8 +43,10 @@ void index_core(Informers& informers) {
     nodes.add_index(kNodesBySystemUuid,
                     [](const api::Node& node) { return only(lower(node.status.nodeInfo.systemUUID)); });
     nodes.add_index(kNodesByProviderId, [](const api::Node& node) { return only(node.spec.providerID); });
+    nodes.add_index(kNodesByHostname, [](const api::Node& node) { return only(hostname_of(node)); });
     informers.volume_attachments.store().add_index(
         kVolumeAttachmentsByNode, [](const api::VolumeAttachment& a) { return only(a.spec.nodeName); });
+    informers.persistent_volumes.store().add_index(kVolumesByPlace, places_of);
 }
 
 void index_ours(Informers& informers) {
@@ -133,8 +135,10 @@ Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& ran
       daemon_sets(client, clock, random, executor),
       namespaces(client, clock, random, executor),
       limit_ranges(client, clock, random, executor),
-      persistent_volumes(client, clock, random, executor),
-      persistent_volume_claims(client, clock, random, executor),
+      persistent_volumes(client, clock, random, executor, {},
+                         [](api::PersistentVolume& volume) { forget_unread_annotations(volume); }),
+      persistent_volume_claims(client, clock, random, executor, {},
+                               [](api::PersistentVolumeClaim& claim) { forget_unread_annotations(claim); }),
       storage_classes(client, clock, random, executor),
       csi_drivers(client, clock, random, executor),
       csi_storage_capacities(client, clock, random, executor),
@@ -245,6 +249,48 @@ void forget_unread(api::Pod& pod) {
     std::erase_if(*pod.spec.volumes, [](const api::Volume& volume) {
         return !volume.persistentVolumeClaim && !volume.emptyDir && !volume.hostPath && !volume.ephemeral;
     });
+}
+
+void forget_unread_annotations(api::PersistentVolume& volume) {
+    volume.metadata.annotations->clear();
+}
+
+void forget_unread_annotations(api::PersistentVolumeClaim& claim) {
+    using namespace api::annotations;
+    std::erase_if(*claim.metadata.annotations, [](const auto& entry) {
+        return entry.first != kSelectedNode && entry.first != kLocalData;
+    });
+}
+
+const std::string& hostname_of(const api::Node& node) {
+    const auto* hostname = api::find(node.metadata.labels, api::labels::kHostname);
+    return hostname && !hostname->empty() ? *hostname : node.metadata.name;
+}
+
+bool may_name_nodes(std::string_view label) {
+    if (label == api::labels::kHostname) return true;
+    // On bare metal a zone may have the name of its only node.
+    for (const std::string_view domain :
+         {"topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "topology.kubenodesmith.io/",
+          "kubenodesmith.io/", "kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/",
+          "node-role.kubernetes.io/"})
+        if (label.starts_with(domain)) return false;
+    return true;
+}
+
+std::vector<std::string> places_of(const api::PersistentVolume& volume) {
+    Values places;
+    if (!volume.spec.nodeAffinity || !volume.spec.nodeAffinity->required) return places;
+    const auto add = [&places](const api::SelectorRequirement& requirement) {
+        if (requirement.operator_ != api::SelectorOperator::In) return;
+        places.insert(places.end(), requirement.values.begin(), requirement.values.end());
+    };
+    for (const auto& term : volume.spec.nodeAffinity->required->nodeSelectorTerms) {
+        for (const auto& field : term.matchFields) add(field);
+        for (const auto& expression : term.matchExpressions)
+            if (may_name_nodes(expression.key)) add(expression);
+    }
+    return places;
 }
 
 std::string uuid_key(const std::string& system_uuid) {

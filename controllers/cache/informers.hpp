@@ -28,6 +28,8 @@ inline constexpr const char* kPoolsByProvider = "provider";  // namespace/provid
 inline constexpr const char* kHostsByProvider = "provider";  // namespace/providerRef
 inline constexpr const char* kHostsBySystemUuid = "system-uuid";  // status.systemUUID, by uuid_key()
 inline constexpr const char* kVolumeAttachmentsByNode = "node";   // spec.nodeName
+inline constexpr const char* kNodesByHostname = "hostname";       // by hostname_of()
+inline constexpr const char* kVolumesByPlace = "place";           // by places_of()
 
 class Informers {
     api::SharedParts parts_;  // of pods
@@ -75,6 +77,19 @@ public:
 // Takes off a pod what is in no decision: annotations that are not for us, volumes that tie it to nothing,
 // conditions that hold, and of its status the resources, which repeat its spec unless it is resized in place.
 void forget_unread(api::Pod& pod);
+
+// Drops the annotations that no decision reads.
+void forget_unread_annotations(api::PersistentVolume& volume);
+void forget_unread_annotations(api::PersistentVolumeClaim& claim);
+
+// The label kubernetes.io/hostname, or the Node's name where it lacks that label.
+const std::string& hostname_of(const api::Node& node);
+
+// The values by which the volume's node affinity may name nodes: hostnames, names, and values of labels that
+// are neither zones nor regions.
+std::vector<std::string> places_of(const api::PersistentVolume& volume);
+// Whether values of the label may name nodes.
+bool may_name_nodes(std::string_view label);
 
 // One of the two byte orders in which firmware writes a UUID: equal for both.
 std::string uuid_key(const std::string& system_uuid);

@@ -142,6 +142,7 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
         case Step::switch_power:
             co_return co_await power_cycler_.step(std::move(observation));
         case Step::remove_machine:
+            writer_.warn_of_lost_volumes(observation);
             co_return co_await remover_.remove_machine(std::move(observation));
         case Step::stop_machine:
             co_return co_await remover_.stop_machine(std::move(observation));

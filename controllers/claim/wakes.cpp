@@ -4,6 +4,7 @@
 
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers::claim {
@@ -102,6 +103,17 @@ void wake_for_nodes(Informers& informers, kube::WorkQueue& queue, const Concerne
         });
 }
 
+// Volumes on a machine's disk hold it, until they or their claims are gone or given up.
+void wake_for_volumes(Informers& informers, kube::WorkQueue& queue) {
+    const auto kept = [&claims = informers.claims.store()](const auto&) {
+        return kube::keys_of(claims, is_kept_for_volumes);
+    };
+    kube::watch(informers.persistent_volumes).changed(decides_on_volume).enqueue(queue, kept);
+    kube::watch(informers.persistent_volume_claims).changed(decides_on_data).enqueue(queue, kept);
+    kube::watch(informers.storage_classes).changed(decides_on_class).enqueue(queue, kept);
+    kube::watch(informers.pools).changed(kube::kGeneration).enqueue(queue, kept);
+}
+
 bool is_provider_ready(const NodeSmithProvider& provider) {
     return api::is_true(provider.status.conditions, conditions::kReady);
 }
@@ -137,6 +149,7 @@ void wake_claims(Informers& informers, kube::WorkQueue& queue, const Writer& wri
     const Concerned concerned(informers);
     wake_for_claims(informers, queue, writer, concerned);
     wake_for_nodes(informers, queue, concerned);
+    wake_for_volumes(informers, queue);
     wake_for_configuration(informers, queue, concerned);
 }
 

@@ -38,7 +38,7 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
     Pass pass(means, observer_.observe(pool));
     report_use(pass);
     co_await note_spare(pass);
-    if (pass.view().facts.leaving > 0) {
+    if (pass.view().facts.leaving + pass.view().facts.kept > 0) {
         co_await queue_.advance(pass);
         pass.renew(observer_.observe(pool));
     }

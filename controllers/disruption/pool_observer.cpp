@@ -97,6 +97,11 @@ void PoolObserver::look_at_manager(PoolView& view) {
 
 void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
     auto& facts = view.facts;
+    // It may stay so for long, and nobody else waits for its end.
+    if (is_kept_for_volumes(claim) && !claim.metadata.deletionTimestamp) {
+        ++facts.kept;
+        return;
+    }
     const bool is_repaired = was_broken(claim) || is_power_cycling(claim);
     const bool goes = claim.metadata.deletionTimestamp || under_way(claim) || is_power_cycling(claim);
     // The removal of a broken node disrupts nothing any more, so others need not wait for its end.
@@ -118,10 +123,13 @@ void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
 
 Member PoolObserver::look_at_member(const PoolView& view, const std::string& template_hash,
                                     ClaimPointer claim, NodePointer node) const {
-    Member member{claim, node, {}, {}, {*view.pool, *claim, *node}};
+    Member member{claim, node, {}, {}, local_volumes_on(informers_, *node), {}, {*view.pool, *claim, *node}};
+    const auto holding = held_among(member.volumes, view.pool.get(), *claim);
+    member.tied_pods = pods_tied_to(informers_, node->metadata.name, holding);
     auto& facts = member.facts;
     member.pods = informers_.pods.store().by_index(kPodsByNode, node->metadata.name);
     member.use = use_of(*node, member.pods);
+    facts.held_volumes = named(holding);
     facts.evictable_pods =
         std::ranges::count_if(member.pods, [](const auto& pod) { return is_drainable(*pod); });
     facts.utilization_percent = utilization_percent(member.use);

@@ -25,6 +25,7 @@ constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
 // What was not begun by then is judged anew.
 constexpr base::Duration kPermissionLasts = std::chrono::seconds{10};
 constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
+constexpr const char* kNoReason = "there is no reason for it any more";
 
 // As long as a launch may take that comes after another one.
 api::Duration replacement_timeout(const api::v1alpha1::ScaleUp& scale_up) {
@@ -51,16 +52,28 @@ bool is_busy(const Member& member, Kind kind, Time now) {
     return kind == Kind::Underutilized && !is_unneeded(member.facts, now);
 }
 
+// Claims of evicted pods end with these, a moment before their volumes do. Before the node is removed the API
+// server is asked.
+bool is_doubtful(const PoolView& view, const Member& member) {
+    const auto held = held_among(member.volumes, view.pool.get(), *member.claim);
+    return drain_began(*member.claim) && std::ranges::none_of(held, &LocalVolume::is_claim_known);
+}
+
 // Why one under way has lost its ground.
 std::optional<Blocker> no_longer(const PoolView& view, const Member& member, Kind kind) {
     if (auto why = standing_blocker(view.facts)) return why;
     if (view.observes()) return Blocker{"Observe", "the control plane's mode is Observe now", std::nullopt};
+    if (!keeps_machine_for_volumes(kind) && !is_doubtful(view, member))
+        if (auto held = volume_blocker(member.facts)) return held;
+    const bool has_reason = !method_for(kind).candidacy(member.facts, view.now).why.empty();
+    // Only while it is kept: what was drained for volumes that are given up is removed.
+    if (is_kept_for_volumes(*member.claim))
+        return has_reason ? std::nullopt : std::optional(Blocker{"NoReason", kNoReason, std::nullopt});
     // A drain makes a node look idle, and what it has moved is not moved back without need.
     if (drain_began(*member.claim) && kind != Kind::Unhealthy) return std::nullopt;
     if (kind == Kind::Empty && member.facts.evictable_pods > 0)
         return Blocker{"NotEmpty", "pods run on the node", std::nullopt};
-    if (method_for(kind).candidacy(member.facts, view.now).why.empty())
-        return Blocker{"NoReason", "there is no reason for it any more", std::nullopt};
+    if (!has_reason) return Blocker{"NoReason", kNoReason, std::nullopt};
     auto with_it = view.facts;
     with_it.staying += 1;
     if (auto why = node_blocker(with_it, member.facts, kind, view.now)) return why;
@@ -94,6 +107,9 @@ asio::awaitable<void> Queue::add(Pass& pass, Command command) {
     const auto kind = std::string(name_of(command.kind));
     auto message = command.why;
     if (!command.plan.empty() && command.kind != Kind::Empty) message += "; " + command.plan;
+    const auto& member = command.member;
+    if (const auto lost = lost_volumes(member.volumes); !lost.empty() && member.facts.held_volumes.empty())
+        message += "; lost with it: " + lost;
     co_await set_disrupted(command.member.claim, ConditionStatus::True, kind, message);
     with_.events.event(node, kube::EventType::normal, "Disrupting", kind + ": " + message);
     pass.look_again(base::Duration::zero());
@@ -211,6 +227,10 @@ asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member m
     const auto pods = co_await live_pods(with_.client, member.node->metadata.name);
     LiveLook look;
     look.is_empty = std::ranges::none_of(pods, [](const auto& pod) { return is_drainable(*pod); });
+    if (!keeps_machine_for_volumes(kind)) {
+        look.why_not = co_await look_for_volumes(view, member);
+        if (look.why_not) co_return look;
+    }
     if (kind == Kind::Empty && !look.is_empty) {
         look.why_not = Blocker{"NotEmpty", "pods run on the node", std::nullopt};
         co_return look;
@@ -219,12 +239,53 @@ asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member m
     co_return look;
 }
 
+// The cache may not know of a volume that was made a moment ago, nor of a claim that was deleted.
+asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& view, Member member) {
+    if (gave_up_volumes(view.pool.get(), *member.claim)) co_return std::nullopt;
+    const std::vector<std::string> everywhere{""};
+    co_await with_.informers.persistent_volumes.observe_list(with_.client, everywhere);
+    const auto& node = *member.node;
+    LocalVolumes held;
+    for (const auto& volume :
+         held_among(local_volumes_on(with_.informers, node), view.pool.get(), *member.claim)) {
+        const bool is_claimed = co_await has_live_claim(volume);
+        if (is_claimed) held.push_back(volume);
+    }
+    member.facts.held_volumes = named(held);
+    co_return volume_blocker(member.facts);
+}
+
+asio::awaitable<bool> Queue::has_live_claim(LocalVolume volume) {
+    if (volume.is_claim_known) co_return true;
+    kube::ListOptions of_that_name;
+    of_that_name.namespace_ = volume.claim.namespace_;
+    of_that_name.field_selector = "metadata.name=" + volume.claim.name;
+    auto claims = co_await with_.client.list<api::PersistentVolumeClaim>(std::move(of_that_name));
+    const bool is_there = !claims.empty();
+    for (auto& claim : claims) with_.informers.persistent_volume_claims.observe(std::move(claim));
+    co_return is_there;
+}
+
+// A machine that is kept waits for its claim's reconciler to note what a person decided.
+asio::awaitable<void> Queue::remove_unless_held(Pass& pass, Member member) {
+    const auto& view = pass.view();
+    const auto kind = *under_way(*member.claim);
+    const bool is_held = keeps_machine_for_volumes(kind) && !member.facts.held_volumes.empty();
+    if (is_held || is_kept_for_volumes(*member.claim)) co_return;
+    const auto held = co_await look_for_volumes(view, member);
+    if (!held) {
+        co_await remove(view, member);
+    } else if (!keeps_machine_for_volumes(kind)) {
+        co_await undo(pass, member, *held);
+    }
+}
+
 asio::awaitable<void> Queue::follow_drain(Pass& pass, Member member) {
     const auto& claim = *member.claim;
     const auto& view = pass.view();
     if (claim::is_true(claim, conditions::kDrained)) {
         if (under_way(claim) == Kind::Underutilized) pass.end_pause();
-        co_await remove(view, member);
+        co_await remove_unless_held(pass, member);
         co_return;
     }
     const auto& scale_down = view.pool->spec.scaleDown;

@@ -57,7 +57,10 @@ private:
     asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy);
     asio::awaitable<void> let_drain(Pass& pass, Member member, bool all_at_once);
     asio::awaitable<LiveLook> look_live(const PoolView& view, Member member, Kind kind, bool all_at_once);
+    asio::awaitable<std::optional<Blocker>> look_for_volumes(const PoolView& view, Member member);
+    asio::awaitable<bool> has_live_claim(LocalVolume volume);
     asio::awaitable<void> follow_drain(Pass& pass, Member member);
+    asio::awaitable<void> remove_unless_held(Pass& pass, Member member);
     asio::awaitable<void> undo(Pass& pass, Member member, Blocker why);
     asio::awaitable<void> remove(const PoolView& view, Member member);
     asio::awaitable<void> set_disrupted(ClaimPointer claim, ConditionStatus status, std::string reason,

@@ -3,6 +3,7 @@
 
 #include "controllers/cache/writes.hpp"
 #include "controllers/disruption/disruption_reconciler.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers::disruption {
@@ -62,6 +63,21 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
         announcer_.settle(node.metadata.uid);
         stays_.erase(node.metadata.name);
     });
+
+    kube::watch(informers_.persistent_volumes)
+        .when([](const api::PersistentVolume& volume) { return !places_of(volume).empty(); })
+        .changed(decides_on_volume)
+        .after(kBurst)
+        .enqueue(queue, all);
+    kube::watch(informers_.persistent_volume_claims)
+        .flipped([](const api::PersistentVolumeClaim& claim) { return says_disposable(claim.metadata); })
+        .after(kBurst)
+        .enqueue(queue, all);
+    kube::watch(informers_.storage_classes)
+        .flipped(
+            [](const api::StorageClass& storage_class) { return says_disposable(storage_class.metadata); })
+        .after(kBurst)
+        .enqueue(queue, all);
 
     kube::watch(informers_.claims).enqueue(queue, pool_of);
     kube::watch(informers_.claims).gone().call([this](const NodeSmithClaim& claim) {

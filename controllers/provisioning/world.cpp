@@ -7,6 +7,7 @@
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/node_search.hpp"
 #include "controllers/state/room.hpp"
@@ -352,12 +353,18 @@ private:
         entry.pods = informers_.pods.store().by_index(kPodsByNode, name);
         entry.availability = availability;
         entry.csi = informers_.csi_nodes.store().get({"", name});
+        world_.snapshot.tied_pods.merge(tied_pods_on(*node));
         if (claim) {
             const auto pool = pool_indices_.find({(*claim)->metadata.namespace_, (*claim)->spec.poolRef});
             if (pool != pool_indices_.end()) entry.pool = pool->second;
         }
         entry.node = std::move(node);
         world_.snapshot.nodes.push_back(std::move(entry));
+    }
+
+    std::set<std::string> tied_pods_on(const api::Node& node) const {
+        if (informers_.persistent_volumes.store().size() == 0) return {};
+        return pods_tied_to(informers_, node.metadata.name, local_volumes_on(informers_, node));
     }
 
     const Informers& informers_;

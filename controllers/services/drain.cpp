@@ -124,7 +124,7 @@ DrainPlan plan_drain(const PodPointers& pods, const DrainRequest& request, api::
     PodPointers critical;
     bool ordinary_ending = false;
     for (const auto& pod : pods) {
-        if (!is_drainable(*pod)) continue;
+        if (!is_drainable(*pod) || request.spared.contains(pod->metadata.uid)) continue;
         if (request.deadline && now >= *request.deadline) continue;
         if (must_be_killed(*pod, request, now)) {
             plan.kill.push_back(pod);

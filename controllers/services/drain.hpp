@@ -26,6 +26,8 @@ struct DrainRequest {
     // From then on nothing is waited for; pods are deleted so early that their grace period ends by then.
     // nullopt: wait for budgets and pods as long as it takes.
     std::optional<api::Time> deadline;
+    // UIDs of pods that stay: the machine is kept for their volumes.
+    std::set<std::string> spared;
 };
 
 struct DrainProgress {

@@ -31,6 +31,10 @@ bool is_scale_down(Kind kind) {
     return kind == Kind::Empty || kind == Kind::Underutilized;
 }
 
+bool keeps_machine_for_volumes(Kind kind) {
+    return kind == Kind::Unhealthy || kind == Kind::Evacuation;
+}
+
 std::optional<api::Time> end_of(std::optional<api::Time> start, api::Duration wait, api::Time now) {
     if (!start || wait.value <= std::chrono::nanoseconds{0}) return std::nullopt;
     const api::Time end(start->at + std::chrono::ceil<std::chrono::seconds>(wait.value));

@@ -19,6 +19,10 @@ std::optional<Kind> kind_named(std::string_view name);
 // To have fewer nodes, as opposed to other nodes.
 bool is_scale_down(Kind kind);
 
+// Whether a node goes out of service for that reason although volumes hold its machine: the machine is then
+// kept until a person decides.
+bool keeps_machine_for_volumes(Kind kind);
+
 struct Blocker {
     std::string reason;              // CamelCase
     std::string message;             // for people; no figure in it that changes with time

@@ -144,7 +144,8 @@ ConditionUpdate ready_of(const NodeSmithClaim& claim, std::optional<bool> node_r
 Course course_of(const NodeSmithClaim& claim) {
     const auto& all = claim.status.conditions;
     if (claim.metadata.deletionTimestamp) return Course::goes_on;
-    if (api::is_true(all, conditions::kFailed)) return Course::stalled;
+    if (api::is_true(all, conditions::kFailed) || api::is_true(all, conditions::kKeptForVolumes))
+        return Course::stalled;
     const auto* ready = ready_in(all);
     if (is_among(kClaimsWaitForPeople, ready->reason)) return Course::stalled;
     const bool is_leaving = api::is_true(all, conditions::kDisrupted);
@@ -195,6 +196,8 @@ void conclude(NodeSmithClaim& claim, std::optional<bool> node_ready, api::Time n
     auto why = *ready_in(claim.status.conditions);
     const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
     if (why.status == ConditionStatus::True && disrupted) why = *disrupted;
+    if (const auto* kept = api::find_condition(claim.status.conditions, conditions::kKeptForVolumes))
+        why = *kept;
     set_course(claim, course_of(claim), why, now);
 }
 

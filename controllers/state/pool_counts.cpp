@@ -1,5 +1,7 @@
 #include "controllers/state/pool_counts.hpp"
 
+#include "controllers/state/local_volumes.hpp"
+
 namespace controllers {
 
 bool is_ready(const api::Node& node) {
@@ -27,6 +29,7 @@ ClaimState state_of(const NodeSmithClaim& claim) {
 }
 
 bool removal_hangs(const NodeSmithClaim& claim) {
+    if (is_kept_for_volumes(claim)) return true;
     const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
     if (drained && drained->reason == reasons::kDrainStalled) return true;
     const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
@@ -70,7 +73,8 @@ PoolCounts counts_of(const NodeSmithPool& pool, const ClaimPointers& claims, con
         if (node) ++counts.nodes;
         if (node && is_ready(*node)) ++counts.ready_nodes;
         const bool stays = state == ClaimState::pending || state == ClaimState::ready;
-        if (stays && api::is_true(claim->status.conditions, conditions::kInitialized)) {
+        if (stays && !is_kept_for_volumes(*claim) &&
+            api::is_true(claim->status.conditions, conditions::kInitialized)) {
             ++counts.in_service;
             if (!node || !is_ready(*node)) ++counts.unready;
         }

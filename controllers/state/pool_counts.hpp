@@ -23,7 +23,8 @@ const api::Node* node_of(const NodeSmithClaim& claim, const Nodes& nodes);
 enum class ClaimState { pending, ready, failed, deleting };
 ClaimState state_of(const NodeSmithClaim& claim);
 // Its last attempt failed, and its machine cannot be taken away: a lock, a mark that is not provably ours, a
-// dead host, a task that does not end, budgets of pods on its Node, or no progress for minutes. No other attempt begins before it is gone.
+// dead host, a task that does not end, budgets of pods on its Node, volumes on its disk, or no progress for
+// minutes. No other attempt begins before it is gone.
 bool removal_hangs(const NodeSmithClaim& claim);
 // On its way to become a Node: not deleting, not Failed, not Registered, nor is its removal stuck.
 bool is_coming(const NodeSmithClaim& claim);

@@ -7,6 +7,7 @@
 #include "controllers/state/boot_rights.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/course.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/pool_status.hpp"
 #include "controllers/state/room.hpp"
@@ -113,6 +114,19 @@ std::optional<limits::LimitHit> held_by_manager(const NodeSmithControlPlane& man
     if (healthy && healthy->status == ConditionStatus::False)
         return limits::LimitHit{healthy->reason, name + healthy->message};
     return std::nullopt;
+}
+
+// Machines that are kept for volumes count against the limits until a person decides.
+std::string note_on_kept(const ClaimPointers& claims) {
+    std::vector<std::string> names;
+    for (const auto& claim : claims)
+        if (is_kept_for_volumes(*claim)) names.push_back(claim->metadata.name);
+    if (names.empty()) return {};
+    constexpr std::size_t kMostNamed = 3;
+    return "; " + base::counted(std::ssize(names), "machine") + " " + base::is_or_are(std::ssize(names)) +
+           " kept for the volumes on disk until a person decides, and " +
+           (names.size() == 1 ? "counts" : "count") + " against the limits: see claim " +
+           base::joined_first(names, kMostNamed);
 }
 
 // Whether one more machine of the smallest size could be created.
@@ -322,8 +336,9 @@ PoolStatus next_status(const PoolObservation& facts, api::Time now) {
     const auto is_managed = managed(facts);
     const auto provider = provider_ready(facts);
     const auto is_ready = ready(facts, is_managed, provider);
-    for (auto next : {is_ready, available(facts, status, is_ready, counts, now), progressing(counts),
-                      is_managed, provider}) {
+    auto is_available = available(facts, status, is_ready, counts, now);
+    is_available.message += note_on_kept(facts.claims);
+    for (auto next : {is_ready, is_available, progressing(counts), is_managed, provider}) {
         next.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, next, now);
     }

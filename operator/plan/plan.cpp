@@ -8,6 +8,7 @@
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace kubenodesmith {
@@ -104,8 +105,10 @@ private:
 
     // Each node alone: what stands against its going.
     void note_nodes() {
-        const auto world =
+        auto world =
             world_for_removals({informers_, reservations_, creations_, template_hashes_, {}}, report_.time);
+        // Nodes are saved here, and not replaced.
+        world.snapshot.tied_pods.clear();
         for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
             const auto& node = world.snapshot.nodes[i];
             if (node.availability != Availability::ready) continue;
@@ -126,11 +129,25 @@ private:
                 auto outcome = scheduling::simulate_removal(world.snapshot, request);
                 removal.possible = outcome.possible;
                 removal.reasons = std::move(outcome.reasons);
+                note_volumes(*facts, removal);
                 note_protection(node, removal);
                 if (removal.possible) note_budget(*pool, removal);
             }
             plan_.nodes.push_back(std::move(removal));
         }
+    }
+
+    void note_volumes(const report::ClaimFacts& facts, PlannedRemoval& removal) const {
+        if (!facts.node) return;
+        const auto volumes = local_volumes_on(informers_, *facts.node);
+        const auto held = named(held_among(volumes, facts.pool.get(), *facts.claim));
+        if (held.empty()) {
+            removal.lost = lost_volumes(volumes);
+            return;
+        }
+        removal.possible = false;
+        removal.reasons.insert(removal.reasons.begin(),
+                               held + " can be used on this node only: " + how_to_release_volumes());
     }
 
     void note_protection(const scheduling::Node& node, PlannedRemoval& removal) {

@@ -39,6 +39,7 @@ struct PlannedRemoval {
     bool empty = false;                // no pod that would have to move
     bool possible = false;             // its pods fit elsewhere and nothing needs it
     std::vector<std::string> reasons;  // why it is kept
+    std::string lost;                  // volumes whose data goes with it, in words; empty: none
 };
 
 // A pool that may not launch now.

@@ -93,8 +93,9 @@ std::string sentence_of(const WaitingPod& pod) {
 
 std::string sentence_of(const PlannedRemoval& node) {
     const auto name = "node " + node.node;
-    if (node.empty && node.possible) return "remove " + name + ": empty, and nothing needs it";
-    if (node.possible) return name + " is in use; its pods would fit elsewhere";
+    const auto lost = node.lost.empty() ? std::string() : "; lost with it: " + node.lost;
+    if (node.empty && node.possible) return "remove " + name + ": empty, and nothing needs it" + lost;
+    if (node.possible) return name + " is in use; its pods would fit elsewhere" + lost;
     return "keep " + name + ": " + base::joined(node.reasons, ", and ");
 }
 
@@ -152,7 +153,8 @@ json::object json_of(const Plan& plan) {
                                      {"claim", node.claim.str()},
                                      {"empty", node.empty},
                                      {"possible", node.possible},
-                                     {"reasons", array_of(node.reasons)}});
+                                     {"reasons", array_of(node.reasons)},
+                                     {"lost", node.lost}});
     }
     json::array closed;
     for (const auto& pool : plan.closed_pools) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,7 +79,7 @@ struct Pool {
     api::v1alpha1::FlexibleSize flexible;              // their bounds
     std::int64_t pods_per_node = kDefaultPodsPerNode;  // of flexible machines
     api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
-    std::int64_t memory_overhead_mib = 0;               // that Nodes show beyond the size of their machine
+    std::int64_t memory_overhead_mib = 0;              // that Nodes show beyond the size of their machine
     Prices prices;
     std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as unbounded
     api::ResourceList extended_resources;               // beyond those above
@@ -141,6 +142,9 @@ struct Snapshot {
     std::vector<std::shared_ptr<const api::Namespace>> namespaces;     // for namespace selectors
     std::vector<std::shared_ptr<const api::LimitRange>> limit_ranges;  // for pods of DaemonSets
     Volumes volumes;
+    // UIDs of pods whose data is on the disk of their node. They can run nowhere else, so they need no place
+    // when it leaves.
+    std::set<std::string> tied_pods;
     // Pods of lower priority on leaving nodes need no place elsewhere.
     std::int32_t expendable_below = std::numeric_limits<std::int32_t>::min();
 

@@ -151,6 +151,8 @@ void VolumeIndex::add_claim(VolumeDemand& demand, const api::Pod& pod, const std
         demand.problem = "its volume claim " + name + " is being deleted";
     else if (claim.status.phase == "Lost")
         demand.problem = "its volume claim " + name + " has lost its volume";
+    else if (is_own && !pod.spec.nodeName.empty())
+        add_made_anew(demand, claim);
     else if (!claim.spec.volumeName.empty())
         add_bound(demand, claim);
     else
@@ -195,11 +197,28 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
         term.matchFields.push_back({"metadata.name", api::SelectorOperator::In, {*node}});
         add_selector(demand, {std::move(term)});
     }
-    if (storage_class->provisioner == kNoProvisioner)
-        return add_static(demand, claim, storage_class->metadata.name);
-    if (!storage_class->allowedTopologies.empty()) {
+    add_by_class(demand, claim, *storage_class);
+    if (storage_class->provisioner != kNoProvisioner)
+        demand.attachments.push_back(
+            {storage_class->provisioner, claim.metadata.namespace_ + "/" + claim.metadata.name});
+}
+
+// The claim ends with the pod. Where the pod comes back, another volume is made for it.
+void VolumeIndex::add_made_anew(VolumeDemand& demand, const api::PersistentVolumeClaim& claim) {
+    const auto volume = volumes_.find(claim.spec.volumeName);
+    if (volume != volumes_.end() && volume->second->spec.csi)
+        demand.attachments.push_back({volume->second->spec.csi->driver, volume->second->metadata.name});
+    if (const auto* storage_class = class_of(claim)) add_by_class(demand, claim, *storage_class);
+}
+
+// What the class demands of the node where a volume is to be made.
+void VolumeIndex::add_by_class(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
+                               const api::StorageClass& storage_class) {
+    if (storage_class.provisioner == kNoProvisioner)
+        return add_static(demand, claim, storage_class.metadata.name);
+    if (!storage_class.allowedTopologies.empty()) {
         std::vector<api::NodeSelectorTerm> terms;
-        for (const auto& topology : storage_class->allowedTopologies) {
+        for (const auto& topology : storage_class.allowedTopologies) {
             auto& term = terms.emplace_back();
             for (const auto& label : topology.matchLabelExpressions)
                 term.matchExpressions.push_back({label.key, api::SelectorOperator::In, label.values});
@@ -207,10 +226,8 @@ void VolumeIndex::add_unbound(VolumeDemand& demand, const api::PersistentVolumeC
         add_selector(demand, std::move(terms));
     }
     const auto& requests = claim.spec.resources.requests;
-    if (drivers_with_capacity_.contains(storage_class->provisioner) && requests.contains("storage"))
-        demand.provisions.push_back({storage_class, storage_of(requests)});
-    demand.attachments.push_back(
-        {storage_class->provisioner, claim.metadata.namespace_ + "/" + claim.metadata.name});
+    if (drivers_with_capacity_.contains(storage_class.provisioner) && requests.contains("storage"))
+        demand.provisions.push_back({&storage_class, storage_of(requests)});
 }
 
 // Volumes that somebody made beforehand, as local ones are: the one promised to the claim, or else the
@@ -220,7 +237,7 @@ void VolumeIndex::add_static(VolumeDemand& demand, const api::PersistentVolumeCl
     Choice choice{&claim, {}};
     for (const auto& [name, volume] : volumes_) {
         if (!can_hold(*volume, claim)) continue;
-        if (is_promised_to(*volume, claim)) {
+        if (claim.spec.volumeName.empty() && is_promised_to(*volume, claim)) {
             choice.volumes = {volume};
             break;
         }

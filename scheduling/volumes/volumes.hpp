@@ -56,6 +56,9 @@ private:
     void add_claim(VolumeDemand& demand, const api::Pod& pod, const std::string& name, bool is_own);
     void add_bound(VolumeDemand& demand, const api::PersistentVolumeClaim& claim);
     void add_unbound(VolumeDemand& demand, const api::PersistentVolumeClaim& claim);
+    void add_made_anew(VolumeDemand& demand, const api::PersistentVolumeClaim& claim);
+    void add_by_class(VolumeDemand& demand, const api::PersistentVolumeClaim& claim,
+                      const api::StorageClass& storage_class);
     void add_static(VolumeDemand& demand, const api::PersistentVolumeClaim& claim, const std::string& name);
     void add_selector(VolumeDemand& demand, std::vector<api::NodeSelectorTerm> terms);
     const api::StorageClass* class_of(const api::PersistentVolumeClaim& claim) const;

@@ -54,6 +54,22 @@ def delete_bare_pod(stack, node):
     stack.cluster.kubectl("delete", "pod", "bare", "--grace-period=1")
 
 
+def make_volume(stack, node):
+    """As a provisioner of local paths does for a StatefulSet that was scaled to zero since."""
+    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": "local-path"}
+    stack.apply({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "lp0"}, "spec": {
+        **claim, "capacity": {"storage": "5Gi"}, "claimRef": {"namespace": "default", "name": "data-db-0"},
+        "hostPath": {"path": "/var/lib/volumes/x"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}}})
+    stack.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data-db-0", "namespace": "default"},
+                 "spec": {**claim, "volumeName": "lp0", "resources": {"requests": {"storage": "5Gi"}}}})
+
+
+def delete_volume(stack, node):
+    stack.cluster.kubectl("delete", "pvc", "data-db-0", "-n", "default")
+    stack.cluster.kubectl("delete", "pv", "lp0")
+
+
 DO_NOT_DISRUPT = "kubenodesmith.io/do-not-disrupt"
 HOLDS = {
     "annotated node": (on_node(DO_NOT_DISRUPT, "true"), f"annotation {DO_NOT_DISRUPT}=true", on_node(DO_NOT_DISRUPT, None)),
@@ -73,6 +89,7 @@ HOLDS = {
                       on_pods(metadata={"annotations": {DO_NOT_DISRUPT: None}})),
     "local storage": (on_pods(spec={"volumes": [{"name": "data", "emptyDir": {}}]}), "has data in an emptyDir or hostPath",
                       on_pods(spec={"volumes": []})),
+    "volume on its disk": (make_volume, "volume lp0 (PersistentVolumeClaim default/data-db-0) can be used on this node only", delete_volume),
     "slow end": (on_pods(spec={"terminationGracePeriodSeconds": 600}), "pods may take their terminationGracePeriodSeconds to end",
                  on_pods(spec={"terminationGracePeriodSeconds": 1})),
 }

@@ -4,6 +4,7 @@
 #include "test/simulation/endpoint_mover.hpp"
 #include "test/simulation/fleet_destroyer.hpp"
 #include "test/simulation/extreme_numbers.hpp"
+#include "test/simulation/local_data.hpp"
 
 namespace simulation {
 
@@ -14,6 +15,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(make_fleet_destroyer(world));
     all.push_back(make_demolition(world));
     all.push_back(make_extreme_numbers(world));
+    all.push_back(std::make_unique<LocalData>(world));
     return all;
 }
 

@@ -186,7 +186,8 @@ bool is_on_its_way(const NodeSmithClaim& claim) {
 }
 
 std::optional<HelpfulPurchase> purchase_that_helps(const World& world, const api::Pod& pod) {
-    if (is_held_back(world, pod)) return std::nullopt;
+    // Where its volumes can be used is not searched.
+    if (is_held_back(world, pod) || uses_volumes(pod)) return std::nullopt;
     Search search(world, pod);
     for (const auto& [plane_key, plane] : world.view.all<NodeSmithControlPlane>()) {
         for (const auto& [key, pool] : world.view.all<NodeSmithPool>())

@@ -16,6 +16,7 @@ namespace controllers::claim {
 namespace {
 
 constexpr const char* kEvictingProtectedPod = "EvictingProtectedPod";
+constexpr const char* kLosingVolumes = "LosingVolumes";
 
 // Waiting that is part of the normal course.
 constexpr std::string_view kProgress[] = {reasons::kWaiting,
@@ -51,7 +52,8 @@ std::optional<kube::EventType> event_type(const api::Condition& condition) {
         condition.type == conditions::kDrifted || condition.type == conditions::kPowerCycled ||
         (condition.type == conditions::kMachineDeleted && condition.reason == reasons::kMachineVanished);
     if (is_repeated) return std::nullopt;
-    const bool problem = condition.type == conditions::kFailed || condition.type == conditions::kDisrupted;
+    const bool problem = condition.type == conditions::kFailed || condition.type == conditions::kDisrupted ||
+                         condition.type == conditions::kKeptForVolumes;
     if (condition.status == ConditionStatus::True)
         return problem ? kube::EventType::warning : kube::EventType::normal;
     const auto* progress = std::find(std::begin(kProgress), std::end(kProgress), condition.reason);
@@ -169,6 +171,19 @@ void Writer::warn_of_evictions(const Observation& observation, const PodPointers
     events_.event(
         kube::target_of(claim), kube::EventType::warning, kEvictingProtectedPod,
         "pods are evicted that no disruption by KubeNodeSmith itself would evict: " + protected_pods);
+}
+
+void Writer::warn_of_lost_volumes(const Observation& observation) {
+    constexpr std::size_t kMostWarned = 10'000;  // forgetting all costs at most a repeated Event for each
+    if (warned_of_volumes_.size() > kMostWarned) warned_of_volumes_.clear();
+    const auto lost = lost_volumes(observation.volumes);
+    const auto& claim = *observation.claim;
+    if (lost.empty() || !warned_of_volumes_.insert(claim.metadata.uid).second) return;
+    const auto text = "lost with machine " + claim.status.machineID + " on host " + claim.status.host +
+                      ", which is being removed: " + lost;
+    events_.event(kube::target_of(claim), kube::EventType::warning, kLosingVolumes, text);
+    if (observation.node)
+        events_.event(kube::target_of(*observation.node), kube::EventType::warning, kLosingVolumes, text);
 }
 
 void Writer::measure(const NodeSmithClaim& before, const NodeSmithClaim& after) {

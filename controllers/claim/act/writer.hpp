@@ -34,6 +34,9 @@ public:
     // their node goes by a user's wish. Each is told of once.
     void warn_of_evictions(const Observation& observation, const PodPointers& pods);
 
+    // Says once, on the claim and its Node, which volumes are lost with the machine that is removed.
+    void warn_of_lost_volumes(const Observation& observation);
+
     // Keeps the gauge of claims by phase.
     void count(const NodeSmithClaim* before, const NodeSmithClaim* after);
 
@@ -45,7 +48,8 @@ private:
     base::Family<base::Histogram>& stages_;
     base::Family<base::Counter>& failures_;
     bool is_recording_ = false;
-    std::set<std::string> warned_;  // UIDs of pods
+    std::set<std::string> warned_;             // UIDs of pods
+    std::set<std::string> warned_of_volumes_;  // UIDs of claims
 };
 
 // The Event that a changed condition is worth; nullopt: none, it only tells of progress.

@@ -127,6 +127,11 @@ bool is_retained(const NodeSmithClaim& claim) {
            is_true(claim, conditions::kRegistered);
 }
 
+// Nobody has decided about the volumes on its disk, and the provider was not asked to remove it.
+bool is_held(const Situation& s) {
+    return !s.held_volumes.empty() && !s.claim.metadata.deletionTimestamp && !removal_begun(s.claim.status);
+}
+
 Decision decide_release(const Situation& s) {
     Decision decision{Step::drop_finalizer, s.claim.status, std::nullopt};
     if (!removal_ended(s.claim.status)) {
@@ -156,6 +161,11 @@ Decision decide_cleanup(const Situation& s, const Decision& done) {
                 elsewhere_text(s), s.now);
             return wait;
         }
+        if (is_held(s)) {
+            Decision held{Step::nothing, status, std::nullopt};
+            keep_for_volumes(held.status, s, "its attempt failed");
+            return held;
+        }
         Decision decision = service.value_or(Decision{Step::remove_machine, status, std::nullopt});
         if (shall_keep(s)) decision.step = Step::stop_machine;
         intend_removal(decision.status, s);
@@ -178,6 +188,7 @@ Decision decide_removal(const Situation& s) {
 DrainRequest drain_request(const Situation& s) {
     DrainRequest request;
     request.node = s.node->metadata.name;
+    if (!s.claim.metadata.deletionTimestamp) request.spared = s.tied_pods;
     if (const auto kind = disruption::under_way(s.claim)) {
         request.deadline =
             disruption::drain_deadline(s.claim, s.pool ? s.pool->spec.scaleDown : api::v1alpha1::ScaleDown{});

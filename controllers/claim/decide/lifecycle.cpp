@@ -2,6 +2,7 @@
 
 #include "controllers/claim/decide/keeping.hpp"
 #include "controllers/claim/decide/vanished.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "controllers/state/template_hash.hpp"
 
 namespace controllers::claim {
@@ -53,6 +54,22 @@ bool is_replaced(const ClaimStatus& status) {
            has_reason(status, conditions::kDisrupted, reasons::kMachineVanished);
 }
 
+// A Node that somebody deleted may come back when its kubelet is started again, and with it the data.
+Decision decide_replaced(const Situation& s) {
+    Decision decision{Step::delete_claim, s.claim.status, std::nullopt};
+    if (!has_reason(s.claim.status, conditions::kDisrupted, reasons::kNodeDeleted)) return decision;
+    if (s.node && is_kept_for_volumes(s.claim)) {
+        decision.step = Step::nothing;
+        api::remove_condition(decision.status.conditions, conditions::kDisrupted);
+        api::remove_condition(decision.status.conditions, conditions::kKeptForVolumes);
+    } else if (!s.held_volumes.empty()) {
+        decision.step = Step::nothing;
+        keep_for_volumes(decision.status, s,
+                         "its Node was deleted, and comes back if its kubelet is started again");
+    }
+    return decision;
+}
+
 // Since when the node is empty or hardly used, and what it is not any more.
 void note_use(ClaimStatus& status, const Situation& s) {
     if (!s.use || s.claim.metadata.deletionTimestamp) return;
@@ -82,7 +99,7 @@ Decision decide_stage(const Situation& s) {
     if (is_unadopted(claim.status)) return {Step::adopt, claim.status, std::nullopt};
     if (has_vanished(s)) return decide_vanished(s);
     if (is_true(claim, conditions::kFailed)) return decide_failed(s);
-    if (is_replaced(claim.status)) return {Step::delete_claim, claim.status, std::nullopt};
+    if (is_replaced(claim.status)) return decide_replaced(s);
     if (api::find_condition(claim.status.conditions, conditions::kMachineDeleted)) return decide_failed(s);
     if (!is_true(claim, conditions::kLaunched)) return decide_launch(s);
     if (!is_true(claim, conditions::kRegistered)) return decide_registration(s);
@@ -96,7 +113,21 @@ Decision decide(const Situation& s) {
     note_use(decision.status, s);
     note_doubt(decision.status, s);
     renew_hash(decision.status, s);
+    // Somebody decided: whoever deletes a claim gives up what is on its machine's disk.
+    if (s.held_volumes.empty() || s.claim.metadata.deletionTimestamp)
+        api::remove_condition(decision.status.conditions, conditions::kKeptForVolumes);
     return decision;
+}
+
+void keep_for_volumes(ClaimStatus& status, const Situation& s, const std::string& why) {
+    const auto& metadata = s.claim.metadata;
+    set(status, conditions::kKeptForVolumes, ConditionStatus::True, reasons::kLocalVolumes,
+        "machine " + status.machineID + " on host " + status.host + " is kept (" + why +
+            "): " + s.held_volumes + " can be used there only. It counts against the limits. " +
+            std::string("To give up the data and remove the machine: kubectl annotate nodesmithclaim ") +
+            metadata.name + " -n " + metadata.namespace_ + " " +
+            std::string(api::annotations::kLocalVolumes) + "=" + std::string(api::annotations::kDiscard),
+        s.now);
 }
 
 ClaimStatus after_refusal(const Situation& s, const std::string& message) {

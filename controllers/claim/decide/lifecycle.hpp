@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,8 @@ struct Situation {
     bool namesake_is_leftover = false;          // of an earlier attempt of this claim, whose machine is gone
     std::optional<Hold> launch_hold;            // nothing may be launched: pool not selected, paused, ...
     bool volumes_attached = false;              // to the node
+    std::string held_volumes;                   // that hold the machine, in words; empty: none does
+    std::set<std::string> tied_pods;            // UIDs of pods that use these
     MachineReports::Report machine;             // what garbage collection found out
     std::optional<DisruptionReports::Use> use;  // what the disruption controller found out
     DisruptionReports::Permission permission = DisruptionReports::Permission::none;  // and permits
@@ -83,6 +86,9 @@ Decision decide_service(const Situation& situation);
 // What was decided about a node in service (condition Disrupted, a permitted power cycle) is carried out, and
 // what was undone is taken back: the status and step that it asks for; `nothing` if it asks for none.
 Step carry_out_disruption(const Situation& situation, ClaimStatus& status);
+// Notes that the machine is kept until a person decides about the volumes on its disk. `why`: what it would
+// be removed for.
+void keep_for_volumes(ClaimStatus& status, const Situation& situation, const std::string& why);
 // Takes node, machine and token away; `done` is what follows when nothing is left.
 Decision decide_cleanup(const Situation& situation, const Decision& done);
 Decision decide_removal(const Situation& situation);

@@ -64,6 +64,8 @@ Situation Observation::situation() const {
     s.namesake_is_leftover = namesake_is_leftover;
     s.launch_hold = launch_hold;
     s.volumes_attached = volumes_attached;
+    s.held_volumes = held_volumes;
+    s.tied_pods = tied_pods;
     s.is_superseded = is_superseded;
     s.guest_silence = guest_silence;
     s.machine = machine;
@@ -112,6 +114,14 @@ bool has_kept_after(const Informers& informers, const NodeSmithClaim& claim) {
     });
 }
 
+void look_at_local_volumes(const Informers& informers, Observation& result, const NodeSmithClaim& claim) {
+    if (is_true(claim, conditions::kMachineDeleted)) return;
+    result.volumes = local_volumes_of(informers, claim, result.node.get());
+    const auto holding = held_among(result.volumes, result.pool.get(), claim);
+    result.held_volumes = named(holding);
+    if (result.node) result.tied_pods = pods_tied_to(informers, result.node->metadata.name, holding);
+}
+
 }  // namespace
 
 Observation observe(const Informers& informers, ClaimPointer claim, api::Time now) {
@@ -136,6 +146,7 @@ Observation observe(const Informers& informers, ClaimPointer claim, api::Time no
         result.namesake_is_leftover = is_of_earlier_attempt(*named, *claim);
     }
     if (result.node) result.volumes_attached = has_attached_volumes(informers, result.node->metadata.name);
+    look_at_local_volumes(informers, result, *claim);
     if (result.pool) {
         result.launch_hold = launch_hold(informers, *result.pool);
         if (!result.launch_hold) result.launch_hold = limit_hold(informers, *claim, *result.pool);

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string>
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/claim/decide/lifecycle.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/node_search.hpp"
 
@@ -23,7 +26,10 @@ struct Observation {
     NodePointer namesake;      // has the claim's name, but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;
-    bool is_superseded = false;  // see Situation
+    LocalVolumes volumes;             // on the machine's disk
+    bool is_superseded = false;       // see Situation
+    std::string held_volumes;         // see Situation
+    std::set<std::string> tied_pods;  // see Situation
     std::optional<Hold> launch_hold;
     std::string guest_silence;       // see Situation
     MachineReports::Report machine;  // see Situation

@@ -163,12 +163,14 @@ Decision decide_service(const Situation& s) {
     if (!api::is_true(decision.status.conditions, conditions::kInitialized)) {
         auto timeout = scale_up(s).initializationTimeout;
         auto deadline = later(since(s.claim.status, conditions::kRegistered).value_or(s.now), timeout);
-        if (deadline <= s.now) {
+        if (deadline <= s.now && !s.held_volumes.empty()) {
+            keep_for_volumes(decision.status, s, "it was not initialized within " + timeout.str());
+        } else if (deadline <= s.now) {
             const auto* why = api::find_condition(decision.status.conditions, conditions::kInitialized);
             return give_up(s, reasons::kInitializationTimeout,
                            "not initialized within " + timeout.str() + ": " + why->message);
         }
-        decision.look_again = deadline;
+        if (s.now < deadline) decision.look_again = deadline;
     }
     decision.step = carry_out_disruption(s, decision.status);
     if (decision.step != Step::nothing) return decision;

@@ -132,8 +132,11 @@ std::vector<Command> judge_underutilized(Pass& pass, Kind kind, const std::vecto
     // What is coming may be what is missing; it changes the view when it is there.
     if (search.candidates.empty() || pass.view().is_growing) return {};
     look_at_world(pass, search);
-    scheduling::Removals removals(pass.solver(), pass.world().snapshot);
-    const auto found = find_consolidation(removals, pass.world().snapshot, search);
+    auto snapshot = pass.world().snapshot;
+    // To save a node is no reason to have a database restore its data.
+    snapshot.tied_pods.clear();
+    scheduling::Removals removals(pass.solver(), snapshot);
+    const auto found = find_consolidation(removals, snapshot, search);
 
     for (const auto& [node, why] : found.refused) refuse(pass, *asked.at(node), why);
     if (found.nodes.empty()) {

@@ -1,12 +1,15 @@
 // What the stores say of a pool's nodes, held together while a pass works with it.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "controllers/cache/kinds.hpp"
 #include "controllers/disruption/rules/facts.hpp"
 #include "controllers/disruption/rules/pods.hpp"
 #include "controllers/disruption/rules/use.hpp"
+#include "controllers/state/local_volumes.hpp"
 #include "kube/store.hpp"
 
 namespace controllers::disruption {
@@ -17,7 +20,9 @@ struct Member {
     kube::Store<api::Node>::Pointer node;
     PodPointers pods;
     NodeUse use;
-    NodeFacts facts;  // its references are to the above, and to the view's pool
+    LocalVolumes volumes;             // on its disk
+    std::set<std::string> tied_pods;  // UIDs of those that use volumes which hold the node
+    NodeFacts facts;                  // its references are to the above, and to the view's pool
 };
 
 struct PoolView {

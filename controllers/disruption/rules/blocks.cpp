@@ -4,6 +4,7 @@
 #include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/control_plane_status.hpp"
+#include "controllers/state/local_volumes.hpp"
 
 namespace controllers::disruption {
 
@@ -165,9 +166,17 @@ MaybeBlocker pool_blocker(const PoolFacts& facts, Kind kind, Time now) {
     return std::nullopt;
 }
 
+MaybeBlocker volume_blocker(const NodeFacts& facts) {
+    if (facts.held_volumes.empty()) return std::nullopt;
+    return blocker(reasons::kLocalVolumes,
+                   facts.held_volumes + " can be used on this node only: " + how_to_release_volumes());
+}
+
 MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, Time now) {
     if (kind == Kind::Unhealthy) return std::nullopt;
     if (!is_ready(facts.node)) return blocker(reasons::kNodeNotReady, "the node is not Ready");
+    if (kind != Kind::Evacuation)
+        if (auto held = volume_blocker(facts)) return held;
     if (facts.node.spec.unschedulable && kind != Kind::Evacuation)
         return blocker("Cordoned", "the node was cordoned by a user");
     const bool was_asked_for = kind == Kind::Expired && facts.claim.spec.expireAfter;

@@ -15,6 +15,8 @@ std::optional<Blocker> standing_blocker(const PoolFacts& facts);
 bool is_outage(const std::optional<Blocker>& standing);
 // What forbids to begin one now: the above, windows, delays, budgets, concurrency and rate.
 std::optional<Blocker> pool_blocker(const PoolFacts& facts, Kind kind, api::Time now);
+// The volumes on the node's disk, if they hold it.
+std::optional<Blocker> volume_blocker(const NodeFacts& facts);
 // What holds for one node.
 std::optional<Blocker> node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, api::Time now);
 

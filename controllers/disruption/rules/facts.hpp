@@ -24,6 +24,7 @@ struct NodeFacts {
     std::string evacuated;                    // why its host is being evacuated; empty: it is not
     std::string drift;             // how it differs from what would be made now; empty: it does not
     bool machine_stopped = false;  // by its provider
+    std::string held_volumes;      // that hold the node, in words; empty: none does
 };
 
 // What holds for all nodes of a pool.
@@ -36,6 +37,7 @@ struct PoolFacts {
     std::int64_t leaving = 0;               // being removed, for whatever reason
     std::int64_t stuck = 0;                 // of these, those whose removal cannot go on
     std::int64_t repairs = 0;               // of those that leave, those that were broken
+    std::int64_t kept = 0;                  // drained and kept, for the volumes on their disks
     std::int64_t not_ready = 0;             // of the nodes that stay
     std::int64_t removals_last_hour = 0;    // of the manager
     std::optional<api::Time> last_failure;  // when a removal in this pool was last given up for failure

@@ -95,9 +95,11 @@ std::optional<Blocker> too_slow(const PodPointers& pods, api::Duration timeout) 
 
 }  // namespace
 
-std::optional<Blocker> pod_blocker(const PodPointers& pods, const PodRules& rules, api::Time now) {
+std::optional<Blocker> pod_blocker(const PodPointers& all, const PodRules& rules, api::Time now) {
     if (rules.kind == Kind::Empty || rules.kind == Kind::Unhealthy) return std::nullopt;
     if (rules.has_deadline && rules.kind != Kind::Underutilized) return std::nullopt;
+    auto pods = all;
+    std::erase_if(pods, [&rules](const auto& pod) { return rules.spared.contains(pod->metadata.uid); });
     for (const auto& pod : pods)
         if (auto found = pod_blocker(*pod, rules, now)) return found;
     if (rules.given_up_after)

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "api/core.hpp"
@@ -23,6 +25,8 @@ struct PodRules {
     bool all_at_once = false;
     // After which the drain is given up, its pods evicted in vain; nullopt: never.
     std::optional<api::Duration> given_up_after;
+    // UIDs of pods that stay on the node, whose machine is kept for their volumes.
+    std::set<std::string> spared;
 };
 // Why a pod cannot be asked to leave: do-not-disrupt, a budget without slack, nobody who would bring it back,
 // local data, more time to end than the drain has. Empty and unhealthy nodes are not asked.

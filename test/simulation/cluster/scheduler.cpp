@@ -51,6 +51,28 @@ std::optional<std::string> node_refuses(const api::Node& node, const api::Pod& p
     return std::nullopt;
 }
 
+bool uses_volumes(const api::Pod& pod) {
+    return std::ranges::any_of(
+        pod.spec.volumes, [](const api::Volume& volume) { return volume.persistentVolumeClaim.has_value(); });
+}
+
+std::optional<std::string> volumes_refuse(const ClusterSnapshot& view, const api::Node& node,
+                                          const api::Pod& pod) {
+    for (const auto& volume : pod.spec.volumes) {
+        if (!volume.persistentVolumeClaim) continue;
+        const auto& name = volume.persistentVolumeClaim->claimName;
+        const auto* claim = view.find<api::PersistentVolumeClaim>({pod.metadata.namespace_, name});
+        if (!claim) return "persistentvolumeclaim \"" + name + "\" not found";
+        const auto* bound = view.find<api::PersistentVolume>({"", claim->spec.volumeName});
+        if (!bound) return "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
+        const auto& affinity = bound->spec.nodeAffinity;
+        if (affinity && affinity->required &&
+            !api::matches(*affinity->required, node.metadata.labels, node.metadata.name))
+            return "node(s) had volume node affinity conflict";
+    }
+    return std::nullopt;
+}
+
 Scheduler::Scheduler(fake::ApiServer& server, ClusterSnapshot& view, Trace& trace)
     : server_(server),
       view_(view),
@@ -111,6 +133,7 @@ api::ResourceList Scheduler::held_there(const std::string& node, const api::Pod&
 std::optional<std::string> Scheduler::refuses(const Candidate& candidate, const std::vector<Candidate>& all,
                                               const api::Pod& pod) const {
     if (auto refusal = node_refuses(*candidate.node, pod)) return refusal;
+    if (auto refusal = volumes_refuse(view_, *candidate.node, pod)) return refusal;
     const auto wanted = requests_of(pod);
     if (auto refusal = lacks(candidate.free, wanted)) return refusal;
     auto free = candidate.free;

@@ -51,5 +51,10 @@ std::optional<std::string> lacks(const api::ResourceList& free, const api::Resou
 // nullopt: the pod may run there as far as the Node alone says (no resources, no other pods); else the reason
 // in the scheduler's words.
 std::optional<std::string> node_refuses(const api::Node& node, const api::Pod& pod);
+// The same of the pod's volumes.
+std::optional<std::string> volumes_refuse(const ClusterSnapshot& view, const api::Node& node,
+                                          const api::Pod& pod);
+// It has volumes, which may be usable on one Node only.
+bool uses_volumes(const api::Pod& pod);
 
 }  // namespace simulation

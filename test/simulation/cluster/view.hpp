@@ -81,8 +81,10 @@ private:
     };
 
     std::tuple<Kept<api::Pod>, Kept<api::Node>, Kept<api::DaemonSet>, Kept<api::PodDisruptionBudget>,
-               Kept<api::Secret>, Kept<api::VolumeAttachment>, Kept<api::Event>, Kept<NodeSmithClaim>,
-               Kept<NodeSmithPool>, Kept<NodeSmithProvider>, Kept<NodeSmithControlPlane>, Kept<NodeSmithHost>>
+               Kept<api::Secret>, Kept<api::VolumeAttachment>, Kept<api::PersistentVolume>,
+               Kept<api::PersistentVolumeClaim>, Kept<api::StorageClass>, Kept<api::CSINode>,
+               Kept<api::Event>, Kept<NodeSmithClaim>, Kept<NodeSmithPool>, Kept<NodeSmithProvider>,
+               Kept<NodeSmithControlPlane>, Kept<NodeSmithHost>>
         kept_;
 };
 

@@ -68,7 +68,9 @@ private:
         if (!pool || pool->spec.scaleDown.maxConcurrent == 0) return;
         auto leaving = std::ranges::count_if(world_.view.all<NodeSmithClaim>(), [&claim](const auto& entry) {
             const auto& other = *entry.second;
-            return other.spec.poolRef == claim.spec.poolRef && is_disrupted(other) && is_voluntary(other);
+            // A machine that waits for a person's decision about its volumes is drained, and stops no other.
+            return other.spec.poolRef == claim.spec.poolRef && is_disrupted(other) && is_voluntary(other) &&
+                   !api::is_true(other.status.conditions, api::conditions::kKeptForVolumes);
         });
         if (leaving <= pool->spec.scaleDown.maxConcurrent) return;
         stage_.violate("budgets hold", "pool " + pool->metadata.name + " lets " + std::to_string(leaving) +

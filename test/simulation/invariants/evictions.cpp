@@ -60,6 +60,8 @@ private:
 
     void follow(const api::Pod* before, const api::Pod* after) {
         const auto& pod = after ? *after : *before;
+        // Whose data was given up waits for a person.
+        if (uses_volumes(pod)) return;
         if (!after || !after->spec.nodeName.empty()) waiting_.erase(pod.metadata.uid);
         const bool begins_to_end = before && after && !before->metadata.deletionTimestamp &&
                                    after->metadata.deletionTimestamp && is_being_saved(after->spec.nodeName);

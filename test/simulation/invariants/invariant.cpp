@@ -67,6 +67,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       other_cluster_untouched,
                       provider_is_not_believed_alone,
                       deletions_end,
+                      local_volumes_are_kept,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

@@ -48,6 +48,22 @@ TEST_CASE("a pod that waits names the claim that was bought for it, and what tha
     CHECK_THAT(text, Contains("waits for node tools-aaaaa, which is coming"));
 }
 
+TEST_CASE("a node that a volume on its disk holds is explained with the volume and its claim") {
+    const auto view = picture({kCluster, node_in_service(), R"(
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: lp0}
+spec:
+  claimRef: {namespace: shop, name: d0, uid: pvc-d0}
+  nodeAffinity: {required: {nodeSelectorTerms: [
+    {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [tools-aaaaa]}]}]}}
+status: {phase: Bound}
+)"});
+    CHECK_THAT(
+        explain_node(*view, "tools-aaaaa"),
+        Contains("By what is known now: keep node tools-aaaaa: volume lp0 (PersistentVolumeClaim shop/d0)"));
+}
+
 TEST_CASE("a node is explained with its claim, what it carries and why it is kept") {
     const auto view = picture({kCluster, node_in_service(), running_pod()});
     const auto text = explain_node(*view, "tools-aaaaa");

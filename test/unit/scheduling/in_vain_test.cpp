@@ -67,7 +67,7 @@ scheduling::Snapshot cluster_with_storage() {
 
 std::shared_ptr<const api::CSINode> csi_node(const std::string& key) {
     auto csi = std::make_shared<api::CSINode>();
-    csi->spec.drivers.push_back({"csi.test", {key}, {}});
+    csi->spec.drivers.push_back({"csi.test", "", {key}, {}});
     return csi;
 }
 

@@ -149,7 +149,7 @@ private:
         auto csi = std::make_shared<api::CSINode>();
         csi->metadata.name = node;
         csi->spec.drivers.push_back(
-            {kVolumeDriver, {}, api::VolumeNodeResources{static_cast<std::int32_t>(1 + dice_.below(3))}});
+            {kVolumeDriver, "", {}, api::VolumeNodeResources{static_cast<std::int32_t>(1 + dice_.below(3))}});
         return csi;
     }
 

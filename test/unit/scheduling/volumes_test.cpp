@@ -46,7 +46,7 @@ PodBuilder with_volume(const std::string& name, const std::string& claim_name) {
 
 std::shared_ptr<const api::CSINode> holds(int volumes) {
     auto csi = std::make_shared<api::CSINode>();
-    csi->spec.drivers.push_back({"csi.test", {}, api::VolumeNodeResources{volumes}});
+    csi->spec.drivers.push_back({"csi.test", "", {}, api::VolumeNodeResources{volumes}});
     return csi;
 }
 

@@ -1,0 +1,56 @@
+// Outsiders: people who run databases with volumes on the disks of our machines. They scale them to zero and
+// up again, keep data of claims that are gone, let some of it be lost, and decide about machines that are
+// kept.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "test/simulation/outsiders.hpp"
+
+namespace simulation {
+
+// On a PersistentVolume: the Node that alone has its data, for the judges. The operator does not read it.
+inline constexpr const char* kOnlyOn = "simulation/only-on";
+// On a PersistentVolume: its node affinity has the driver's own ID of the node, which goes with the Node.
+inline constexpr const char* kByDriver = "simulation/by-driver";
+
+class LocalData final : public Outsider {
+public:
+    explicit LocalData(World& world);
+    void begin() override;
+    void make_peace() override;
+
+private:
+    struct Database {
+        bool runs = false;
+        int pods = 0;  // that there have been
+    };
+
+    void arm();
+    void act();
+    // What the controllers of StatefulSets, of volumes and of their protection do.
+    void keep_up();
+    // People see that machines are kept, and decide after a while.
+    void decide();
+    void make_volume();
+    void scale();
+    void drop_claim();
+    void let_data_go();
+    void add_affinity(api::PersistentVolume& volume, const std::string& node);
+    void register_driver(const std::string& node);
+    void run(const std::string& name, Database& database);
+    void remove_volume(const std::string& name);
+    // A Node in service that nobody wants to remove; "": there is none.
+    std::string any_node();
+
+    World& world_;
+    std::unique_ptr<base::Random> random_;
+    std::map<std::string, Database> databases_;          // by name of the volume
+    std::map<std::string, base::TimePoint> kept_since_;  // by UID of the claim
+    std::unique_ptr<base::Alarm> next_, next_round_, end_;
+    int made_ = 0;
+    bool at_peace_ = false;
+};
+
+}  // namespace simulation
