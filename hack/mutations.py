@@ -154,4 +154,9 @@ MUTATIONS = [
              Edit("unwanted_templates", r"for \(const auto& guest : (state\.guests)\)", "std::vector<Guest>{}")),
     Mutation("nominate more pods than a Node holds", "pods keep its room from each other", "controllers",
              Edit("holds", r"if \((!promise\.has_room \|\| )", "")),
+    Mutation("create at once what others take away", "a machine every ten seconds for ever", "controllers",
+             Edit("pauses_after_losses", r"return (status\.losses && )", "false && "),
+             Edit("probe_of", r"(losses->rounds < 2)", "losses->rounds < 1000000")),
+    Mutation("take an undeclared taint of a young Node for permanent", "pods get machine after machine, all with that taint",
+             "controllers", Edit("temporary_taints", r"(return undeclared\(status, facts\));", "return {}")),
 ]

@@ -73,12 +73,13 @@ struct Pool {
     api::StringMap labels;
     api::StringMap notes_on_labels;  // what is said to those who want another value of a label, by its key
     std::vector<api::Taint> taints;
+    api::StringMap notes_on_taints;  // what is said to those who do not tolerate a taint, by its key
 
     std::vector<Shape> shapes;                         // empty: machines are sized to their pods
     api::v1alpha1::FlexibleSize flexible;              // their bounds
     std::int64_t pods_per_node = kDefaultPodsPerNode;  // of flexible machines
     api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
-    std::int64_t memory_overhead_mib = 0;               // that Nodes show beyond the size of their machine
+    std::int64_t memory_overhead_mib = 0;              // that Nodes show beyond the size of their machine
     Prices prices;
     std::optional<std::int64_t> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as unbounded
     api::ResourceList extended_resources;               // beyond those above

@@ -16,6 +16,7 @@
 #include "test/simulation/guests/guests.hpp"
 #include "test/simulation/happenings.hpp"
 #include "test/simulation/host_apis.hpp"
+#include "test/simulation/interference.hpp"
 #include "test/simulation/machines.hpp"
 #include "test/simulation/network/network.hpp"
 #include "test/simulation/scenario.hpp"
@@ -46,6 +47,9 @@ public:
     void observe(ProxmoxObserver observer) { proxmox_observers_.push_back(std::move(observer)); }
     void observe(ApiObserver observer) { api_observers_.push_back(std::move(observer)); }
 
+    // Notes that an outsider takes away the Node or the machine of the claim.
+    void note_taking(const NodeSmithClaim& claim);
+
     // A condition of a claim or of a provider names the VM.
     bool is_told_of(int vmid) const;
 
@@ -62,6 +66,7 @@ public:
     Trace trace;
     FaultPlan faults;
     Happenings happenings;
+    Interference interference;
     fake::ApiServer server;
     ClusterSnapshot view;
     Scheduler scheduler;

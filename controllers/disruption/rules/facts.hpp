@@ -24,6 +24,7 @@ struct NodeFacts {
     std::string evacuated;                    // why its host is being evacuated; empty: it is not
     std::string drift;             // how it differs from what would be made now; empty: it does not
     bool machine_stopped = false;  // by its provider
+    bool awaits_taint = false;     // it has a taint that counts as temporary: its pods cannot be there yet
 };
 
 // What holds for all nodes of a pool.
