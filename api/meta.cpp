@@ -9,11 +9,10 @@
 namespace api {
 
 BOOST_DESCRIBE_STRUCT(OwnerReference, (), (apiVersion, kind, name, uid, controller, blockOwnerDeletion))
-BOOST_DESCRIBE_STRUCT(FieldManager, (), (manager))
 BOOST_DESCRIBE_STRUCT(ObjectMeta, (),
                       (name, namespace_, uid, resourceVersion, generation, creationTimestamp,
                        deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences,
-                       finalizers, managedFields))
+                       finalizers))
 BOOST_DESCRIBE_STRUCT(ListMeta, (), (resourceVersion, continue_))
 BOOST_DESCRIBE_STRUCT(StatusCause, (), (reason, message, field))
 BOOST_DESCRIBE_STRUCT(StatusDetails, (), (name, group, kind, uid, causes, retryAfterSeconds))

@@ -25,12 +25,6 @@ struct OwnerReference {
     bool operator==(const OwnerReference&) const = default;
 };
 
-// One program's part of an object; of it, the name of the program alone.
-struct FieldManager {
-    std::string manager;
-    bool operator==(const FieldManager&) const = default;
-};
-
 struct ObjectMeta {
     std::string name;
     std::string namespace_;
@@ -44,7 +38,6 @@ struct ObjectMeta {
     Shared<StringMap> annotations;
     Shared<std::vector<OwnerReference>> ownerReferences;
     Shared<std::vector<std::string>> finalizers;
-    Shared<std::vector<FieldManager>> managedFields;  // in caches of Nodes alone
     bool operator==(const ObjectMeta&) const = default;
 };
 

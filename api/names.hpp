@@ -88,16 +88,11 @@ inline constexpr std::string_view kVolumesDetached = "VolumesDetached";
 inline constexpr std::string_view kMachineDeleted = "MachineDeleted";
 inline constexpr std::string_view kAdopted = "Adopted";
 inline constexpr std::string_view kPowerCycled = "PowerCycled";  // a repair tried it
-// Only on claims whose young Node had a taint that its pool does not declare. False: it is there.
-inline constexpr std::string_view kTaintsSettled = "TaintsSettled";
 // Pool
 inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";
 inline constexpr std::string_view kManaged = "Managed";
 inline constexpr std::string_view kProviderReady = "ProviderReady";
-// Only while True.
-inline constexpr std::string_view kTakenAway = "TakenAway";  // others delete its Nodes, machines or claims
-inline constexpr std::string_view kUndeclaredTaints = "UndeclaredTaints";  // its Nodes have them
 // Provider
 inline constexpr std::string_view kCredentialsResolved = "CredentialsResolved";
 inline constexpr std::string_view kReachable = "Reachable";  // and Host
@@ -145,9 +140,6 @@ inline constexpr std::string_view kCloudProviderAwaited = "CloudProviderAwaited"
 inline constexpr std::string_view kStartupTaintsPresent = "StartupTaintsPresent";    // Initialized
 inline constexpr std::string_view kResourcesMissing = "ResourcesMissing";            // Initialized
 inline constexpr std::string_view kInitializationTimeout = "InitializationTimeout";  // Initialized
-inline constexpr std::string_view kTaintNotDeclared = "TaintNotDeclared";            // TaintsSettled
-inline constexpr std::string_view kTaintsGone = "TaintsGone";                        // TaintsSettled
-inline constexpr std::string_view kTaintStays = "TaintStays";  // TaintsSettled, UndeclaredTaints
 inline constexpr std::string_view kReady = "Ready";
 inline constexpr std::string_view kDraining = "Draining";
 inline constexpr std::string_view kDrained = "Drained";
@@ -191,9 +183,8 @@ inline constexpr std::string_view kBackingOff = "BackingOff";
 inline constexpr std::string_view kScalingUp = "ScalingUp";
 inline constexpr std::string_view kScalingDown = "ScalingDown";
 inline constexpr std::string_view kStable = "Stable";
-inline constexpr std::string_view kClaimDeleted = "ClaimDeleted";  // TakenAway
-inline constexpr std::string_view kSelected = "Selected";          // Managed
-inline constexpr std::string_view kNotSelected = "NotSelected";    // Managed
+inline constexpr std::string_view kSelected = "Selected";        // Managed
+inline constexpr std::string_view kNotSelected = "NotSelected";  // Managed
 inline constexpr std::string_view kLabelConflict = "LabelConflict";
 inline constexpr std::string_view kProviderNotFound = "ProviderNotFound";
 inline constexpr std::string_view kProviderNotReady = "ProviderNotReady";

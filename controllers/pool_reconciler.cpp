@@ -7,6 +7,7 @@
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/template_hash.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers {
@@ -154,12 +155,12 @@ void PoolReconciler::say_what_others_do(const NodeSmithPool& before, const NodeS
     const auto& then = before.status.losses;
     const auto& now = after.status.losses;
     if (now && (!then || now->rounds > then->rounds))
-        events_.warning(before, conditions::kTakenAway,
+        events_.warning(before, std::string(conditions::kTakenAway),
                         losses_text(*now) + "; nothing is created before " + now->nextRetryTime->str());
     const auto type = conditions::kUndeclaredTaints;
     const auto* stays = api::find_condition(after.status.conditions, type);
     if (stays && !api::find_condition(before.status.conditions, type))
-        events_.warning(before, type, stays->message);
+        events_.warning(before, std::string(type), stays->message);
 }
 
 // What its machines are made for changes by it.

@@ -121,39 +121,31 @@ void for_all(MaybeConst& i, Function each) {
 
 }  // namespace
 
-namespace {
-
-// Who wrote which fields is of interest at Nodes alone, and would fill the caches.
-constexpr auto without_managers = [](auto& object) { object.metadata.managedFields.reset(); };
-
-}  // namespace
-
 Informers::Informers(kube::Client& client, base::Clock& clock, base::Random& random,
                      asio::any_io_executor executor, ManagedNamespaces managed_namespaces)
     : managed(std::move(managed_namespaces)),
       pods(client, clock, random, executor, unfinished_pods(),
            [this](api::Pod& pod) {
                forget_unread(pod);
-               without_managers(pod);
                parts_.share(pod);
            }),
       nodes(client, clock, random, executor),
-      daemon_sets(client, clock, random, executor, {}, without_managers),
-      namespaces(client, clock, random, executor, {}, without_managers),
-      limit_ranges(client, clock, random, executor, {}, without_managers),
-      persistent_volumes(client, clock, random, executor, {}, without_managers),
-      persistent_volume_claims(client, clock, random, executor, {}, without_managers),
-      storage_classes(client, clock, random, executor, {}, without_managers),
-      csi_drivers(client, clock, random, executor, {}, without_managers),
-      csi_storage_capacities(client, clock, random, executor, {}, without_managers),
-      csi_nodes(client, clock, random, executor, {}, without_managers),
-      volume_attachments(client, clock, random, executor, {}, without_managers),
-      pod_disruption_budgets(client, clock, random, executor, {}, without_managers),
-      providers(client, clock, random, executor, {}, without_managers),
-      pools(client, clock, random, executor, {}, without_managers),
-      claims(client, clock, random, executor, {}, without_managers),
-      control_planes(client, clock, random, executor, {}, without_managers),
-      hosts(client, clock, random, executor, {}, without_managers) {
+      daemon_sets(client, clock, random, executor),
+      namespaces(client, clock, random, executor),
+      limit_ranges(client, clock, random, executor),
+      persistent_volumes(client, clock, random, executor),
+      persistent_volume_claims(client, clock, random, executor),
+      storage_classes(client, clock, random, executor),
+      csi_drivers(client, clock, random, executor),
+      csi_storage_capacities(client, clock, random, executor),
+      csi_nodes(client, clock, random, executor),
+      volume_attachments(client, clock, random, executor),
+      pod_disruption_budgets(client, clock, random, executor),
+      providers(client, clock, random, executor),
+      pools(client, clock, random, executor),
+      claims(client, clock, random, executor),
+      control_planes(client, clock, random, executor),
+      hosts(client, clock, random, executor) {
     index_core(*this);
     index_ours(*this);
     admit_managed(*this);

@@ -9,6 +9,14 @@
 #include "controllers/cache/kinds.hpp"
 #include "controllers/state/pool_counts.hpp"
 
+namespace api::conditions {
+// Of a pool, only while it is True: others delete its Nodes, machines or claims.
+inline constexpr std::string_view kTakenAway = "TakenAway";
+}  // namespace api::conditions
+namespace api::reasons {
+inline constexpr std::string_view kClaimDeleted = "ClaimDeleted";  // TakenAway
+}  // namespace api::reasons
+
 namespace controllers {
 
 // What somebody else took away of the claim.

@@ -11,6 +11,18 @@
 #include "controllers/cache/kinds.hpp"
 #include "controllers/state/claim_state.hpp"
 
+namespace api::conditions {
+// Of a claim whose young Node had a taint that its pool does not declare. False: the taint is there.
+inline constexpr std::string_view kTaintsSettled = "TaintsSettled";
+// Of a pool, only while it is True: its youngest Node keeps such a taint.
+inline constexpr std::string_view kUndeclaredTaints = "UndeclaredTaints";
+}  // namespace api::conditions
+namespace api::reasons {
+inline constexpr std::string_view kTaintNotDeclared = "TaintNotDeclared";  // TaintsSettled
+inline constexpr std::string_view kTaintsGone = "TaintsGone";              // TaintsSettled
+inline constexpr std::string_view kTaintStays = "TaintStays";              // TaintsSettled, UndeclaredTaints
+}  // namespace api::reasons
+
 namespace controllers::claim {
 
 // A claim's Node and all that may declare taints for it; `pool` and `host` (of bare metal) may be null.

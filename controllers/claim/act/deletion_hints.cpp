@@ -1,8 +1,5 @@
 #include "controllers/claim/act/deletion_hints.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "base/text.hpp"
 
 namespace controllers::claim {
@@ -10,16 +7,9 @@ namespace controllers::claim {
 namespace {
 
 constexpr std::size_t kMostTraces = 256;
-constexpr std::size_t kMostManagers = 5;
 constexpr std::size_t kLongestQuote = 300;
 // k8s.io/cloud-provider: controllers/nodelifecycle
 constexpr std::string_view kDeletingNode = "DeletingNode";
-// They write to every Node.
-constexpr std::string_view kUsualManagers[] = {"kubelet", "kube-controller-manager", "kubenodesmith"};
-
-bool is_usual(const std::string& manager) {
-    return manager.empty() || std::ranges::find(kUsualManagers, manager) != std::ranges::end(kUsualManagers);
-}
 
 std::string source_of(const api::Event& event) {
     return event.source.component.empty() ? event.reportingComponent : event.source.component;
@@ -32,12 +22,7 @@ std::string last_traces(const api::Node& node) {
     if (api::find_taint(node.spec.taints, api::taints::kUninitialized, api::taints::kNoSchedule))
         text = "it had the taint " + std::string(api::taints::kUninitialized) +
                ", so a cloud controller manager may not have found its machine";
-    std::set<std::string> managers;
-    for (const auto& entry : node.metadata.managedFields)
-        if (!is_usual(entry.manager)) managers.insert(std::string(base::beginning(entry.manager, 64)));
-    if (managers.empty()) return text;
-    return text + (text.empty() ? "" : "; ") + "besides kubelet and operator it was written by " +
-           base::joined_first(managers, kMostManagers);
+    return text;
 }
 
 void DeletionHints::subscribe() {

@@ -170,10 +170,8 @@ TEST_CASE("after a replacement was taken away, too, machines come one at a time 
 TEST_CASE("a Node that was deleted had traces of those who wrote to it") {
     auto node = objects::node("n");
     CHECK(claim::last_traces(node).empty());
-    node.metadata.managedFields = {{"kubelet"}, {"kubenodesmith"}, {"cloud-controller-manager"}};
     node.spec.taints = {{std::string(api::taints::kUninitialized), "true", "NoSchedule", std::nullopt}};
     CHECK_THAT(claim::last_traces(node), Contains("node.cloudprovider.kubernetes.io/uninitialized"));
-    CHECK_THAT(claim::last_traces(node), Contains("written by cloud-controller-manager"));
 }
 
 TEST_CASE("where something deletes each new Node, fewer and fewer machines are made") {
