@@ -5,7 +5,9 @@
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/state/losses.hpp"
 #include "controllers/state/template_hash.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers {
@@ -26,6 +28,15 @@ bool is_cluster_unhealthy(const NodeSmithControlPlane& control_plane) {
 auto counted_against_limits(const NodeSmithControlPlane& control_plane) {
     const bool counts = limits::limits_of(control_plane.spec).any();
     return counts ? std::optional(control_plane.status.reserved) : std::nullopt;
+}
+
+// When time alone changes the status.
+std::vector<api::Time> times_of(const api::v1alpha1::PoolStatus& status) {
+    std::vector<api::Time> times;
+    if (status.nextRetryTime) times.push_back(*status.nextRetryTime);
+    if (status.losses && status.losses->nextRetryTime) times.push_back(*status.losses->nextRetryTime);
+    if (const auto end = end_of_losses(status)) times.push_back(*end);
+    return times;
 }
 
 }  // namespace
@@ -110,9 +121,10 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     const auto now = api::Time(clock_.wall_now());
     auto after = *pool;
     after.status = next_status(look(*pool), now);
-    const auto retry = after.status.nextRetryTime;
+    const auto looks = times_of(after.status);
     say_what_was_learned(*pool, after);
     say_what_cannot_boot(*pool, after);
+    say_what_others_do(*pool, after);
     co_await write_status(client_, informers_.pools, *pool, std::move(after));
 
     pool = informers_.pools.store().get(key);
@@ -122,9 +134,13 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     if (pool->metadata.deletionTimestamp) result = co_await finalize(pool);
     result.requeue_after = kube::sooner(result.requeue_after, settle_again);
     // One second more, because times in the status have whole seconds.
-    if (retry && now < *retry)
-        result.requeue_after =
-            kube::sooner(result.requeue_after, retry->at - now.at + std::chrono::seconds{1});
+    for (const auto& look : looks)
+        if (now < look)
+            result.requeue_after =
+                kube::sooner(result.requeue_after, look.at - now.at + std::chrono::seconds{1});
+    // A Node that has just come shows in a while that it has none of the taints.
+    if (!pool->status.undeclaredTaints.empty())
+        result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});
     co_return result;
 }
 
@@ -133,6 +149,18 @@ void PoolReconciler::say_what_cannot_boot(const NodeSmithPool& before, const Nod
     const auto* now = api::find_condition(after.status.conditions, type);
     const auto* then = api::find_condition(before.status.conditions, type);
     if (now && (!then || then->message != now->message)) events_.warning(before, now->reason, now->message);
+}
+
+void PoolReconciler::say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after) {
+    const auto& then = before.status.losses;
+    const auto& now = after.status.losses;
+    if (now && (!then || now->rounds > then->rounds))
+        events_.warning(before, std::string(conditions::kTakenAway),
+                        losses_text(*now) + "; nothing is created before " + now->nextRetryTime->str());
+    const auto type = conditions::kUndeclaredTaints;
+    const auto* stays = api::find_condition(after.status.conditions, type);
+    if (stays && !api::find_condition(before.status.conditions, type))
+        events_.warning(before, std::string(type), stays->message);
 }
 
 // What its machines are made for changes by it.

@@ -33,8 +33,11 @@ bool holds_somewhere(const Pool& pool, const Holds& holds) {
 // Why none of its nodes would do by itself; empty: one might, but for the pod's volumes.
 std::string why_unsuitable(const Pool& pool, const api::PodSpec& pod, const Amounts& wanted,
                            const Amounts& largest, const ResourceNames& names) {
-    if (const auto* taint = untolerated(pool.taints, pod.tolerations))
-        return "has taint " + describe(*taint) + ", which the pod does not tolerate";
+    if (const auto* taint = untolerated(pool.taints, pod.tolerations)) {
+        const auto* note = api::find(pool.notes_on_taints, taint->key);
+        return "has taint " + describe(*taint) + ", which the pod does not tolerate" +
+               (note ? " (" + *note + ")" : "");
+    }
     for (const auto& entry : wanted.extra)
         if (entry.amount > 0 && largest.extra_amount(entry.resource) == 0)
             return "its machines offer no " + names.name_of(entry.resource);

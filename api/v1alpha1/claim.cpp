@@ -17,7 +17,7 @@ BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
                        systemUUID, providerID, cluster, taskRef, launchAttempts, nextRetryTime, lastFailure,
                        waitsForRoomSince, addresses, networkInterfaces, boot, keptSince, bootstrapTokenID,
                        bootstrapKeySHA256, templateHash, templateRevision, nodeName, capacity, allocatable,
-                       emptySince, unneededSince, lastPodEventTime))
+                       undeclaredTaints, emptySince, unneededSince, lastPodEventTime))
 BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -79,6 +79,7 @@ struct ClaimStatus {
     std::string nodeName;
     ResourceList capacity;
     ResourceList allocatable;
+    std::vector<Taint> undeclaredTaints;  // that came while the Node was young and are still there
     std::optional<Time> emptySince;
     std::optional<Time> unneededSince;
     std::optional<Time> lastPodEventTime;

@@ -19,7 +19,8 @@ BOOST_DESCRIBE_STRUCT(Retry, (), (initialBackoff, maxBackoff))
 BOOST_DESCRIBE_STRUCT(Headroom, (), (cpuCores, memoryMiB, nodes))
 BOOST_DESCRIBE_STRUCT(ScaleUp, (),
                       (stabilizationWindow, batchSize, maxConcurrent, provisionTimeout, registrationTimeout,
-                       initializationTimeout, maxLaunchAttempts, keepFailed, retry, headroom))
+                       initializationTimeout, undeclaredTaintTimeout, maxLaunchAttempts, keepFailed, retry,
+                       headroom))
 BOOST_DESCRIBE_ENUM(ScaleDownPolicy, WhenEmptyOrUnderutilized, WhenEmpty, Never)
 BOOST_DESCRIBE_ENUM(DrainTimeoutAction, Abort, Force)
 BOOST_DESCRIBE_STRUCT(ScaleDown, (),
@@ -43,11 +44,15 @@ BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim, interface))
 BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, kind, count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(LearnedOffer, (), (templateHash, pods, ephemeralStorageMiB))
 BOOST_DESCRIBE_STRUCT(KeptMachine, (), (claim, host, machineID, message, time))
+BOOST_DESCRIBE_STRUCT(Losses, (),
+                      (count, rounds, since, lastTime, sequence, nextRetryTime, reason, message, claims))
+BOOST_DESCRIBE_STRUCT(UndeclaredTaint, (), (key, value, effect, count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
                        memoryMiB, learnedReserved, learnedOffer, nextClaimSequence, reserved, addresses,
                        lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
-                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine))
+                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine,
+                       losses, undeclaredTaints))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

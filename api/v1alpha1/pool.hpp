@@ -35,6 +35,8 @@ struct ScaleUp {
     Duration provisionTimeout = std::chrono::minutes(10);
     Duration registrationTimeout = std::chrono::minutes(15);
     Duration initializationTimeout = std::chrono::minutes(15);
+    // How long an undeclared taint of a new Node counts as temporary; 0 = it counts as permanent.
+    Duration undeclaredTaintTimeout = std::chrono::minutes(5);
     std::int32_t maxLaunchAttempts = 3;
     std::int32_t keepFailed = 0;  // machines that never joined, kept stopped for a look: 0 or 1
     Retry retry;
@@ -151,6 +153,30 @@ struct KeptMachine {
     bool operator==(const KeptMachine&) const = default;
 };
 
+// Nodes, machines and claims that others took away, until an hour passes without another one.
+struct Losses {
+    std::int32_t count = 0;   // since `since`
+    std::int32_t rounds = 0;  // how often in a row; a replacement that was taken away too begins another one
+    std::optional<Time> since;
+    std::optional<Time> lastTime;
+    std::int64_t sequence = 0;          // nextClaimSequence when the last round began
+    std::optional<Time> nextRetryTime;  // no claim is created before it
+    std::string reason;                 // of the last: NodeDeleted, MachineVanished or ClaimDeleted
+    std::string message;                // about the last, with what hints at its author
+    std::vector<std::string> claims;    // UIDs of claims that are counted already and still exist
+    bool operator==(const Losses&) const = default;
+};
+
+// A taint that the pool does not declare and that stayed on its youngest Node.
+struct UndeclaredTaint {
+    std::string key;
+    std::string value;
+    std::string effect;
+    std::int32_t count = 0;             // machines that showed it in a row
+    std::optional<Time> nextRetryTime;  // set when no Node has it any more: it counts until then
+    bool operator==(const UndeclaredTaint&) const = default;
+};
+
 struct PoolStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -174,6 +200,8 @@ struct PoolStatus {
     std::optional<Time> nextRetryTime;  // no claim is created before it
     std::vector<Misprediction> mispredictions;
     std::optional<KeptMachine> keptMachine;
+    std::optional<Losses> losses;
+    std::vector<UndeclaredTaint> undeclaredTaints;
     bool operator==(const PoolStatus&) const = default;
 };
 

@@ -41,6 +41,7 @@ ClaimReconciler::ClaimReconciler(const Context& context, ProviderInstances& inst
 void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.claims.on_change(
         [this](const auto* before, const auto* after) { writer_.count(before, after); });
+    nodes_.subscribe();
     claim::wake_claims(informers_, queue, writer_);
     machine_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
     disruption_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });

@@ -41,11 +41,12 @@ public:
         return keys;
     }
 
-    // Only claims on their way in or out care; those in service don't.
+    // Only claims on their way in or out care, and those whose Node has taints that nobody declared.
     template <class Predicate>
     kube::Keys moving(Predicate concerns) const {
         return kube::keys_of(claims_, [&concerns](const NodeSmithClaim& claim) {
-            const bool settled = is_true(claim, conditions::kReady) && !claim.metadata.deletionTimestamp;
+            const bool settled = is_true(claim, conditions::kReady) && !claim.metadata.deletionTimestamp &&
+                                 claim.status.undeclaredTaints.empty();
             return !settled && concerns(claim);
         });
     }

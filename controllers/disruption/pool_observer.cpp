@@ -8,6 +8,7 @@
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/prices.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::disruption {
 
@@ -135,6 +136,10 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
     facts.utilization_percent = utilization_percent(member.use);
     facts.price_percent = price_percent(member.use, size_of(*node), prices_of(*view.pool));
     facts.evacuated = evacuated(informers_, *claim, *view.pool);
+    const auto host = informers_.hosts.store().get({claim->metadata.namespace_, claim->status.host});
+    facts.awaits_taint =
+        !claim::temporary_taints({*claim, *node, view.pool.get(), host ? &host->spec : nullptr}, view.now)
+             .empty();
     facts.machine_stopped = stopped_.contains(claim->metadata.uid);
     facts.drift = drift_of(*view.pool, template_hash, *claim, *node);
     const auto provider =

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "controllers/state/room.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::provisioning {
 
@@ -71,9 +72,13 @@ void ProvisioningReconciler::plan_next_look(const Decision& decision) {
     const bool something_is_missing =
         !result.unplaced.empty() || result.demand_unmet > 0 || !result.cuts.empty();
     if (!something_is_missing) return;
-    for (const auto& supply : decision.world.pools) look_at(supply.gate.opens_at);
-    for (const auto& refusal : room_refusals(informers_, api::Time(clock_.wall_now())))
-        look_at(refusal.until);
+    const api::Time now(clock_.wall_now());
+    for (const auto& supply : decision.world.pools) {
+        look_at(supply.gate.opens_at);
+        for (const auto& taint : supply.undeclared_taints)
+            if (is_expected(taint, now)) look_at(taint.nextRetryTime);
+    }
+    for (const auto& refusal : room_refusals(informers_, now)) look_at(refusal.until);
 }
 
 void ProvisioningReconciler::look_at(std::optional<api::Time> when) {

@@ -69,6 +69,8 @@ std::optional<Gate> closed_by_time(const GateFacts& facts, api::Time now) {
             reasons::kBackingOff,
             base::counted(status.consecutiveFailures, "claim") + " failed in a row" + facts.last_failure,
             status.nextRetryTime);
+    if (pauses_after_losses(status, now))
+        return closed(reasons::kBackingOff, losses_text(*status.losses), status.losses->nextRetryTime);
     const auto window =
         std::chrono::ceil<std::chrono::seconds>(facts.pool.spec.scaleUp.stabilizationWindow.value);
     if (!status.lastScaleUpTime || window <= std::chrono::seconds{0}) return std::nullopt;
@@ -95,6 +97,15 @@ Gate gate_of(const GateFacts& facts, api::Time now) {
             return for_a_while(closed("MaxConcurrent", base::counted(facts.counts.pending_nodes, "node") +
                                                            " " + base::is_or_are(facts.counts.pending_nodes) +
                                                            " already on the way (scaleUp.maxConcurrent)"));
+    }
+    if (facts.probe.is_needed) {
+        if (!facts.probe.claim.empty())
+            return for_a_while(closed("OneAtATime",
+                                      "others took away replacements, too: the next machine comes when that "
+                                      "of claim " +
+                                          facts.probe.claim + " has stayed for a while",
+                                      facts.probe.proven_at));
+        gate.most_claims = std::min<std::int64_t>(gate.most_claims, 1);
     }
     if (const auto most = facts.manager->spec.rateLimits.maxCreationsPerHour; most > 0) {
         gate.most_claims = std::min(gate.most_claims, most - facts.creations_last_hour);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controllers/cache/kinds.hpp"
+#include "controllers/state/losses.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers::provisioning {
@@ -21,6 +22,7 @@ struct GateFacts {
     std::int64_t creations_last_hour = 0;    // of its manager
     std::optional<api::Time> unknown_until;  // until then claims may appear that are not known yet
     std::string last_failure;                // by controllers::last_failure(), where the pool backs off
+    Probe probe;                             // after replacements were taken away by others
 };
 
 struct Gate {

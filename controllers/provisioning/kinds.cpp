@@ -6,16 +6,12 @@
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_factory.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 #include "scheduling/pods/pod_kind.hpp"
 
 namespace controllers::provisioning {
 
 namespace {
-
-// Since when the claim's Node is in service; nullopt: it is not, or not any more.
-std::optional<api::Time> in_service_since(const NodeSmithClaim& claim) {
-    return api::true_since(claim.status.conditions, conditions::kInitialized);
-}
 
 bool is_empty(const Informers& informers, const std::string& node) {
     return std::ranges::none_of(informers.pods.store().by_index(kPodsByNode, node),
@@ -60,7 +56,7 @@ std::vector<std::string> kinds_bought_for(const NodeSmithClaim& claim) {
 }
 
 bool was_never_used(const NodeSmithClaim& claim) {
-    const auto since = in_service_since(claim);
+    const auto since = claim::usable_since(claim);
     const auto& empty_since = claim.status.emptySince;
     return since && empty_since && empty_since->at - since->at <= kSchedulerPatience;
 }
@@ -71,7 +67,7 @@ KindHistories launches_by_kind(const Informers& informers, api::Time now) {
     std::set<std::string> counted;
     for (const auto& [key, claim] : informers.claims.store().all()) {
         counted.insert(claim->metadata.uid);
-        const auto since = in_service_since(*claim);
+        const auto since = claim::usable_since(*claim);
         if (!since || !is_of_last_hour(claim->metadata.creationTimestamp, now)) continue;
         const bool is_unused = is_empty(informers, claim->status.nodeName) &&
                                (!claim->status.emptySince || was_never_used(*claim));
@@ -94,7 +90,7 @@ KindHistories launches_by_kind(const Informers& informers, api::Time now) {
 std::set<std::string> pods_of_empty_machines(const Informers& informers) {
     std::set<std::string> uids;
     for (const auto& [key, claim] : informers.claims.store().all()) {
-        if (!in_service_since(*claim) || !is_empty(informers, claim->status.nodeName)) continue;
+        if (!claim::usable_since(*claim) || !is_empty(informers, claim->status.nodeName)) continue;
         for (auto& uid : bought_for(*claim)) uids.insert(std::move(uid));
     }
     return uids;

@@ -11,6 +11,7 @@
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/node_search.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::provisioning {
@@ -29,7 +30,7 @@ bool may_write(const NodeSmithControlPlane* manager) {
 
 // Until when the scheduler may take it; nullopt: its machine is not in service yet.
 std::optional<api::Time> patience_of(const NodeSmithClaim& claim) {
-    const auto since = api::true_since(claim.status.conditions, conditions::kInitialized);
+    const auto since = claim::usable_since(claim);
     return since ? std::optional(api::Time(since->at + kSchedulerPatience)) : std::nullopt;
 }
 

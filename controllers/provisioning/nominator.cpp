@@ -10,6 +10,7 @@
 #include "bootstrap/cluster_info.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 #include "kube/client.hpp"
 
 namespace controllers::provisioning {
@@ -27,7 +28,7 @@ constexpr int kForbidden = 403;
 auto place_of_claim(const NodeSmithClaim& claim) {
     return std::tuple(claim.status.nodeName, disruption::is_staying(claim),
                       api::is_true(claim.status.conditions, conditions::kRegistered),
-                      api::is_true(claim.status.conditions, conditions::kInitialized));
+                      claim::usable_since(claim));
 }
 auto usability_of_node(const api::Node& node) {
     return std::tuple(node.spec.unschedulable, node.metadata.deletionTimestamp,

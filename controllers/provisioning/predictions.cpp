@@ -6,6 +6,7 @@
 
 #include "controllers/state/blocker.hpp"
 #include "controllers/state/claim_factory.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::provisioning {
 
@@ -25,7 +26,7 @@ std::optional<Time> unjudged(const ClaimPointers& claims, const std::string& uid
                              std::optional<Time> paused_until) {
     std::optional<Time> newest;
     for (const auto& claim : claims) {
-        const auto since = api::true_since(claim->status.conditions, conditions::kInitialized);
+        const auto since = claim::usable_since(*claim);
         if (!since || !is_bought_for(*claim, uid)) continue;
         if (paused_until && claim->metadata.creationTimestamp < *paused_until) continue;
         newest = std::max(newest, since);

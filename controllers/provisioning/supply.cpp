@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "controllers/cache/membership.hpp"
+#include "controllers/state/losses.hpp"
 #include "controllers/state/pool_status.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::provisioning {
 
@@ -26,13 +28,16 @@ ClaimPointers claims_of(const Informers& informers, const kube::ObjectKey& pool)
     return informers.claims.store().by_index(kClaimsByPool, pool.str());
 }
 
-// A claim that has failed counts at once: the pool's status tells of it a moment later, when another machine
-// would have been launched already.
-NodeSmithPool with_latest_failures(const NodeSmithPool& pool, const ClaimPointers& claims,
-                                   const Informers& informers) {
+// A claim that has failed or was taken away counts immediately: the pool's status shows it a moment later,
+// when another machine would have been launched already.
+NodeSmithPool with_latest(const NodeSmithPool& pool, const ClaimPointers& claims, const Informers& informers,
+                          api::Time now) {
     auto counted = pool;
     count_failures({pool, claims, informers.nodes.store().all()}, counted.status);
-    return counted.status.lastScaleFailureTime > pool.status.lastScaleFailureTime ? counted : pool;
+    if (counted.status.lastScaleFailureTime <= pool.status.lastScaleFailureTime) counted.status = pool.status;
+    count_losses(pool, claims, counted.status, now);
+    counted.status.undeclaredTaints = learn_taints(pool, claims, now);
+    return counted;
 }
 
 ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& informers,
@@ -63,7 +68,8 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
         supply.pool = pool;
         supply.limit_use = reservations.use_of_pool(*pool);
         const auto claims = claims_of(informers, key);
-        const auto judged = with_latest_failures(*pool, claims, informers);
+        const auto judged = with_latest(*pool, claims, informers, now);
+        supply.undeclared_taints = judged.status.undeclaredTaints;
         GateFacts facts{judged};
         facts.manager = manager_of(key, informers.control_planes.store().all());
         const auto provider = informers.providers.store().get({key.namespace_, pool->spec.providerRef});
@@ -71,6 +77,7 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
         facts.label_conflict = label_conflict(*pool, pools);
         facts.counts = counts_of(*pool, claims, informers.nodes.store().all());
         facts.unknown_until = reservations.unknown_until(*pool);
+        facts.probe = probe_of(judged, claims, now);
         if (judged.status.nextRetryTime) facts.last_failure = last_failure(claims);
         if (facts.manager) {
             supply.manager = api::key_of(*facts.manager);

@@ -5,7 +5,9 @@
 #include "controllers/provisioning/provisioning_reconciler.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/losses.hpp"
 #include "controllers/state/room.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers::provisioning {
@@ -17,7 +19,8 @@ auto essence_of_claim(const NodeSmithClaim& claim) {
     return std::tuple(state_of(claim), disruption::is_staying(claim), limits::is_admitted(claim),
                       lacks_room(claim), is_held_up(claim),
                       api::is_true(claim.status.conditions, conditions::kLaunched),
-                      api::is_true(claim.status.conditions, conditions::kInitialized));
+                      api::is_true(claim.status.conditions, conditions::kInitialized),
+                      claim::usable_since(claim), claim.status.undeclaredTaints);
 }
 
 auto essence_of_node(const api::Node& node) {
@@ -25,8 +28,9 @@ auto essence_of_node(const api::Node& node) {
 }
 
 auto essence_of_pool(const NodeSmithPool& pool) {
-    return std::tie(pool.spec, pool.metadata.deletionTimestamp, pool.status.learnedReserved,
-                    pool.status.nextRetryTime);
+    return std::tuple(pool.spec, pool.metadata.deletionTimestamp, pool.status.learnedReserved,
+                      pool.status.nextRetryTime, pool.status.losses.has_value(),
+                      pool.status.undeclaredTaints);
 }
 
 auto essence_of_provider(const NodeSmithProvider& provider) {

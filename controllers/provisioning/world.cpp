@@ -5,6 +5,7 @@
 #include "controllers/provisioning/demand_rules.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/predictions.hpp"
+#include "controllers/provisioning/young_nodes.hpp"
 #include "controllers/state/claim_factory.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/local_volumes.hpp"
@@ -49,6 +50,7 @@ public:
         entry.closed = supply.gate.open ? std::string() : supply.gate.message;
         entry.closed_for_a_while = supply.gate.for_a_while;
         describe_machines(entry, *picture, provider, template_hash);
+        expect_taints(entry, supply.undeclared_taints, now_);
         entry.labels = labels_at(pool, nullptr, nullptr);
         if (auto note = claim::note_on_zone_label(pool, provider); !note.empty())
             entry.notes_on_labels.emplace(claim::zone_label(provider), std::move(note));
@@ -309,14 +311,7 @@ private:
             add_node(std::move(node), Availability::leaving, &claim);
             world_.snapshot.nodes.back().is_vacated_domain = disruption::is_domain_until_gone(claim, now_);
         } else if (in_service) {
-            if (!node) return;
-            add_node(std::move(node), Availability::ready, &claim);
-            auto& added = world_.snapshot.nodes.back();
-            added.is_settling = settles_until(claim) > now_;
-            // The scheduler takes its time over many pods: until then the room is for those it was launched
-            // for.
-            const auto since = api::true_since(claim.status.conditions, conditions::kInitialized);
-            if (since && now_.at < since->at + kSchedulerPatience) added.bought_for = bought_for(claim);
+            if (node) add_in_service(claim, std::move(node), pool.get());
         } else {
             const auto* provider = pool ? provider_of(informers_, *pool) : nullptr;
             if (!node && !can_be_waited_for(claim, provider, now_)) return;
@@ -331,7 +326,25 @@ private:
             auto& startup = world_.snapshot.nodes.back().startup_taints;
             if (pool) startup = pool->spec.machineTemplate.startupTaints;
             startup.insert(startup.end(), claim.spec.startupTaints.begin(), claim.spec.startupTaints.end());
+            if (node) look_past({claim, *node, pool.get(), host ? &host->spec : nullptr});
         }
+    }
+
+    void add_in_service(const NodeSmithClaim& claim, NodePointer node, const NodeSmithPool* pool) {
+        const auto host = informers_.hosts.store().get({claim.metadata.namespace_, claim.status.host});
+        add_node(node, Availability::ready, &claim);
+        look_past({claim, *node, pool, host ? &host->spec : nullptr});
+        auto& added = world_.snapshot.nodes.back();
+        added.is_settling = settles_until(claim) > now_;
+        // The scheduler takes its time over many pods: until then the room is for those it was launched for.
+        const auto since = claim::usable_since(claim);
+        if (!since || now_.at < since->at + kSchedulerPatience) added.bought_for = bought_for(claim);
+    }
+
+    void look_past(const claim::TaintFacts& facts) {
+        auto& added = world_.snapshot.nodes.back();
+        auto note = look_past_taints(added, facts, now_);
+        if (!note.empty()) world_.notes_on_nodes[added.node->metadata.name] = std::move(note);
     }
 
     // A claim says its zone only if its pods care which, and has a host only when its machine is made. Where

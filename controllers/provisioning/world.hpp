@@ -2,6 +2,7 @@
 // will be, and each pool with what it may still launch. Reads, never waits.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,8 +22,9 @@ struct PoolSupply {
     PoolPointer pool;
     kube::ObjectKey manager;  // empty name: not managed
     Gate gate;
-    limits::LimitUse limit_use;          // of the pool
-    limits::LimitUse manager_limit_use;  // of its ControlPlane
+    limits::LimitUse limit_use;                                     // of the pool
+    limits::LimitUse manager_limit_use;                             // of its ControlPlane
+    std::vector<api::v1alpha1::UndeclaredTaint> undeclared_taints;  // that its new Nodes are expected to keep
 };
 
 // Whose limit a budget of the snapshot is.
@@ -35,6 +37,8 @@ struct World {
     scheduling::Snapshot snapshot;
     std::vector<PoolSupply> pools;           // as in snapshot.pools
     std::vector<BudgetOwner> budget_owners;  // as in snapshot.budgets
+    // What keeps pods away from a young Node for a while, for people; by name of the Node.
+    std::map<std::string, std::string> notes_on_nodes;
     std::set<std::string>
         exhausted;  // UIDs of pods for which so much was launched that nothing is for a while
 };

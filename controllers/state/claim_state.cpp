@@ -1,6 +1,7 @@
 #include "controllers/state/claim_state.hpp"
 
 #include "base/backoff.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::claim {
 
@@ -102,7 +103,7 @@ void fail_for_room(ClaimStatus& status, std::string_view reason, const std::stri
 
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now) {
     for (auto type : {conditions::kMachineDeleted, conditions::kDrained, conditions::kVolumesDetached,
-                      conditions::kRegistered, conditions::kInitialized}) {
+                      conditions::kRegistered, conditions::kInitialized, conditions::kTaintsSettled}) {
         api::remove_condition(status.conditions, type);
     }
     for (auto* text : {&status.host, &status.zone, &status.machineID, &status.systemUUID, &status.providerID,
@@ -115,6 +116,7 @@ void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api:
     status.boot.reset();
     status.capacity.clear();
     status.allocatable.clear();
+    status.undeclaredTaints.clear();
     base::Backoff backoff{retry.initialBackoff.value, retry.maxBackoff.value};
     status.nextRetryTime = later(now, backoff.after(status.launchAttempts));
 }

@@ -8,10 +8,12 @@
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/course.hpp"
 #include "controllers/state/local_volumes.hpp"
+#include "controllers/state/losses.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/pool_status.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/template_hash.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 #include "scheduling/amount_text.hpp"
 
 namespace controllers {
@@ -129,6 +131,10 @@ std::string note_on_kept(const ClaimPointers& claims) {
            base::joined_first(names, kMostNamed);
 }
 
+std::string pause_text(const api::v1alpha1::Losses& losses) {
+    return "nothing is created before " + losses.nextRetryTime->str() + ", as " + losses_text(losses);
+}
+
 // Whether one more machine of the smallest size could be created.
 Update available(const PoolObservation& facts, const PoolStatus& status, const Update& is_ready,
                  const PoolCounts& counts, api::Time now) {
@@ -150,6 +156,7 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
         return no(reasons::kBackingOff, base::counted(status.consecutiveFailures, "claim") +
                                             " failed in a row: nothing is created before " +
                                             status.nextRetryTime->str() + last_failure(facts.claims));
+    if (pauses_after_losses(status, now)) return no(reasons::kBackingOff, pause_text(*status.losses));
     if (auto full = why_no_room(facts, size); !full.empty())
         return no(reasons::kInsufficientCapacity, std::move(full));
     return update(
@@ -157,7 +164,7 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
         "another machine can be created" + what_limits_leave(limits::limits_of(facts.object.spec), used));
 }
 
-Update progressing(const PoolCounts& counts) {
+Update progressing(const PoolStatus& status, const PoolCounts& counts, api::Time now) {
     if (counts.pending_nodes > 0)
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingUp,
                       base::counted(counts.pending_nodes, "node") +
@@ -166,6 +173,9 @@ Update progressing(const PoolCounts& counts) {
         return update(conditions::kProgressing, ConditionStatus::True, reasons::kScalingDown,
                       base::counted(counts.claims.deleting, "node") +
                           (counts.claims.deleting == 1 ? " is leaving" : " are leaving"));
+    if (pauses_after_losses(status, now))
+        return update(conditions::kProgressing, ConditionStatus::False, reasons::kBackingOff,
+                      pause_text(*status.losses));
     return update(conditions::kProgressing, ConditionStatus::False, reasons::kStable,
                   "no node comes or leaves");
 }
@@ -195,6 +205,27 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
     const auto note = claim::note_on_zone_label(facts.object, facts.provider);
     return update(conditions::kReady, ConditionStatus::True, reasons::kReady,
                   "machines can be created and removed" + (note.empty() ? "" : "; but " + note));
+}
+
+void set_while_true(NodeSmithPool& pool, std::string_view type, std::string_view reason, std::string message,
+                    api::Time now) {
+    auto& all = pool.status.conditions;
+    if (message.empty()) {
+        api::remove_condition(all, type);
+        return;
+    }
+    auto next = update(type, ConditionStatus::True, reason, std::move(message));
+    next.observedGeneration = pool.metadata.generation;
+    api::set_condition(all, next, now);
+}
+
+// What others do to the pool's Nodes, while they do it.
+void note_others(NodeSmithPool& pool, api::Time now) {
+    const auto& losses = pool.status.losses;
+    const bool any = losses && losses->count > 0;
+    set_while_true(pool, conditions::kTakenAway, any ? losses->reason : "", any ? losses_text(*losses) : "",
+                   now);
+    set_while_true(pool, conditions::kUndeclaredTaints, reasons::kTaintStays, stays_text(pool), now);
 }
 
 // The machine that never joined and is kept for a look.
@@ -330,6 +361,8 @@ PoolStatus next_status(const PoolObservation& facts, api::Time now) {
     status.learnedReserved = learn_reserved(facts);
     status.learnedOffer = learn_offer(facts, claim::template_hash(facts.object, facts.provider));
     count_failures(facts, status);
+    count_losses(facts.object, facts.claims, status, now);
+    status.undeclaredTaints = learn_taints(facts.object, facts.claims, now);
     status.keptMachine = kept_machine(facts.claims);
     if (const auto host = youngest_host(facts.claims); !host.empty()) status.lastPlacedHost = host;
 
@@ -338,13 +371,14 @@ PoolStatus next_status(const PoolObservation& facts, api::Time now) {
     const auto is_ready = ready(facts, is_managed, provider);
     auto is_available = available(facts, status, is_ready, counts, now);
     is_available.message += note_on_kept(facts.claims);
-    for (auto next : {is_ready, is_available, progressing(counts), is_managed, provider}) {
+    for (auto next : {is_ready, is_available, progressing(status, counts, now), is_managed, provider}) {
         next.observedGeneration = facts.object.metadata.generation;
         api::set_condition(status.conditions, next, now);
     }
     judge_boot(facts, status, now);
     auto after = facts.object;
     after.status = std::move(status);
+    note_others(after, now);
     conclude(after, facts.provider, now);
     return after.status;
 }

@@ -80,6 +80,8 @@ private:
                 const auto held = why_held(name);
                 waiting.outlook = held ? WaitingPod::Outlook::held_node : WaitingPod::Outlook::coming_node;
                 if (held) waiting.reasons.push_back(*held);
+                const auto note = decision.world.notes_on_nodes.find(name);
+                if (note != decision.world.notes_on_nodes.end()) waiting.reasons.push_back(note->second);
             } else if (decision.freed.nodes.contains(*placement.node)) {
                 waiting.outlook = WaitingPod::Outlook::freed_node;
             }

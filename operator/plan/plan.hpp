@@ -27,10 +27,9 @@ struct WaitingPod {
     enum class Outlook { planned_machine, node, freed_node, coming_node, held_node, nothing };
     api::ObjectKey pod;
     Outlook outlook = Outlook::nothing;
-    std::string node;  // where it fits; the pool's name for launch
-    std::vector<std::string>
-        reasons;              // why not, for nothing and for held_node, whose machine has failed so far
-    std::string observed_by;  // for launch, as there
+    std::string node;                  // where it fits; the pool's name for launch
+    std::vector<std::string> reasons;  // why not; for held_node and coming_node what it waits for
+    std::string observed_by;           // for launch, as there
 };
 
 struct PlannedRemoval {

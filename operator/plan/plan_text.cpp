@@ -81,7 +81,8 @@ std::string sentence_of(const WaitingPod& pod) {
         case Outlook::freed_node:
             return name + " waits for room on node " + pod.node + ", where pods are ending";
         case Outlook::coming_node:
-            return name + " waits for node " + pod.node + ", which is coming";
+            return name + " waits for node " + pod.node + ", which is coming" +
+                   (pod.reasons.empty() ? "" : ": " + base::joined(pod.reasons, "; "));
         case Outlook::held_node:
             return name + " waits for node " + pod.node +
                    ", whose machine could not be created so far: " + base::joined(pod.reasons, "; ");

@@ -74,6 +74,7 @@ struct Pool {
     api::StringMap labels;
     api::StringMap notes_on_labels;  // what is said to those who want another value of a label, by its key
     std::vector<api::Taint> taints;
+    api::StringMap notes_on_taints;  // what is said to those who do not tolerate a taint, by its key
 
     std::vector<Shape> shapes;                         // empty: machines are sized to their pods
     api::v1alpha1::FlexibleSize flexible;              // their bounds

@@ -319,6 +319,17 @@ def test_the_commands_of_the_documentation_work(stack, clone):
     run_documented(stack, "cluster", clone)
 
 
+def test_a_node_that_somebody_deleted_is_replaced_and_the_pool_says_so(stack):
+    lost = next(c for c in stack.claims() if c["status"].get("nodeName"))
+    stack.cluster.kubectl("delete", "node", lost["status"]["nodeName"])
+    wait_for("the replacement", lambda: len(running_pods(stack.pods())) == 2 and lost["metadata"]["name"] not in [
+        c["metadata"]["name"] for c in stack.claims()])
+    (pool,) = stack.objects("nodesmithpools")
+    (taken,) = [c for c in pool["status"]["conditions"] if c["type"] == "TakenAway"]
+    assert taken["reason"] == "NodeDeleted" and "audit log" in taken["message"]
+    assert pool["status"]["losses"]["count"] == 1
+
+
 def test_removal_needs_no_further_rights(stack):
     stack.cluster.kubectl("delete", "nsclaim", stack.claims()[0]["metadata"]["name"], "-n", manifests.NAMESPACE, "--wait=false")
     wait_for("a drained node's successor", lambda: len(running_pods(stack.pods())) == 2 and all(

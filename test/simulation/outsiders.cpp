@@ -5,6 +5,9 @@
 #include "test/simulation/fleet_destroyer.hpp"
 #include "test/simulation/extreme_numbers.hpp"
 #include "test/simulation/local_data.hpp"
+#include "test/simulation/machine_destroyer.hpp"
+#include "test/simulation/node_deleter.hpp"
+#include "test/simulation/taint_keeper.hpp"
 
 namespace simulation {
 
@@ -16,6 +19,9 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(make_demolition(world));
     all.push_back(make_extreme_numbers(world));
     all.push_back(std::make_unique<LocalData>(world));
+    all.push_back(std::make_unique<NodeDeleter>(world));
+    all.push_back(std::make_unique<MachineDestroyer>(world));
+    all.push_back(std::make_unique<TaintKeeper>(world));
     return all;
 }
 

@@ -46,6 +46,13 @@ bool is_open(const World& world, const NodeSmithControlPlane& plane, const NodeS
         return false;
     if (api::is_false(plane.status.conditions, api::conditions::kClusterHealthy)) return false;
     if (is_after(world, pool.status.nextRetryTime)) return false;
+    const auto& losses = pool.status.losses;
+    if (losses && is_after(world, losses->nextRetryTime)) return false;
+    // What new Nodes keep has not been tried again yet.
+    const bool keeps_taints = std::ranges::any_of(pool.status.undeclaredTaints, [&world](const auto& taint) {
+        return !taint.nextRetryTime || is_after(world, taint.nextRetryTime);
+    });
+    if (keeps_taints) return false;
     const auto& up = pool.spec.scaleUp;
     const auto& last = pool.status.lastScaleUpTime;
     if (last && is_after(world, api::Time(last->at + up.stabilizationWindow.value))) return false;

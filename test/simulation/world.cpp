@@ -146,6 +146,13 @@ void World::populate() {
     for (const auto& deployment : scenario.deployments) workloads.apply(deployment);
 }
 
+void World::note_taking(const NodeSmithClaim& claim) {
+    const auto created = claim.metadata.creationTimestamp.value_or(api::Time{});
+    interference.takings.push_back({claim.metadata.namespace_ + "/" + claim.spec.poolRef, claim.metadata.uid,
+                                    created.at.time_since_epoch().count(),
+                                    api::Time(server.clock().wall_now()).at.time_since_epoch().count()});
+}
+
 bool World::is_told_of(int vmid) const {
     const auto name = "VM " + std::to_string(vmid) + " on ";
     const auto names_it = [&name](const auto& object) {

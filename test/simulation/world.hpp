@@ -16,6 +16,7 @@
 #include "test/simulation/guests/guests.hpp"
 #include "test/simulation/happenings.hpp"
 #include "test/simulation/host_apis.hpp"
+#include "test/simulation/interference.hpp"
 #include "test/simulation/machines.hpp"
 #include "test/simulation/network/network.hpp"
 #include "test/simulation/scenario.hpp"
@@ -46,6 +47,9 @@ public:
     void observe(ProxmoxObserver observer) { proxmox_observers_.push_back(std::move(observer)); }
     void observe(ApiObserver observer) { api_observers_.push_back(std::move(observer)); }
 
+    // Notes that an outsider takes away the Node or the machine of the claim.
+    void note_taking(const NodeSmithClaim& claim);
+
     // A condition of a claim or of a provider names the VM, or did when the provider was gone.
     bool is_told_of(int vmid) const;
     // A condition of a provider that was deleted contained it.
@@ -65,6 +69,7 @@ public:
     FaultPlan faults;
     Happenings happenings;
     bool is_demolished = false;  // everything of the managed namespace was deleted, for good
+    Interference interference;
     fake::ApiServer server;
     ClusterSnapshot view;
     Scheduler scheduler;

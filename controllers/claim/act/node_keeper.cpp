@@ -10,6 +10,13 @@ namespace {
 
 constexpr base::Duration kSoon = std::chrono::seconds{2};
 
+std::string time_in_service(const NodeSmithClaim& claim, api::Time now) {
+    const auto since = api::true_since(claim.status.conditions, conditions::kInitialized);
+    if (!since) return ", before it came into service";
+    const api::Duration served = std::max(now.at - since->at, std::chrono::seconds{0});
+    return ", " + served.str() + " after it came into service";
+}
+
 }  // namespace
 
 asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
@@ -72,8 +79,9 @@ asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) 
         set(status, conditions::kDrained, ConditionStatus::True, reasons::kNodeDeleted,
             "Node " + claim->status.nodeName + " is gone, and its pods with it", observation.now);
     } else {
-        const auto why =
-            "Node " + claim->status.nodeName + " was deleted while its machine lives: the claim is replaced";
+        auto hints = co_await hints_.about(claim->status.nodeName);
+        const auto why = "Node " + claim->status.nodeName + " was deleted while its machine lives" +
+                         time_in_service(*claim, observation.now) + ": the claim is replaced; " + hints;
         set(status, conditions::kDisrupted, ConditionStatus::True, reasons::kNodeDeleted, why,
             observation.now);
         set(status, conditions::kReady, ConditionStatus::False, reasons::kNodeDeleted, why, observation.now);

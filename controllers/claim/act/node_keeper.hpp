@@ -4,13 +4,16 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "controllers/claim/act/actor.hpp"
+#include "controllers/claim/act/deletion_hints.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::claim {
 
 class NodeKeeper : Actor {
 public:
-    explicit NodeKeeper(const Means& means) : Actor(means) {}
+    explicit NodeKeeper(const Means& means) : Actor(means), hints_(means.context) {}
+    // Before the informers run.
+    void subscribe() { hints_.subscribe(); }
 
     // Labels, annotations, taints, providerID; then Registered. A Node that lost them gets them back.
     asio::awaitable<kube::Result> register_node(Observation observation);
@@ -36,6 +39,8 @@ public:
 
 private:
     asio::awaitable<void> patch(NodePointer before, api::Node after);
+
+    DeletionHints hints_;
 };
 
 }  // namespace controllers::claim

@@ -9,6 +9,7 @@
 #include "controllers/provisioning/past_launches.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/course.hpp"
+#include "controllers/state/losses.hpp"
 #include "controllers/state/pool_counts.hpp"
 
 namespace controllers::claim {
@@ -111,11 +112,21 @@ asio::awaitable<void> Writer::add_finalizer(ClaimPointer claim) {
 asio::awaitable<void> Writer::drop_finalizer(ClaimPointer claim) {
     const api::Time now(clock_.wall_now());
     co_await provisioning::remember_launch(informers_, client_, *claim, now);
+    co_await remember_loss(*claim);
     co_await controllers::drop_finalizer(client_, informers_.claims, *claim, api::finalizers::kClaim);
     const auto seconds = seconds_between(claim->metadata.deletionTimestamp, now);
     stages_.with({"removal"}).observe(seconds);
     base::log::info("Claim ended",
                     {{"claim", api::key_of(*claim).str()}, {"machine", claim->status.machineID}});
+}
+
+asio::awaitable<void> Writer::remember_loss(NodeSmithClaim claim) {
+    const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+    if (!pool || !is_uncounted_loss(claim, *pool)) co_return;
+    auto after = *pool;
+    auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
+    count_losses(*pool, claims, after.status, api::Time(clock_.wall_now()));
+    co_await write_status(client_, informers_.pools, *pool, std::move(after));
 }
 
 asio::awaitable<void> Writer::remove(ClaimPointer claim) {

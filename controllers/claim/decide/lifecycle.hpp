@@ -28,9 +28,10 @@ struct Hold {
 
 struct Situation {
     const NodeSmithClaim& claim;
-    const NodeSmithPool* pool = nullptr;          // null: there is no such pool
-    const NodeSmithProvider* provider = nullptr;  // null: there is none of that name
-    const api::Node* node = nullptr;              // runs on the claim's machine
+    const NodeSmithPool* pool = nullptr;            // null: there is no such pool
+    const NodeSmithProvider* provider = nullptr;    // null: there is none of that name
+    const api::v1alpha1::HostSpec* host = nullptr;  // of bare metal
+    const api::Node* node = nullptr;                // runs on the claim's machine
     std::string node_refusal;  // why a Node with the machine's identity is not its Node; empty: none has it
     const api::Node* namesake = nullptr;        // bears the claim's name but runs on another machine
     bool is_superseded = false;                 // its machine is kept, and so is a younger one of its pool

@@ -58,6 +58,7 @@ Situation Observation::situation() const {
     Situation s{*claim};
     s.pool = pool.get();
     s.provider = provider.get();
+    s.host = host ? &host->spec : nullptr;
     s.node = node.get();
     s.node_refusal = node_refusal;
     s.namesake = namesake.get();

@@ -5,6 +5,7 @@
 #include "controllers/claim/decide/lifecycle.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_changes.hpp"
+#include "controllers/state/undeclared_taints.hpp"
 #include "scheduling/pods/tolerations.hpp"
 
 namespace controllers::claim {
@@ -172,6 +173,8 @@ Decision decide_service(const Situation& s) {
         }
         if (s.now < deadline) decision.look_again = deadline;
     }
+    if (const auto end = note_taints(decision.status, {s.claim, *s.node, s.pool, s.host}, s.now))
+        decision.look_again = end;
     decision.step = carry_out_disruption(s, decision.status);
     if (decision.step != Step::nothing) return decision;
     if (needs_registration(s)) {

@@ -25,6 +25,7 @@ struct NodeFacts {
     std::string drift;             // how it differs from what would be made now; empty: it does not
     bool machine_stopped = false;  // by its provider
     std::string held_volumes;      // that hold the node, in words; empty: none does
+    bool awaits_taint = false;     // it has a taint that counts as temporary: its pods cannot be there yet
 };
 
 // What holds for all nodes of a pool.

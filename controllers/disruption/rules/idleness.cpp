@@ -11,7 +11,7 @@ constexpr std::chrono::seconds kSettlingIn{5};
 
 // What is not in service, or just came to it, counts neither as empty nor as unneeded.
 bool may_be_idle(const NodeFacts& facts, api::Time now) {
-    return state_of(facts.claim) == ClaimState::ready &&
+    return state_of(facts.claim) == ClaimState::ready && !facts.awaits_taint &&
            api::is_true(facts.claim.status.conditions, conditions::kInitialized) && !settles_in(facts, now);
 }
 

@@ -45,7 +45,7 @@ private:
 
     bool is_calm() const {
         return !world_.faults.active() && calm_since_ + kSettled <= world_.now() &&
-               stage_.deeds.last + kSettled <= world_.now();
+               stage_.last_deed() + kSettled <= world_.now();
     }
 
     // A drain that shall save the node, and that nobody forced.

@@ -53,6 +53,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       evicted_pods_run_again,
                       hosts_serve_one_claim,
                       waiting_pods_are_served,
+                      outsiders_are_waited_for,
                       only_the_leader_writes,
                       kept_machines_rest,
                       tokens_are_bound,

@@ -2,6 +2,7 @@
 // not be.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ struct Stage {
     OtherCluster& others;
     SharedRackCounts& counts;
 
+    // When anybody last did what excuses what would otherwise be a violation.
+    base::TimePoint last_deed() const { return std::max(deeds.last, world.interference.last); }
     void violate(const std::string& invariant, const std::string& message) const;
     // By its user's wish or doing the claim may go before its machine or host.
     bool may_go_first(const NodeSmithClaim& claim) const;
@@ -97,6 +100,7 @@ std::unique_ptr<Invariant> evicted_pods_run_again(const Stage& stage);
 std::unique_ptr<Invariant> hosts_serve_one_claim(const Stage& stage);
 std::unique_ptr<Invariant> waiting_pods_are_served(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_wasted(const Stage& stage);
+std::unique_ptr<Invariant> outsiders_are_waited_for(const Stage& stage);
 std::unique_ptr<Invariant> only_the_leader_writes(const Stage& stage);
 std::unique_ptr<Invariant> kept_machines_rest(const Stage& stage);
 std::unique_ptr<Invariant> tokens_are_bound(const Stage& stage);

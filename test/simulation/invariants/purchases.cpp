@@ -56,8 +56,10 @@ private:
                                        return world_.administrators.meddled_with(uuid) ||
                                               world_.bmcs.meddled_with(uuid);
                                    }) ||
-               std::ranges::any_of(traces.nodes,
-                                   [&deeds](const auto& node) { return deeds.deleted_nodes.contains(node); });
+               std::ranges::any_of(traces.nodes, [&](const auto& node) {
+                   return deeds.deleted_nodes.contains(node) ||
+                          world_.interference.deleted_nodes.contains(node);
+               });
     }
 
     std::chrono::minutes hour() const {

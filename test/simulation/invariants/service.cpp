@@ -48,7 +48,7 @@ private:
     bool is_calm() const {
         const auto& rates = world_.scenario.control_plane.spec.rateLimits;
         return rates.maxCreationsPerHour == 0 && calm_since_ + kSettled <= world_.now() &&
-               (stage_.deeds.last == base::TimePoint{} || stage_.deeds.last + kSettled <= world_.now());
+               (stage_.last_deed() == base::TimePoint{} || stage_.last_deed() + kSettled <= world_.now());
     }
 
     void note_purchase(const NodeSmithClaim& claim) {

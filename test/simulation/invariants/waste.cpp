@@ -65,7 +65,7 @@ private:
     };
 
     bool is_calm_since(base::TimePoint when) const {
-        const auto last = std::max(troubled_, stage_.deeds.last);
+        const auto last = std::max(troubled_, stage_.last_deed());
         return last == base::TimePoint{} || last + kSettled <= when;
     }
 

@@ -107,6 +107,21 @@ TEST_CASE("a claim that only fails is no node that is coming") {
                Catch::Contains("which is coming"));
 }
 
+TEST_CASE("a pod whose new node has an undeclared taint waits for it, and the plan names the taint") {
+    auto node = node_in_service();
+    const auto put = [&node](const std::string& before, const std::string& text) {
+        node.insert(node.find(before), text);
+    };
+    put("reason: Initialized}", "lastTransitionTime: \"2026-03-01T11:59:30Z\", ");
+    put("status:\n  nodeInfo", "spec: {taints: [{key: net.example/agent, effect: NoSchedule}]}\n");
+    const auto plan = plan_of({kCluster, std::string(kPendingPod), node});
+    CHECK(plan.planned_machines.empty());
+    REQUIRE(plan.pods.size() == 1);
+    CHECK(plan.pods.front().outlook == WaitingPod::Outlook::coming_node);
+    CHECK_THAT(table_of(plan), Catch::Contains("net.example/agent:NoSchedule") &&
+                                   Catch::Contains("machineTemplate.startupTaints"));
+}
+
 TEST_CASE("a pod that wants a zone that the pool's label names in vain is told what overrides it") {
     std::string labelled(kCluster);
     labelled.replace(labelled.find("example.org/kind: tool}"), 23, "topology.kubernetes.io/zone: a}");
