@@ -42,11 +42,14 @@ BOOST_DESCRIBE_STRUCT(AddressReservation, (), (address, claim, interface))
 BOOST_DESCRIBE_STRUCT(Misprediction, (), (podUID, pod, kind, count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(LearnedOffer, (), (templateHash, pods, ephemeralStorageMiB))
 BOOST_DESCRIBE_STRUCT(KeptMachine, (), (claim, host, machineID, message, time))
+BOOST_DESCRIBE_STRUCT(PoolContestedLabel, (), (key, effect, value, found, manager, node, time))
+BOOST_DESCRIBE_STRUCT(OpenReplacement, (), (claim, cause, count, time))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
                        memoryMiB, learnedReserved, learnedOffer, nextClaimSequence, reserved, addresses,
                        lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
-                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine))
+                       lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine,
+                       contestedLabels, openReplacements))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1
