@@ -6,6 +6,7 @@
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/state/claim_factory.hpp"
+#include "controllers/state/contested_labels.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/node_search.hpp"
@@ -49,8 +50,7 @@ public:
         entry.closed_for_a_while = supply.gate.for_a_while;
         describe_machines(entry, *picture, provider, template_hash);
         entry.labels = labels_at(pool, nullptr, nullptr);
-        if (auto note = claim::note_on_zone_label(pool, provider); !note.empty())
-            entry.notes_on_labels.emplace(claim::zone_label(provider), std::move(note));
+        entry.notes_on_labels = notes_on_labels(pool, provider);
         if (provider && provider->spec.redfish)
             add_hosts(entry, pool, *provider);
         else
@@ -178,6 +178,7 @@ private:
                 labels.try_emplace(key, value);
         labels.erase(std::string(api::labels::kClaim));
         labels.erase(std::string(api::labels::kHostname));
+        take_contested_off(labels, pool);
         return labels;
     }
 

@@ -23,7 +23,8 @@ struct Observation {
     NodePointer namesake;      // has the claim's name, but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;
-    bool is_superseded = false;  // see Situation
+    bool is_superseded = false;         // see Situation
+    bool has_present_template = false;  // see NodeOrigin
     std::optional<Hold> launch_hold;
     std::string guest_silence;       // see Situation
     MachineReports::Report machine;  // see Situation
