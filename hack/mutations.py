@@ -160,4 +160,17 @@ MUTATIONS = [
              Edit("are_many", r"return vanished > (1)", "1'000'000")),
     Mutation("nominate more pods than a Node holds", "pods keep its room from each other", "controllers",
              Edit("holds", r"if \((!promise\.has_room \|\| )", "")),
+    Mutation("compare the labels of Nodes with the template", "every machine drifts as soon as it is Ready", "controllers",
+             Edit("look_at_member", r"facts\.drift = (drift_of\(template_hash, \*claim\));",
+                  "[&] {\n"
+                  "        for (const auto& [key, value] : view.pool->spec.machineTemplate.labels) {\n"
+                  "            const auto* found = api::find(node->metadata.labels, key);\n"
+                  "            if (!found || *found != value) return key;\n"
+                  "        }\n"
+                  "        return drift_of(template_hash, *claim);\n"
+                  "    }()")),
+    Mutation("put labels back without a pause", "two programs write the same label as fast as they can", "controllers",
+             Edit("upkeep", r"label && (now < pause_ends\(\*label\))", "now < label->time")),
+    Mutation("never end a series of replacements", "machines that are old from the start are replaced for ever",
+             "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
 ]

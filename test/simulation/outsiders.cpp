@@ -2,6 +2,8 @@
 
 #include "test/simulation/endpoint_mover.hpp"
 #include "test/simulation/fleet_destroyer.hpp"
+#include "test/simulation/hasty_users.hpp"
+#include "test/simulation/label_writers.hpp"
 
 namespace simulation {
 
@@ -10,6 +12,8 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     std::vector<std::unique_ptr<Outsider>> all;
     all.push_back(make_endpoint_mover(world));
     all.push_back(make_fleet_destroyer(world));
+    all.push_back(std::make_unique<LabelWriters>(world));
+    all.push_back(std::make_unique<HastyUsers>(world));
     return all;
 }
 

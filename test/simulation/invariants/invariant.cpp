@@ -66,6 +66,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       templates_are_of_their_images,
                       other_cluster_untouched,
                       provider_is_not_believed_alone,
+                      series_end,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

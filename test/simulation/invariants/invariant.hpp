@@ -110,5 +110,6 @@ std::unique_ptr<Invariant> nominations_are_of_our_machines(const Stage& stage);
 std::unique_ptr<Invariant> templates_are_of_their_images(const Stage& stage);
 std::unique_ptr<Invariant> other_cluster_untouched(const Stage& stage);
 std::unique_ptr<Invariant> provider_is_not_believed_alone(const Stage& stage);
+std::unique_ptr<Invariant> series_end(const Stage& stage);
 
 }  // namespace simulation
