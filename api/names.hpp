@@ -41,6 +41,14 @@ inline constexpr std::string_view kDiscard = "discard";
 inline constexpr std::string_view kBoughtFor = "kubenodesmith.io/bought-for";  // on a claim: UIDs of pods
 inline constexpr std::string_view kBoughtForKinds =
     "kubenodesmith.io/bought-for-kinds";  // on a claim: kinds of these pods, see scheduling/pods/pod_kind.hpp
+// On a claim: the claim whose machine it replaces, the cause, and its number in the series of replacements
+// for that cause.
+inline constexpr std::string_view kReplaces = "kubenodesmith.io/replaces";
+inline constexpr std::string_view kReplacesFor = "kubenodesmith.io/replaces-for";
+inline constexpr std::string_view kReplacementsInARow = "kubenodesmith.io/replacements-in-a-row";
+// On a pool: a new value asks for another try where replacing did not help. Claims carry the value that their
+// pool had when they were created.
+inline constexpr std::string_view kRetryReplacement = "kubenodesmith.io/retry-replacement";
 inline constexpr std::string_view kMirrorPod = "kubernetes.io/config.mirror";
 inline constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
 inline constexpr std::string_view kDefaultStorageClass = "storageclass.kubernetes.io/is-default-class";
@@ -107,6 +115,9 @@ inline constexpr std::string_view kAvailable = "Available";
 inline constexpr std::string_view kProgressing = "Progressing";
 inline constexpr std::string_view kManaged = "Managed";
 inline constexpr std::string_view kProviderReady = "ProviderReady";
+// Pool, only while they are True
+inline constexpr std::string_view kLabelsContested = "LabelsContested";
+inline constexpr std::string_view kReplacementDoesNotHelp = "ReplacementDoesNotHelp";
 // Provider
 inline constexpr std::string_view kCredentialsResolved = "CredentialsResolved";
 inline constexpr std::string_view kReachable = "Reachable";  // and Host
@@ -205,6 +216,10 @@ inline constexpr std::string_view kStable = "Stable";
 inline constexpr std::string_view kSelected = "Selected";        // Managed
 inline constexpr std::string_view kNotSelected = "NotSelected";  // Managed
 inline constexpr std::string_view kLabelConflict = "LabelConflict";
+inline constexpr std::string_view kPoolLabelKeyReserved = "PoolLabelKeyReserved";
+inline constexpr std::string_view kLabelInvalid = "LabelInvalid";
+inline constexpr std::string_view kOverwrittenByOthers = "OverwrittenByOthers";        // LabelsContested
+inline constexpr std::string_view kReplacementDoesNotHelp = "ReplacementDoesNotHelp";  // of a node that stays
 inline constexpr std::string_view kProviderNotFound = "ProviderNotFound";
 inline constexpr std::string_view kProviderNotReady = "ProviderNotReady";
 // Provider

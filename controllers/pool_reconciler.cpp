@@ -123,7 +123,7 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     after.status = next_status(look(*pool), now);
     const auto looks = times_of(after.status);
     say_what_was_learned(*pool, after);
-    say_what_cannot_boot(*pool, after);
+    say_what_is_wrong(*pool, after);
     say_what_others_do(*pool, after);
     co_await write_status(client_, informers_.pools, *pool, std::move(after));
 
@@ -144,11 +144,13 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
     co_return result;
 }
 
-void PoolReconciler::say_what_cannot_boot(const NodeSmithPool& before, const NodeSmithPool& after) {
-    const auto type = conditions::kConfigurationValid;
-    const auto* now = api::find_condition(after.status.conditions, type);
-    const auto* then = api::find_condition(before.status.conditions, type);
-    if (now && (!then || then->message != now->message)) events_.warning(before, now->reason, now->message);
+void PoolReconciler::say_what_is_wrong(const NodeSmithPool& before, const NodeSmithPool& after) {
+    for (const auto type : {conditions::kConfigurationValid, conditions::kLabelsContested}) {
+        const auto* now = api::find_condition(after.status.conditions, type);
+        const auto* then = api::find_condition(before.status.conditions, type);
+        if (now && (!then || then->message != now->message))
+            events_.warning(before, now->reason, now->message);
+    }
 }
 
 void PoolReconciler::say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after) {

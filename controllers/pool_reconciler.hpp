@@ -25,8 +25,8 @@ private:
     PoolObservation look(const NodeSmithPool& pool) const;
     // Deletes the pool's claims and lets the pool go when the last one is gone.
     asio::awaitable<kube::Result> finalize(Pointer pool);
-    void say_what_cannot_boot(const NodeSmithPool& before, const NodeSmithPool& after);
     void say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after);
+    void say_what_is_wrong(const NodeSmithPool& before, const NodeSmithPool& after);
     void say_what_was_learned(const NodeSmithPool& before, const NodeSmithPool& after);
     void publish(const NodeSmithPool& pool);
     void forget(const kube::ObjectKey& key);

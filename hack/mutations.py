@@ -207,4 +207,17 @@ MUTATIONS = [
              Edit("probe_of", r"(losses->rounds < 2)", "losses->rounds < 1000000")),
     Mutation("take an undeclared taint of a young Node for permanent", "pods get machine after machine, all with that taint",
              "controllers", Edit("temporary_taints", r"(return undeclared\(status, facts\));", "return {}")),
+    Mutation("compare the labels of Nodes with the template", "every machine drifts as soon as it is Ready", "controllers",
+             Edit("look_at_member", r"facts\.drift = (drift_of\(template_hash, \*claim\));",
+                  "[&] {\n"
+                  "        for (const auto& [key, value] : view.pool->spec.machineTemplate.labels) {\n"
+                  "            const auto* found = api::find(node->metadata.labels, key);\n"
+                  "            if (!found || *found != value) return key;\n"
+                  "        }\n"
+                  "        return drift_of(template_hash, *claim);\n"
+                  "    }()")),
+    Mutation("put labels back without a pause", "two programs write the same label as fast as they can", "controllers",
+             Edit("upkeep", r"label && (now < pause_ends\(\*label\))", "now < label->time")),
+    Mutation("never end a series of replacements", "machines that are old from the start are replaced for ever",
+             "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
 ]

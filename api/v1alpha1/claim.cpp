@@ -12,12 +12,14 @@ BOOST_DESCRIBE_ENUM(ClaimPhase, Pending, Launching, Registering, Initializing, R
 BOOST_DESCRIBE_STRUCT(ClaimFailure, (), (reason, message, host, time))
 BOOST_DESCRIBE_STRUCT(ClaimBoot, (), (delivery, apiServer, startedTime, fetchedTime, agentTime, addresses))
 BOOST_DESCRIBE_STRUCT(ClaimInterface, (), (name, macAddress))
+BOOST_DESCRIBE_STRUCT(ContestedLabel, (), (key, effect, value, found, manager, count, time))
 BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
                       (observedGeneration, conditions, phase, size, providerRef, host, zone, machineID,
                        systemUUID, providerID, cluster, taskRef, launchAttempts, nextRetryTime, lastFailure,
                        waitsForRoomSince, addresses, networkInterfaces, boot, keptSince, bootstrapTokenID,
                        bootstrapKeySHA256, templateHash, templateRevision, nodeName, capacity, allocatable,
-                       undeclaredTaints, emptySince, unneededSince, lastPodEventTime))
+                       undeclaredTaints, emptySince, unneededSince, lastPodEventTime, contestedLabels,
+                       disruptionCause))
 BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

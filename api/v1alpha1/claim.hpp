@@ -49,6 +49,18 @@ struct ClaimInterface {
     bool operator==(const ClaimInterface&) const = default;
 };
 
+// A label or taint of the Node that something else removed or overwrote after we had set it.
+struct ContestedLabel {
+    std::string key;
+    std::string effect;        // of a taint; "" = it is a label
+    std::string value;         // what we set
+    std::string found;         // what was there instead; "" = nothing
+    std::string manager;       // field manager that wrote it, where the API server says so
+    std::int32_t count = 0;    // how often it was put back
+    std::optional<Time> time;  // when it was put back last
+    bool operator==(const ContestedLabel&) const = default;
+};
+
 struct ClaimStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -83,6 +95,8 @@ struct ClaimStatus {
     std::optional<Time> emptySince;
     std::optional<Time> unneededSince;
     std::optional<Time> lastPodEventTime;
+    std::vector<ContestedLabel> contestedLabels;
+    std::string disruptionCause;  // of a disruption that replaces the machine: "Drifted/2-0123456789abcdef"
     bool operator==(const ClaimStatus&) const = default;
 };
 

@@ -47,12 +47,14 @@ BOOST_DESCRIBE_STRUCT(KeptMachine, (), (claim, host, machineID, message, time))
 BOOST_DESCRIBE_STRUCT(Losses, (),
                       (count, rounds, since, lastTime, sequence, nextRetryTime, reason, message, claims))
 BOOST_DESCRIBE_STRUCT(UndeclaredTaint, (), (key, value, effect, count, nextRetryTime))
+BOOST_DESCRIBE_STRUCT(PoolContestedLabel, (), (key, effect, value, found, manager, node, time))
+BOOST_DESCRIBE_STRUCT(OpenReplacement, (), (claim, cause, count, time))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
                        memoryMiB, learnedReserved, learnedOffer, nextClaimSequence, reserved, addresses,
                        lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
                        lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine,
-                       losses, undeclaredTaints))
+                       losses, undeclaredTaints, contestedLabels, openReplacements))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -177,6 +177,27 @@ struct UndeclaredTaint {
     bool operator==(const UndeclaredTaint&) const = default;
 };
 
+// A label or taint that does not stay on the pool's Nodes; labels among them are not offered to pods.
+struct PoolContestedLabel {
+    std::string key;
+    std::string effect;   // of a taint; "" = it is a label
+    std::string value;    // what we set
+    std::string found;    // what was there instead; "" = nothing
+    std::string manager;  // field manager that wrote it; "" = not known
+    std::string node;     // where it was seen
+    std::optional<Time> time;
+    bool operator==(const PoolContestedLabel&) const = default;
+};
+
+// A machine that was removed to be replaced, until a claim is created that takes its place.
+struct OpenReplacement {
+    std::string claim;
+    std::string cause;
+    std::int32_t count = 0;  // of replacements in a row for this cause, with the next one
+    std::optional<Time> time;
+    bool operator==(const OpenReplacement&) const = default;
+};
+
 struct PoolStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -202,6 +223,8 @@ struct PoolStatus {
     std::optional<KeptMachine> keptMachine;
     std::optional<Losses> losses;
     std::vector<UndeclaredTaint> undeclaredTaints;
+    std::vector<PoolContestedLabel> contestedLabels;
+    std::vector<OpenReplacement> openReplacements;
     bool operator==(const PoolStatus&) const = default;
 };
 

@@ -81,6 +81,9 @@ Observation ClaimReconciler::observe(ClaimPointer stored) {
     auto observation = claim::observe(informers_, std::move(stored), api::Time(clock_.wall_now()));
     if (!observation.launch_hold) observation.launch_hold = boot_data_.obstacle(observation);
     if (const auto* report = machine_reports_.of(*observation.claim)) observation.machine = *report;
+    if (observation.pool && observation.provider)
+        observation.has_present_template = hashes_.of(*observation.pool, observation.provider.get()) ==
+                                           observation.claim->status.templateHash;
     observation.use = disruption_reports_.use_of(*observation.claim);
     observation.permission = disruption_reports_.permission_of(*observation.claim);
     return watch_.with_sights(std::move(observation));
@@ -128,6 +131,8 @@ asio::awaitable<kube::Result> ClaimReconciler::take(Step step, Observation obser
             co_return co_await launcher_.launch(std::move(observation));
         case Step::register_node:
             co_return co_await nodes_.register_node(std::move(observation));
+        case Step::put_back:
+            co_return co_await nodes_.put_back(std::move(observation));
         case Step::discard_boot_data:
             co_return co_await nodes_.discard_boot_data(std::move(observation));
         case Step::confirm_node_gone:

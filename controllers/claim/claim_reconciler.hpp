@@ -8,6 +8,7 @@
 #include "controllers/claim/act/power_cycler.hpp"
 #include "controllers/claim/act/remover.hpp"
 #include "controllers/claim/boot_watch.hpp"
+#include "controllers/state/template_hash.hpp"
 
 namespace controllers {
 
@@ -30,6 +31,7 @@ private:
     claim::BootData& boot_data_;
     MachineReports& machine_reports_;
     DisruptionReports& disruption_reports_;
+    claim::TemplateHashes hashes_;
     claim::Writer writer_;
     const claim::Actor::Means means_;
     Addresses addresses_;

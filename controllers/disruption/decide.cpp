@@ -3,7 +3,9 @@
 #include <tuple>
 
 #include "controllers/disruption/disruption_reconciler.hpp"
+#include "controllers/disruption/methods/repair.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
+#include "controllers/disruption/rules/series.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/prices.hpp"
@@ -40,13 +42,58 @@ bool goes_before(const Candidate& a, const Candidate& b) {
     return order(a) < order(b);
 }
 
+// A second chance by power is no replacement.
+bool is_replaced(const Member& member, Kind kind, api::Time now) {
+    if (kind == Kind::Underutilized) return false;  // judged when it is known what takes its pods
+    return kind != Kind::Unhealthy || !has_a_second_chance(member.facts, now);
+}
+
+// Where no machine is as the configuration says and one that was made for it is not either, the others would
+// not be. One that is proves that replacing helps.
+std::optional<Blocker> drift_that_stays(const PoolView& view) {
+    std::optional<Blocker> found;
+    for (const auto& member : view.members) {
+        if (member.facts.drift.empty() && !member.claim->status.templateHash.empty()) return std::nullopt;
+        if (!found) found = series_blocker(member.facts, Kind::Drifted, view.now);
+    }
+    return found;
+}
+
+std::optional<Blocker> series_of(const PoolView& view, const Member& member, Kind kind) {
+    if (!is_replaced(member, kind, view.now)) return std::nullopt;
+    auto own = series_blocker(member.facts, kind, view.now);
+    return own || kind != Kind::Drifted ? own : drift_that_stays(view);
+}
+
+// The node is kept for that, and says so itself.
+std::optional<Stay> series_at(const PoolView& view, const Member& member) {
+    for (const auto& method : methods()) {
+        if (method.candidacy(member.facts, view.now).why.empty()) continue;
+        const bool may_help = method.kind == Kind::Unhealthy && has_a_second_chance(member.facts, view.now);
+        auto why = may_help ? std::nullopt : series_blocker(member.facts, method.kind, view.now);
+        if (!why) continue;
+        why->message = "Node " + member.node->metadata.name + ": " + why->message;
+        return Stay{method.kind, *std::move(why)};
+    }
+    return std::nullopt;
+}
+
 std::optional<Blocker> blocker_of(const PoolView& view, const Member& member, Kind kind) {
+    if (auto why = series_of(view, member, kind)) return why;
     if (auto why = node_blocker(view.facts, member.facts, kind, view.now)) return why;
     if (auto why = pod_blocker(member.pods, pod_rules(view, member, kind), view.now)) return why;
     return pool_blocker(view.facts, kind, view.now);
 }
 
 }  // namespace
+
+std::optional<Stay> ended_series(const PoolView& view) {
+    for (const auto& member : view.members) {
+        if (!may_be_chosen(*member.claim)) continue;
+        if (auto found = series_at(view, member)) return found;
+    }
+    return std::nullopt;
+}
 
 asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
     auto found = candidates(pass);

@@ -43,6 +43,7 @@ asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey ke
         pass.renew(observer_.observe(pool));
     }
     co_await decide(pass);
+    co_await note_series(pass);
     if (is_outage(standing_blocker(pass.view().facts))) pass.look_again(kAskForHealth);
     co_return kube::Result{pass.again()};
 }
@@ -77,6 +78,26 @@ asio::awaitable<void> DisruptionReconciler::note_spare(Pass& pass) {
     api::set_condition(after.status.conditions, update, pass.view().now);
     const bool was_written = co_await write_status(client_, informers_.pools, *pool, std::move(after));
     if (was_written) pass.renew(observer_.observe(pool));
+}
+
+asio::awaitable<void> DisruptionReconciler::note_series(Pass& pass) {
+    const auto pool = pass.view().pool;
+    auto after = *pool;
+    const auto ended = ended_series(pass.view());
+    if (!ended && !api::find_condition(after.status.conditions, conditions::kReplacementDoesNotHelp))
+        co_return;
+    if (ended) {
+        const api::ConditionUpdate update{std::string(conditions::kReplacementDoesNotHelp),
+                                          ConditionStatus::True, std::string(name_of(ended->kind)),
+                                          ended->blocker.message, pool->metadata.generation};
+        api::set_condition(after.status.conditions, update, pass.view().now);
+        announcer_.say(kube::target_of(*pool), kube::EventType::warning,
+                       std::string(reasons::kReplacementDoesNotHelp), ended->blocker.message);
+    } else {
+        api::remove_condition(after.status.conditions, conditions::kReplacementDoesNotHelp);
+        announcer_.settle(pool->metadata.uid);
+    }
+    co_await write_status(client_, informers_.pools, *pool, std::move(after));
 }
 
 }  // namespace controllers::disruption

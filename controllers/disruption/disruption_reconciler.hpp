@@ -13,6 +13,10 @@
 
 namespace controllers::disruption {
 
+// Returns the first node of the pool that is kept because replacing it would not help, with what it is kept
+// from.
+std::optional<Stay> ended_series(const PoolView& view);
+
 class DisruptionReconciler final : public kube::Reconciler, InContext {
 public:
     // may_mutate: this process surely leads.
@@ -31,6 +35,9 @@ private:
     void report_use(Pass& pass);
     // The pool's condition Consolidatable.
     asio::awaitable<void> note_spare(Pass& pass);
+    // The pool's condition ReplacementDoesNotHelp, which is there only while a series of replacements is
+    // ended.
+    asio::awaitable<void> note_series(Pass& pass);
 
     // ---- decisions (decide.cpp)
     asio::awaitable<void> decide(Pass& pass);

@@ -141,10 +141,15 @@ Member PoolObserver::look_at_member(const PoolView& view, const std::string& tem
         !claim::temporary_taints({*claim, *node, view.pool.get(), host ? &host->spec : nullptr}, view.now)
              .empty();
     facts.machine_stopped = stopped_.contains(claim->metadata.uid);
-    facts.drift = drift_of(*view.pool, template_hash, *claim, *node);
+    facts.template_hash = template_hash;
+    facts.drift = drift_of(template_hash, *claim);
+    facts.drift_cause = template_hash;
     const auto provider =
         informers_.providers.store().get({claim->metadata.namespace_, claim->status.providerRef});
-    if (provider && facts.drift.empty()) facts.drift = template_drift(*provider, *claim);
+    if (provider && facts.drift.empty()) {
+        facts.drift = template_drift(*provider, *claim);
+        facts.drift_cause = present_templates(*provider);
+    }
     const auto known = reports_.use_of(*claim);
     facts.empty_since = known ? known->empty_since : claim->status.emptySince;
     facts.unneeded_since = known ? known->unneeded_since : claim->status.unneededSince;

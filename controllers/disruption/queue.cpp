@@ -7,10 +7,12 @@
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
+#include "controllers/disruption/rules/series.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/course.hpp"
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/replacements.hpp"
 
 namespace controllers::disruption {
 
@@ -110,7 +112,9 @@ asio::awaitable<void> Queue::add(Pass& pass, Command command) {
     const auto& member = command.member;
     if (const auto lost = lost_volumes(member.volumes); !lost.empty() && member.facts.held_volumes.empty())
         message += "; lost with it: " + lost;
-    co_await set_disrupted(command.member.claim, ConditionStatus::True, kind, message);
+    const auto cause = command.is_replaced ? cause_of(command.member.facts, command.kind) : std::string();
+    const Blocker why{kind, message, std::nullopt};
+    co_await set_disrupted(command.member.claim, ConditionStatus::True, why, cause);
     with_.events.event(node, kube::EventType::normal, "Disrupting", kind + ": " + message);
     pass.look_again(base::Duration::zero());
 }
@@ -309,8 +313,9 @@ asio::awaitable<void> Queue::undo(Pass& pass, Member member, Blocker why) {
     with_.events.normal(*member.node, "RemovalUndone", "the node stays: " + why.message);
     if (const auto kind = under_way(*member.claim); kind && *kind != Kind::Empty)
         pass.refuse(member, *kind, why.message);
-    co_await set_disrupted(member.claim, ConditionStatus::False, why.reason,
-                           "the node stays: " + why.message);
+    const std::string no_cause;
+    why.message = "the node stays: " + why.message;
+    co_await set_disrupted(member.claim, ConditionStatus::False, why, no_cause);
     pass.look_again(base::Duration::zero());
 }
 
@@ -320,6 +325,8 @@ asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     auto after = *view.pool;
     if (is_scale_down(kind)) after.status.lastScaleDownTime = view.now;
     after.status.lastScaleActivity = view.now;
+    const auto claims = with_.informers.claims.store().by_index(kClaimsByPool, api::key_of(*view.pool).str());
+    after.status.openReplacements = with_removed(*view.pool, claims, *member.claim, view.now);
     co_await write_status(with_.client, with_.informers.pools, *view.pool, std::move(after));
 
     const auto& metadata = member.claim->metadata;
@@ -337,13 +344,14 @@ asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     with_.announcer.settle(member.node->metadata.uid);
 }
 
-asio::awaitable<void> Queue::set_disrupted(ClaimPointer claim, ConditionStatus status, std::string reason,
-                                           std::string message) {
+asio::awaitable<void> Queue::set_disrupted(ClaimPointer claim, ConditionStatus status, Blocker why,
+                                           std::string cause) {
     auto after = *claim;
     const auto now = api::Time(with_.clock.wall_now());
-    const api::ConditionUpdate update{std::string(conditions::kDisrupted), status, std::move(reason),
-                                      std::move(message), claim->metadata.generation};
+    const api::ConditionUpdate update{std::string(conditions::kDisrupted), status, std::move(why.reason),
+                                      std::move(why.message), claim->metadata.generation};
     api::set_condition(after.status.conditions, update, now);
+    after.status.disruptionCause = std::move(cause);
     // Or the claim's reconciler would have to write once more. Whether the Node is Ready is for it to say.
     conclude(after, std::nullopt, now);
     after.status.phase = claim::phase_of(after);

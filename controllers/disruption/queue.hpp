@@ -63,8 +63,9 @@ private:
     asio::awaitable<void> remove_unless_held(Pass& pass, Member member);
     asio::awaitable<void> undo(Pass& pass, Member member, Blocker why);
     asio::awaitable<void> remove(const PoolView& view, Member member);
-    asio::awaitable<void> set_disrupted(ClaimPointer claim, ConditionStatus status, std::string reason,
-                                        std::string message);
+    // `cause` is what is replaced for, see cause_of(); empty: nothing is replaced.
+    asio::awaitable<void> set_disrupted(ClaimPointer claim, ConditionStatus status, Blocker why,
+                                        std::string cause);
 
     Means with_;
     base::Family<base::Counter>& removed_;

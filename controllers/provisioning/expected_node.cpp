@@ -2,6 +2,7 @@
 
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/provisioning/world.hpp"
+#include "controllers/state/contested_labels.hpp"
 #include "controllers/state/node_changes.hpp"
 #include "controllers/state/room.hpp"
 
@@ -32,7 +33,9 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     result.metadata.creationTimestamp = claim.metadata.creationTimestamp;
     const claim::NodeOrigin origin{claim, pool, claim::zone_label(provider), host,
                                    claim::region_of(provider)};
-    for (const auto& [key, value] : claim::node_labels(origin)) result.metadata.labels[key] = value;
+    auto labels = claim::node_labels(origin);
+    if (pool) take_contested_off(labels, *pool);
+    for (const auto& [key, value] : labels) result.metadata.labels[key] = value;
     // A wish for a zone will be kept, but the claim's status tells the zone only when the machine is placed.
     if (!origin.zone_label.empty() && claim.status.zone.empty() && !claim.spec.zone.empty())
         result.metadata.labels[origin.zone_label] = claim.spec.zone;

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "controllers/state/boot_rights.hpp"
 #include "controllers/state/control_plane_status.hpp"
+#include "controllers/state/label_rules.hpp"
 
 namespace controllers::provisioning {
 
@@ -31,6 +32,8 @@ std::optional<Gate> closed_by_wish(const GateFacts& facts) {
     if (facts.label_conflict)
         return closed(reasons::kLabelConflict,
                       "has the same label value as " + api::key_of(*facts.label_conflict).str());
+    if (const auto problem = label_problem(facts.pool); !problem.reason.empty())
+        return closed(problem.reason, problem.message);
     if (!facts.manager)
         return closed(reasons::kNotSelected, "is listed by no NodeSmithControlPlane of namespace " +
                                                  facts.pool.metadata.namespace_ +

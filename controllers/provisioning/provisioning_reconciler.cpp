@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/kinds.hpp"
+#include "controllers/state/replacements.hpp"
 #include "controllers/state/room.hpp"
 
 namespace controllers::provisioning {
@@ -181,6 +182,7 @@ asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
         for (const auto claim : launch.claims)
             planned_claims.push_back(planned_claim_of(decision.result.claims[claim], informers_));
         const auto& supply = decision.world.pools[launch.pool];
+        take_places(*supply.pool, planned_claims);
         try {
             co_await launch_for(supply, launch.observed_by, std::move(planned_claims));
         } catch (const kube::ApiError&) {
@@ -188,6 +190,16 @@ asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
         }
     }
     if (failure) std::rethrow_exception(failure);
+}
+
+// Says of each new claim which machine it replaces, as far as any of its pool are being replaced. Which of
+// them it is does not matter: what ends a series is that the cause is the same.
+void ProvisioningReconciler::take_places(const NodeSmithPool& pool,
+                                         std::vector<PlannedClaim>& planned_claims) {
+    const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(pool).str());
+    auto open = open_replacements(pool, claims, api::Time(clock_.wall_now()));
+    for (std::size_t i = 0; i < std::min(open.size(), planned_claims.size()); ++i)
+        planned_claims[i].replaces = std::move(open[i]);
 }
 
 asio::awaitable<void> ProvisioningReconciler::launch_for(PoolSupply supply, std::string observed_by,

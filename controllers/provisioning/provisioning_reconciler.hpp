@@ -54,6 +54,7 @@ private:
     base::TimePoint waits_since(const Decision& decision, base::TimePoint now) const;
     Decision decide(api::Time now);
     asio::awaitable<void> launch(const Decision& decision);
+    void take_places(const NodeSmithPool& pool, std::vector<PlannedClaim>& planned_claims);
     asio::awaitable<void> launch_for(PoolSupply supply, std::string observed_by,
                                      std::vector<PlannedClaim> planned_claims);
     asio::awaitable<void> withdraw_superfluous();

@@ -7,6 +7,7 @@
 #include "controllers/provisioning/predictions.hpp"
 #include "controllers/provisioning/young_nodes.hpp"
 #include "controllers/state/claim_factory.hpp"
+#include "controllers/state/contested_labels.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/local_volumes.hpp"
 #include "controllers/state/node_changes.hpp"
@@ -52,8 +53,7 @@ public:
         describe_machines(entry, *picture, provider, template_hash);
         expect_taints(entry, supply.undeclared_taints, now_);
         entry.labels = labels_at(pool, nullptr, nullptr);
-        if (auto note = claim::note_on_zone_label(pool, provider); !note.empty())
-            entry.notes_on_labels.emplace(claim::zone_label(provider), std::move(note));
+        entry.notes_on_labels = notes_on_labels(pool, provider);
         if (provider && provider->spec.redfish)
             add_hosts(entry, pool, *provider);
         else
@@ -181,6 +181,7 @@ private:
                 labels.try_emplace(key, value);
         labels.erase(std::string(api::labels::kClaim));
         labels.erase(std::string(api::labels::kHostname));
+        take_contested_off(labels, pool);
         return labels;
     }
 

@@ -54,6 +54,17 @@ void add_plain_labels(api::StringMap& labels, const api::StringMap& templates) {
         if (value.find("{{") == std::string::npos) labels.emplace(key, value);
 }
 
+void add_lineage(NodeSmithClaim& claim, const NodeSmithPool& pool, const PlannedClaim& planned_claim) {
+    if (!planned_claim.replaces) return;
+    auto& annotations = *claim.metadata.annotations;
+    annotations[std::string(api::annotations::kReplaces)] = planned_claim.replaces->claim;
+    annotations[std::string(api::annotations::kReplacesFor)] = planned_claim.replaces->cause;
+    annotations[std::string(api::annotations::kReplacementsInARow)] =
+        std::to_string(planned_claim.replaces->count);
+    const auto* asked = api::find(pool.metadata.annotations, api::annotations::kRetryReplacement);
+    if (asked) annotations[std::string(api::annotations::kRetryReplacement)] = *asked;
+}
+
 }  // namespace
 
 std::string claim_name(const NodeSmithPool& pool, std::int64_t sequence) {
@@ -75,6 +86,7 @@ NodeSmithClaim make_claim(const NodeSmithPool& pool, std::int64_t sequence,
     if (!planned_claim.pod_kinds.empty())
         claim.metadata.annotations[std::string(api::annotations::kBoughtForKinds)] =
             base::joined(planned_claim.pod_kinds | std::views::take(kMostPodsNoted), ",");
+    add_lineage(claim, pool, planned_claim);
     claim.metadata.finalizers->emplace_back(api::finalizers::kClaim);
     api::OwnerReference owner;
     owner.apiVersion = NodeSmithPool::kResource.api_version();

@@ -18,7 +18,8 @@ struct PlannedClaim {
     std::vector<std::string> pod_uids;   // whom it is launched for, in the order of placement
     std::vector<std::string> pod_names;  // the same as "namespace/name"
     std::vector<std::string> pod_kinds;  // of these, each once; see kinds.hpp
-    std::string reason;                  // for people, if it is not for pods: "to have at least 2 nodes"
+    std::optional<api::v1alpha1::OpenReplacement> replaces;  // the machine whose place it takes
+    std::string reason;  // for people, if it is not for pods: "to have at least 2 nodes"
 };
 
 // "<kubeNodeNamePrefix or pool>-<5 characters of a-z and 0-9>". Different for each sequence below 60 million

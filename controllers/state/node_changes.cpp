@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/state/label_rules.hpp"
+
 namespace controllers::claim {
 
 namespace labels = api::labels;
@@ -17,7 +19,10 @@ bool remove_taint(std::vector<api::Taint>& list, std::string_view key) {
 
 void identify(api::StringMap& wanted, const NodeOrigin& origin) {
     wanted[std::string(labels::kClaim)] = origin.claim.metadata.name;
-    if (origin.pool) wanted[origin.pool->spec.poolLabelKey] = origin.pool->metadata.name;
+    if (!origin.pool) return;
+    const auto& key = origin.pool->spec.poolLabelKey;
+    // The pool is older than the rule that refuses such a key, and says so.
+    if (!is_reserved_pool_label(key)) wanted[key] = origin.pool->metadata.name;
 }
 
 void render_into(api::StringMap& result, const api::StringMap& templates, const NodeSmithClaim& claim) {
@@ -43,17 +48,6 @@ std::string zone_label(const NodeSmithProvider* provider) {
 
 std::string region_of(const NodeSmithProvider* provider) {
     return provider && provider->spec.proxmox ? provider->spec.proxmox->region : std::string();
-}
-
-std::string note_on_zone_label(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
-    const auto key = provider ? zone_label(provider) : std::string();
-    const auto* wanted = key.empty() ? nullptr : api::find(pool.spec.machineTemplate.labels, key);
-    if (!wanted || wanted->find("{{") != std::string::npos) return {};
-    return "label " + key + "=" + *wanted + " of machineTemplate.labels has no effect, as provider " +
-           provider->metadata.name +
-           " sets it to the name of the Proxmox host: give its spec.proxmox.placement.zoneLabel another "
-           "label, "
-           "or \"\"";
 }
 
 std::string render(const std::string& text, const NodeSmithClaim& claim) {
@@ -83,6 +77,7 @@ api::StringMap node_labels(const NodeOrigin& origin) {
     if (origin.host) wanted = origin.host->labels;
     if (origin.pool) render_into(wanted, origin.pool->spec.machineTemplate.labels, origin.claim);
     render_into(wanted, origin.claim.spec.labels, origin.claim);
+    std::erase_if(wanted, [](const auto& label) { return is_set_by_kubelet(label.first); });
     const auto& status = origin.claim.status;
     if (!status.host.empty()) wanted[std::string(labels::kHost)] = status.host;
     if (!origin.zone_label.empty() && !status.zone.empty()) wanted[origin.zone_label] = status.zone;

@@ -18,6 +18,8 @@ struct NodeOrigin {
     std::string zone_label;  // key of the label that names the zone; "" = none
     const api::v1alpha1::HostSpec* host = nullptr;
     std::string region;  // "" = none
+    // The machine was made from what the pool's template says now, so its taints are those of the Node.
+    bool has_present_template = false;
 };
 
 // The key of the label that gets a machine's zone. Bare-metal hosts bring their own labels.
@@ -26,9 +28,6 @@ std::string zone_label(const NodeSmithProvider* provider);
 // The region of a provider's machines; empty: it says none.
 std::string region_of(const NodeSmithProvider* provider);
 
-// A label of the pool's template that the zone's name overrides, said with what to do; empty: there is none.
-std::string note_on_zone_label(const NodeSmithPool& pool, const NodeSmithProvider* provider);
-
 // Replaces {{ .Host }} {{ .Pool }} {{ .Provider }} {{ .Claim }} {{ .Zone }}; anything else stays as it is.
 std::string render(const std::string& text, const NodeSmithClaim& claim);
 
@@ -36,7 +35,7 @@ std::string render(const std::string& text, const NodeSmithClaim& claim);
 void add_taints(std::vector<api::Taint>& list, const std::vector<api::Taint>& wanted);
 
 // Labels of the pool's template and of the claim, rendered, and those that say where the Node belongs, which
-// no template can override.
+// no template can override. Labels that the kubelet sets are not among them.
 api::StringMap node_labels(const NodeOrigin& origin);
 
 // To pods, by its kubelet, until the claim has noted it.

@@ -6,10 +6,12 @@
 #include "controllers/cache/condition_update.hpp"
 #include "controllers/state/boot_rights.hpp"
 #include "controllers/state/claim_state.hpp"
+#include "controllers/state/contested_labels.hpp"
 #include "controllers/state/course.hpp"
 #include "controllers/state/local_volumes.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/node_changes.hpp"
+#include "controllers/state/label_rules.hpp"
 #include "controllers/state/pool_status.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/template_hash.hpp"
@@ -191,6 +193,8 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
             reasons::kLabelConflict,
             "pool " + api::key_of(*facts.label_conflict).str() + " is older and has the same name and " +
                 "spec.poolLabelKey, so their Nodes could not be told apart: rename one or change its key");
+    if (const auto problem = label_problem(facts.object); !problem.reason.empty())
+        return no(problem.reason, problem.message);
     if (is_managed.status != ConditionStatus::True) return no(is_managed.reason, is_managed.message);
     if (const auto mode = facts.manager->spec.mode; mode != api::v1alpha1::Mode::Active) {
         const auto name = mode == api::v1alpha1::Mode::Paused ? reasons::kPaused : reasons::kObserve;
@@ -202,9 +206,11 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
         result.type = conditions::kReady;
         return result;
     }
-    const auto note = claim::note_on_zone_label(facts.object, facts.provider);
+    std::string notes;
+    for (const auto& [key, note] : labels_without_effect(facts.object, facts.provider))
+        notes += "; but " + note;
     return update(conditions::kReady, ConditionStatus::True, reasons::kReady,
-                  "machines can be created and removed" + (note.empty() ? "" : "; but " + note));
+                  "machines can be created and removed" + notes);
 }
 
 void set_while_true(NodeSmithPool& pool, std::string_view type, std::string_view reason, std::string message,
@@ -376,6 +382,7 @@ PoolStatus next_status(const PoolObservation& facts, api::Time now) {
         api::set_condition(status.conditions, next, now);
     }
     judge_boot(facts, status, now);
+    note_contested_labels(facts, status, now);
     auto after = facts.object;
     after.status = std::move(status);
     note_others(after, now);

@@ -7,6 +7,7 @@
 #include "api/json.hpp"
 #include "base/hex.hpp"
 #include "base/sha256.hpp"
+#include "controllers/state/label_rules.hpp"
 
 namespace controllers::claim {
 
@@ -88,7 +89,9 @@ json::object machine_part(const api::v1alpha1::ProxmoxSpec& settings) {
 
 std::string template_hash(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     json::object text{{"providerRef", pool.spec.providerRef}};
-    put_machine(text, pool.spec.machineTemplate);
+    auto machine = pool.spec.machineTemplate;
+    for (const auto& [key, why] : labels_without_effect(pool, provider)) machine.labels.erase(key);
+    put_machine(text, std::move(machine));
     put_bootstrap(text, pool.spec.bootstrap);
     if (provider && provider->spec.proxmox) text["proxmox"] = machine_part(*provider->spec.proxmox);
     constexpr std::size_t kHashBytes = 8;

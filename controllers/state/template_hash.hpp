@@ -13,8 +13,8 @@ namespace controllers::claim {
 // "2-" and 16 hexadecimal digits; equal for equal machineTemplate (but for sizes and names of what is
 // launched next), bootstrap and providerRef of the pool, and equal template, options, network interfaces,
 // cloud-init and overhead of the provider (null: there is none). Where machines are placed and how the
-// provider is reached does not shape them. A field that has its default is not there, so that versions which
-// know more fields say the same.
+// provider is reached does not shape them, and neither does a label that has no effect. A field that has its
+// default is not there, so that versions which know more fields say the same.
 std::string template_hash(const NodeSmithPool& pool, const NodeSmithProvider* provider);
 
 // Whether it was computed as template_hash() does. Of another one nobody can say whether the machine has

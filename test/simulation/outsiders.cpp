@@ -8,6 +8,8 @@
 #include "test/simulation/machine_destroyer.hpp"
 #include "test/simulation/node_deleter.hpp"
 #include "test/simulation/taint_keeper.hpp"
+#include "test/simulation/hasty_users.hpp"
+#include "test/simulation/label_writers.hpp"
 
 namespace simulation {
 
@@ -22,6 +24,8 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(std::make_unique<NodeDeleter>(world));
     all.push_back(std::make_unique<MachineDestroyer>(world));
     all.push_back(std::make_unique<TaintKeeper>(world));
+    all.push_back(std::make_unique<LabelWriters>(world));
+    all.push_back(std::make_unique<HastyUsers>(world));
     return all;
 }
 

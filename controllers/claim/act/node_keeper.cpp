@@ -1,6 +1,9 @@
 #include "controllers/claim/act/node_keeper.hpp"
 
+#include <algorithm>
+
 #include "controllers/state/disruption_state.hpp"
+#include "controllers/state/field_managers.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_changes.hpp"
 
@@ -26,13 +29,56 @@ asio::awaitable<void> NodeKeeper::patch(NodePointer before, api::Node after) {
     informers_.nodes.observe(std::move(written));
 }
 
+asio::awaitable<kube::Result> NodeKeeper::patch_with_pauses(Observation observation, api::Node after,
+                                                            std::string change) {
+    if (after == *observation.node) co_return kube::Result{kSoon};
+    if (const auto wait = pauses_.begin(observation.claim->metadata.uid, change))
+        co_return kube::Result{*wait};
+    co_await patch(observation.node, std::move(after));
+    co_return kube::Result{base::Duration::zero()};
+}
+
+asio::awaitable<std::vector<std::string>> NodeKeeper::writers_of(Observation observation,
+                                                                 std::vector<Deviation> due) {
+    std::vector<std::string> writers(due.size());
+    // Once may be an accident, and to ask costs a call.
+    if (observation.claim->status.contestedLabels.empty()) co_return writers;
+    const auto live =
+        co_await client_.get_json(kube::path_of(api::Node::kResource, api::key_of(*observation.node)));
+    if (!live) co_return writers;
+    for (std::size_t i = 0; i < due.size(); ++i)
+        if (due[i].effect.empty()) writers[i] = label_writer(*live, due[i].key);
+    co_return writers;
+}
+
+asio::awaitable<kube::Result> NodeKeeper::put_back(Observation observation) {
+    const auto next = upkeep(observation.claim->status.contestedLabels,
+                             deviations(*observation.node, observation.origin()), observation.now);
+    const auto writers = co_await writers_of(observation, next.due);
+    // A Node without our first label may be one that its kubelet made anew: it gets all that it had.
+    const bool is_new = std::ranges::any_of(next.due, [&](const Deviation& deviation) {
+        return deviation.key == api::labels::kClaim && deviation.found.empty() &&
+               observation.claim->status.contestedLabels.empty();
+    });
+    auto after = is_new ? registered(*observation.node, observation.origin())
+                        : with_put_back(*observation.node, next.due);
+    co_await patch(observation.node, std::move(after));
+    auto status = observation.claim->status;
+    status.contestedLabels = after_putting_back(next, writers, observation.now);
+    co_await writer_.record(observation, std::move(status));
+    co_return kube::Result{base::Duration::zero()};
+}
+
 asio::awaitable<kube::Result> NodeKeeper::register_node(Observation observation) {
     const auto claim = observation.claim;
     // What is closed to pods is opened when the claim has noted it: the scheduler is told first whose it is.
     const bool is_noted = is_true(*claim, conditions::kRegistered);
-    if (is_noted || !is_closed(*observation.node))
+    if (is_noted) {
+        auto after = registered(*observation.node, observation.origin());
+        co_return co_await patch_with_pauses(std::move(observation), std::move(after), "open");
+    }
+    if (!is_closed(*observation.node))
         co_await patch(observation.node, registered(*observation.node, observation.origin()));
-    if (is_noted) co_return kube::Result{base::Duration::zero()};
     // The token has served, and nobody else shall join with it.
     if (!claim->status.bootstrapTokenID.empty()) co_await boot_data_.revoke(claim->status.bootstrapTokenID);
     const auto known = informers_.nodes.store().get(api::key_of(*observation.node));
@@ -109,13 +155,13 @@ asio::awaitable<kube::Result> NodeKeeper::look(Observation observation) {
 }
 
 asio::awaitable<kube::Result> NodeKeeper::taint(Observation observation) {
-    co_await patch(observation.node, leaving(*observation.node, observation.origin()));
-    co_return kube::Result{base::Duration::zero()};
+    auto after = leaving(*observation.node, observation.origin());
+    co_return co_await patch_with_pauses(std::move(observation), std::move(after), "taint");
 }
 
 asio::awaitable<kube::Result> NodeKeeper::untaint(Observation observation) {
-    co_await patch(observation.node, disruption::back_in_service(*observation.node));
-    co_return kube::Result{base::Duration::zero()};
+    auto after = disruption::back_in_service(*observation.node);
+    co_return co_await patch_with_pauses(std::move(observation), std::move(after), "untaint");
 }
 
 asio::awaitable<void> NodeKeeper::label(Observation observation, NodePointer node) {
@@ -123,14 +169,15 @@ asio::awaitable<void> NodeKeeper::label(Observation observation, NodePointer nod
 }
 
 asio::awaitable<kube::Result> NodeKeeper::release(Observation observation) {
-    co_await patch(observation.node, released(*observation.node));
-    co_return kube::Result{base::Duration::zero()};
+    auto after = released(*observation.node);
+    co_return co_await patch_with_pauses(std::move(observation), std::move(after), "release");
 }
 
 asio::awaitable<kube::Result> NodeKeeper::remove(Observation observation) {
     const auto claim = observation.claim;
     const auto node = observation.node ? observation.node : observation.namesake;
     if (!is_labelled(*node, *claim)) {
+        if (const auto wait = pauses_.begin(claim->metadata.uid, "label")) co_return kube::Result{*wait};
         co_await label(observation, node);
         co_return kube::Result{base::Duration::zero()};
     }

@@ -5,18 +5,23 @@
 
 #include "controllers/claim/act/actor.hpp"
 #include "controllers/claim/act/deletion_hints.hpp"
+#include "controllers/claim/act/patch_pauses.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::claim {
 
 class NodeKeeper : Actor {
 public:
-    explicit NodeKeeper(const Means& means) : Actor(means), hints_(means.context) {}
+    explicit NodeKeeper(const Means& means)
+        : Actor(means), hints_(means.context), pauses_(means.context.clock) {}
     // Before the informers run.
     void subscribe() { hints_.subscribe(); }
 
-    // Labels, annotations, taints, providerID; then Registered. A Node that lost them gets them back.
+    // Labels, annotations, taints, providerID; then Registered. A Node that its kubelet made anew gets them
+    // back.
     asio::awaitable<kube::Result> register_node(Observation observation);
+    // Puts back the labels and taints whose time has come, and records how often, so that pauses grow.
+    asio::awaitable<kube::Result> put_back(Observation observation);
     // The token is deleted and the boot image taken out: nobody can join with them any more.
     asio::awaitable<kube::Result> discard_boot_data(Observation observation);
     // Asks the API server for the Node that the cache has lost. If it is gone, there is nothing to drain on a
@@ -39,8 +44,14 @@ public:
 
 private:
     asio::awaitable<void> patch(NodePointer before, api::Node after);
+    // The same with pauses that grow: another program may undo it each time. `change` names it.
+    asio::awaitable<kube::Result> patch_with_pauses(Observation observation, api::Node after,
+                                                    std::string change);
+    // The field managers that wrote what is due, in its order.
+    asio::awaitable<std::vector<std::string>> writers_of(Observation observation, std::vector<Deviation> due);
 
     DeletionHints hints_;
+    PatchPauses pauses_;
 };
 
 }  // namespace controllers::claim

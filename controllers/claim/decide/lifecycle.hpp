@@ -15,6 +15,7 @@
 #include "controllers/services/drain.hpp"
 #include "controllers/services/machine_reports.hpp"
 #include "controllers/state/claim_state.hpp"
+#include "controllers/state/label_upkeep.hpp"
 #include "providers/launch.hpp"
 #include "providers/removal.hpp"
 
@@ -33,6 +34,7 @@ struct Situation {
     const api::v1alpha1::HostSpec* host = nullptr;  // of bare metal
     const api::Node* node = nullptr;                // runs on the claim's machine
     std::string node_refusal;  // why a Node with the machine's identity is not its Node; empty: none has it
+    std::vector<Deviation> deviations;          // what the Node should have and has not
     const api::Node* namesake = nullptr;        // bears the claim's name but runs on another machine
     bool is_superseded = false;                 // its machine is kept, and so is a younger one of its pool
     bool namesake_is_leftover = false;          // of an earlier attempt of this claim, whose machine is gone
@@ -54,6 +56,7 @@ enum class Step {
     admit,              // a place within the limits, for a claim that no pool reserved one for
     launch,             // the machine one step nearer to running
     register_node,      // labels, taints, providerID; then status.nodeName
+    put_back,           // labels and taints that others took off the Node or overwrote
     discard_boot_data,  // token and boot image have served
     confirm_node_gone,  // the cache has no Node any more: ask the API server
     look_for_node,      // the cache has none yet, and the machine is about to go: ask the API server

@@ -6,6 +6,7 @@
 
 #include "controllers/cache/membership.hpp"
 #include "controllers/state/identity.hpp"
+#include "controllers/state/label_rules.hpp"
 #include "controllers/state/limits.hpp"
 
 namespace controllers::claim {
@@ -61,6 +62,7 @@ Situation Observation::situation() const {
     s.host = host ? &host->spec : nullptr;
     s.node = node.get();
     s.node_refusal = node_refusal;
+    if (node) s.deviations = deviations(*node, origin());
     s.namesake = namesake.get();
     s.namesake_is_leftover = namesake_is_leftover;
     s.launch_hold = launch_hold;
@@ -77,8 +79,12 @@ Situation Observation::situation() const {
 }
 
 NodeOrigin Observation::origin() const {
-    return {*claim, pool.get(), zone_label(provider.get()), host ? &host->spec : nullptr,
-            region_of(provider.get())};
+    return {*claim,
+            pool.get(),
+            zone_label(provider.get()),
+            host ? &host->spec : nullptr,
+            region_of(provider.get()),
+            has_present_template};
 }
 
 Observation Observation::with(ClaimPointer written) const {
@@ -172,6 +178,8 @@ std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool&
     if (const auto* other = label_conflict(pool, informers.pools.store().all())) {
         return hold(reasons::kLabelConflict, "pool " + api::key_of(*other).str() + " has the same label");
     }
+    if (auto problem = label_problem(pool); !problem.reason.empty())
+        return hold(problem.reason, "pool " + pool.metadata.name + ": " + problem.message);
     return std::nullopt;
 }
 

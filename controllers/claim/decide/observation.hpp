@@ -30,6 +30,7 @@ struct Observation {
     bool is_superseded = false;       // see Situation
     std::string held_volumes;         // see Situation
     std::set<std::string> tied_pods;  // see Situation
+    bool has_present_template = false;  // see NodeOrigin
     std::optional<Hold> launch_hold;
     std::string guest_silence;       // see Situation
     MachineReports::Report machine;  // see Situation

@@ -109,19 +109,19 @@ void follow_node(ClaimStatus& status, const Situation& s) {
     status.allocatable = s.node->status.allocatable;
 }
 
-// The Node was made anew by its kubelet, or somebody took away what we rely on.
-bool needs_registration(const Situation& s) {
-    const auto& labels = s.node->metadata.labels;
-    const auto* claim = api::find(labels, api::labels::kClaim);
-    const auto* pool = s.pool ? api::find(labels, s.pool->spec.poolLabelKey) : nullptr;
-    const auto* host = api::find(labels, api::labels::kHost);
-    const auto region = region_of(s.provider);
-    if (!region.empty() && !api::find(labels, api::labels::kRegion)) return true;
-    const bool was_moved = !s.claim.status.host.empty() && (!host || *host != s.claim.status.host);
-    if (was_moved) return true;
-    const bool labelled =
-        claim && *claim == s.claim.metadata.name && (!s.pool || (pool && *pool == s.pool->metadata.name));
-    return !labelled || is_closed(*s.node);
+// What others took off the Node or overwrote, as far as it is time to put it back.
+void keep_labels(const Situation& s, Decision& decision) {
+    // The kubelet made the Node anew.
+    if (is_closed(*s.node)) {
+        decision.step = Step::register_node;
+        return;
+    }
+    auto next = upkeep(s.claim.status.contestedLabels, s.deviations, s.now);
+    decision.status.contestedLabels = std::move(next.remembered);
+    if (!next.due.empty()) decision.step = Step::put_back;
+    if (next.look_again)
+        decision.look_again =
+            decision.look_again ? std::min(*decision.look_again, *next.look_again) : next.look_again;
 }
 
 }  // namespace
@@ -177,11 +177,9 @@ Decision decide_service(const Situation& s) {
         decision.look_again = end;
     decision.step = carry_out_disruption(s, decision.status);
     if (decision.step != Step::nothing) return decision;
-    if (needs_registration(s)) {
-        decision.step = Step::register_node;
-    } else if (!s.claim.status.bootstrapTokenID.empty()) {
+    keep_labels(s, decision);
+    if (decision.step == Step::nothing && !s.claim.status.bootstrapTokenID.empty())
         decision.step = Step::discard_boot_data;
-    }
     return decision;
 }
 

@@ -7,6 +7,7 @@
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/consolidation_search.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
+#include "controllers/disruption/rules/series.hpp"
 
 namespace controllers::disruption {
 
@@ -68,7 +69,9 @@ Question question(Pass& pass, const std::vector<Candidate>& candidates) {
         const bool may_join = !busy || rest.fits(headroom);
         if (may_join && together == search.candidates.size()) ++together;
         search.candidates.push_back(*place);
-        if (busy) search.busy.insert(*place);
+        const bool was_replaced =
+            series_blocker(candidate.member->facts, Kind::Underutilized, view.now).has_value();
+        if (busy || was_replaced) search.busy.insert(*place);
         asked.candidates.emplace(*place, &candidate);
     }
     search.most_nodes = std::min(together, how_many_may_begin(view, Kind::Underutilized));
@@ -149,7 +152,9 @@ std::vector<Command> judge_underutilized(Pass& pass, Kind kind, const std::vecto
     std::vector<Command> commands;
     for (const auto node : found.nodes) {
         const auto& candidate = *asked.at(node);
-        commands.push_back({*candidate.member, kind, candidate.why, plan});
+        Command command{*candidate.member, kind, candidate.why, plan};
+        command.is_replaced = machines > 0;
+        commands.push_back(std::move(command));
     }
     return commands;
 }

@@ -26,6 +26,7 @@ struct Command {
     Kind kind = Kind::Empty;
     std::string why;
     std::string plan;             // where its pods go, for people
+    bool is_replaced = true;      // by another machine, as opposed to room that is there
     bool switches_power = false;  // first its machine is switched off and on again: that may be enough
 };
 

@@ -11,14 +11,13 @@ namespace {
 // Who needs a second chance again so soon is replaced.
 constexpr auto kChanceLasts = std::chrono::hours{24};
 
-// Whether the pool wants its power switched off and on before it is replaced, and that was not tried lately.
+}  // namespace
+
 bool has_a_second_chance(const NodeFacts& facts, api::Time now) {
     if (facts.pool.spec.disruption.repair.action != RepairAction::PowerCycleThenReplace) return false;
     const auto* tried = api::find_condition(facts.claim.status.conditions, conditions::kPowerCycled);
     return !tried || !tried->lastTransitionTime || tried->lastTransitionTime->at + kChanceLasts <= now.at;
 }
-
-}  // namespace
 
 Candidacy find_unhealthy(const NodeFacts& facts, api::Time now) {
     const auto& repair = facts.pool.spec.disruption.repair;

@@ -5,6 +5,7 @@
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/control_plane_status.hpp"
 #include "controllers/state/local_volumes.hpp"
+#include "controllers/state/label_rules.hpp"
 
 namespace controllers::disruption {
 
@@ -121,6 +122,8 @@ bool answers_for_other_cluster(const NodeSmithProvider* provider) {
 MaybeBlocker standing_blocker(const PoolFacts& facts) {
     if (facts.pool.metadata.deletionTimestamp)
         return blocker(reasons::kDeleting, "the pool is being deleted");
+    if (auto problem = label_problem(facts.pool); problem.reason == reasons::kPoolLabelKeyReserved)
+        return blocker(problem.reason, problem.message);
     if (!facts.manager) return blocker(reasons::kNotSelected, "no NodeSmithControlPlane lists the pool");
     const auto& manager = facts.manager->metadata.name;
     if (facts.manager->spec.mode == Mode::Paused)

@@ -23,6 +23,8 @@ struct NodeFacts {
     std::optional<api::Time> spare_since;     // since when the pool's pods need fewer nodes
     std::string evacuated;                    // why its host is being evacuated; empty: it is not
     std::string drift;             // how it differs from what would be made now; empty: it does not
+    std::string drift_cause;       // what it would be made from instead
+    std::string template_hash;     // of what the pool makes now; empty: not known
     bool machine_stopped = false;  // by its provider
     std::string held_volumes;      // that hold the node, in words; empty: none does
     bool awaits_taint = false;     // it has a taint that counts as temporary: its pods cannot be there yet

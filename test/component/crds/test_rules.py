@@ -116,6 +116,11 @@ POOL = [
     ("a negative limit", {"spec.limits": {"cpuCores": -1}}, "should be greater than or equal to 0"),
     ("a label key that is none", {"spec.poolLabelKey": "my pool"}, "must be a label key such as topology.kubenodesmith.io/pool"),
     ("an empty label key", {"spec.poolLabelKey": ""}, "must be a label key such as topology.kubenodesmith.io/pool"),
+    *[(f"the label key {key}, which others set", {"spec.poolLabelKey": key}, "must be no key of kubernetes.io, k8s.io or kubenodesmith.io")
+      for key in ("kubenodesmith.io/host", "kubenodesmith.io/nodeclaim", "kubernetes.io/hostname", "topology.kubernetes.io/zone",
+                  "node-role.kubernetes.io/worker", "x.k8s.io/y")],
+    *[(f"the label value {value!r}", {f"{MACHINE}.labels": {"tier": value}}, "must be a label value")
+      for value in ("two words", "-web", "web-", "{{ .Fantasy }}", "v" * 64)],
     ("a weight above 100", {"spec.weight": 101}, "should be less than or equal to 100"),
     ("a name that is too long for its nodes", {"metadata.name": "p" * 58}, "the name of a pool may have at most 57 characters"),
     ("a node name prefix in capitals", {f"{MACHINE}.kubeNodeNamePrefix": "Worker"}, "must consist of lower case letters, digits, - and ."),
@@ -212,6 +217,13 @@ def test_it_is_refused_with_a_message_that_helps(answers, index):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_object_that_the_rows_change_is_valid(cluster, kind):
     cluster.kubectl("create", "--dry-run=server", "-f", "-", stdin=json.dumps(build(kind)))
+
+
+@pytest.mark.parametrize("changes", [
+    {"spec.poolLabelKey": "example.org/pool"}, {"spec.poolLabelKey": "topology.kubenodesmith.io/pool"}, {"spec.poolLabelKey": "pool"},
+    {f"{MACHINE}.labels": {"a": "", "b": "v" * 63, "example.org/c": "{{ .Host }}-{{.Zone}}", "d": "x_{{ .Pool }}.{{.Claim}}-{{.Provider}}"}}])
+def test_labels_that_a_node_can_have_are_accepted(cluster, changes):
+    cluster.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=json.dumps(build("NodeSmithPool", "fine", changes)))
 
 
 REDFISH_SPEC = {"type": "redfish", "redfish": {}, "proxmox": None}

@@ -69,6 +69,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       provider_is_not_believed_alone,
                       deletions_end,
                       local_volumes_are_kept,
+                      series_end,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

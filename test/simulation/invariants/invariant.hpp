@@ -116,5 +116,6 @@ std::unique_ptr<Invariant> other_cluster_untouched(const Stage& stage);
 std::unique_ptr<Invariant> provider_is_not_believed_alone(const Stage& stage);
 std::unique_ptr<Invariant> deletions_end(const Stage& stage);
 std::unique_ptr<Invariant> local_volumes_are_kept(const Stage& stage);
+std::unique_ptr<Invariant> series_end(const Stage& stage);
 
 }  // namespace simulation

@@ -307,7 +307,7 @@ TEST_CASE("in service: lost labels come back, boot data goes") {
     scene.claim.status.bootstrapTokenID.clear();
     CHECK(scene.decide().step == Step::nothing);
     scene.node->metadata.labels->erase(std::string(api::labels::kClaim));
-    CHECK(scene.decide().step == Step::register_node);
+    CHECK(scene.decide().step == Step::put_back);
     scene.node->status.conditions.clear();
     CHECK(condition(scene.decide().status, conditions::kInitialized).status == ConditionStatus::True);
 }

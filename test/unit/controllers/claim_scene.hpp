@@ -44,11 +44,16 @@ struct Scene {
         if (namesake) s.namesake = &*namesake;
         s.namesake_is_leftover = leftover;
         s.node_refusal = node_refusal;
+        if (node) s.deviations = deviations(*node, origin());
         s.machine = machine;
         s.launch_hold = hold;
         s.volumes_attached = volumes;
         s.now = now;
         return s;
+    }
+    NodeOrigin origin() const {
+        return {claim,   with_pool ? &pool : nullptr, zone_label(&provider),
+                nullptr, region_of(&provider),        true};
     }
     Decision decide() const { return controllers::claim::decide(situation()); }
     void set(std::string_view type, ConditionStatus status, std::string_view reason = "Test",

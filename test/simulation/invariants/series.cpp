@@ -1,0 +1,127 @@
+// Invariant: no series without an end. Of one pool, at most two machines are replaced for a difference from a
+// configuration that has not changed since they were created, or for an age that they had from the start; and
+// no Node is patched again and again. Judged by what the claims and Nodes went through, not by what the
+// operator remembers of it.
+#include <algorithm>
+#include <boost/json/serialize.hpp>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "api/json.hpp"
+#include "test/simulation/forgers.hpp"
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+constexpr std::size_t kMostReplacements = 2;
+constexpr std::chrono::minutes kWindow{10};
+// Put back after 10, 20, 40 s and so on, for each of what may be contested; what joining and leaving take;
+// and conflicts with heartbeats.
+constexpr std::size_t kMostPatches = 60;
+constexpr std::size_t kMostPatchesOfAProcess = 20;
+
+class SeriesEnd final : public Invariant {
+public:
+    explicit SeriesEnd(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
+                if (after && !before) created_[after->metadata.uid] = world_.now();
+                if (after) look_at(before, *after);
+            });
+        world_.view.subscribe<NodeSmithPool>([this](const NodeSmithPool* before, const NodeSmithPool* after) {
+            if (before && after && before->spec != after->spec) changed_[after->metadata.name] = world_.now();
+        });
+        world_.view.subscribe<NodeSmithProvider>(
+            [this](const NodeSmithProvider* before, const NodeSmithProvider* after) {
+                const bool is_same = before && after && before->spec == after->spec &&
+                                     before->status.templates == after->status.templates &&
+                                     before->status.bootDiskGiB == after->status.bootDiskGiB;
+                if (!is_same) provider_changed_ = world_.now();
+            });
+        world_.view.subscribe<NodeSmithControlPlane>(
+            [this](const NodeSmithControlPlane* before, const NodeSmithControlPlane* after) {
+                if (!before || !after || before->spec != after->spec) provider_changed_ = world_.now();
+            });
+        world_.observe([this](const Process& process, const base::HttpRequest& request,
+                              const base::HttpResponse&) { note(process, request); });
+    }
+
+private:
+    static bool is_replaced(const NodeSmithClaim* claim, std::string_view reason) {
+        const auto* disrupted =
+            claim ? api::find_condition(claim->status.conditions, api::conditions::kDisrupted) : nullptr;
+        return disrupted && disrupted->status == api::ConditionStatus::True && disrupted->reason == reason &&
+               claim->metadata.deletionTimestamp;
+    }
+
+    void look_at(const NodeSmithClaim* before, const NodeSmithClaim& after) {
+        if (is_forged(after)) return;
+        for (const auto reason : {api::reasons::kDrifted, api::reasons::kExpired}) {
+            if (is_replaced(before, reason) || !is_replaced(&after, reason)) continue;
+            const bool is_vain =
+                reason == api::reasons::kDrifted ? is_as_configured(after) : was_old_from_the_start(after);
+            if (is_vain) count(after, reason);
+        }
+    }
+
+    // All that its machine was made from is as it was when it was created.
+    bool is_as_configured(const NodeSmithClaim& claim) const {
+        const auto created = created_.at(claim.metadata.uid);
+        const auto changed = changed_.find(claim.spec.poolRef);
+        return provider_changed_ < created && (changed == changed_.end() || changed->second < created);
+    }
+
+    static bool was_old_from_the_start(const NodeSmithClaim& claim) {
+        const auto since = api::true_since(claim.status.conditions, api::conditions::kInitialized);
+        const auto* disrupted = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
+        const auto& created = claim.metadata.creationTimestamp;
+        return since && created && disrupted->lastTransitionTime &&
+               disrupted->lastTransitionTime->at - since->at < since->at - created->at;
+    }
+
+    void count(const NodeSmithClaim& claim, std::string_view reason) {
+        auto& names = replaced_[{claim.spec.poolRef, std::string(reason)}];
+        names.push_back(claim.metadata.name);
+        world_.happenings.count("replacement without effect: " + std::string(reason));
+        if (names.size() <= kMostReplacements) return;
+        stage_.violate("no series without an end", "pool " + claim.spec.poolRef + " replaces " +
+                                                       claim.metadata.name + " as " + std::string(reason) +
+                                                       ", number " + std::to_string(names.size()) +
+                                                       " though nothing has changed since each was created");
+        names.clear();
+    }
+
+    void note(const Process& process, const base::HttpRequest& request) {
+        static const std::string nodes = "/api/v1/nodes/";
+        const auto at = request.target.find(nodes);
+        if (request.method != "PATCH" || at == std::string::npos) return;
+        const auto name =
+            request.target.substr(at + nodes.size(), request.target.find('?') - at - nodes.size());
+        auto& patches = patches_[name];
+        patches.push_back(world_.now());
+        while (patches.front() + kWindow < world_.now()) patches.pop_front();
+        processes_.insert(process.name());
+        if (patches.size() <= kMostPatches + kMostPatchesOfAProcess * processes_.size()) return;
+        stage_.violate(
+            "no series without an end",
+            "Node " + name + " was patched " + std::to_string(patches.size()) + " times in ten minutes");
+        patches.clear();
+    }
+
+    std::map<std::string, base::TimePoint> created_;                                    // by claim UID
+    std::map<std::string, base::TimePoint> changed_;                                    // by pool: its spec
+    base::TimePoint provider_changed_;                                                  // or control plane
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> replaced_;  // by pool and reason
+    std::map<std::string, std::deque<base::TimePoint>> patches_;                        // by Node
+    std::set<std::string> processes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> series_end(const Stage& stage) {
+    return std::make_unique<SeriesEnd>(stage);
+}
+
+}  // namespace simulation
