@@ -151,7 +151,8 @@ def test_the_operator_keeps_its_rights_on_secrets_by_one_role_binding_and_gets_n
 def test_managed_namespaces_exist_and_outlive_the_release():
     def namespaces(*flags):
         return {d["metadata"]["name"]: d["metadata"].get("annotations") for d in template(*flags) if d["kind"] == "Namespace"}
-    assert namespaces("--set", "managedNamespaces={lab,kubenodesmith-system}") == {"lab": {"helm.sh/resource-policy": "keep"}}
+    assert namespaces("--set", "managedNamespaces={lab,kubenodesmith-system}") == {"lab": {
+        "helm.sh/resource-policy": "keep", "argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}}
     assert namespaces("--set", "managedNamespaces={*}") == {}
 
 
