@@ -51,8 +51,8 @@ bench: build ## Run the benchmarks at small sizes and write one table of them (b
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin
 
 .PHONY: lint
-lint: packages python ## Check format, clang-tidy, layers, coroutines, mutations, YAML and shell scripts (FILES="..." limits the C++ files)
-	@cmake --preset lint >/dev/null  # where each file is compiled by itself, with what it includes
+lint: packages python ## Check format, clang-tidy, each file alone, layers, coroutines, mutations, YAML and shell scripts (FILES="..." limits the C++ files)
+	@cmake --preset lint >/dev/null  # where each file has only what it includes
 	@echo clang-format
 	@clang-format-19 --dry-run -Werror $(or $(FILES),$(CXX_FILES))
 	python3 hack/check_layers.py
@@ -60,6 +60,7 @@ lint: packages python ## Check format, clang-tidy, layers, coroutines, mutations
 	python3 hack/mutation_check.py --texts
 	$(PYTHON) -m yamllint --strict charts config crds samples test .github
 	@if command -v shellcheck >/dev/null; then echo shellcheck; shellcheck $$(git ls-files '*.sh') .ci/run; fi
+	hack/compile_each.py --jobs $(JOBS) lint $(filter %.cpp,$(FILES))
 	@echo clang-tidy; printf '%s\n' $(filter %.cpp,$(or $(FILES),$(CXX_FILES))) | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/lint --quiet
 
 .PHONY: manifests

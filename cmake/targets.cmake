@@ -1,6 +1,6 @@
 # Most of the time to compile a file goes into headers: the widely used ones can be compiled once. To compile the files
 # of a library sixteen at a time makes a whole tree quicker, so that CI can afford all of its trees, and one changed line
-# slower. The tree lint does without both, and so shows that each file includes what it needs.
+# slower. hack/compile_each.py compiles each file alone: make test with precompiled headers, make lint without.
 option(KUBENODESMITH_PRECOMPILED_HEADERS "Compile widely used headers once" OFF)
 option(KUBENODESMITH_UNITY "Compile the files of a library together" OFF)
 

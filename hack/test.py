@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Builds trees of CMake presets, runs the tests of each (the preset says which), and ends with one summary.
 
-While one tree is tested, which is mostly waiting, the next is built with what it leaves of the processors.
+While one tree is tested, which is mostly waiting, the next is built with what it leaves of the processors. Beside the tests of
+release each file that this tree compiles together with others is compiled by itself (hack/compile_each.py).
 
 hack/test.py [--jobs N] release asan tsan
 """
@@ -34,22 +35,46 @@ def yield_to_tests():
 
 
 @contextlib.contextmanager
-def building(tree, jobs):
-    """Builds the tree (None: nothing) beside the tests in its body. A failure is told by the build that follows."""
-    if not tree:
-        yield
+def beside(name, command):
+    """Runs the command, if there is one, beside the tests in its body. Yields its exit code, known once the body has ended, as a list."""
+    code = []
+    if not command:
+        yield code
         return
-    command = [sys.executable, __file__, "--jobs", str(jobs), "--only-build", tree]
-    log = ROOT / "build" / f"{tree}.log"
-    with log.open("wb") as output:
-        builder = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, preexec_fn=yield_to_tests)
+    with log_of(name).open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, start_new_session=True, preexec_fn=yield_to_tests)
     try:
-        yield
+        yield code
     except BaseException:
-        os.killpg(builder.pid, signal.SIGTERM)
+        os.killpg(process.pid, signal.SIGTERM)
         raise
     finally:
-        builder.wait()
+        code.append(process.wait())
+
+
+def log_of(name):
+    return ROOT / "build" / f"{name}.log"
+
+
+def building(tree, jobs):
+    """Builds the tree (None: nothing) beside tests. The build that follows reports a failure."""
+    return beside(tree, tree and [sys.executable, __file__, "--jobs", str(jobs), "--only-build", tree])
+
+
+def compiling_each(tree):
+    """Compiles beside the tests of release what only this tree's batches of files have compiled; on one processor, as a tree is built too."""
+    return beside("each", tree == "release" and ["hack/compile_each.py", "--jobs", "1", "--but", tree, "debug"])
+
+
+def said_of_each(code):
+    """How many failed, and the lines to print about it."""
+    if not code:
+        return 0, []
+    lines = log_of("each").read_text(encoding="utf-8", errors="replace").splitlines()
+    if code == [0]:
+        return 0, [f"  {line}" for line in lines[-1:]]
+    errors = [line for line in lines if "error:" in line] or lines[-10:]
+    return 1, [f"  FAILED  {line}" for line in errors[:10] + lines[-1:]]
 
 
 def reasons(case):
@@ -100,14 +125,16 @@ def main():
         begin = time.monotonic()
         build(tree, arguments.jobs)
         built = time.monotonic()
-        with building(following, arguments.jobs):
+        with building(following, arguments.jobs), compiling_each(tree) as code:
             passed, failed, unsteady, skipped = test(tree, arguments.jobs)
             tested = time.monotonic()
-        total = [total[0] + passed, total[1] + len(failed), total[2] + len(skipped)]
+        broken, findings = said_of_each(code)
+        total = [total[0] + passed, total[1] + len(failed) + broken, total[2] + len(skipped)]
         line = f"{tree}: {passed} passed, {len(failed)} failed, {len(skipped)} skipped"
         lines.append(f"{line} (build {built - begin:.0f} s, tests {tested - built:.0f} s)")
         lines += [f"  FAILED  {said}" for said in failed] + [f"  skipped {name}" for name in skipped]
         lines += [f"  UNSTEADY, failed beside the others and passed alone: {said}" for said in unsteady]
+        lines += findings
     print("\n" + "\n".join(lines))
     print(f"total: {total[0]} passed, {total[1]} failed, {total[2]} skipped")
     return 1 if total[1] else 0

@@ -1,6 +1,9 @@
 """YAML and shell scripts are well written, and C++ keeps to what only our own lints see. What the YAML means, the API server
 says (test/e2e/test_install.py)."""
 
+import json
+import shutil
+import subprocess
 import sys
 
 from conftest import ROOT, optional_tool, run
@@ -27,3 +30,34 @@ def test_no_co_await_is_doubtful():
     files = [file for folder in folders for file in (ROOT / folder).rglob("*.[ch]pp")]
     assert files
     run(sys.executable, ROOT / "hack/check_coroutines.py", *files)
+
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.25)
+project(two LANGUAGES CXX)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+add_library(two STATIC first.cpp second.cpp)
+add_library(alone STATIC alone.cpp)
+set_target_properties(two PROPERTIES UNITY_BUILD ${TOGETHER})
+"""
+
+
+def test_an_include_that_only_files_compiled_together_have_is_missed(tmp_path):
+    (tmp_path / "hack").mkdir()
+    shutil.copy(ROOT / "hack/compile_each.py", tmp_path / "hack")
+    preset = lambda name, together: {"name": name, "generator": "Ninja", "binaryDir": "build/" + name,
+                                     "cacheVariables": {"CMAKE_CXX_COMPILER": "clang++-19", "TOGETHER": together}}
+    (tmp_path / "CMakePresets.json").write_text(json.dumps({"version": 6, "configurePresets": [preset("debug", "OFF"), preset("release", "ON")]}))
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE)
+    (tmp_path / "first.cpp").write_text("#include <string>\nstd::string first() { return {}; }\n")
+    (tmp_path / "second.cpp").write_text("std::string second() { return {}; }\n")
+    (tmp_path / "alone.cpp").write_text("int alone() { return 1; }\n")
+    run("cmake", "--preset", "release", cwd=tmp_path)
+    run("cmake", "--build", "build/release", cwd=tmp_path)
+
+    command = [sys.executable, "hack/compile_each.py", "--but", "release", "debug"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == 1 and "second.cpp:1:1: error:" in found.stdout and "first.cpp" not in found.stdout
+    assert "compiled 2 files each by itself as preset debug does: 1 with errors" in found.stdout, "release compiles alone.cpp by itself"
+    (tmp_path / "second.cpp").write_text("#include <string>\nstd::string second() { return {}; }\n")
+    assert "0 with errors" in run(*command, cwd=tmp_path)
