@@ -143,7 +143,8 @@ def test_secrets_are_read_in_managed_namespaces_and_nowhere_else():
 def test_managed_namespaces_exist_and_outlive_the_release():
     def namespaces(*flags):
         return {d["metadata"]["name"]: d["metadata"].get("annotations") for d in template(*flags) if d["kind"] == "Namespace"}
-    assert namespaces("--set", "managedNamespaces={lab,kubenodesmith-system}") == {"lab": {"helm.sh/resource-policy": "keep"}}
+    assert namespaces("--set", "managedNamespaces={lab,kubenodesmith-system}") == {"lab": {
+        "helm.sh/resource-policy": "keep", "argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}}
     assert namespaces("--set", "managedNamespaces={*}") == {}
 
 

@@ -1,6 +1,7 @@
 """Installed and removed as docs/operations.md says: with kustomize, with Helm, from one file."""
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -16,6 +17,7 @@ NAMESPACE = "kubenodesmith-system"
 OTHER_PROJECTS = {"ServiceMonitor", "PrometheusRule"}
 EVERYTHING = ("networkPolicy.enabled=true,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true,"
               "metrics.certificateSecret=certificate,metrics.statusPage=true")
+CHART = ROOT / "charts/kubenodesmith"
 POOLS = "nodesmithpools.kubenodesmith.parawell.cloud"
 
 
@@ -58,7 +60,7 @@ def test_every_documented_way_of_installing_works(tmp_path):
         run("install-kustomize")
         assert image() == "registry.example.com/kubenodesmith:0.1.0"
         wait_kinds(5)
-        helm = [cluster.program("helm"), "template", "second", ROOT / "charts/kubenodesmith", "-n", NAMESPACE, "--kube-version=v1.36.0", "--set", EVERYTHING]
+        helm = [cluster.program("helm"), "template", "second", CHART, "-n", NAMESPACE, "--kube-version=v1.36.0", "--set", EVERYTHING]
         validate(cluster, yaml.safe_load_all(subprocess.run(helm, check=True, capture_output=True, text=True).stdout))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/network-policy")))
         validate(cluster, yaml.safe_load_all(cluster.kubectl("kustomize", ROOT / "config/grafana")))
@@ -117,3 +119,65 @@ def test_crds_are_upgraded_as_documented_however_they_were_installed(tmp_path):
         release(folder, "fourth")
         run("upgrade-kustomize")
         assert served("fourth")
+
+
+class Release:
+    """The chart in a cluster, and a Secret that a user keeps in the managed namespace."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+
+    def helm(self, verb, *argv, check=True):
+        # No node runs the operator's pods: a release of none is ready at once, any other never.
+        command = [self.cluster.program("helm"), verb, "kubenodesmith", *argv, "--namespace", NAMESPACE]
+        done = subprocess.run(command, env={**os.environ, "KUBECONFIG": str(self.cluster.kubeconfig)}, capture_output=True, text=True, check=False)
+        assert not check or done.returncode == 0, f"helm {verb} {argv}: {done.stderr}"
+        return done
+
+    def install(self):
+        self.helm("install", CHART, "--create-namespace", "--set", "replicas=0")
+
+    def upgrade(self, *values, check=True, flags=()):
+        return self.helm("upgrade", CHART, "--set", ",".join(("replicas=0", *values)), *flags, check=check)
+
+    def statuses(self):
+        return [revision["status"] for revision in json.loads(self.helm("history", "-o", "json").stdout)]
+
+    def keep_secret(self, namespace):
+        self.cluster.kubectl("create", "secret", "generic", "proxmox", "-n", namespace, "--from-literal=PROXMOX_SECRET=s3cret")
+        return lambda: json.loads(self.cluster.kubectl("get", "secret", "proxmox", "-n", namespace, "-o", "json"))["metadata"]["uid"]
+
+
+def test_a_release_is_upgraded_rolled_back_and_removed_and_the_secrets_of_its_namespaces_survive(tmp_path):
+    with Cluster(tmp_path / "cluster") as cluster:
+        release = Release(cluster)
+        release.install()
+        secret = release.keep_secret("kubenodesmith")
+        uid = secret()
+
+        def survives(step, *statuses):
+            assert secret() == uid, step
+            assert release.statuses()[-len(statuses):] == list(statuses), step
+
+        release.upgrade("log.level=debug")
+        survives("an upgrade", "superseded", "deployed")
+        release.helm("rollback", "1")
+        survives("a rollback", "superseded", "superseded", "deployed")
+        failed = release.upgrade("replicas=1", check=False, flags=("--atomic", "--timeout=2s"))
+        assert failed.returncode != 0 and "has been rolled back due to atomic being set" in failed.stderr
+        survives("an atomic upgrade that failed", "superseded", "failed", "deployed")
+
+        # A namespace that a later revision no longer names, and one that others made.
+        cluster.kubectl("create", "namespace", "theirs")
+        release.upgrade("managedNamespaces={lab,theirs}")
+        lab = release.keep_secret("lab")
+        of_lab = lab()
+        release.upgrade("managedNamespaces={kubenodesmith}")
+        release.helm("rollback")
+        survives("a rollback to a namespace that was given up", "superseded", "deployed")
+
+        release.helm("uninstall")
+        assert (secret(), lab()) == (uid, of_lab), "removing a release removes no Secret of a user"
+        release.install()
+        assert (secret(), lab()) == (uid, of_lab)
+        assert "annotations" not in json.loads(cluster.kubectl("get", "namespace", "theirs", "-o", "json"))["metadata"]
