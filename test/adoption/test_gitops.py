@@ -5,14 +5,27 @@ import json
 import pytest
 import yaml
 
-from conftest import ROOT, objects, optional_tool, run
+from conftest import ROOT, kustomize, objects, optional_tool, run, tool
 
 HEALTH = ROOT / "config/argocd/health.yaml"
+PREFIX = "resource.customizations.health.kubenodesmith.parawell.cloud_"
 
 
-def script():
-    customizations = yaml.safe_load(yaml.safe_load(HEALTH.read_text())["data"]["resource.customizations"])
-    return customizations["kubenodesmith.parawell.cloud/*"]["health.lua"]
+def patched(data):
+    """The data of an argocd-cm after the documented command, which kubectl carries out without a cluster."""
+    (command,) = [line.split(": ", 1)[1] for line in HEALTH.read_text().splitlines() if "kubectl patch" in line]
+    words = command.split()
+    assert words[:4] == ["kubectl", "patch", "configmap", "argocd-cm"]
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm", "namespace": "argocd"}, "data": data}
+    flags = [word for word in words[4:] if word not in ("-n", "argocd")]
+    done = run(tool("kubectl"), "patch", "--local", "-f", "-", "-o", "json", *flags, input=json.dumps(config), cwd=ROOT)
+    return json.loads(done)["data"]
+
+
+def scripts():
+    """The health script of each kind, by the kind."""
+    data = yaml.safe_load(HEALTH.read_text())["data"]
+    return {key.removeprefix(PREFIX): script for key, script in data.items()}
 
 
 def lua(value):
@@ -25,7 +38,7 @@ def lua(value):
 
 
 def health_of(thing):
-    program = f"local obj = {lua(thing)}\nlocal function health()\n{script()}\nend\nprint(health().status)"
+    program = f"local obj = {lua(thing)}\nlocal function health()\n{scripts()[thing['kind']]}\nend\nprint(health().status)"
     return run(optional_tool("lua5.3"), "-", input=program).strip()
 
 
@@ -52,6 +65,32 @@ def test_argo_cd_and_kstatus_agree_with_what_the_operator_says(thing):
     expected = thing["metadata"]["annotations"]
     assert kstatus_of(thing) == expected["kstatus"]
     assert health_of(thing) == expected["argo"]
+
+
+def test_the_command_for_argo_cd_keeps_every_other_customization():
+    others = {
+        "resource.customizations": "cert-manager.io/Certificate:\n  health.lua: return {status = 'Healthy'}\n",
+        "resource.customizations.health.apps_Deployment": "return {status = 'Healthy'}\n",
+        "resource.customizations.ignoreDifferences.all": "managedFieldsManagers: [kube-controller-manager]\n",
+        "url": "https://argocd.example.com"}
+    after = patched(others)
+    assert {key: after[key] for key in others} == others
+    assert {key: value for key, value in after.items() if key not in others} == {PREFIX + kind: script for kind, script in scripts().items()}
+    assert patched(after) == after
+
+
+def test_each_kind_has_its_health_under_its_own_key():
+    assert set(scripts()) == {d["spec"]["names"]["kind"] for d in kustomize("crds")}
+    assert len(set(scripts().values())) == 1
+
+
+def test_argo_cd_and_flux_keep_what_holds_the_objects_of_users():
+    kept = [d for d in kustomize("config/default") if d["kind"] in ("Namespace", "CustomResourceDefinition")]
+    assert {d["metadata"]["name"] for d in kept if d["kind"] == "Namespace"} == {"kubenodesmith", "kubenodesmith-system"}
+    for each in kept:
+        annotations = each["metadata"]["annotations"]
+        assert annotations["argocd.argoproj.io/sync-options"] == "Prune=false,Delete=false", each["metadata"]["name"]
+        assert annotations["kustomize.toolkit.fluxcd.io/prune"] == "disabled", each["metadata"]["name"]
 
 
 def test_what_the_operator_has_not_seen_yet_is_progressing():
