@@ -11,11 +11,12 @@ from stack import Stack, wait_for  # noqa: E402
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
-    """A control plane with our CRDs, a Proxmox cluster and a running operator, shared by the tests of a file."""
+    """A control plane with our CRDs, a Proxmox cluster and a running operator with the shipped rights, shared by the tests of a file."""
     with Stack(tmp_path_factory.mktemp("stack")) as running:
-        running.install_crds()
+        running.run_as_its_account()
         running.operator.start().wait_ready()
         yield running
+        assert not running.refused()
 
 
 @pytest.fixture

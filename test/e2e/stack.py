@@ -186,6 +186,11 @@ class Stack:
     def account_kubeconfig(self):
         return self.cluster.service_account_kubeconfig(self.folder / "operator.kubeconfig", SYSTEM, "kubenodesmith")
 
+    def refused(self):
+        """The requests that the rights of the operator's own account did not allow."""
+        return sorted({(event["verb"], event["requestURI"]) for event in self.audit()
+                       if event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"})
+
     def audit(self):
         """What the operator asked the API server for, as its own account."""
         return [e for e in read_log(self.cluster.audit_log) if e["user"]["username"] == USER]

@@ -29,6 +29,7 @@ SELDOM = {
     ("kubenodesmith.parawell.cloud", "nodesmithclaims", "operate"): "asked for by admission, never sent",
     ("kubenodesmith.parawell.cloud", "nodesmithpools/finalizers", "update"): "asked for by admission, never sent",
     ("certificates.k8s.io", "signers", "approve"): "asked for by admission, never sent",
+    ("kubenodesmith.parawell.cloud", "nodesmithhosts", "get"): "bare metal",
     ("kubenodesmith.parawell.cloud", "nodesmithhosts", "patch"): "bare metal",
     ("kubenodesmith.parawell.cloud", "nodesmithhosts/status", "patch"): "bare metal",
 }

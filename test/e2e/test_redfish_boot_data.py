@@ -23,9 +23,10 @@ def flags():
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory, flags):
     with Stack(tmp_path_factory.mktemp("stack")) as running:
-        running.install_crds()
+        running.run_as_its_account()
         running.operator.start(*flags).wait_ready()
         yield running
+        assert not running.refused()
 
 
 def test_boot_data_without_virtual_media_is_refused_with_what_would_be_right(stack, rack):
