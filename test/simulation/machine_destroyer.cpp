@@ -6,7 +6,7 @@ namespace simulation {
 
 namespace {
 
-constexpr double kShareOfSeeds = 0.12;
+constexpr double kDestroyerShare = 0.12;
 
 }  // namespace
 
@@ -15,7 +15,7 @@ MachineDestroyer::MachineDestroyer(World& world)
 
 void MachineDestroyer::begin() {
     Dice dice(*random_);
-    if (world_.faults.is_calm() || !dice.chance(kShareOfSeeds)) return;
+    if (world_.faults.is_calm() || !dice.chance(kDestroyerShare)) return;
     const auto begins = world_.now() + dice.seconds(120, 1200);
     ends_ = dice.chance(0.3) ? base::TimePoint::max() : begins + dice.seconds(300, 1800);
     next_ = world_.clock.call_at(begins, [this] { act(); });

@@ -10,13 +10,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr double kShareOfSeeds = 0.2;
+constexpr double kDeleterShare = 0.2;
 
 bool is_managed(const api::Node& node) {
     return node.metadata.labels->contains(std::string(api::labels::kClaim));
 }
 
-const NodeSmithClaim* claim_of(const World& world, const api::Node& node) {
+const NodeSmithClaim* owner_of_node(const World& world, const api::Node& node) {
     for (const auto& [key, claim] : world.view.all<NodeSmithClaim>())
         if (claim->status.nodeName == node.metadata.name) return claim.get();
     return nullptr;
@@ -28,7 +28,7 @@ NodeDeleter::NodeDeleter(World& world) : world_(world), random_(world.random_for
 
 void NodeDeleter::begin() {
     Dice dice(*random_);
-    if (world_.faults.is_calm() || !dice.chance(kShareOfSeeds)) return;
+    if (world_.faults.is_calm() || !dice.chance(kDeleterShare)) return;
     way_ = dice.chance(0.6) ? Way::each_new_node : Way::now_and_then;
     says_so_ = dice.chance(0.5);
     const auto begins = world_.now() + dice.seconds(60, 1200);
@@ -69,7 +69,7 @@ void NodeDeleter::remove(const std::string& name, const std::string& uid) {
     if (says_so_) say_so(*node);
     world_.interference.deleted_nodes.insert(name);
     world_.interference.last = world_.now();
-    if (const auto* claim = claim_of(world_, *node)) world_.note_taking(*claim);
+    if (const auto* claim = owner_of_node(world_, *node)) world_.note_taking(*claim);
     world_.server.remove<api::Node>({"", name});
 }
 

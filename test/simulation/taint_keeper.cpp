@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr double kShareOfSeeds = 0.25;
-constexpr double kShareThatNeverGetsReady = 0.15;
+constexpr double kKeeperShare = 0.25;
+constexpr double kNeverReadyShare = 0.15;
 
 }  // namespace
 
@@ -20,14 +20,14 @@ TaintKeeper::TaintKeeper(World& world) : world_(world), random_(world.random_for
 
 void TaintKeeper::begin() {
     Dice dice(*random_);
-    if (world_.faults.is_calm() || !dice.chance(kShareOfSeeds)) return;
+    if (world_.faults.is_calm() || !dice.chance(kKeeperShare)) return;
     moment_ = dice.one_of(std::vector{Moment::at_registration, Moment::late, Moment::when_ready});
     taint_.key =
         dice.one_of(std::vector<std::string>{"net.example/agent-not-ready", "node.cilium.io/agent-not-ready",
                                              "readiness.k8s.io/network", "storage.example/starting"});
     taint_.value = dice.chance(0.5) ? "true" : "";
     taint_.effect = dice.chance(0.7) ? api::taints::kNoSchedule : api::taints::kNoExecute;
-    never_ready_ = dice.chance(kShareThatNeverGetsReady);
+    never_ready_ = dice.chance(kNeverReadyShare);
     is_at_work_ = true;
     world_.interference.taint_keys.insert(taint_.key);
     world_.view.subscribe<api::Node>([this](const api::Node* before, const api::Node* after) {

@@ -12,11 +12,11 @@ namespace {
 using api::v1alpha1::Retry;
 
 // The operator hears of a taking late, most of all of a machine's.
-constexpr std::int64_t kHearsWithin = 30;  // s
-constexpr std::int64_t kHour = 3600;
-constexpr std::size_t kGrace = 6;
+constexpr std::int64_t kLearnsOfTaking = 30;  // s
+constexpr std::int64_t kTakingsWindow = 3600;
+constexpr std::size_t kExtraRounds = 6;
 // What the operator knows of a taint when it decides is older than that.
-constexpr std::chrono::seconds kKnown{30};
+constexpr std::chrono::seconds kTaintKnown{30};
 // The operator's own time is five minutes; a restart or a slow API server may take a part of it.
 constexpr std::chrono::minutes kCountsAsTemporary{4};
 
@@ -51,14 +51,14 @@ private:
     // A replacement that was taken away, too, begins another round.
     void judge(const Taking& taking) {
         auto& rounds = rounds_[taking.pool];
-        if (!rounds.empty() && taking.created_seconds < rounds.back() + kHearsWithin) return;
+        if (!rounds.empty() && taking.created_seconds < rounds.back() + kLearnsOfTaking) return;
         rounds.push_back(taking.seconds);
-        const auto recent = static_cast<std::size_t>(
-            std::ranges::count_if(rounds, [&](std::int64_t when) { return taking.seconds - when < kHour; }));
+        const auto recent = static_cast<std::size_t>(std::ranges::count_if(
+            rounds, [&](std::int64_t when) { return taking.seconds - when < kTakingsWindow; }));
         const auto slash = taking.pool.find('/');
         const auto* pool =
             world_.view.find<NodeSmithPool>({taking.pool.substr(0, slash), taking.pool.substr(slash + 1)});
-        if (!pool || recent <= most_rounds(pool->spec.scaleUp.retry) + kGrace) return;
+        if (!pool || recent <= most_rounds(pool->spec.scaleUp.retry) + kExtraRounds) return;
         stage_.violate("what others take away is not made for ever",
                        "replacements of pool " + taking.pool + " were taken away " + std::to_string(recent) +
                            " times within an hour");
@@ -82,7 +82,7 @@ private:
     bool is_awaited(const NodeSmithClaim& claim) const {
         const auto since = tainted_.find(claim.status.nodeName);
         const auto service = in_service_.find(claim.metadata.uid);
-        if (since == tainted_.end() || since->second + kKnown > world_.now()) return false;
+        if (since == tainted_.end() || since->second + kTaintKnown > world_.now()) return false;
         return service != in_service_.end() && world_.now() < service->second + kCountsAsTemporary;
     }
 
