@@ -1,5 +1,5 @@
-// Headers that most files include, compiled once (KUBENODESMITH_PRECOMPILED_HEADERS). No file may rely on them:
-// make lint compiles each file without.
+// What most files include, compiled once (KUBENODESMITH_PRECOMPILED_HEADERS). No file may count on it: the
+// tree lint does without.
 #pragma once
 #include <algorithm>
 #include <array>
