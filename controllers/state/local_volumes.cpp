@@ -234,7 +234,9 @@ LocalVolumes held_among(const LocalVolumes& volumes, const NodeSmithPool* pool, 
 }
 
 std::string named(const LocalVolumes& volumes) {
-    return base::joined_first(volumes | std::views::transform(text_of), kMostNamed);
+    return base::joined_first(
+        volumes | std::views::transform([](const LocalVolume& volume) { return text_of(volume); }),
+        kMostNamed);
 }
 
 std::string lost_volumes(const LocalVolumes& volumes) {

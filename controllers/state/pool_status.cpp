@@ -8,10 +8,10 @@
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/contested_labels.hpp"
 #include "controllers/state/course.hpp"
+#include "controllers/state/label_rules.hpp"
 #include "controllers/state/local_volumes.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/node_changes.hpp"
-#include "controllers/state/label_rules.hpp"
 #include "controllers/state/pool_status.hpp"
 #include "controllers/state/room.hpp"
 #include "controllers/state/template_hash.hpp"
@@ -126,11 +126,11 @@ std::string note_on_kept(const ClaimPointers& claims) {
     for (const auto& claim : claims)
         if (is_kept_for_volumes(*claim)) names.push_back(claim->metadata.name);
     if (names.empty()) return {};
-    constexpr std::size_t kMostNamed = 3;
+    constexpr std::size_t kMostKeptNamed = 3;
     return "; " + base::counted(std::ssize(names), "machine") + " " + base::is_or_are(std::ssize(names)) +
            " kept for the volumes on disk until a person decides, and " +
            (names.size() == 1 ? "counts" : "count") + " against the limits: see claim " +
-           base::joined_first(names, kMostNamed);
+           base::joined_first(names, kMostKeptNamed);
 }
 
 std::string pause_text(const api::v1alpha1::Losses& losses) {
