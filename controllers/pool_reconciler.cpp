@@ -153,16 +153,14 @@ void PoolReconciler::say_what_is_wrong(const NodeSmithPool& before, const NodeSm
     }
 }
 
+// The claim's reconciler may have counted a loss first, so the condition decides whether it is news.
 void PoolReconciler::say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after) {
-    const auto& then = before.status.losses;
-    const auto& now = after.status.losses;
-    if (now && (!then || now->rounds > then->rounds))
-        events_.warning(before, std::string(conditions::kTakenAway),
-                        losses_text(*now) + "; nothing is created before " + now->nextRetryTime->str());
-    const auto type = conditions::kUndeclaredTaints;
-    const auto* stays = api::find_condition(after.status.conditions, type);
-    if (stays && !api::find_condition(before.status.conditions, type))
-        events_.warning(before, std::string(type), stays->message);
+    for (const auto type : {conditions::kTakenAway, conditions::kUndeclaredTaints}) {
+        const auto* now = api::find_condition(after.status.conditions, type);
+        const auto* then = api::find_condition(before.status.conditions, type);
+        if (now && (!then || then->message != now->message))
+            events_.warning(before, std::string(type), now->message);
+    }
 }
 
 // What its machines are made for changes by it.
