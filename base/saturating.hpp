@@ -1,6 +1,7 @@
-// A 64-bit integer whose arithmetic ends at the largest or the smallest number, where a built-in integer would
-// overflow. Numbers that others write (grace periods, amounts, times) are counted with it, so that the ordinary
-// way of writing a sum is the safe one. It also serves as the representation of std::chrono durations.
+// A 64-bit integer whose arithmetic ends at the largest or the smallest number, where a built-in integer
+// would overflow. Numbers that others write (grace periods, amounts, times) are counted with it, so that the
+// ordinary way of writing a sum is the safe one. It also serves as the representation of std::chrono
+// durations.
 #pragma once
 
 #include <concepts>

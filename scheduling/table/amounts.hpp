@@ -19,8 +19,8 @@ enum Base : std::size_t { kCpu, kMemory, kStorage, kPods, kBaseResources };
 // Millicores of a core, and bytes. Products with them saturate.
 inline constexpr base::Saturating kMilli = 1000;
 inline constexpr base::Saturating kMiB = 1024 * 1024;
-// More than any machine has. What a pod asks for and what a node offers is at most this, so that the sums of a
-// thousand of them are exact, and what was added can be subtracted again.
+// More than any machine has. What a pod asks for and what a node offers is at most this, so that the sums of
+// a thousand of them are exact, and what was added can be subtracted again.
 inline constexpr base::Saturating kUnbounded = base::Saturating::kMax / 1024;
 
 struct Extra {

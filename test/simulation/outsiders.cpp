@@ -2,14 +2,14 @@
 
 #include "test/simulation/demolition.hpp"
 #include "test/simulation/endpoint_mover.hpp"
-#include "test/simulation/fleet_destroyer.hpp"
 #include "test/simulation/extreme_numbers.hpp"
+#include "test/simulation/fleet_destroyer.hpp"
+#include "test/simulation/hasty_users.hpp"
+#include "test/simulation/label_writers.hpp"
 #include "test/simulation/local_data.hpp"
 #include "test/simulation/machine_destroyer.hpp"
 #include "test/simulation/node_deleter.hpp"
 #include "test/simulation/taint_keeper.hpp"
-#include "test/simulation/hasty_users.hpp"
-#include "test/simulation/label_writers.hpp"
 
 namespace simulation {
 

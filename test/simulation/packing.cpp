@@ -10,7 +10,7 @@ namespace {
 std::int64_t cpu_of(const api::Pod& pod) {
     const auto requests = requests_of(pod);
     const auto found = requests.find("cpu");
-    return found == requests.end() ? 0 : found->second.milli();
+    return found == requests.end() ? base::Saturating(0) : found->second.milli();
 }
 
 api::ResourceList rest_of(api::ResourceList free, const api::Pod& pod) {

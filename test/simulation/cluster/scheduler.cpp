@@ -20,7 +20,8 @@ double score(const api::Node& node, const api::ResourceList& free, const api::Re
         const auto left = free.find(name);
         if (all == node.status.allocatable.end() || left == free.end()) continue;
         const auto taken = wanted.find(name);
-        const auto rest = left->second.milli() - (taken == wanted.end() ? 0 : taken->second.milli());
+        const auto asked = taken == wanted.end() ? api::Quantity() : taken->second;
+        const auto rest = left->second.milli() - asked.milli();
         score += static_cast<double>(rest) / static_cast<double>(all->second.milli());
     }
     return score;
