@@ -16,7 +16,7 @@ constexpr base::Duration kSoon = std::chrono::seconds{2};
 std::string time_in_service(const NodeSmithClaim& claim, api::Time now) {
     const auto since = api::true_since(claim.status.conditions, conditions::kInitialized);
     if (!since) return ", before it came into service";
-    const api::Duration served = std::max(now.at - since->at, base::Seconds::zero());
+    const api::Duration served = std::max(now.at - since->at, base::Seconds{0});
     return ", " + served.str() + " after it came into service";
 }
 
