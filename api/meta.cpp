@@ -31,6 +31,7 @@ template const Type& type_of<Condition>();
 template const Type& type_of<std::string>();
 template const Type& type_of<Time>();
 template const Type& type_of<Duration>();
+template const Type& type_of<DurationOrNever>();
 template const Type& type_of<Quantity>();
 template const Type& type_of<IntOrString>();
 template const Type& type_of<StringMap>();
