@@ -193,7 +193,7 @@ MUTATIONS = [
              "controllers",
              Edit("requirement_naming", r"if \((names_by_field\(field, node\))\)", "false"),
              Edit("names_by_label", r"(if \(is_own\(node[^;]+;)", ""),
-             Edit("names_by_label", r"return (contains\(driver->topologyKeys, expression\.key\))", "false")),
+             Edit("names_by_label", r"return (has_value\(driver->topologyKeys, expression\.key\))", "false")),
     Mutation("forget the volumes of a Node that was deleted", "its machine is destroyed with its data", "controllers",
              Edit("decide_replaced", r"else if \((!s\.held_volumes\.empty\(\))\)", "false")),
     Mutation("remove what is repaired or evacuated, volumes or not", "data is destroyed without a decision", "controllers",

@@ -15,9 +15,9 @@ namespace {
 using VolumePointer = std::shared_ptr<const api::PersistentVolume>;
 
 constexpr std::string_view kNodeName = "metadata.name";
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMostVolumesNamed = 3;
 
-bool contains(const std::vector<std::string>& values, const std::string& value) {
+bool has_value(const std::vector<std::string>& values, const std::string& value) {
     return !value.empty() && std::ranges::find(values, value) != values.end();
 }
 
@@ -54,25 +54,25 @@ private:
 
     static bool names_by_field(const Requirement& field, const api::Node& node) {
         return field.key == kNodeName && field.operator_ == api::SelectorOperator::In &&
-               contains(field.values, node.metadata.name);
+               has_value(field.values, node.metadata.name);
     }
 
     bool names_by_label(const Requirement& expression, const api::Node& node) const {
         if (expression.operator_ != api::SelectorOperator::In || !may_name_nodes(expression.key))
             return false;
         const auto& hostname = hostname_of(node);
-        if (expression.key == api::labels::kHostname) return contains(expression.values, hostname);
+        if (expression.key == api::labels::kHostname) return has_value(expression.values, hostname);
         const auto* label = api::find(node.metadata.labels, expression.key);
         const auto is_own = [&](const std::string& id) {
-            return contains(expression.values, id) && (!label || *label == id);
+            return has_value(expression.values, id) && (!label || *label == id);
         };
         if (is_own(node.metadata.name) || is_own(hostname)) return true;
         if (!volume_.spec.csi) return false;
         const auto csi = informers_.csi_nodes.store().get({"", node.metadata.name});
         if (const auto* driver = csi ? driver_on(*csi) : nullptr)
-            return contains(driver->topologyKeys, expression.key) && is_own(driver->nodeID);
+            return has_value(driver->topologyKeys, expression.key) && is_own(driver->nodeID);
         // The kubelet forgets a driver that restarts, and keeps its labels.
-        return csi && label && contains(expression.values, *label) && looks_like_id(expression.key);
+        return csi && label && has_value(expression.values, *label) && looks_like_id(expression.key);
     }
 
     const api::CSINodeDriver* driver_on(const api::CSINode& csi) const {
@@ -142,7 +142,7 @@ bool is_owned_by_pod(const api::PersistentVolumeClaim& claim) {
 }
 
 // nullopt: it holds no data that anybody asked to keep.
-std::optional<LocalVolume> described(const Informers& informers, const api::PersistentVolume& volume) {
+std::optional<LocalVolume> local_volume(const Informers& informers, const api::PersistentVolume& volume) {
     const auto& owner = volume.spec.claimRef;
     if (!owner) return std::nullopt;
     LocalVolume result{volume.metadata.name, {owner->namespace_, owner->name}};
@@ -176,14 +176,14 @@ std::set<std::string> places_on(const Informers& informers, const api::Node& nod
     return places;
 }
 
-std::string text_of(const LocalVolume& volume) {
+std::string volume_text(const LocalVolume& volume) {
     const bool is_released = volume.fate == LocalVolume::Fate::released;
     return "volume " + volume.name + (is_released ? " (Released, Retain; it was of " : " (") +
            "PersistentVolumeClaim " + volume.claim.str() + ")";
 }
 
 template <class Predicate>
-LocalVolumes only(const LocalVolumes& volumes, Predicate counts) {
+LocalVolumes those_that(const LocalVolumes& volumes, Predicate counts) {
     LocalVolumes result;
     std::ranges::copy_if(volumes, std::back_inserter(result), counts);
     return result;
@@ -198,7 +198,7 @@ LocalVolumes local_volumes_on(const Informers& informers, const api::Node& node)
             candidates.emplace(volume->metadata.name, volume);
     LocalVolumes found;
     for (const auto& [name, volume] : candidates) {
-        auto local = described(informers, *volume);
+        auto local = local_volume(informers, *volume);
         if (local && Affinity(informers, *volume).names_only(node)) found.push_back(std::move(*local));
     }
     return found;
@@ -230,17 +230,16 @@ LocalVolumes held_among(const LocalVolumes& volumes, const NodeSmithPool* pool, 
     const bool is_retained = claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
                              claim::is_true(claim, conditions::kRegistered);
     if (is_retained) return {};
-    return only(volumes, [](const LocalVolume& volume) { return volume.fate == LocalVolume::Fate::held; });
+    return those_that(volumes,
+                      [](const LocalVolume& volume) { return volume.fate == LocalVolume::Fate::held; });
 }
 
 std::string named(const LocalVolumes& volumes) {
-    return base::joined_first(
-        volumes | std::views::transform([](const LocalVolume& volume) { return text_of(volume); }),
-        kMostNamed);
+    return base::joined_first(volumes | std::views::transform(volume_text), kMostVolumesNamed);
 }
 
 std::string lost_volumes(const LocalVolumes& volumes) {
-    return named(only(volumes, [](const LocalVolume& volume) { return !volume.is_of_pod; }));
+    return named(those_that(volumes, [](const LocalVolume& volume) { return !volume.is_of_pod; }));
 }
 
 std::string how_to_release_volumes() {
