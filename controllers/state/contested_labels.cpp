@@ -14,7 +14,7 @@ using api::v1alpha1::PoolStatus;
 
 namespace {
 
-constexpr std::size_t kMostRemembered = 16;
+constexpr std::size_t kMostContestedRemembered = 16;
 constexpr auto kStaysAgain = std::chrono::minutes{10};
 
 bool is_same(const auto& a, const auto& b) {
@@ -68,7 +68,7 @@ void learn(const PoolObservation& facts, std::vector<PoolContestedLabel>& labels
             auto known =
                 std::ranges::find_if(labels, [&](const auto& label) { return is_same(label, seen); });
             if (known == labels.end()) {
-                if (labels.size() >= kMostRemembered) continue;
+                if (labels.size() >= kMostContestedRemembered) continue;
                 known = labels.insert(labels.end(), PoolContestedLabel{});
             }
             // Values may differ from Node to Node: what is known does not change with each of them.

@@ -16,7 +16,7 @@ const json::value* member(const json::value* value, std::string_view name) {
     return object ? object->if_contains(name) : nullptr;
 }
 
-std::string text_of(const json::value& entry, std::string_view name) {
+std::string text_in(const json::value& entry, std::string_view name) {
     const auto* value = member(&entry, name);
     const auto* text = value ? value->if_string() : nullptr;
     return text ? std::string(*text) : std::string();
@@ -36,8 +36,8 @@ std::string label_writer(const json::value& object, const std::string& label) {
     std::string last;
     if (!entries) return writer;
     for (const auto& entry : *entries) {
-        auto manager = text_of(entry, "manager");
-        auto time = text_of(entry, "time");
+        auto manager = text_in(entry, "manager");
+        auto time = text_in(entry, "time");
         if (manager.empty() || manager == api::kFieldManager || !has_label(entry, label)) continue;
         // Times of the API server have one form, so their texts sort as they do.
         if (!writer.empty() && time < last) continue;

@@ -12,7 +12,7 @@ namespace {
 constexpr base::Backoff kPauses{std::chrono::seconds{10}, std::chrono::minutes{30}};
 // A label that others write every few minutes has not stayed in between.
 constexpr base::Duration kShortestStay = std::chrono::minutes{5};
-constexpr std::size_t kMostRemembered = 16;
+constexpr std::size_t kMostLabelsRemembered = 16;
 constexpr int kFirstThatDidNotStay = 2;
 
 // The machine was made with the template's text for this label, as far as anybody knows.
@@ -96,7 +96,7 @@ Upkeep upkeep(const std::vector<ContestedLabel>& known, const std::vector<Deviat
         result.remembered.push_back(label);
         if (!deviates) look_again(end);
     }
-    auto room = kMostRemembered - std::min(kMostRemembered, result.remembered.size());
+    auto room = kMostLabelsRemembered - std::min(kMostLabelsRemembered, result.remembered.size());
     for (const auto& deviation : found) {
         const auto* label = known_of(result.remembered, deviation);
         if (label && now < pause_ends(*label)) {

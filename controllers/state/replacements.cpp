@@ -12,7 +12,7 @@ namespace controllers {
 namespace {
 
 constexpr std::chrono::hours kRemembered{1};
-constexpr std::size_t kMostRemembered = 16;
+constexpr std::size_t kMostReplacementsRemembered = 16;
 
 std::string annotation(const api::ObjectMeta& metadata, std::string_view key) {
     const auto* value = api::find(metadata.annotations, key);
@@ -98,8 +98,8 @@ std::vector<OpenReplacement> with_removed(const NodeSmithPool& pool, const Claim
         open.back().time = now;
     }
     forget_settled(open, claims, now);
-    if (open.size() > kMostRemembered)
-        open.erase(open.begin(), open.end() - static_cast<std::ptrdiff_t>(kMostRemembered));
+    if (open.size() > kMostReplacementsRemembered)
+        open.erase(open.begin(), open.end() - static_cast<std::ptrdiff_t>(kMostReplacementsRemembered));
     return open;
 }
 
