@@ -1,6 +1,6 @@
-// People and programs whose volumes lie on the storages that machines use: a CSI plugin, disks kept of old VMs, a
-// second cluster on a shared storage, and administrators who attach disks to machines of the operator. They move a
-// disk away some time after a condition asks for it.
+// People and programs whose volumes lie on the storages that machines use: a CSI plugin, disks kept of old
+// VMs, a second cluster on a shared storage, and administrators who attach disks to machines of the operator.
+// They move a disk away some time after a condition asks for it.
 #pragma once
 
 #include <memory>
