@@ -11,9 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kCsiOwner = 9999;
-constexpr int kFirstOfPeople = 60'000;         // VMIDs that no range of the scenarios has
-constexpr std::uint64_t kLongestPause = 1200;  // s
+constexpr int kFirstOfPeople = 60'000;           // VMIDs that no range of the scenarios has
+constexpr std::uint64_t kPauseOfKeepers = 1200;  // s
 
 class VolumeKeepers final : public Outsider {
 public:
@@ -40,7 +39,7 @@ public:
 private:
     void arm() {
         const auto pause =
-            std::chrono::seconds{60 + static_cast<std::int64_t>(random_->below(kLongestPause))};
+            std::chrono::seconds{60 + static_cast<std::int64_t>(random_->below(kPauseOfKeepers))};
         next_ = world_.clock.call_at(world_.now() + pause, [this] {
             attach();
             arm();

@@ -12,6 +12,9 @@ namespace simulation {
 // The content of each disk of theirs begins so: by it the disk is known under any name.
 inline constexpr const char* kDataOfOthers = "data of others: ";
 
+// The VMID of all volumes of the Proxmox CSI plugin.
+inline constexpr int kCsiOwner = 9999;
+
 std::unique_ptr<Outsider> volume_keepers(World& world);
 
 }  // namespace simulation

@@ -9,8 +9,6 @@
 namespace simulation {
 namespace {
 
-constexpr int kCsiOwner = 9999;
-
 // What keeps the operator from seeing volumes, so that it may use their VMIDs.
 constexpr Fault kBlinding[] = {Fault::provider_refused, Fault::provider_answer_lost, Fault::provider_slow,
                                Fault::host_died, Fault::right_withdrawn};
