@@ -282,7 +282,7 @@ std::string GarbageCollector::summary_of(const Findings& findings, bool reports_
         "it "
         "is not yours, or rename it): ",
         findings.unfinished);
-    add("half made, left behind by a creation that died: ", findings.half_made);
+    add("left behind by tasks that died or failed: ", findings.half_made);
     add("of providers that are gone, so that no claim can remove them (remove them by hand if you do not "
         "need "
         "them): ",

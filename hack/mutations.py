@@ -220,4 +220,13 @@ MUTATIONS = [
              Edit("upkeep", r"label && (now < pause_ends\(\*label\))", "now < label->time")),
     Mutation("never end a series of replacements", "machines that are old from the start are replaced for ever",
              "controllers", Edit("series_blocker", r"if \((lineage\.cause\.empty\(\))", "true")),
+    Mutation("destroy machines with whatever is attached to them", "disks of people are deleted", "providers",
+             Edit("obstacle", r"if \((unexplained\.empty\(\))\) co_return std::string\(\); const auto moved", "true")),
+    Mutation("let Proxmox delete every volume of a VMID", "volumes of a CSI plugin and of other clusters are deleted",
+             "providers", Edit("destroy_vm", r'(\{\{"purge", "1"\}\})',
+                               '{{"purge", "1"}, {"destroy-unreferenced-disks", "1"}}')),
+    Mutation("choose VMIDs without a look at volumes", "machines get the VMIDs of disks that people keep", "providers",
+             Edit("free_id", r"const auto all = (with_volumes\(taken, volumes\))", "taken")),
+    Mutation("record no volumes of a machine", "no machine with a disk can be removed", "providers",
+             Edit("finished_description", r"(describe_mark\(identity, made\))", "describe_mark(identity, MadeVolumes())")),
 ]

@@ -8,6 +8,7 @@
 #include "providers/proxmox/machine_remover.hpp"
 #include "providers/proxmox/placement/cluster_health.hpp"
 #include "providers/proxmox/vm/guest_look.hpp"
+#include "providers/proxmox/vm/left_volumes.hpp"
 #include "providers/proxmox/vm/power_switch.hpp"
 #include "providers/proxmox/vm/releaser.hpp"
 #include "providers/proxmox/vm_adopter.hpp"
@@ -50,7 +51,8 @@ public:
           releaser_(settings_, client_, machines_, environment.clock),
           power_switch_(settings_, client_, machines_, tasks_, environment.clock),
           adoption_(settings_, client_, view_),
-          half_made_(settings_, client_, view_, machines_, cloner_, tasks_) {}
+          half_made_(settings_, client_, view_, machines_, cloner_, tasks_),
+          left_volumes_(client_, view_, environment.clock) {}
 
     asio::awaitable<EnsureResult> ensure(MachineSpec spec) override {
         auto result = co_await ensurer_.ensure(std::move(spec));
@@ -88,6 +90,8 @@ public:
     }
     asio::awaitable<std::vector<Leftover>> leftovers() override {
         auto found = co_await half_made_.find();
+        const auto volumes = co_await left_volumes_.find();
+        found.insert(found.end(), volumes.begin(), volumes.end());
         co_await client_.confirm_cluster();
         co_return found;
     }
@@ -159,6 +163,7 @@ private:
     PowerSwitch power_switch_;
     VmAdopter adoption_;
     HalfMadeFinder half_made_;
+    LeftVolumeFinder left_volumes_;
 };
 
 asio::awaitable<Machine> ProxmoxProvider::machine_of(MachineIdentity identity, std::string host,

@@ -150,7 +150,8 @@ void Administrators::take_away(int vmid) {
         const auto* volume = proxmox::find_volume(std::as_const(world()), machine.node, drive.volume);
         // He looks first whether somebody's data are on it.
         const bool is_theirs = volume && !volume->data.empty();
-        if (volume && volume->vmid == vmid && !is_theirs) proxmox::free_volume(world(), machine.node, drive.volume);
+        if (volume && volume->vmid == vmid && !is_theirs)
+            proxmox::free_volume(world(), machine.node, drive.volume);
     }
     world().machines.erase(vmid);
 }

@@ -10,6 +10,7 @@
 #include "test/simulation/machine_destroyer.hpp"
 #include "test/simulation/node_deleter.hpp"
 #include "test/simulation/taint_keeper.hpp"
+#include "test/simulation/volume_keepers.hpp"
 
 namespace simulation {
 
@@ -26,6 +27,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(std::make_unique<TaintKeeper>(world));
     all.push_back(std::make_unique<LabelWriters>(world));
     all.push_back(std::make_unique<HastyUsers>(world));
+    all.push_back(volume_keepers(world));
     return all;
 }
 

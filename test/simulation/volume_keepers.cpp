@@ -11,9 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kCsiOwner = 9999;
-constexpr int kFirstOfPeople = 60'000;  // VMIDs that no range of the scenarios has
-constexpr std::uint64_t kLongestPause = 1200;  // s
+constexpr int kFirstOfPeople = 60'000;           // VMIDs that no range of the scenarios has
+constexpr std::uint64_t kPauseOfKeepers = 1200;  // s
 
 class VolumeKeepers final : public Outsider {
 public:
@@ -27,7 +26,8 @@ public:
             const auto range = provider.spec.proxmox->vmIDRange.value_or(api::v1alpha1::VMIDRange{100, 119});
             for (int i = 0; i < 3; ++i) {
                 const auto size = static_cast<std::uint64_t>(range.upper - range.lower + 1);
-                keep(static_cast<int>(range.lower + static_cast<std::int64_t>(random_->below(size))), "disk-0");
+                keep(static_cast<int>(range.lower + static_cast<std::int64_t>(random_->below(size))),
+                     "disk-0");
             }
         }
         arm();
@@ -38,7 +38,8 @@ public:
 
 private:
     void arm() {
-        const auto pause = std::chrono::seconds{60 + static_cast<std::int64_t>(random_->below(kLongestPause))};
+        const auto pause =
+            std::chrono::seconds{60 + static_cast<std::int64_t>(random_->below(kPauseOfKeepers))};
         next_ = world_.clock.call_at(world_.now() + pause, [this] {
             attach();
             arm();
@@ -58,7 +59,8 @@ private:
     std::string make(const std::string& host, int owner, const std::string& purpose) {
         std::vector<proxmox::Storage*> storages;
         for (auto& [id, storage] : proxmox().storages)
-            if (storage.content.contains("images") && proxmox::exists_on(storage, host)) storages.push_back(&storage);
+            if (storage.content.contains("images") && proxmox::exists_on(storage, host))
+                storages.push_back(&storage);
         if (storages.empty()) return {};
         auto& storage = *storages[random_->below(storages.size())];
         proxmox::Volume volume;
@@ -97,7 +99,8 @@ private:
         if (id.empty()) return;
         machine.config[option] = is_unused ? id : id + ",size=1G";
         world_.trace.line("volume keeper", "attaches ", id, " to machine ", machine.vmid, " as ", option);
-        world_.happenings.count(is_csi ? "volume keeper: attached a CSI volume" : "volume keeper: attached a disk");
+        world_.happenings.count(is_csi ? "volume keeper: attached a CSI volume"
+                                       : "volume keeper: attached a disk");
     }
 
     bool is_asked_for(const std::string& volume) const {
@@ -135,7 +138,8 @@ private:
         proxmox::free_volume(proxmox(), machine.node, volume);
         moved.vmid = kFirstOfPeople + ++moves_;
         moved.name = "vm-" + std::to_string(*moved.vmid) + "-disk-0";
-        if (proxmox::is_file_based(storage)) moved.name = std::to_string(*moved.vmid) + "/" + moved.name + ".raw";
+        if (proxmox::is_file_based(storage))
+            moved.name = std::to_string(*moved.vmid) + "/" + moved.name + ".raw";
         world_.trace.line("volume keeper", "moves ", volume, " to ", moved.name);
         proxmox::add_volume(storage, machine.node, std::move(moved));
         world_.happenings.count("volume keeper: moved a disk as asked for");

@@ -264,6 +264,12 @@ Call get_disks(const std::string& host, const std::string& storage) {
                      {{"content", "images"}});
 }
 
+Call get_volume(const std::string& host, const std::string& storage, const std::string& volume) {
+    return read("get_volume", "reading volume " + volume + " on " + host, host,
+                node_path(host) + "/storage/" + base::percent_encode(storage) + "/content/" +
+                    base::percent_encode(volume));
+}
+
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume) {
     return begin_task("DELETE", "delete_volume", "deleting volume " + volume + " on " + host, host,
                       node_path(host) + "/storage/" + base::percent_encode(storage) + "/content/" +

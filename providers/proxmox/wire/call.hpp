@@ -95,6 +95,8 @@ Call convert_to_template(const std::string& host, std::int64_t vmid);
 // and for one that nothing ends. Others' tasks need Sys.Modify on the host.
 Call stop_task(const std::string& host, const std::string& upid);
 Call get_iso_images(const std::string& host, const std::string& storage);
+// Fails for one that is not there, and (kind permission) for one that the token may not see.
+Call get_volume(const std::string& host, const std::string& storage, const std::string& volume);
 Call delete_volume(const std::string& host, const std::string& storage, const std::string& volume);
 // Fails (kind agent_silent) if the agent does not answer within 3 s.
 Call agent_ping(const std::string& host, std::int64_t vmid);

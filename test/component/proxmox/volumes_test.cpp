@@ -207,3 +207,28 @@ TEST_CASE("Where volumes of others are hidden the provider says which right show
     const auto blind = lab.run(lab.provider->check());
     CHECK_THAT(blind.not_visible, Contains("Datastore.Allocate") && Contains("VM.Config.Disk"));
 }
+
+TEST_CASE("A disk that could not be deleted with its machine is named with the command, until it is gone") {
+    Lab lab;
+    lab.config.spec.proxmox->vmOptions = {{"scsi0", boost::json::value("shared:8")}};
+    lab.restart();
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    auto& storage = world_of(lab).storages.at("shared");
+    lab.run(lab.provider->switch_power(spec.identity, spec.record, Power::off, {}));
+    lab.wait(1min);
+    storage.active = false;
+    CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+    storage.active = true;
+    const auto vmid = std::stoi(spec.record.machine_id);
+    const auto left = proxmox_simulator::owned_volumes(world_of(lab), spec.record.host, vmid);
+    REQUIRE(left.size() == 1);
+    lab.restart();
+    auto* finder = lab.provider->capabilities().leftover_finder;
+    const auto found = lab.run(finder->leftovers());
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found.front().message, Contains("pvesm free " + left.front()));
+    proxmox_simulator::free_volume(world_of(lab), spec.record.host, left.front());
+    lab.wait(1min);
+    CHECK(lab.run(finder->leftovers()).empty());
+}

@@ -70,6 +70,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       deletions_end,
                       local_volumes_are_kept,
                       series_end,
+                      volumes_of_others_stay,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

@@ -112,6 +112,7 @@ std::unique_ptr<Invariant> two_clusters_share_a_rack(const Stage& stage);
 std::unique_ptr<Invariant> names_are_free(const Stage& stage);
 std::unique_ptr<Invariant> nominations_are_of_our_machines(const Stage& stage);
 std::unique_ptr<Invariant> templates_are_of_their_images(const Stage& stage);
+std::unique_ptr<Invariant> volumes_of_others_stay(const Stage& stage);
 std::unique_ptr<Invariant> other_cluster_untouched(const Stage& stage);
 std::unique_ptr<Invariant> provider_is_not_believed_alone(const Stage& stage);
 std::unique_ptr<Invariant> deletions_end(const Stage& stage);

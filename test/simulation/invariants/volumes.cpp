@@ -1,4 +1,5 @@
-// Invariant 21: no volume that the operator did not make disappears, and VMIDs that have such volumes are not used.
+// Invariant 21: no volume that the operator did not make disappears, and VMIDs that have such volumes are not
+// used.
 #include <set>
 
 #include "test/simulation/invariants/invariant.hpp"
@@ -7,8 +8,6 @@
 
 namespace simulation {
 namespace {
-
-constexpr int kCsiOwner = 9999;
 
 // What keeps the operator from seeing volumes, so that it may use their VMIDs.
 constexpr Fault kBlinding[] = {Fault::provider_refused, Fault::provider_answer_lost, Fault::provider_slow,
@@ -31,8 +30,9 @@ public:
         look();
         for (const auto& [content, place] : before) {
             if (seen_.contains(content)) continue;
-            stage_.violate(kName, "the volume with \"" + content + "\" and VMID " + std::to_string(place.vmid) +
-                                      " on storage " + place.storage + " is gone");
+            stage_.violate(kName, "the volume with \"" + content + "\" and VMID " +
+                                      std::to_string(place.vmid) + " on storage " + place.storage +
+                                      " is gone");
         }
         for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines)
             if (machines_.insert(vmid).second) check_id(vmid, machine.node);
@@ -63,8 +63,8 @@ private:
         for (const auto& place : from_start_) {
             const bool is_there = place.vmid == vmid && (place.host.empty() || place.host == host);
             if (is_there && is_visible(place))
-                stage_.violate(kName, "a machine has the VMID " + std::to_string(vmid) + ", which a volume on storage " +
-                                          place.storage + " carries");
+                stage_.violate(kName, "a machine has the VMID " + std::to_string(vmid) +
+                                          ", which a volume on storage " + place.storage + " carries");
         }
     }
 
@@ -76,7 +76,8 @@ private:
             return proxmox::has_any(proxmox, kUser, path, {privilege});
         };
         return has(storage, "Datastore.Allocate") ||
-               (has(storage, "Datastore.Audit") && has("/vms/" + std::to_string(place.vmid), "VM.Config.Disk"));
+               (has(storage, "Datastore.Audit") &&
+                has("/vms/" + std::to_string(place.vmid), "VM.Config.Disk"));
     }
 
     static constexpr const char* kName = "volumes of others stay";
