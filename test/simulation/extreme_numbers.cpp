@@ -26,6 +26,7 @@ public:
     // Where nodes are never old, empty or unneeded enough to go, there is never rest.
     void make_peace() override {
         for (const auto& [key, spec] : before_) {
+            if (!world_.server.get<NodeSmithPool>(key)) continue;
             world_.server.edit<NodeSmithPool>(key, [&spec](NodeSmithPool& pool) {
                 pool.spec.scaleDown.minNodeAge = spec.scaleDown.minNodeAge;
                 pool.spec.scaleDown.emptyGracePeriod = spec.scaleDown.emptyGracePeriod;

@@ -1,7 +1,7 @@
-// Invariant: no series without an end. Of one pool, at most two machines are replaced for a difference from a
-// configuration that has not changed since they were created, or for an age that they had from the start; and
-// no Node is patched again and again. Judged by what the claims and Nodes went through, not by what the
-// operator remembers of it.
+// Invariant: no series without an end. A machine's place is given to at most two others in a row for a
+// difference from a configuration that has not changed since they were created, or for an age that they had
+// from the start; and no Node is patched again and again. Judged by what the claims and Nodes went through,
+// not by what the operator remembers of it.
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <deque>
@@ -27,7 +27,7 @@ public:
     explicit SeriesEnd(const Stage& stage) : Invariant(stage) {
         world_.view.subscribe<NodeSmithClaim>(
             [this](const NodeSmithClaim* before, const NodeSmithClaim* after) {
-                if (after && !before) created_[after->metadata.uid] = world_.now();
+                if (after && !before) note_created(*after);
                 if (after) look_at(before, *after);
             });
         world_.view.subscribe<NodeSmithPool>([this](const NodeSmithPool* before, const NodeSmithPool* after) {
@@ -49,16 +49,51 @@ public:
     }
 
 private:
-    static bool is_replaced(const NodeSmithClaim* claim, std::string_view reason) {
+    using Series = std::pair<std::string, std::string>;  // pool and reason
+
+    static bool is_decided(const NodeSmithClaim* claim, std::string_view reason) {
         const auto* disrupted =
             claim ? api::find_condition(claim->status.conditions, api::conditions::kDisrupted) : nullptr;
-        return disrupted && disrupted->status == api::ConditionStatus::True && disrupted->reason == reason &&
-               claim->metadata.deletionTimestamp;
+        return disrupted && disrupted->status == api::ConditionStatus::True && disrupted->reason == reason;
+    }
+
+    static bool is_replaced(const NodeSmithClaim* claim, std::string_view reason) {
+        return is_decided(claim, reason) && claim->metadata.deletionTimestamp;
+    }
+
+    // A claim that is created after a decision to replace others takes the place of the one whose series is
+    // the shortest: a pool may replace many machines of one age, each of them once.
+    void note_created(const NodeSmithClaim& claim) {
+        created_[claim.metadata.uid] = world_.now();
+        for (auto& [series, lengths] : open_) {
+            if (series.first != claim.spec.poolRef || lengths.empty()) continue;
+            length_[{claim.metadata.uid, series.second}] = *lengths.begin() + 1;
+            lengths.erase(lengths.begin());
+        }
+    }
+
+    void note_decision(const NodeSmithClaim* before, const NodeSmithClaim& after, std::string_view reason) {
+        const bool was = is_decided(before, reason), is = is_decided(&after, reason);
+        if (was == is) return;
+        auto& lengths = open_[{after.spec.poolRef, std::string(reason)}];
+        const auto length = length_of(after, reason);
+        const auto found = lengths.find(length);
+        if (is) {
+            lengths.insert(length);
+        } else if (found != lengths.end()) {
+            lengths.erase(found);
+        }
+    }
+
+    std::size_t length_of(const NodeSmithClaim& claim, std::string_view reason) const {
+        const auto found = length_.find({claim.metadata.uid, std::string(reason)});
+        return found == length_.end() ? 0 : found->second;
     }
 
     void look_at(const NodeSmithClaim* before, const NodeSmithClaim& after) {
         if (is_forged(after)) return;
         for (const auto reason : {api::reasons::kDrifted, api::reasons::kExpired}) {
+            note_decision(before, after, reason);
             if (is_replaced(before, reason) || !is_replaced(&after, reason)) continue;
             const bool is_vain =
                 reason == api::reasons::kDrifted ? is_as_configured(after) : was_old_from_the_start(after);
@@ -82,15 +117,13 @@ private:
     }
 
     void count(const NodeSmithClaim& claim, std::string_view reason) {
-        auto& names = replaced_[{claim.spec.poolRef, std::string(reason)}];
-        names.push_back(claim.metadata.name);
+        const auto number = length_of(claim, reason) + 1;
         world_.happenings.count("replacement without effect: " + std::string(reason));
-        if (names.size() <= kMostReplacements) return;
+        if (number <= kMostReplacements) return;
         stage_.violate("no series without an end", "pool " + claim.spec.poolRef + " replaces " +
                                                        claim.metadata.name + " as " + std::string(reason) +
-                                                       ", number " + std::to_string(names.size()) +
-                                                       " though nothing has changed since each was created");
-        names.clear();
+                                                       ", number " + std::to_string(number) +
+                                                       " of a series though nothing has changed");
     }
 
     void note(const Process& process, const base::HttpRequest& request) {
@@ -110,11 +143,12 @@ private:
         patches.clear();
     }
 
-    std::map<std::string, base::TimePoint> created_;                                    // by claim UID
-    std::map<std::string, base::TimePoint> changed_;                                    // by pool: its spec
-    base::TimePoint provider_changed_;                                                  // or control plane
-    std::map<std::pair<std::string, std::string>, std::vector<std::string>> replaced_;  // by pool and reason
-    std::map<std::string, std::deque<base::TimePoint>> patches_;                        // by Node
+    std::map<std::string, base::TimePoint> created_;     // by claim UID
+    std::map<std::string, base::TimePoint> changed_;     // by pool: its spec
+    base::TimePoint provider_changed_;                   // or control plane
+    std::map<Series, std::multiset<std::size_t>> open_;  // lengths, until a claim takes the place
+    std::map<std::pair<std::string, std::string>, std::size_t> length_;  // by claim UID and reason
+    std::map<std::string, std::deque<base::TimePoint>> patches_;         // by Node
     std::set<std::string> processes_;
 };
 

@@ -30,7 +30,7 @@ TEST_CASE("in service: a region that the provider names later reaches the Node")
     CHECK(scene.decide().step == Step::nothing);
     if (!scene.provider.spec.proxmox) scene.provider.spec.proxmox.emplace();
     scene.provider.spec.proxmox->region = "home-1";
-    CHECK(scene.decide().step == Step::register_node);
+    CHECK(scene.decide().step == Step::put_back);
     scene.node->metadata.labels["topology.kubernetes.io/region"] = "elsewhere";
     CHECK(scene.decide().step == Step::nothing);
 }

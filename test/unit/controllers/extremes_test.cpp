@@ -159,7 +159,7 @@ TEST_CASE("the durations of all kinds are found") {
     CHECK(std::ranges::count(pool, "/spec/disruption/expireAfter") == 1);
     CHECK(std::ranges::count(pool, "/spec/disruption/budgets/0/duration") == 1);
     CHECK(std::ranges::count(pool, "/spec/scaleUp/retry/maxBackoff") == 1);
-    CHECK(all_durations().size() >= 36);
+    CHECK(all_durations().size() >= 35);
 }
 
 TEST_CASE("a duration that is longer than time goes on acts like a long one") {
