@@ -235,7 +235,7 @@ LocalVolumes held_among(const LocalVolumes& volumes, const NodeSmithPool* pool, 
 }
 
 std::string named(const LocalVolumes& volumes) {
-    return base::joined_first(volumes | std::views::transform(text_of), kMostVolumesNamed);
+    return base::joined_first(volumes | std::views::transform(volume_text), kMostVolumesNamed);
 }
 
 std::string lost_volumes(const LocalVolumes& volumes) {

@@ -281,6 +281,7 @@ void Adversary::heed_reports() {
                !proxmox::has_any(world_.proxmox.cluster().world, "automation@pve",
                                  "/vms/" + std::to_string(vmid), {"VM.Audit"});
     };
+    ask_for_another_try();
     std::vector<int> told_of;
     for (const auto& [vmid, machine] : world_.proxmox.cluster().world.machines) {
         const bool is_told = world_.is_told_of(vmid) || is_known(vmid, machine);
@@ -290,6 +291,18 @@ void Adversary::heed_reports() {
     label_nodes_as_told();
     restore_credentials();
     next_ = world_.clock.call_at(world_.now() + 1min, [this] { heed_reports(); });
+}
+
+// A person who reads that another replacement would not help has put right what was wrong.
+void Adversary::ask_for_another_try() {
+    for (const auto& [key, pool] : std::map(world_.view.all<NodeSmithPool>())) {
+        if (!api::is_true(pool->status.conditions, api::conditions::kReplacementDoesNotHelp)) continue;
+        world_.happenings.count("person: asked for another replacement");
+        world_.server.edit<NodeSmithPool>(key, [this](NodeSmithPool& edited) {
+            edited.metadata.annotations[std::string(api::annotations::kRetryReplacement)] =
+                api::Time(world_.clock.wall_now()).str();
+        });
+    }
 }
 
 void Adversary::make_peace() {

@@ -39,6 +39,7 @@ private:
     void arm_changes();
     // From peace on, every minute.
     void heed_reports();
+    void ask_for_another_try();
     void label_nodes_as_told();
 
     void kill();

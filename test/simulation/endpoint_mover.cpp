@@ -1,5 +1,7 @@
 #include "test/simulation/endpoint_mover.hpp"
 
+#include <algorithm>
+
 #include "test/simulation/dice.hpp"
 
 namespace simulation {
@@ -43,6 +45,13 @@ private:
         next_ = world_.clock.call_at(world_.now() + wait, [this] { act(); });
     }
 
+    // The operator takes the first cluster that it sees for the one that is meant.
+    bool is_recorded() const {
+        return std::ranges::any_of(world_.view.all<NodeSmithProvider>(), [](const auto& entry) {
+            return entry.second->status.cluster.has_value();
+        });
+    }
+
     // A change that is taken back is sometimes made within seconds, as when two answers of a DNS take turns.
     void act() {
         Dice dice(*random_);
@@ -50,6 +59,7 @@ private:
             lead_back();
             return arm(dice.chance(0.3) ? dice.seconds(1, 30) : dice.seconds(600, 2400));
         }
+        if (!is_recorded()) return arm(dice.seconds(600, 2400));
         world_.trace.line("endpoint mover", "the endpoint leads to another cluster");
         world_.happenings.count("endpoint mover: led the endpoint to another cluster");
         world_.host_apis.lead_to(world_.other_proxmox.get());
