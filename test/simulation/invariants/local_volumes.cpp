@@ -60,6 +60,12 @@ private:
         return decision && *decision == "discard";
     }
 
+    // It is released instead of removed, with its disk.
+    static bool is_released(const NodeSmithClaim& claim) {
+        return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
+               api::is_true(claim.status.conditions, api::conditions::kRegistered);
+    }
+
     // Its disk is gone already.
     static bool is_vanished(const NodeSmithClaim& claim) {
         const auto* deleted = api::find_condition(claim.status.conditions, api::conditions::kMachineDeleted);
@@ -78,15 +84,16 @@ private:
 
     void check(const NodeSmithClaim& claim, const std::string& what) const {
         const auto& node = claim.status.nodeName;
-        if (node.empty() || is_vanished(claim) || is_allowed(claim)) return;
+        if (node.empty() || is_vanished(claim) || is_released(claim) || is_allowed(claim)) return;
         for (const auto& [key, volume] : world_.view.all<api::PersistentVolume>()) {
             const auto* only_on = api::find(volume->metadata.labels, kOnlyOn);
             if (!only_on || *only_on != node || !is_held(*volume)) continue;
             // Without its Node nobody knows any more which ID the driver had given it.
             if (volume->metadata.labels->contains(kByDriver) && !world_.view.find<api::Node>({"", node}))
                 continue;
-            stage_.violate(kLocalVolumesKept, what + " while volume " + key.name + " is bound on the disk of its Node " +
-                                      node + ", and nobody allowed it");
+            stage_.violate(kLocalVolumesKept, what + " while volume " + key.name +
+                                                  " is bound on the disk of its Node " + node +
+                                                  ", and nobody allowed it");
         }
     }
 };
