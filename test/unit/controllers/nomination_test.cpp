@@ -1,5 +1,6 @@
 // The scheduler is told which pods a new Node was bought for: when, of whom, and when not.
 #include "controllers/provisioning/nomination.hpp"
+#include "controllers/pool_reconciler.hpp"
 
 #include "controllers/provisioning/nominator.hpp"
 #include "test/support/catch.hpp"
@@ -15,6 +16,7 @@ namespace {
 constexpr auto kTarget = "/api/v1/namespaces/default/pods/pod-0/status";
 
 struct World : test::Cluster {
+    controllers::PoolReconciler pools{{informers, client, clock, events, metrics}, reservations};
     controllers::ProvisioningReconciler provisioning{
         {informers, client, clock, events, metrics}, reservations, [this] { return may_mutate; }};
     std::unique_ptr<controllers::Nominator> nominator = make_nominator();
@@ -30,6 +32,7 @@ struct World : test::Cluster {
             if (request.method == "PATCH" && request.target.starts_with(kTarget))
                 written.push_back(request.body);
         };
+        add("pool", pools);
         add("provisioning", provisioning);
         add("nomination", *nominator);
         start();
@@ -146,7 +149,7 @@ TEST_CASE("a pod that is told of its Node still counts as waiting, and nothing e
     world.run_for(30s);
     REQUIRE(world.claims().size() == 2);
     world.server.remove<NodeSmithClaim>({"default", world.told()});
-    world.run_for(30s);
+    world.run_for(90s);
     CHECK(world.told().empty());
     CHECK(world.claims().size() == 3);  // its machine goes, so it needs another one
 }
