@@ -21,6 +21,7 @@ def test_a_pool(cluster):
         "scaleUp": {
             "stabilizationWindow": "0s", "batchSize": 0, "maxConcurrent": 0, "provisionTimeout": "10m",
             "registrationTimeout": "15m", "initializationTimeout": "15m", "maxLaunchAttempts": 3, "keepFailed": 0,
+            "undeclaredTaintTimeout": "5m",
             "retry": {"initialBackoff": "10s", "maxBackoff": "30m"},
             "headroom": {"cpuCores": 0, "memoryMiB": 0, "nodes": 0}},
         "scaleDown": {
@@ -29,7 +30,7 @@ def test_a_pool(cluster):
             "maxConcurrent": 1, "drainTimeout": "10m", "drainTimeoutAction": "Abort", "volumeDetachTimeout": "2m",
             "delayAfterDelete": "0s", "delayAfterFailure": "10m"},
         "disruption": {
-            "drift": "Replace", "expireAfter": "Never",
+            "drift": "Replace", "expireAfter": "Never", "localVolumes": "Keep",
             "repair": {"notReadyFor": "10m", "maxUnhealthyPercent": 20, "action": "Replace"},
             "budgets": [{"nodes": "10%"}]},
     }

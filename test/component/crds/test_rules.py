@@ -153,6 +153,7 @@ POOL = [
     ("a token that lives too long", {"spec.bootstrap.tokenTTL": "48h"}, "must be a duration between 1m and 24h"),
     ("a window that is no duration", {"spec.scaleUp.stabilizationWindow": "2 min"}, DURATION),
     ("a timeout of nothing", {"spec.scaleUp.registrationTimeout": "0s"}, POSITIVE),
+    ("a long patience with taints", {"spec.scaleUp.undeclaredTaintTimeout": "2h"}, "must be a duration of at most 1h"),
     ("no attempts", {"spec.scaleUp.maxLaunchAttempts": 0}, "should be greater than or equal to 1"),
     ("two machines kept", {"spec.scaleUp.keepFailed": 2}, "should be less than or equal to 1"),
     ("a share above 100", {"spec.scaleDown.utilizationThresholdPercent": 150}, "should be less than or equal to 100"),
