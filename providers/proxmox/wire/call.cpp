@@ -141,9 +141,9 @@ Call get_disk_moves(const std::string& host, std::int64_t vmid) {
 }
 
 Call get_failed_destructions(const std::string& host) {
-    return read_list("get_failed_destructions", "reading which destructions failed on " + host, host,
+    return read_list("get_failed_destructions", "reading which destructions ended with warnings on " + host, host,
                      node_path(host) + "/tasks",
-                     {{"source", "all"}, {"typefilter", "qmdestroy"}, {"errors", "1"}, {"limit", "500"}});
+                     {{"source", "all"}, {"typefilter", "qmdestroy"}, {"statusfilter", "warning"}, {"limit", "500"}});
 }
 
 Call get_failed_creations(const std::string& host) {
