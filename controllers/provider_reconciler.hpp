@@ -24,7 +24,7 @@ struct ProviderExamination {
     providers::Health health;
     std::vector<providers::HostOffering> hosts;  // only if health is good
     CredentialsObstacle credentials;             // without a reason: the Secret is as protected as it must be
-    std::string left;                            // what a provider that is being deleted waits for, beside claims
+    std::string left;  // what a provider that is being deleted waits for, beside claims
 
     bool good() const {
         return !unavailable && health.credentials_ok && health.reachable && health.reason.empty() &&

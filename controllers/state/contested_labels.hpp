@@ -17,7 +17,8 @@ void note_contested_labels(const PoolObservation& facts, api::v1alpha1::PoolStat
 // Takes off the labels that machines of the pool cannot be counted on to have.
 void take_contested_off(api::StringMap& labels, const NodeSmithPool& pool);
 
-// Returns what is said, by key, to pods that want labels which Nodes of the pool do not have as its template says.
+// Returns what is said, by key, to pods that want labels which Nodes of the pool do not have as its template
+// says.
 api::StringMap notes_on_labels(const NodeSmithPool& pool, const NodeSmithProvider* provider);
 
 }  // namespace controllers

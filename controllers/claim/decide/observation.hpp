@@ -26,10 +26,10 @@ struct Observation {
     NodePointer namesake;      // has the claim's name, but runs on another machine
     bool namesake_is_leftover = false;
     bool volumes_attached = false;
-    LocalVolumes volumes;             // on the machine's disk
-    bool is_superseded = false;       // see Situation
-    std::string held_volumes;         // see Situation
-    std::set<std::string> tied_pods;  // see Situation
+    LocalVolumes volumes;               // on the machine's disk
+    bool is_superseded = false;         // see Situation
+    std::string held_volumes;           // see Situation
+    std::set<std::string> tied_pods;    // see Situation
     bool has_present_template = false;  // see NodeOrigin
     std::optional<Hold> launch_hold;
     std::string guest_silence;       // see Situation

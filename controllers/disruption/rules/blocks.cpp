@@ -4,8 +4,8 @@
 #include "controllers/disruption/rules/budgets.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/control_plane_status.hpp"
-#include "controllers/state/local_volumes.hpp"
 #include "controllers/state/label_rules.hpp"
+#include "controllers/state/local_volumes.hpp"
 
 namespace controllers::disruption {
 

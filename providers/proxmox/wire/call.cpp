@@ -141,9 +141,10 @@ Call get_disk_moves(const std::string& host, std::int64_t vmid) {
 }
 
 Call get_failed_destructions(const std::string& host) {
-    return read_list("get_failed_destructions", "reading which destructions ended with warnings on " + host, host,
-                     node_path(host) + "/tasks",
-                     {{"source", "all"}, {"typefilter", "qmdestroy"}, {"statusfilter", "warning"}, {"limit", "500"}});
+    return read_list(
+        "get_failed_destructions", "reading which destructions ended with warnings on " + host, host,
+        node_path(host) + "/tasks",
+        {{"source", "all"}, {"typefilter", "qmdestroy"}, {"statusfilter", "warning"}, {"limit", "500"}});
 }
 
 Call get_failed_creations(const std::string& host) {
