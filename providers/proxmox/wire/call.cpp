@@ -140,10 +140,11 @@ Call get_disk_moves(const std::string& host, std::int64_t vmid) {
                      {{"source", "all"}, {"typefilter", "qmmove"}, {"vmid", std::to_string(vmid)}});
 }
 
-Call get_failed_destructions(const std::string& host) {
-    return read_list("get_failed_destructions", "reading which destructions failed on " + host, host,
-                     node_path(host) + "/tasks",
-                     {{"source", "all"}, {"typefilter", "qmdestroy"}, {"errors", "1"}, {"limit", "500"}});
+Call get_warned_destructions(const std::string& host) {
+    return read_list(
+        "get_warned_destructions", "reading which destructions left something on " + host, host,
+        node_path(host) + "/tasks",
+        {{"source", "all"}, {"typefilter", "qmdestroy"}, {"statusfilter", "warning"}, {"limit", "500"}});
 }
 
 Call get_failed_creations(const std::string& host) {

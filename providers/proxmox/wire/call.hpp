@@ -48,8 +48,8 @@ Call get_active_tasks(const std::string& host, std::int64_t vmid);
 Call get_last_tasks(const std::string& host, std::int64_t vmid);
 // The last successful and failed moves of the VM's disks to other storages.
 Call get_disk_moves(const std::string& host, std::int64_t vmid);
-// The last destructions of VMs that ended otherwise than well, or with warnings.
-Call get_failed_destructions(const std::string& host);
+// The last destructions of VMs that succeeded with warnings.
+Call get_warned_destructions(const std::string& host);
 // The last creations of VMs that ended otherwise than well; without Sys.Audit on the host only our own.
 Call get_failed_creations(const std::string& host);
 Call get_task_status(const std::string& host, const std::string& upid);
