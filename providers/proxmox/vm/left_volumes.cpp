@@ -60,7 +60,7 @@ asio::awaitable<std::vector<Leftover>> LeftVolumeFinder::find() {
 asio::awaitable<std::vector<Leftover>> LeftVolumeFinder::find_on(std::string host) {
     std::vector<Leftover> found;
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(clock_.wall_now().time_since_epoch());
-    const auto tasks = co_await client_.read(get_failed_destructions(host));
+    const auto tasks = co_await client_.read(get_warned_destructions(host));
     for (const auto* entry : objects_of(tasks)) {
         const auto task = parse_upid(text_of(*entry, "upid"));
         const bool has_warnings = text_of(*entry, "status").starts_with("WARNINGS");

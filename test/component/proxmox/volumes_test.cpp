@@ -6,6 +6,7 @@
 using namespace providers;
 using namespace std::chrono_literals;
 using Catch::Contains;
+namespace asio = boost::asio;
 using proxmox_simulator::Volume;
 using test::ImageLab;
 using test::Lab;
@@ -231,4 +232,33 @@ TEST_CASE("A disk that could not be deleted with its machine is named with the c
     proxmox_simulator::free_volume(world_of(lab), spec.record.host, left.front());
     lab.wait(1min);
     CHECK(lab.run(finder->leftovers()).empty());
+}
+
+TEST_CASE("A disk that an administrator moved to another storage goes with its machine") {
+    Lab lab;
+    use_disk(lab);
+    auto spec = lab.machine(1);
+    lab.launch(spec);
+    auto& config = lab.vm(spec)->config;
+    const auto old = config.at("scsi0").substr(0, config.at("scsi0").find(','));
+    const auto vmid = std::stoi(spec.record.machine_id);
+    const auto moved = put_volume(lab, "shared", vmid, "vm-" + spec.record.machine_id + "-disk-3.raw");
+    config["scsi0"] = moved + ",size=8G";
+    config["unused0"] = old;
+    SECTION("as the task log shows") {
+        auto& cluster = lab.simulator.cluster();
+        auto& task = cluster.create_task(spec.record.host, "qmmove", spec.record.machine_id, "root@pam");
+        task.log.push_back("create full clone of drive scsi0 (" + old + ")");
+        cluster.run_task(task, [](proxmox_simulator::Task& at_work) -> asio::awaitable<void> {
+            co_await at_work.spend(1s);
+        }(task));
+        lab.wait(5s);
+        CHECK(std::holds_alternative<Gone>(lab.destroy(spec)));
+        CHECK_FALSE(exists(lab, moved));
+        CHECK_FALSE(exists(lab, old));
+    }
+    SECTION("and without a trace of the move it is somebody's") {
+        CHECK(held(lab, spec).reason == "UnknownVolumes");
+        CHECK(exists(lab, moved));
+    }
 }

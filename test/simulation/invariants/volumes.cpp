@@ -1,4 +1,4 @@
-// Invariant 21: no volume that the operator did not make disappears, and VMIDs that have such volumes are not
+// Invariant 26: no volume that the operator did not make disappears, and VMIDs that have such volumes are not
 // used.
 #include <set>
 
