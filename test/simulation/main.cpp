@@ -1,9 +1,12 @@
 // simulation --seeds N --start S --minutes M [--trace]: runs seeds one after the other and tells what they
 // reached. A seed that violates an invariant ends it with exit code 1, after it was run again with its trace.
 #include <CLI/CLI.hpp>
+#include <boost/json/serialize.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <set>
 
 #include "base/log.hpp"
 #include "test/simulation/run.hpp"
@@ -19,6 +22,7 @@ struct Arguments {
     double racks = simulation::kRacks;
     std::uint64_t violations = 1;
     std::size_t lines = 200;
+    std::string rights;  // file; empty: none
 };
 
 struct Totals {
@@ -30,6 +34,7 @@ struct Totals {
     simulation::Happenings happenings;
     std::uint64_t two_clusters = 0;
     simulation::SharedRackCounts shared_rack;
+    std::set<fake::Right> needed_rights;
 };
 
 simulation::RunOptions options_of(const Arguments& arguments, std::uint64_t seed) {
@@ -103,6 +108,19 @@ void add(Totals& totals, const simulation::Outcome& outcome) {
     totals.two_clusters += outcome.has_two_clusters ? 1 : 0;
     totals.shared_rack.contested += outcome.shared_rack.contested;
     totals.shared_rack.cut_unknowingly += outcome.shared_rack.cut_unknowingly;
+    totals.needed_rights.insert(outcome.needed_rights.begin(), outcome.needed_rights.end());
+}
+
+void write_rights(const std::string& file, const std::set<fake::Right>& rights) {
+    std::ofstream out(file);
+    for (const auto& right : rights) {
+        const boost::json::object line{{"verb", right.verb},
+                                       {"group", right.group},
+                                       {"resource", right.resource},
+                                       {"namespace", right.namespace_},
+                                       {"name", right.name}};
+        out << boost::json::serialize(line) << "\n";
+    }
 }
 
 // Ctrl-C ends a long run after the seed in hand, with the totals so far.
@@ -124,6 +142,7 @@ int run(const Arguments& arguments) {
         if (totals.failed >= arguments.violations) break;
     }
     tell_totals(totals, std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count());
+    if (!arguments.rights.empty()) write_rights(arguments.rights, totals.needed_rights);
     return totals.failed == 0 ? 0 : 1;
 }
 
@@ -147,6 +166,8 @@ int main(int argc, char** argv) {
     app.add_option("--violations", arguments.violations,
                    "stop after so many seeds with a violation; more than one: a line for each, no traces")
         ->capture_default_str();
+    app.add_option("--rights", arguments.rights,
+                   "write to this file, one a line, which rights the operator's requests needed");
     CLI11_PARSE(app, argc, argv);
     if (arguments.trace) base::log::configure(base::log::Level::debug, base::log::Format::text);
     return run(arguments);

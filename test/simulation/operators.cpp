@@ -24,7 +24,7 @@ Premises premises_of(World& world) {
     auto& settings = premises.settings;
     if (has_tenants(world)) settings.namespaces = controllers::ManagedNamespaces({kNodesNamespace});
     settings.leader_elect = world.scenario.leader_election;
-    settings.election.lease = {kNodesNamespace, "kubenodesmith"};
+    settings.election.lease = {"kubenodesmith-system", "kubenodesmith"};
     settings.election.lease_duration = world.scenario.lease_duration;
     settings.election.renew_deadline = world.scenario.lease_duration * 2 / 3;
     settings.election.retry_period = world.scenario.lease_duration * 2 / 15;

@@ -150,6 +150,7 @@ Outcome run_seed(const RunOptions& options) {
     outcome.simulated = world->now().time_since_epoch();
     outcome.faults = world->faults.counts();
     outcome.happenings = world->happenings;
+    outcome.needed_rights = world->authorization.needed();
     outcome.trace = world->trace.lines();
     if (ends) {
         others->shut_down();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Outcome {
     Happenings happenings;
     bool has_two_clusters = false;
     SharedRackCounts shared_rack;
+    std::set<fake::Right> needed_rights;  // of the operator's requests
 };
 
 Outcome run_seed(const RunOptions& options);

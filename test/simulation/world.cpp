@@ -68,7 +68,8 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
       proxmox_faults(faults),
       administrators(proxmox, guests, faults, trace),
       bmcs(server, view, kubelets, faults, trace),
-      network(context.get_executor(), clock, faults, trace) {
+      network(context.get_executor(), clock, faults, trace),
+      authorization(server.store()) {
     proxmox.cluster().hooks = &guests;
     proxmox.cluster().faults = &proxmox_faults;
     proxmox.observe([this](const proxmox::RequestRecord& record) {
@@ -88,6 +89,7 @@ World::World(std::uint64_t seed_, Scenario scenario_, Recording recording)
     });
     bmcs.subscribe([this](const std::string&, Power) { ++changes_; });
     guests.subscribe([this](PowerEvent, const proxmox::MachineView&) { ++changes_; });
+    network.authorize = [this](const base::HttpRequest& request) { return authorization.refuse(request); };
     network.on_api_request = [this](const Process& process, const auto& request, const auto& response) {
         if (request.method != "GET" && request.target.find("/leases/") == std::string::npos) {
             trace.line(process.name(), request.method, " ", request.target, " -> ", response.status, " ",

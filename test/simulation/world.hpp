@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "test/simulation/authorization.hpp"
 #include "test/simulation/bmcs.hpp"
 #include "test/simulation/cluster/kubelets.hpp"
 #include "test/simulation/cluster/scheduler.hpp"
@@ -86,6 +87,7 @@ public:
     Administrators administrators;
     Bmcs bmcs;
     Network network;
+    Authorization authorization;
 
 private:
     void populate();

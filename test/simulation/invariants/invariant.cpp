@@ -71,6 +71,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       local_volumes_are_kept,
                       series_end,
                       volumes_of_others_stay,
+                      roles_suffice,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

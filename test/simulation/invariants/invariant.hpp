@@ -118,5 +118,6 @@ std::unique_ptr<Invariant> provider_is_not_believed_alone(const Stage& stage);
 std::unique_ptr<Invariant> deletions_end(const Stage& stage);
 std::unique_ptr<Invariant> local_volumes_are_kept(const Stage& stage);
 std::unique_ptr<Invariant> series_end(const Stage& stage);
+std::unique_ptr<Invariant> roles_suffice(const Stage& stage);
 
 }  // namespace simulation

@@ -12,13 +12,18 @@ bool Network::is_cut_off(const Process& process) const {
     return found != cut_off_.end() && clock_.now() < found->second;
 }
 
+std::optional<base::HttpResponse> Network::forbid(const base::HttpRequest& request) const {
+    return authorize ? authorize(request) : std::nullopt;
+}
+
 base::HttpResponse Network::serve(const Process& process, fake::ApiServer& server,
                                   const base::HttpRequest& request) {
     struct Acting {
         const Process*& slot;
         ~Acting() { slot = nullptr; }
     } acting{acting_ = &process};
-    auto response = server.handle(request);
+    auto refusal = forbid(request);
+    auto response = refusal ? std::move(*refusal) : server.handle(request);
     if (on_api_request) on_api_request(process, request, response);
     return response;
 }

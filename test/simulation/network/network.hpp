@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/http.hpp"
@@ -35,6 +36,8 @@ public:
 
     // The process whose request the API server is serving right now; null: a user or controller.
     const Process* acting() const { return acting_; }
+    // Returns the refusal of a request that the process has no right to; empty: it has all.
+    std::function<std::optional<base::HttpResponse>(const base::HttpRequest&)> authorize;
     // Called after each request of a process that had effect or was refused by the server itself.
     std::function<void(const Process&, const base::HttpRequest&, const base::HttpResponse&)> on_api_request;
     // Called when a request of a process, but for watches, leaves for the API server.
@@ -53,6 +56,7 @@ private:
     class ProviderWire;
     class WireStream;
 
+    std::optional<base::HttpResponse> forbid(const base::HttpRequest& request) const;
     base::HttpResponse serve(const Process& process, fake::ApiServer& server,
                              const base::HttpRequest& request);
     // Killed with the probability of the seed; throws then.

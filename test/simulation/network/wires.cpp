@@ -98,6 +98,7 @@ asio::awaitable<base::HttpResponse> Network::ApiWire::send(base::HttpRequest req
 asio::awaitable<std::unique_ptr<base::HttpStream>> Network::ApiWire::open(base::HttpRequest request) {
     co_await travel(request);
     auto instead = refusal(request);
+    if (!instead) instead = network_.forbid(request);
     auto transport = server_.connect();
     if (instead) co_return fake::make_answer(std::move(*instead));
     auto inner = co_await transport->open(std::move(request));
