@@ -140,9 +140,9 @@ Call get_disk_moves(const std::string& host, std::int64_t vmid) {
                      {{"source", "all"}, {"typefilter", "qmmove"}, {"vmid", std::to_string(vmid)}});
 }
 
-Call get_failed_destructions(const std::string& host) {
+Call get_warned_destructions(const std::string& host) {
     return read_list(
-        "get_failed_destructions", "reading which destructions ended with warnings on " + host, host,
+        "get_warned_destructions", "reading which destructions ended with warnings on " + host, host,
         node_path(host) + "/tasks",
         {{"source", "all"}, {"typefilter", "qmdestroy"}, {"statusfilter", "warning"}, {"limit", "500"}});
 }

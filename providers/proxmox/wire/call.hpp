@@ -49,7 +49,7 @@ Call get_last_tasks(const std::string& host, std::int64_t vmid);
 // The last successful and failed moves of the VM's disks to other storages.
 Call get_disk_moves(const std::string& host, std::int64_t vmid);
 // Reads the last destructions that ended with warnings: the VM is gone, and a disk of it may be left.
-Call get_failed_destructions(const std::string& host);
+Call get_warned_destructions(const std::string& host);
 // The last creations of VMs that ended otherwise than well; without Sys.Audit on the host only our own.
 Call get_failed_creations(const std::string& host);
 Call get_task_status(const std::string& host, const std::string& upid);
