@@ -289,6 +289,7 @@ void Adversary::heed_reports() {
     }
     for (const auto vmid : told_of) world_.administrators.clear_away(vmid);
     label_nodes_as_told();
+    state_gone_as_told();
     restore_credentials();
     next_ = world_.clock.call_at(world_.now() + 1min, [this] { heed_reports(); });
 }

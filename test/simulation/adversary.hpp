@@ -41,6 +41,7 @@ private:
     void heed_reports();
     void ask_for_another_try();
     void label_nodes_as_told();
+    void state_gone_as_told();
 
     void kill();
     void pause();

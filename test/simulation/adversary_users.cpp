@@ -1,5 +1,6 @@
 // What users of the cluster delete and edit.
 #include "test/simulation/adversary.hpp"
+#include "test/simulation/forgers.hpp"
 #include "test/simulation/images.hpp"
 
 namespace simulation {
@@ -139,6 +140,32 @@ void Adversary::label_nodes_as_told() {
         world_.trace.line("admin", "labels Node ", host, " as claim ", key.name, " asks for");
         world_.server.edit<api::Node>({"", host}, [&key](api::Node& edited) {
             edited.metadata.labels[std::string(api::labels::kClaim)] = key.name;
+        });
+    }
+}
+
+// A claim that lost its host has no machine. If its status was forged to name a Node of somebody else, the
+// operator cannot know that, and a person has to say so.
+void Adversary::state_gone_as_told() {
+    for (const auto& [key, claim] : std::map(world_.view.all<NodeSmithClaim>())) {
+        const auto* drained = api::find_condition(claim->status.conditions, api::conditions::kDrained);
+        const bool is_told = drained && drained->reason == api::reasons::kNodeIdentityMismatch;
+        if (!is_told || !world_.bmcs.has(claim->status.host)) continue;
+        const auto names = [&claim](const auto& entry) {
+            return is_stranger(*entry.second) &&
+                   entry.second->status.nodeInfo.systemUUID == claim->status.systemUUID;
+        };
+        const auto is_given = [&claim](const auto& entry) {
+            const auto& owner = entry.second->status.claimRef;
+            return owner && owner->uid == claim->metadata.uid;
+        };
+        if (!std::ranges::any_of(world_.view.all<api::Node>(), names)) continue;
+        if (std::ranges::any_of(world_.view.all<NodeSmithHost>(), is_given)) continue;
+        if (claim->metadata.annotations->contains(std::string(api::annotations::kMachineGone))) continue;
+        world_.trace.line("admin", "states that the machine of claim ", key.name, " is gone");
+        world_.happenings.count("person: stated that a machine is gone");
+        world_.server.edit<NodeSmithClaim>(key, [](NodeSmithClaim& edited) {
+            edited.metadata.annotations[std::string(api::annotations::kMachineGone)] = "true";
         });
     }
 }

@@ -45,10 +45,13 @@ private:
         next_ = world_.clock.call_at(world_.now() + wait, [this] { act(); });
     }
 
-    // The operator takes the first cluster that it sees for the one that is meant.
+    // Of each provider the operator takes the first cluster that it sees for the one that is meant. It never
+    // looks at those that tenants wrote.
     bool is_recorded() const {
-        return std::ranges::any_of(world_.view.all<NodeSmithProvider>(), [](const auto& entry) {
-            return entry.second->status.cluster.has_value();
+        return std::ranges::all_of(world_.view.all<NodeSmithProvider>(), [](const auto& entry) {
+            const auto& [key, provider] = entry;
+            const bool is_used = key.namespace_ == kNodesNamespace && provider->spec.proxmox;
+            return !is_used || provider->status.cluster;
         });
     }
 

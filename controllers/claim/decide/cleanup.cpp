@@ -209,14 +209,14 @@ namespace {
 constexpr api::Duration kDrainTakes(std::chrono::minutes{5});
 
 // The machine of a failed attempt has joined after all. What its pods' budgets wait for may be a pod that
-// waits for this claim.
+// waits for this claim, and a kubelet that is gone ends no pod before its grace period is over, if ever.
 std::string_view why_not_drained(const Situation& s, const DrainProgress& progress) {
-    if (progress.blocked.empty()) return reasons::kDraining;
     const bool is_between_attempts = !s.claim.metadata.deletionTimestamp &&
                                      api::is_false(s.claim.status.conditions, conditions::kMachineDeleted);
     const auto begun = since(s.claim.status, conditions::kDrained);
     const bool is_stalled = is_between_attempts && begun && later(*begun, kDrainTakes) <= s.now;
-    return is_stalled ? reasons::kDrainStalled : reasons::kBlockedByBudget;
+    if (is_stalled) return reasons::kDrainStalled;
+    return progress.blocked.empty() ? reasons::kDraining : reasons::kBlockedByBudget;
 }
 
 }  // namespace

@@ -97,8 +97,7 @@ TEST_CASE("a removal that is not over after five minutes says so, and goes on") 
     CHECK(condition(scene.claim.status, conditions::kMachineDeleted).status == ConditionStatus::True);
 }
 
-TEST_CASE(
-    "a failed attempt's Node that budgets keep from being drained is none to wait for after five minutes") {
+TEST_CASE("a failed attempt's Node that is not drained within five minutes is none to wait for") {
     const auto intent = GENERATE(reasons::kAttemptFailed, reasons::kDeleting);
     Scene scene;
     scene.in_service().tainted();
@@ -117,6 +116,12 @@ TEST_CASE(
     CHECK(reason_at(300s) == "DrainStalled");
     CHECK(controllers::removal_hangs(scene.claim));
     progress.blocked.clear();
+    progress.waiting = {"default/web-1"};
+    CHECK(reason_at(300s) == "DrainStalled");
+    scene.set(conditions::kDrained, ConditionStatus::False, reasons::kDraining, at(0s));
+    CHECK(reason_at(299s) == reasons::kDraining);
+    CHECK_FALSE(controllers::removal_hangs(scene.claim));
+    progress.waiting.clear();
     progress.done = true;
     CHECK(reason_at(301s) == reasons::kDrained);
     CHECK_FALSE(controllers::removal_hangs(scene.claim));
