@@ -83,7 +83,7 @@ struct Pool {
     std::int64_t memory_overhead_mib = 0;              // that Nodes show beyond the size of their machine
     Prices prices;
     std::optional<base::Saturating>
-        ephemeral_storage_mib;             // for pods; nullopt: not known, counts as unbounded
+        ephemeral_storage_mib;             // for pods; nullopt: not known, counts as 4 PiB
     api::ResourceList extended_resources;  // beyond those above
 
     std::vector<PlaceOfPool> places;   // empty: nothing can be made

@@ -38,7 +38,8 @@ MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
       reserved_(pool.reserved),
       other_(amounts_of(pool.extended_resources, names)) {
     const auto& storage = pool.ephemeral_storage_mib;
-    other_.base[kStorage] = storage ? *storage * kMiB : kUnbounded;
+    // A disk of unknown size is large, but a pod that asks for more than any machine has must not fit.
+    other_.base[kStorage] = storage ? *storage * kMiB : kUnbounded / 2;
     const auto rank = [&pool](const Shape& shape) {
         return std::tuple(pool.prices.of({shape.cpu_cores, shape.memory_mib}), shape.cpu_cores, shape.pods,
                           std::string_view(shape.name));

@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <iterator>
 
+#include "test/simulation/volume_keepers.hpp"
 #include "test/simulators/proxmox/core/machine_config.hpp"
 #include "test/simulators/proxmox/core/text.hpp"
 #include "test/simulators/proxmox/core/volumes.hpp"
@@ -144,14 +145,16 @@ void Administrators::clear_away(int vmid) {
     take_away(vmid);
 }
 
+// An administrator looks first whose data are on a volume. Disks of clones have the content of their image,
+// and a clone that died has disks that its configuration does not name yet: both go with the machine.
 void Administrators::take_away(int vmid) {
-    const auto& machine = world().machines.at(vmid);
-    for (const auto& [option, drive] : proxmox::drives(machine.config)) {
-        const auto* volume = proxmox::find_volume(std::as_const(world()), machine.node, drive.volume);
-        // He looks first whether somebody's data are on it.
-        const bool is_theirs = volume && !volume->data.empty();
-        if (volume && volume->vmid == vmid && !is_theirs)
-            proxmox::free_volume(world(), machine.node, drive.volume);
+    for (auto& [id, storage] : world().storages) {
+        for (auto& [host, volumes] : storage.volumes) {
+            std::erase_if(volumes, [vmid](const auto& entry) {
+                const auto& volume = entry.second;
+                return volume.vmid == vmid && !volume.data.starts_with(kDataOfOthers);
+            });
+        }
     }
     world().machines.erase(vmid);
 }

@@ -128,3 +128,14 @@ TEST_CASE("a machine that comes is expected to hold whatever it was bought for, 
         CHECK(again.unplaced.empty());
     }
 }
+
+TEST_CASE(
+    "nothing is launched for a pod that asks for more disk than any machine has, if disks are not known") {
+    auto cluster = overcommitted({16});
+    cluster.pools[0].ephemeral_storage_mib.reset();
+    cluster.pods.push_back(
+        PodBuilder("giant", "1", "1Gi").requests({{"ephemeral-storage", "9223372036854775807"}}));
+    const auto result = solve(cluster);
+    CHECK(result.claims.empty());
+    CHECK(result.unplaced.size() == 1);
+}
