@@ -251,7 +251,9 @@ asio::awaitable<std::string> ProviderReconciler::orphans_of(Pointer provider) {
         auto* finder = (*backend)->capabilities().leftover_finder;
         if (finder) leftovers = co_await finder->leftovers();
     } catch (const providers::ProviderError& error) {
-        co_return std::string(error.what());
+        // A provider whose Secret was not held for any machine has nothing to leave behind: one that never
+        // worked, as its token was wrong, is not waited for.
+        co_return provider->status.protectedSecret.empty() ? std::string() : std::string(error.what());
     }
     std::string names;
     for (const auto& machine : unclaimed(machines, informers_)) {
