@@ -298,8 +298,15 @@ def test_the_commands_of_the_documentation_work(stack, clone):
 def test_a_node_that_somebody_deleted_is_replaced_and_the_pool_says_so(stack):
     lost = next(c for c in stack.claims() if c["status"].get("nodeName"))
     stack.cluster.kubectl("delete", "node", lost["status"]["nodeName"])
-    wait_for("the replacement", lambda: len(running_pods(stack.pods())) == 2 and lost["metadata"]["name"] not in [
-        c["metadata"]["name"] for c in stack.claims()])
+
+    def is_replaced():
+        """Pods of a Node that is gone still count as running for a moment."""
+        claims, pods = stack.claims(), running_pods(stack.pods())
+        nodes = {claim["status"].get("nodeName") for claim in claims}
+        is_gone = lost["metadata"]["name"] not in [claim["metadata"]["name"] for claim in claims]
+        return is_gone and len(pods) == 2 and all(pod["spec"]["nodeName"] in nodes for pod in pods)
+
+    wait_for("the replacement", is_replaced)
     (pool,) = stack.objects("nodesmithpools")
     (taken,) = [c for c in pool["status"]["conditions"] if c["type"] == "TakenAway"]
     assert taken["reason"] == "NodeDeleted" and "audit log" in taken["message"]
