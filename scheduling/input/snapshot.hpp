@@ -82,9 +82,8 @@ struct Pool {
     api::v1alpha1::SystemReserved reserved;            // capacity - allocatable
     std::int64_t memory_overhead_mib = 0;              // that Nodes show beyond the size of their machine
     Prices prices;
-    std::optional<base::Saturating>
-        ephemeral_storage_mib;             // for pods; nullopt: not known, counts as 4 PiB
-    api::ResourceList extended_resources;  // beyond those above
+    std::optional<base::Saturating> ephemeral_storage_mib;  // for pods; nullopt: not known, counts as 4 PiB
+    api::ResourceList extended_resources;                   // beyond those above
 
     std::vector<PlaceOfPool> places;   // empty: nothing can be made
     std::string why_no_place;          // then: what is wrong with each host, for people
