@@ -205,13 +205,11 @@ asio::awaitable<TemplateMaker::Step> TemplateMaker::turn_into_template(std::stri
                             "); if nothing is at work on it, take the lock off (qm unlock " +
                             std::to_string(guest.vmid) + ") and it goes on");
     const bool has_disk = !config.option(settings_.spec.template_->bootDisk.device).empty();
-    if (has_disk) {
-        const auto upid = co_await client_.change(convert_to_template(guest.node, guest.vmid));
-        co_return begun(host, upid);
-    }
+    // What somebody attached would become a part of the template, or be destroyed with the VM.
     const auto obstacle = co_await guard_.obstacle(guest.node, guest.vmid, made_with_image_template(config));
     if (!obstacle.empty()) throw ProviderError(obstacle);
-    const auto upid = co_await client_.change(destroy_vm(guest.node, guest.vmid));
+    auto call = has_disk ? convert_to_template(guest.node, guest.vmid) : destroy_vm(guest.node, guest.vmid);
+    const auto upid = co_await client_.change(std::move(call));
     co_return begun(host, upid);
 }
 
