@@ -193,7 +193,7 @@ class Stack:
 
     def audit(self):
         """What the operator asked the API server for, as its own account."""
-        return [e for e in read_log(self.cluster.audit_log) if e["user"]["username"] == USER]
+        return [e for e in read_log(self.cluster.audit_log) if e["user"].get("username") == USER]
 
     # --- what is there ---
 

@@ -3,7 +3,7 @@
 import time
 
 import manifests
-from stack import read_log, running_pods, wait_for
+from stack import SYSTEM, read_log, running_pods, wait_for
 
 QUIET_SECONDS = 60
 RESIDENT_KIB = 25 * 1024
@@ -40,7 +40,7 @@ def wait_until_settled(stack):
 def test_an_idle_operator_only_watches_and_renews_its_lease(clean):
     stack = clean
     stack.operator.stop()
-    stack.operator.start("--leader-elect", "--leader-election-namespace=default").wait_ready()
+    stack.operator.start("--leader-elect", f"--leader-election-namespace={SYSTEM}").wait_ready()
     stack.apply(*manifests.everything(stack.proxmox, limits={"minNodes": 1}))
     stack.apply(manifests.deployment("shop", 1))
     wait_for("the pod running", lambda: len(running_pods(stack.pods())) == 1)
