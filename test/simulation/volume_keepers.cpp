@@ -41,7 +41,10 @@ private:
         const auto pause =
             std::chrono::seconds{60 + static_cast<std::int64_t>(random_->below(kPauseOfKeepers))};
         next_ = world_.clock.call_at(world_.now() + pause, [this] {
-            attach();
+            if (random_->below(3) == 0)
+                put_beside();
+            else
+                attach();
             arm();
         });
     }
@@ -82,6 +85,17 @@ private:
         if (proxmox().machines.contains(owner)) return;
         const auto id = make(hosts[random_->below(hosts.size())].name, owner, purpose);
         if (!id.empty()) world_.happenings.count("volume keeper: kept a disk");
+    }
+
+    // The second cluster makes a VM with the VMID that a machine of the operator has in its own.
+    void put_beside() {
+        const auto ids = world_.administrators.marked();
+        if (ids.empty()) return;
+        const auto& machine = proxmox().machines.at(ids[random_->below(ids.size())]);
+        const auto id = make(machine.node, machine.vmid, "disk-9");
+        if (id.empty()) return;
+        world_.trace.line("volume keeper", "makes ", id, " for a VM of another cluster");
+        world_.happenings.count("volume keeper: made a disk with the VMID of a machine");
     }
 
     // A disk of his own, or of the CSI plugin, on a machine of the operator.
