@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "controllers/state/pool_counts.hpp"
 #include "scheduling/table/amounts.hpp"
 
 namespace controllers {
@@ -17,6 +18,9 @@ constexpr base::Duration kLongestBudgetRetry = std::chrono::minutes{5};
 constexpr base::Duration kForgetAfter = std::chrono::minutes{10};
 // A kubelet that does not end a pod this long after its grace period is not going to (dead host).
 constexpr auto kStuckAfter = std::chrono::minutes{1};
+// A kubelet that is not heard of for this long ends no pod, however long the pod's grace period is. Such a
+// Node would be repaired by now.
+constexpr auto kUnheardPatience = std::chrono::minutes{10};
 // PodPointers of system-cluster-critical and system-node-critical.
 constexpr std::int32_t kCriticalPriority = 2'000'000'000;
 
@@ -167,7 +171,7 @@ Drainer::Drainer(Informers& informers, kube::Client& client, base::Clock& clock)
 asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
     const api::Time now(clock_.wall_now());
     const auto pods = informers_.pods.store().by_index(kPodsByNode, request.node);
-    const auto plan = plan_drain(pods, request, now, stuck_among(pods));
+    const auto plan = plan_drain(pods, request, now, stuck_among(request.node, pods));
     std::erase_if(refusals_,
                   [this](const auto& entry) { return entry.second.until + kForgetAfter < clock_.now(); });
     DrainProgress progress;
@@ -203,15 +207,25 @@ PodPointers Drainer::protected_on(const std::string& node) const {
 }
 
 // By our own watching: deletionTimestamp is by another calendar, and ours may be wrong.
-std::set<std::string> Drainer::stuck_among(const PodPointers& pods) {
+std::set<std::string> Drainer::stuck_among(const std::string& node, const PodPointers& pods) {
+    const auto known = informers_.nodes.store().get({"", node});
+    const bool is_heard_of = known && is_ready(*known);
     std::erase_if(endings_,
                   [this](const auto& entry) { return entry.second.last_seen + kForgetAfter < clock_.now(); });
     std::set<std::string> stuck;
     for (const auto& pod : pods) {
         if (!pod->metadata.deletionTimestamp) continue;
-        auto& ending = endings_.try_emplace(pod->metadata.uid, Ending{clock_.now(), {}}).first->second;
+        auto& ending =
+            endings_.try_emplace(pod->metadata.uid, Ending{clock_.now(), {}, std::nullopt}).first->second;
         ending.last_seen = clock_.now();
-        if (ending.first_seen + grace_of(*pod) + kStuckAfter <= clock_.now()) stuck.insert(pod->metadata.uid);
+        if (is_heard_of)
+            ending.unheard_since.reset();
+        else if (!ending.unheard_since)
+            ending.unheard_since = clock_.now();
+        const bool is_over = ending.first_seen + grace_of(*pod) + kStuckAfter <= clock_.now();
+        const bool is_given_up =
+            ending.unheard_since && *ending.unheard_since + kUnheardPatience <= clock_.now();
+        if (is_over || is_given_up) stuck.insert(pod->metadata.uid);
     }
     return stuck;
 }
@@ -219,7 +233,8 @@ std::set<std::string> Drainer::stuck_among(const PodPointers& pods) {
 // The scheduler may have bound a pod that the watch has not shown yet.
 asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& progress) {
     const auto pods = co_await live_pods(client_, request.node);
-    const auto plan = plan_drain(pods, request, api::Time(clock_.wall_now()), stuck_among(pods));
+    const auto plan =
+        plan_drain(pods, request, api::Time(clock_.wall_now()), stuck_among(request.node, pods));
     for (const auto* group : {&plan.evict, &plan.kill, &plan.ending, &plan.later, &plan.protected_}) {
         for (const auto& pod : *group) progress.waiting.push_back(name_of(*pod));
     }

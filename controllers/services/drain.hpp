@@ -84,7 +84,7 @@ public:
 private:
     asio::awaitable<void> evict(PodPointer pod, DrainProgress& progress);
     asio::awaitable<void> confirm(DrainRequest request, DrainProgress& progress);
-    std::set<std::string> stuck_among(const PodPointers& pods);
+    std::set<std::string> stuck_among(const std::string& node, const PodPointers& pods);
     asio::awaitable<void> kill(PodPointer pod, api::Time deadline);
 
     Informers& informers_;
@@ -98,6 +98,7 @@ private:
     struct Ending {
         base::TimePoint first_seen;
         base::TimePoint last_seen;
+        std::optional<base::TimePoint> unheard_since;  // its Node is not Ready
     };
     std::map<std::string, Ending> endings_;  // by pod UID
     std::optional<base::TimePoint> evicted_at_;

@@ -113,6 +113,44 @@ TEST_CASE("a pod that a dead kubelet does not end is not waited for any longer")
     cluster.stop();
 }
 
+TEST_CASE("a pod is waited for as long as its kubelet is heard of, and ten minutes longer") {
+    test::Cluster cluster;
+    Drainer drainer(cluster.informers, cluster.client, cluster.clock);
+    auto slow = pod("slow").grace_period(9'999'999'999).pod;
+    slow.metadata.finalizers = {"example.org/stays"};
+    cluster.server.put(slow);
+    cluster.server.put(objects::node("n"));
+    cluster.start();
+    const auto is_done = [&] {
+        DrainRequest request;
+        request.node = "n";
+        return test::run(cluster.context, cluster.clock, drainer.step(request)).done;
+    };
+    const auto says = [&](bool is_ready) {
+        cluster.server.put(objects::node("n", is_ready));
+        cluster.run_for(1s);
+    };
+    CHECK_FALSE(is_done());  // it is evicted
+    cluster.run_for(5min);
+    for (int i = 0; i < 40; ++i) {
+        CHECK_FALSE(is_done());
+        cluster.run_for(3min);
+    }
+    says(false);
+    CHECK_FALSE(is_done());
+    cluster.run_for(9min);
+    CHECK_FALSE(is_done());
+    says(true);
+    CHECK_FALSE(is_done());
+    says(false);
+    CHECK_FALSE(is_done());
+    cluster.run_for(9min);
+    CHECK_FALSE(is_done());
+    cluster.run_for(61s);
+    CHECK(is_done());
+    cluster.stop();
+}
+
 TEST_CASE("the message names a few pods and why they stay") {
     DrainProgress progress;
     progress.waiting = {"a/1", "a/2", "a/3", "a/4", "a/5"};
