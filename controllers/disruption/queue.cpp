@@ -110,8 +110,8 @@ asio::awaitable<void> Queue::add(Pass& pass, Command command) {
     auto message = command.why;
     if (!command.plan.empty() && command.kind != Kind::Empty) message += "; " + command.plan;
     const auto& member = command.member;
-    if (const auto lost = lost_volumes(member.volumes); !lost.empty() && member.facts.held_volumes.empty())
-        message += "; lost with it: " + lost;
+    const auto lost = lost_with(*member.claim, member.volumes);
+    if (!lost.empty() && member.facts.held_volumes.empty()) message += "; lost with it: " + lost;
     const auto cause = command.is_replaced ? cause_of(command.member.facts, command.kind) : std::string();
     const Blocker why{kind, message, std::nullopt};
     co_await set_disrupted(command.member.claim, ConditionStatus::True, why, cause);

@@ -182,6 +182,12 @@ std::string volume_text(const LocalVolume& volume) {
            "PersistentVolumeClaim " + volume.claim.str() + ")";
 }
 
+// Its machine is released instead of removed.
+bool keeps_disk(const NodeSmithClaim& claim) {
+    return claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
+           claim::is_true(claim, conditions::kRegistered);
+}
+
 template <class Predicate>
 LocalVolumes those_that(const LocalVolumes& volumes, Predicate counts) {
     LocalVolumes result;
@@ -226,10 +232,7 @@ bool gave_up_volumes(const NodeSmithPool* pool, const NodeSmithClaim& claim) {
 
 LocalVolumes held_among(const LocalVolumes& volumes, const NodeSmithPool* pool, const NodeSmithClaim& claim) {
     if (gave_up_volumes(pool, claim)) return {};
-    // Its machine is released, and keeps its disk.
-    const bool is_retained = claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain &&
-                             claim::is_true(claim, conditions::kRegistered);
-    if (is_retained) return {};
+    if (keeps_disk(claim)) return {};
     return those_that(volumes,
                       [](const LocalVolume& volume) { return volume.fate == LocalVolume::Fate::held; });
 }
@@ -238,7 +241,8 @@ std::string named(const LocalVolumes& volumes) {
     return base::joined_first(volumes | std::views::transform(volume_text), kMostVolumesNamed);
 }
 
-std::string lost_volumes(const LocalVolumes& volumes) {
+std::string lost_with(const NodeSmithClaim& claim, const LocalVolumes& volumes) {
+    if (keeps_disk(claim)) return {};
     return named(those_that(volumes, [](const LocalVolume& volume) { return !volume.is_of_pod; }));
 }
 

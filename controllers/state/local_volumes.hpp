@@ -38,8 +38,9 @@ bool gave_up_volumes(const NodeSmithPool* pool, const NodeSmithClaim& claim);
 LocalVolumes held_among(const LocalVolumes& volumes, const NodeSmithPool* pool, const NodeSmithClaim& claim);
 // In words; empty: there are none.
 std::string named(const LocalVolumes& volumes);
-// What is lost with the machine, in words; empty: nothing. Volumes that end with their pods are left out.
-std::string lost_volumes(const LocalVolumes& volumes);
+// What is lost when the claim's machine is removed, in words; empty: nothing. Volumes that end with their
+// pods are left out.
+std::string lost_with(const NodeSmithClaim& claim, const LocalVolumes& volumes);
 // What a person can do about volumes that hold a node.
 std::string how_to_release_volumes();
 

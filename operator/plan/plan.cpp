@@ -144,7 +144,7 @@ private:
         const auto volumes = local_volumes_on(informers_, *facts.node);
         const auto held = named(held_among(volumes, facts.pool.get(), *facts.claim));
         if (held.empty()) {
-            removal.lost = lost_volumes(volumes);
+            removal.lost = lost_with(*facts.claim, volumes);
             return;
         }
         removal.possible = false;

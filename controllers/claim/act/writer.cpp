@@ -187,8 +187,8 @@ void Writer::warn_of_evictions(const Observation& observation, const PodPointers
 void Writer::warn_of_lost_volumes(const Observation& observation) {
     constexpr std::size_t kMostWarned = 10'000;  // forgetting all costs at most a repeated Event for each
     if (warned_of_volumes_.size() > kMostWarned) warned_of_volumes_.clear();
-    const auto lost = lost_volumes(observation.volumes);
     const auto& claim = *observation.claim;
+    const auto lost = lost_with(claim, observation.volumes);
     if (lost.empty() || !warned_of_volumes_.insert(claim.metadata.uid).second) return;
     const auto text = "lost with machine " + claim.status.machineID + " on host " + claim.status.host +
                       ", which is being removed: " + lost;

@@ -285,12 +285,12 @@ TEST_CASE("a released volume whose data was to be kept is named among what is lo
     SECTION("by its policy") {
         volume.spec.persistentVolumeReclaimPolicy = "Retain";
         world.put(volume);
-        CHECK(controllers::lost_volumes(world.found("a")) ==
+        CHECK(controllers::lost_with({}, world.found("a")) ==
               "volume v (Released, Retain; it was of PersistentVolumeClaim default/data-v)");
     }
     SECTION("but not where it was to be deleted") {
         world.put(volume);
-        CHECK(controllers::lost_volumes(world.found("a")).empty());
+        CHECK(controllers::lost_with({}, world.found("a")).empty());
     }
 }
 
@@ -307,4 +307,16 @@ TEST_CASE("the caches keep no annotations of volumes that nobody reads") {
     CHECK(world.informers.persistent_volume_claims.store()
               .get({"default", "data-v"})
               ->metadata.annotations->size() == 1);
+}
+
+TEST_CASE("a machine that is released instead of removed is not held, and loses no volume") {
+    World world;
+    world.put(a_node("a"));
+    world.put_pair(volume_on("v", "a"));
+    auto claim = objects::in_service(objects::claim("a", objects::pool("small")));
+    REQUIRE_FALSE(controllers::held_among(world.found("a"), nullptr, claim).empty());
+    CHECK_FALSE(controllers::lost_with(claim, world.found("a")).empty());
+    claim.spec.deletionPolicy = api::v1alpha1::DeletionPolicy::Retain;
+    CHECK(controllers::held_among(world.found("a"), nullptr, claim).empty());
+    CHECK(controllers::lost_with(claim, world.found("a")).empty());
 }
