@@ -79,6 +79,9 @@ def end_of_parentheses(text, start):
 MUTATIONS = [
     Mutation("skip the ownership check when destroying", "machines of others are destroyed", "providers/proxmox",
              Edit("next_removal_step", r"contradictory: (break);", "return for_our_machine(seen)")),
+    Mutation("change a VM whatever others changed since it was read", "a machine that somebody took over becomes ours again",
+             "providers/proxmox", Edit("unless_changed", r"if \((!digest\.empty\(\))\)", "false"),
+             Edit("read_again", r"if \((ownership != Ownership::unfinished)\)", "false")),
     Mutation("ignore a task's exit status", "a failed clone or start passes for a machine", "providers/proxmox",
              Edit("parse_task_status", r"TaskOutcome::(failed)", "succeeded")),
     Mutation("report Launched before the machine exists", "the claim waits for a Node that cannot come", "controllers",

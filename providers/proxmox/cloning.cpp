@@ -142,7 +142,6 @@ base::FormFields configure_parameters(const Settings& settings, const MachineSpe
     if (!config.option("vcpus").empty() && !options.contains("vcpus")) {
         options["delete"] += (options["delete"].empty() ? "" : ",") + std::string("vcpus");
     }
-    if (!config.option("digest").empty()) options["digest"] = config.option("digest");
     return {options.begin(), options.end()};
 }
 

@@ -37,8 +37,8 @@ struct BootPlace {
 };
 // Parameters of PUT .../config for the clone `config`: size, tags, UUID, the user's options, and the boot
 // data's place; all but the description, for Proxmox writes options one by one in an order of its own, and
-// what says that a machine has all of them must not be written before the last. With the digest of what was
-// read. Throws ProviderError if no drive is free.
+// what says that a machine has all of them must not be written before the last. Throws ProviderError if no
+// drive is free.
 base::FormFields configure_parameters(const Settings& settings, const MachineSpec& spec,
                                       const VmConfig& config, const BootPlace& boot);
 

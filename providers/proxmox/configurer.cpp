@@ -43,26 +43,38 @@ asio::awaitable<void> Configurer::configure(MachineSpec spec, VmConfig config) {
                                                : finishing_parameters(settings_, config, boot.image);
     auto made = made_so_far(config, vmid);
     if (puts_disks_aside(config, parameters)) {
-        const base::FormFields record{{"description", describe_unfinished_mark(spec.identity, vmid, made)}};
-        co_await client_.change(configure_vm(spec.record.host, vmid, record));
-        // It is of the configuration before the record.
-        std::erase_if(parameters, [](const auto& option) { return option.first == "digest"; });
+        base::FormFields record{{"description", describe_unfinished_mark(spec.identity, vmid, made)}};
+        co_await change(spec, config, std::move(record));
+        config = co_await read_again(spec);
     }
-    co_await client_.change(configure_vm(spec.record.host, vmid, parameters));
     const auto new_ones = new_drives(parameters);
-    if (!new_ones.empty()) {
-        made.drives.insert(new_ones.begin(), new_ones.end());
-        const auto changed = co_await read_again(spec);
-        made.volumes.merge(explained_volumes(volume_uses(changed), vmid, made));
-    }
+    co_await change(spec, config, std::move(parameters));
+    config = co_await read_again(spec);
+    made.drives.insert(new_ones.begin(), new_ones.end());
+    made.volumes.merge(explained_volumes(volume_uses(config), vmid, made));
     made.drives.clear();
-    const base::FormFields mark{{"description", finished_description(settings_, spec.identity, made)}};
-    co_await client_.change(configure_vm(spec.record.host, vmid, mark));
+    base::FormFields mark{{"description", finished_description(settings_, spec.identity, made)}};
+    co_await change(spec, config, std::move(mark));
 }
 
+asio::awaitable<void> Configurer::change(const MachineSpec& spec, const VmConfig& read,
+                                         base::FormFields change) {
+    const auto vmid = vmid_of(spec.record.machine_id);
+    const auto parameters = unless_changed(read, std::move(change));
+    co_await client_.change(configure_vm(spec.record.host, vmid, parameters));
+}
+
+// Our mark is not put back on a machine that somebody took it off.
 asio::awaitable<VmConfig> Configurer::read_again(const MachineSpec& spec) {
-    const auto data = co_await client_.read(get_vm_config(spec.record.host, vmid_of(spec.record.machine_id)));
-    co_return parse_vm_config(data);
+    const auto vmid = vmid_of(spec.record.machine_id);
+    const auto data = co_await client_.read(get_vm_config(spec.record.host, vmid));
+    auto config = parse_vm_config(data);
+    const auto ownership = ownership_of(config, vmid, spec.identity, settings_.managed_tag());
+    if (ownership != Ownership::unfinished)
+        throw ProxmoxError(ErrorKind::transient,
+                           "configuring VM " + spec.record.machine_id + " on " + spec.record.host,
+                           "it is not marked as this machine any more");
+    co_return config;
 }
 
 asio::awaitable<std::string> Configurer::resize(MachineSpec spec, VmConfig config) {

@@ -23,6 +23,9 @@ public:
     asio::awaitable<std::string> resize(MachineSpec spec, VmConfig config);
 
 private:
+    // Refused if anybody changed the VM since it was read.
+    asio::awaitable<void> change(const MachineSpec& spec, const VmConfig& read, base::FormFields change);
+    // Throws ProxmoxError if it is not the unfinished machine any more.
     asio::awaitable<VmConfig> read_again(const MachineSpec& spec);
 
     const Settings& settings_;

@@ -228,7 +228,7 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
             shut_down_.erase(identity.system_uuid);
             co_return Stopped();
         case RemoveStep::set_aside: {
-            const auto change = set_aside_change(seen.look.config);
+            const auto change = unless_changed(seen.look.config, set_aside_change(seen.look.config));
             co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
             co_return in_progress("tagging the VM as set aside", "", kSoon);
         }
@@ -240,7 +240,8 @@ asio::awaitable<StopResult> MachineRemover::act(MachineIdentity identity, Remove
             if (!seen.is_own_creation) recorded_task.clear();
             co_return in_progress(std::move(decision.message), std::move(recorded_task), kRemovalRetry);
         case RemoveStep::unprotect: {
-            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, kUnprotected));
+            const auto change = unless_changed(seen.look.config, kUnprotected);
+            co_await client_.change(configure_vm(seen.look.host, seen.look.vmid, change));
             co_return in_progress("taking the template's protection off the clone", "", kSoon);
         }
         case RemoveStep::shut_down:
@@ -294,7 +295,8 @@ asio::awaitable<std::string> MachineRemover::destroy(const MachineIdentity& iden
             error.kind == ErrorKind::is_protected && machine.ownership == Ownership::unfinished;
         if (!is_inherited) throw;
     }
-    co_await client_.change(configure_vm(machine.host, machine.vmid, kUnprotected));
+    const auto change = unless_changed(machine.config, kUnprotected);
+    co_await client_.change(configure_vm(machine.host, machine.vmid, change));
     const auto upid = co_await client_.change(destroy_vm(machine.host, machine.vmid));
     co_return text_of(upid);
 }

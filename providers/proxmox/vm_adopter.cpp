@@ -72,8 +72,7 @@ asio::awaitable<AdoptResult> VmAdopter::adopt(MachineIdentity identity) {
         auto description =
             describe_mark(identity, {explained_volumes(volume_uses(config), guest.vmid, {{}, made}), {}});
         if (!config.option("description").empty()) description += "\n" + config.option("description");
-        base::FormFields change{{"description", description}};
-        if (!config.option("digest").empty()) change.emplace_back("digest", config.option("digest"));
+        const auto change = unless_changed(config, {{"description", description}});
         co_await client_.change(configure_vm(guest.node, guest.vmid, change));
     }
     co_return co_await adopted(guest);

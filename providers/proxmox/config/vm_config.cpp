@@ -79,6 +79,12 @@ base::FormFields set_aside_change(const VmConfig& config) {
     return {{"tags", join_tags(tags)}};
 }
 
+base::FormFields unless_changed(const VmConfig& read, base::FormFields change) {
+    const auto digest = read.option("digest");
+    if (!digest.empty()) change.emplace_back("digest", digest);
+    return change;
+}
+
 VmConfig parse_vm_config(const json::value& data) {
     VmConfig config;
     if (!data.is_object()) return config;

@@ -33,6 +33,10 @@ bool is_set_aside(const VmConfig& config);
 // as if it were set.
 base::FormFields set_aside_change(const VmConfig& config);
 
+// The change with the digest of the configuration that was read: Proxmox refuses it if anybody changed the VM
+// since.
+base::FormFields unless_changed(const VmConfig& read, base::FormFields change);
+
 // Of GET /nodes/{node}/qemu/{vmid}/config.
 VmConfig parse_vm_config(const boost::json::value& data);
 

@@ -67,7 +67,7 @@ asio::awaitable<std::string> BootImages::volume_on(MachineIdentity identity, std
 asio::awaitable<void> BootImages::attach(MachineIdentity identity, std::string host, std::int64_t vmid,
                                          VmConfig config) {
     const auto volume = co_await volume_on(identity, host);
-    const base::FormFields change{{free_cdrom_drive(config), volume + ",media=cdrom"}};
+    const auto change = unless_changed(config, {{free_cdrom_drive(config), volume + ",media=cdrom"}});
     co_await client_.change(configure_vm(host, vmid, change));
 }
 
@@ -119,7 +119,7 @@ asio::awaitable<bool> BootImages::discard_now(MachineIdentity identity, MachineR
     const auto drive = drive_with_file(look.config, boot_image_name(identity));
     std::string volume;
     if (drive) {
-        const base::FormFields change{{drive->drive, "none,media=cdrom"}};
+        const auto change = unless_changed(look.config, {{drive->drive, "none,media=cdrom"}});
         co_await client_.change(configure_vm(look.host, look.vmid, change));
         volume = drive->volume;
     } else {

@@ -40,10 +40,14 @@ asio::awaitable<bool> Releaser::release(MachineIdentity identity, MachineRecord 
         throw ProviderError(vm + explain_ownership(look.config, identity, settings_.managed_tag()));
     // Somebody removed a part of the mark, or we did: it is released already.
     if (look.ownership != Ownership::ours) co_return true;
-    const auto changes = release_changes(look.config, settings_.managed_tag());
+    const auto tag = settings_.managed_tag();
     try {
-        for (const auto& change : changes)
-            co_await client_.change(configure_vm(look.host, look.vmid, change));
+        const auto mark = unless_changed(look.config, release_changes(look.config, tag).front());
+        co_await client_.change(configure_vm(look.host, look.vmid, mark));
+        const auto data = co_await client_.read(get_vm_config(look.host, look.vmid));
+        const auto config = parse_vm_config(data);
+        const auto tags = unless_changed(config, release_changes(config, tag).back());
+        co_await client_.change(configure_vm(look.host, look.vmid, tags));
     } catch (const ProxmoxError& error) {
         if (is_tried_later(error.kind)) pauses_.begin(identity.system_uuid);
         throw;

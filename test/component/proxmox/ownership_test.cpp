@@ -80,6 +80,28 @@ TEST_CASE("A machine whose mark was edited while nobody followed its tasks is no
 }
 
 // Found by the simulation.
+TEST_CASE("A machine that somebody takes over between two of our writes does not become ours again") {
+    Lab lab;
+    auto spec = lab.machine(1);
+    int changes = 0;
+    lab.simulator.observe([&](const proxmox_simulator::RequestRecord& request) {
+        const bool is_first = request.method == "PUT" && request.status == 200 && ++changes == 1;
+        if (is_first) lab.vm(spec)->config["description"] = "mine now";
+    });
+    EnsureResult result = Machine();
+    for (int tries = 0; tries < 100 && !std::holds_alternative<AttemptFailed>(result); ++tries) {
+        lab.wait(std::chrono::seconds{1});
+        result = lab.ensure(spec);
+        if (const auto* machine = std::get_if<Machine>(&result)) spec.record = machine->record;
+    }
+    REQUIRE(std::holds_alternative<AttemptFailed>(result));
+    CHECK(std::get<AttemptFailed>(result).reason == "OwnershipMismatch");
+    CHECK(lab.vm(spec)->config["description"] == "mine now");
+    CHECK_FALSE(lab.vm(spec)->running);
+    CHECK(changes == 1);
+}
+
+// Found by the simulation.
 TEST_CASE("A machine that its user keeps and whose mark somebody edited is left as it is") {
     for (const auto& [option, value] :
          std::map<std::string, std::string>{{"description", "edited"}, {"tags", "other"}}) {
