@@ -26,7 +26,6 @@ EnsureDecision after_success(const std::string& type, const EnsureWish& wish) {
         return decide(wish.unfinished ? EnsureStep::look : EnsureStep::start);
     if (type == "qmcreate") return decide(EnsureStep::upload_image);
     if (type == "qmclone") return decide(wish.image ? EnsureStep::upload_image : EnsureStep::look);
-    if (type == "imgcopy") return decide(wish.unfinished ? EnsureStep::look : EnsureStep::attach_and_start);
     if (type == "resize") return decide(EnsureStep::start);
     if (type == "qmstart") return decide(EnsureStep::finish);
     return decide(EnsureStep::look);

@@ -24,13 +24,6 @@ bool carries_image(const MachineSpec& spec) {
     return spec.boot_image && !spec.served_boot_data();
 }
 
-// The drives that a VM made by us has, for the moment after its creation.
-VmConfig config_as_created(const Settings& settings) {
-    VmConfig config;
-    config.options.insert(settings.vm_options.begin(), settings.vm_options.end());
-    return config;
-}
-
 MachineState state_during(const std::string& upid) {
     const auto task = parse_upid(upid);
     return task && task->type == "qmstart" ? MachineState::starting : MachineState::creating;
@@ -68,7 +61,6 @@ asio::awaitable<EnsureResult> Ensurer::step(MachineSpec spec) {
         if (host && host->is_online) co_return co_await create(std::move(spec));
     }
     Look seen;
-    seen.config = config_as_created(settings_);
     EnsureDecision decision;
     bool image_uploaded = false;
     if (!spec.record.task.empty()) {

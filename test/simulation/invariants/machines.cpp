@@ -148,9 +148,11 @@ private:
         auto found = world_.administrators.untouchable().find(*vmid);
         if (found == world_.administrators.untouchable().end()) return;
         bool always_foreign = found->second == base::TimePoint{};
-        // A change of the configuration is refused if the VM is not as it was read any more.
+        // A change of the configuration is refused if the VM is not as it was read any more; one that was
+        // accepted before is carried out to its end.
         const bool is_guarded = record.method == "PUT" && record.path.ends_with("/config");
-        if (!always_foreign && !is_guarded && world_.now() < found->second + kInFlight) return;
+        const auto allowed = is_guarded ? record.duration : base::Duration(kInFlight);
+        if (!always_foreign && world_.now() <= found->second + allowed) return;
         stage_.violate("machines of others are untouched", record.method + " " + record.path +
                                                                " on machine " + std::to_string(*vmid) +
                                                                ", which is not provably the operator's");

@@ -43,7 +43,7 @@ TEST_CASE("After a task: what follows its end") {
          EnsureStep::choose_another_id},
         {"qmcreate", task(failed, "can't lock file '/x' - got timeout"), false, EnsureStep::try_again},
         {"qmcreate", task(failed, "no space"), false, EnsureStep::fail},
-        {"imgcopy", task(succeeded), true, EnsureStep::attach_and_start},
+        {"imgcopy", task(succeeded), true, EnsureStep::look},
         {"imgcopy", task(failed, "no space"), true, EnsureStep::fail},
         {"imgcopy", task(unknown), true, EnsureStep::look},
         {"qmclone", task(succeeded), true, EnsureStep::upload_image, true},
