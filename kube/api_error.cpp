@@ -1,11 +1,16 @@
 // Status objects (metav1.Status) as exceptions.
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "api/stream.hpp"
 #include "kube/client.hpp"
 
 namespace kube {
 namespace {
+
+// However long an overloaded server asks to be left alone.
+constexpr base::Duration kLongestPause = std::chrono::minutes(5);
 
 api::Status status_in(const base::HttpResponse& response) {
     try {
@@ -39,6 +44,27 @@ bool is_overtaken_patch(const api::Status& status) {
            status.message.starts_with("the server rejected our request due to an error in our request");
 }
 
+ApiError make_error(const std::string& subject, const api::Status& status,
+                    std::optional<base::Duration> retry_after) {
+    auto what = subject + ": " + std::to_string(status.code);
+    if (!status.reason.empty()) what += ' ' + status.reason;
+    if (!status.message.empty()) what += ": " + status.message;
+    if (retry_after && *retry_after > kLongestPause) {
+        const std::chrono::duration<double> wanted = *retry_after;
+        what += "; it asks to be left alone for " + std::to_string(std::lround(wanted.count())) +
+                " s, and is asked again after 300 s";
+    }
+    ApiError error(what, status.code, status.reason, status.message);
+    error.retry_after = retry_after;
+    if (is_overtaken_patch(status)) {
+        // What a resourceVersion is to other patches its test is to a JSON patch.
+        error.code = 409;
+        error.reason = "Conflict";
+    }
+    if (status.details) error.causes = status.details->causes;
+    return error;
+}
+
 }  // namespace
 
 ApiError::ApiError(const std::string& what, int status_code, std::string status_reason, std::string text)
@@ -47,26 +73,18 @@ ApiError::ApiError(const std::string& what, int status_code, std::string status_
       reason(std::move(status_reason)),
       message(std::move(text)) {}
 
+base::Duration ApiError::pause_wanted() const {
+    return std::min(retry_after.value_or(base::Duration::zero()), kLongestPause);
+}
+
 ApiError error_of(const std::string& subject, const base::HttpResponse& response) {
     auto status = status_in(response);
     status.code = response.status;
-    auto error = error_of(subject, status);
-    error.retry_after = retry_after(status, response.headers);
-    return error;
+    return make_error(subject, status, retry_after(status, response.headers));
 }
 
 ApiError error_of(const std::string& subject, const api::Status& status) {
-    auto what = subject + ": " + std::to_string(status.code);
-    if (!status.reason.empty()) what += ' ' + status.reason;
-    if (!status.message.empty()) what += ": " + status.message;
-    ApiError error(what, status.code, status.reason, status.message);
-    if (is_overtaken_patch(status)) {
-        // What a resourceVersion is to other patches its test is to a JSON patch.
-        error.code = 409;
-        error.reason = "Conflict";
-    }
-    if (status.details) error.causes = status.details->causes;
-    return error;
+    return make_error(subject, status, std::nullopt);
 }
 
 }  // namespace kube

@@ -36,7 +36,10 @@ public:
     bool is_conflict() const { return code == 409 && reason != "AlreadyExists"; }
     bool is_already_exists() const { return code == 409 && reason == "AlreadyExists"; }
     bool is_not_found() const { return code == 404; }
+    bool is_forbidden() const { return code == 403; }
     bool is_expired() const { return code == 410; }
+    // How long the server asks to be left alone, five minutes at most; zero: it does not.
+    base::Duration pause_wanted() const;
 };
 
 struct Patch {

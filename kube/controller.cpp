@@ -84,11 +84,13 @@ struct Controller::Impl {
         std::optional<Result> result;
         std::string failure;
         bool overtaken = false;
+        base::Duration retry_after{};
         try {
             result = co_await reconciler.reconcile(key);
         } catch (const ApiError& error) {
             overtaken = error.is_conflict() || error.is_not_found();
             failure = error.what();
+            retry_after = error.pause_wanted();
         } catch (const std::exception& error) {
             failure = error.what();
         }
@@ -98,7 +100,7 @@ struct Controller::Impl {
         metrics.time.observe(std::chrono::duration<double>(clock.now() - start).count());
         if (!result) {
             (overtaken ? metrics.requeue : metrics.error).add();
-            queue.add_rate_limited(key);
+            queue.add_rate_limited(key, retry_after);
         } else if (result->requeue_after) {
             metrics.requeue_after.add();
             queue.forget(key);

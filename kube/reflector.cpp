@@ -1,5 +1,6 @@
 #include "kube/reflector.hpp"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
@@ -15,11 +16,14 @@ namespace {
 
 constexpr base::Backoff kBackoff{std::chrono::milliseconds(800), std::chrono::seconds(30)};
 constexpr base::Duration kListTimeout = std::chrono::seconds(60);  // of silence
-// The server ends a watch after this time, spread so that not all come back at once; a connection that says
-// nothing for longer is dead.
+// The server ends a watch after this time, spread so that not all come back at once.
 constexpr int kWatchSeconds = 240;
 constexpr int kWatchSpreadSeconds = 60;
-constexpr base::Duration kWatchSlack = std::chrono::seconds(15);
+// A connection that says nothing for so long may be dead: the server sends a bookmark about once a minute of
+// whatever has changed. https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
+constexpr base::Duration kSilence = std::chrono::seconds(75);
+// A watch that stood for so long did its work, however its connection ends: load balancers end quiet ones.
+constexpr base::Duration kStood = std::chrono::seconds(5);
 constexpr base::Duration kAtOnce = std::chrono::seconds(1);
 
 base::Counter& counter(Client& client, const char* name, const char* help, const api::Resource& resource) {
@@ -62,6 +66,9 @@ asio::awaitable<void> Reflector::run() {
             co_await perform(state_.next());
             objects_.set(static_cast<double>(target_.size()));
             continue;
+        } catch (const ApiError& error) {
+            failure = error.what();
+            retry_after_ = error.pause_wanted();
         } catch (const std::exception& error) {
             failure = error.what();
         }
@@ -86,7 +93,9 @@ asio::awaitable<void> Reflector::perform(ReflectorState::Action action) {
     } else if (auto* watching = std::get_if<ReflectorState::Watch>(&action)) {
         co_await watch(std::move(watching->resource_version));
     } else {
-        co_await clock_.sleep_for(kBackoff.after(std::get<ReflectorState::Pause>(action).failures, random_));
+        const auto wanted = std::exchange(retry_after_, base::Duration::zero());
+        const auto failures = std::get<ReflectorState::Pause>(action).failures;
+        co_await clock_.sleep_for(std::max(wanted, kBackoff.after(failures, random_)));
         state_.paused();
     }
 }
@@ -123,19 +132,25 @@ asio::awaitable<void> Reflector::watch(std::string resource_version) {
         list_target(resource_, options_,
                     "watch=1&allowWatchBookmarks=true&timeoutSeconds=" + std::to_string(lifetime.count()) +
                         "&resourceVersion=" + base::percent_encode(resource_version));
-    const auto start = clock_.now();
     heard_ = false;
-    auto stream = co_await client_.open(target, lifetime + kWatchSlack);
+    auto stream = co_await client_.open(target, kSilence);
     if (stream->head().status != 200) {
         co_await refuse(std::move(target), std::move(stream));
         co_return;
     }
-    std::string buffer;
-    for (;;) {
-        auto piece = co_await stream->read();
-        if (!piece) break;
-        buffer += *piece;
-        if (!take_lines(buffer)) co_return;
+    const auto start = clock_.now();
+    try {
+        std::string buffer;
+        for (;;) {
+            auto piece = co_await stream->read();
+            if (!piece) break;
+            buffer += *piece;
+            if (!take_lines(buffer)) co_return;
+        }
+    } catch (const base::TransportError& error) {
+        if (clock_.now() - start < kStood) throw;
+        base::log::debug("A watch lost its connection and is resumed",
+                         {{"resource", resource_.plural}, {"reason", error.what()}});
     }
     state_.watch_ended(!heard_ && clock_.now() - start < kAtOnce);
 }

@@ -93,7 +93,9 @@ public:
     Reflector(Client& client, base::Clock& clock, base::Random& random, api::Resource resource,
               ListOptions options, ReflectorTarget& target);
 
-    // Until cancelled; failures are logged, counted and tried again with backoff (0.8 s to 30 s).
+    // Until cancelled. Failures are logged, counted and tried again with backoff (0.8 s to 30 s), or when the
+    // server asks for it (at most 5 minutes). A watch that stood for 5 s is resumed at once, however it ends;
+    // one that says nothing for 75 s is begun anew.
     asio::awaitable<void> run();
 
 private:
@@ -115,7 +117,8 @@ private:
     ListOptions options_;
     ReflectorTarget& target_;
     ReflectorState state_;
-    bool heard_ = false;  // something, in the current watch
+    bool heard_ = false;            // something, in the current watch
+    base::Duration retry_after_{};  // what the server asked for with its last refusal
     base::Counter& lists_;
     base::Counter& watches_;
     base::Counter& failures_;

@@ -15,8 +15,9 @@ namespace {
 using base::Duration;
 using base::TimePoint;
 
-// client-go's defaults: https://pkg.go.dev/k8s.io/client-go/util/workqueue
-constexpr base::Backoff kPerKey{std::chrono::milliseconds{5}, std::chrono::seconds{1000}};
+// client-go's defaults (https://pkg.go.dev/k8s.io/client-go/util/workqueue), but for the longest wait: there
+// it is 1000 s, for which an obstacle that is gone would go unnoticed.
+constexpr base::Backoff kPerKey{std::chrono::milliseconds{5}, std::chrono::minutes{1}};
 constexpr double kRetriesPerSecond = 10;
 constexpr double kRetryBurst = 100;
 
@@ -126,8 +127,8 @@ struct WorkQueue::Impl {
         changed_.notify_all();
     }
 
-    void add_rate_limited(const ObjectKey& key) {
-        const auto wait = kPerKey.after(++failures_[key]);
+    void add_rate_limited(const ObjectKey& key, Duration at_least) {
+        const auto wait = std::max(kPerKey.after(++failures_[key]), at_least);
         metrics_.retries.add();
         add_after(key, std::max(wait, bucket_.take(clock_.now())));
     }
@@ -210,8 +211,8 @@ void WorkQueue::add(const ObjectKey& key) {
 void WorkQueue::add_after(const ObjectKey& key, base::Duration delay) {
     impl_->add_after(key, delay);
 }
-void WorkQueue::add_rate_limited(const ObjectKey& key) {
-    impl_->add_rate_limited(key);
+void WorkQueue::add_rate_limited(const ObjectKey& key, base::Duration at_least) {
+    impl_->add_rate_limited(key, at_least);
 }
 void WorkQueue::forget(const ObjectKey& key) {
     impl_->failures_.erase(key);

@@ -25,8 +25,9 @@ public:
     void add(const ObjectKey& key);
     // The earliest wish wins.
     void add_after(const ObjectKey& key, base::Duration delay);
-    // After 5 ms * 2^failures, at most 1000 s; each call counts as a failure of the key.
-    void add_rate_limited(const ObjectKey& key);
+    // After 5 ms * 2^failures, at most a minute, and not before `at_least`; each call counts as a failure of
+    // the key.
+    void add_rate_limited(const ObjectKey& key, base::Duration at_least = {});
     // The key's failures are forgotten.
     void forget(const ObjectKey& key);
     // Waits for a key; pair each with done().

@@ -131,6 +131,10 @@ void ApiServer::cut_watches() {
     for (auto* watch : watches_) watch->end();
 }
 
+void ApiServer::break_watches() {
+    for (auto* watch : watches_) watch->lose_connection();
+}
+
 void ApiServer::log(const base::HttpRequest& request, int status) {
     if (request.method != "GET" && !is_review(request.target))
         writes_.push_back({clock_.now(), request.method, request.target, status});

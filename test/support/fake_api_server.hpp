@@ -72,6 +72,8 @@ public:
     Options& options() { return options_; }
     // Every watch ends, as when a server restarts.
     void cut_watches();
+    // Every watch loses its connection, as behind a load balancer that ends quiet ones.
+    void break_watches();
     // Called at once with every change, whoever made it; must not change objects itself.
     void observe(std::function<void(const Change&)> observer) { observers_.push_back(std::move(observer)); }
 

@@ -78,6 +78,11 @@ void WatchStream::end() {
     changed_.notify_all();
 }
 
+void WatchStream::lose_connection() {
+    is_broken_ = true;
+    changed_.notify_all();
+}
+
 void WatchStream::push(const char* type, const std::string& object) {
     auto line = std::string(R"({"type":")") + type + R"(","object":)" + object + "}\n";
     lines_.push_back({server_.clock().now() + server_.options().watch_delay, std::move(line)});
@@ -110,6 +115,7 @@ asio::awaitable<std::optional<std::string>> WatchStream::read() {
     auto& clock = server_.clock();
     auto idle_at = clock.now() + idle_timeout_;
     for (;;) {
+        if (is_broken_) throw base::TransportError("watch: connection reset", true);
         auto now = clock.now();
         if (now >= bookmark_at_ && !ended_) {
             if (seen_ > told_from_) push_bookmark(seen_, false);

@@ -21,6 +21,7 @@ public:
 
     void offer(const Change& change);
     void end();
+    void lose_connection();
 
 private:
     struct Line {
@@ -46,6 +47,7 @@ private:
     base::TimePoint ends_at_ = base::TimePoint::max();
     base::TimePoint bookmark_at_ = base::TimePoint::max();
     bool ended_ = false;
+    bool is_broken_ = false;
 };
 
 }  // namespace fake

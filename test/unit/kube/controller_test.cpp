@@ -13,6 +13,7 @@ public:
     explicit Script(base::Clock& clock) : clock_(clock) {}
     std::vector<std::string> calls;
     int failures = 0;
+    std::optional<kube::ApiError> refusal;  // instead of another failure
     base::Duration duration{};
     kube::Result result;
     int active = 0;
@@ -29,6 +30,7 @@ public:
         if (duration > 0s) co_await clock_.sleep_for(duration);
         if (failures > 0) {
             --failures;
+            if (refusal) throw *refusal;
             throw std::runtime_error("scripted failure");
         }
         ++finished;
@@ -76,6 +78,22 @@ TEST_CASE_METHOD(Fixture, "a failure is tried again with backoff and forgotten a
     CHECK(controller.queue().failures({"n", "a"}) == 0);
     CHECK(shows("controller_runtime_reconcile_total{controller=\"test\",result=\"error\"} 3"));
     CHECK(shows("controller_runtime_reconcile_total{controller=\"test\",result=\"success\"} 1"));
+}
+
+TEST_CASE_METHOD(Fixture, "a key whose server asks to be left alone waits as long, five minutes at most") {
+    script.failures = 2;
+    script.refusal.emplace("GET pods", 429, "TooManyRequests", "busy");
+    script.refusal->retry_after = 1min;
+    add("a");
+    clock.run_for(context, 59s);
+    CHECK(script.calls.size() == 1);
+    script.refusal->retry_after = 24h;
+    clock.run_for(context, 2s);
+    CHECK(script.calls.size() == 2);
+    clock.run_for(context, 4min + 58s);
+    CHECK(script.calls.size() == 2);
+    clock.run_for(context, 2s);
+    CHECK(script.calls.size() == 3);
 }
 
 TEST_CASE_METHOD(Fixture, "a wish to come back is kept to the second") {
