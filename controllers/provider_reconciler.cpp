@@ -78,6 +78,9 @@ void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
         .changed(kube::kGeneration, kube::kUid, kube::kDeletion, acceptance_of)
         .enqueue(queue);
 
+    // Its Secret may have been changed since it was read.
+    instances_.on_refusal([&queue](const kube::ObjectKey& provider) { queue.add(provider); });
+
     const auto provider_of = [](const NodeSmithClaim& claim) {
         return kube::ObjectKey(claim.metadata.namespace_, claim.status.providerRef);
     };

@@ -44,6 +44,8 @@ struct ProviderEnvironment {
     // True while a mutating request may start: the leader lease outlives connecting and writing it.
     std::function<bool()> may_mutate;
     HostInventory* hosts = nullptr;  // for backends of bare metal; outlives the provider
+    // Told each time that a backend refuses what the Secret of the provider "namespace/name" holds.
+    std::function<void(const std::string& provider)> on_credentials_refused = {};
 };
 
 }  // namespace providers

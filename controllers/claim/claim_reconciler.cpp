@@ -12,9 +12,8 @@ namespace {
 
 // Trying again does not help before a person does something.
 bool is_refusal(const kube::ApiError& error) {
-    constexpr int kForbidden = 403;
     constexpr int kInvalid = 422;
-    return error.code == kForbidden || error.code == kInvalid;
+    return error.is_forbidden() || error.code == kInvalid;
 }
 
 }  // namespace

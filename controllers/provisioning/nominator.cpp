@@ -22,7 +22,6 @@ namespace {
 constexpr base::Duration kVersionKnownFor = std::chrono::hours{1};
 // A right that lacks is given by people.
 constexpr base::Duration kSilence = std::chrono::minutes{10};
-constexpr int kForbidden = 403;
 
 // What of a claim and of a Node decides whether pods are told of it.
 auto place_of_claim(const NodeSmithClaim& claim) {
@@ -145,7 +144,7 @@ asio::awaitable<bool> Nominator::write(PodPointer pod, std::string node) {
             informers_.pods.observe(std::move(written));
         }
     } catch (const kube::ApiError& error) {
-        if (error.code != kForbidden) throw;
+        if (!error.is_forbidden()) throw;
         base::log::warning("no right to tell the scheduler which pods new nodes are for",
                            {{"error", error.what()}});
         silent_until_ = clock_.now() + kSilence;

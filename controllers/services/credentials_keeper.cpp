@@ -10,8 +10,6 @@ using api::v1alpha1::NodeSmithHost;
 
 namespace {
 
-constexpr int kForbiddenCode = 403;
-
 // The Secret that is protected; empty: none is named, or one of a namespace that is not accepted.
 std::string secret_of(const std::optional<api::v1alpha1::SecretReference>& reference,
                       const std::string& namespace_) {
@@ -152,7 +150,7 @@ asio::awaitable<CredentialsObstacle> CredentialsKeeper::add_finalizer(kube::Obje
         if (is_leaving) co_return being_deleted(secret);
     } catch (const kube::ApiError& error) {
         // 404: the ClusterRole of the rights is not there.
-        if (error.code != kForbiddenCode && !error.is_not_found()) throw;
+        if (!error.is_forbidden() && !error.is_not_found()) throw;
         co_return forbidden(secret, error);
     }
     co_return CredentialsObstacle{};
@@ -172,8 +170,8 @@ asio::awaitable<void> CredentialsKeeper::remove_finalizer(kube::ObjectKey secret
         }
     } catch (const kube::ApiError& error) {
         // The rights end with the last Secret of a namespace, so an earlier process may have done this.
-        if (error.code != kForbiddenCode && !error.is_not_found()) throw;
-        if (error.code == kForbiddenCode)
+        if (!error.is_forbidden() && !error.is_not_found()) throw;
+        if (error.is_forbidden())
             base::log::warning(
                 "Cannot look whether a Secret carries our finalizer",
                 {{"secret", secret.str()}, {"error", error.what()}, {"remedy", command_to_release(secret)}});

@@ -220,13 +220,12 @@ void KubernetesHostInventory::announce(const providers::Host& host, std::string 
 asio::awaitable<providers::SecretData> KubernetesHostInventory::secret(std::string namespace_,
                                                                        std::string name) {
     const kube::ObjectKey key{std::move(namespace_), std::move(name)};
-    constexpr int kForbidden = 403;
     std::string refusal;
     try {
         const auto found = co_await client_.get<api::Secret>(key);
         if (found) co_return secret_data(*found);
     } catch (const kube::ApiError& error) {
-        if (error.code != kForbidden) throw;
+        if (!error.is_forbidden()) throw;
         refusal = error.message;
     }
     if (refusal.empty()) throw providers::CredentialsError("there is no Secret " + key.str());

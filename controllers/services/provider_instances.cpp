@@ -7,8 +7,6 @@ namespace controllers {
 
 namespace {
 
-constexpr int kForbidden = 403;
-
 ProviderUnavailable unavailable(std::string_view reason, std::string message) {
     return {std::string(reason), std::move(message)};
 }
@@ -55,6 +53,13 @@ asio::awaitable<ProviderLookup> ProviderInstances::refresh(kube::ObjectKey key) 
     co_return lookup;
 }
 
+void ProviderInstances::on_refusal(std::function<void(const kube::ObjectKey&)> handler) {
+    environment_.on_credentials_refused = [handler = std::move(handler)](const std::string& provider) {
+        const auto slash = provider.find('/');
+        handler({provider.substr(0, slash), provider.substr(slash + 1)});
+    };
+}
+
 void ProviderInstances::forget(const kube::ObjectKey& key) {
     entries_.erase(key);
 }
@@ -78,7 +83,7 @@ asio::awaitable<ProviderInstances::CredentialsLookup> ProviderInstances::credent
         const auto secret = co_await client_.get<api::Secret>(key);
         if (secret) co_return secret_data(*secret);
     } catch (const kube::ApiError& error) {
-        if (error.code != kForbidden) throw;
+        if (!error.is_forbidden()) throw;
         co_return unavailable(reasons::kSecretForbidden,
                               "the operator may not read Secret " + key.str() +
                                   " (spec.credentialsSecretRef): apply the RoleBinding "

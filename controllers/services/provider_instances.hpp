@@ -43,6 +43,8 @@ public:
     // Reads the Secret again; the backend is made anew if its data has changed.
     asio::awaitable<ProviderLookup> refresh(kube::ObjectKey provider);
     void forget(const kube::ObjectKey& provider);
+    // Called each time that the backend of a provider refuses what its Secret held.
+    void on_refusal(std::function<void(const kube::ObjectKey& provider)> handler);
     // UID of the kube-system namespace: what marks our machines. Read once, from the namespaces' store.
     std::string cluster_id() const;
     // Keeps the Secrets that backends are made from.

@@ -13,7 +13,6 @@ namespace {
 constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 constexpr const char* kSelfReviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
-constexpr int kRightIsMissing = 403;
 
 const json::value* member_of(const json::value* value, std::string_view name) {
     return value && value->is_object() ? value->get_object().if_contains(name) : nullptr;
@@ -103,7 +102,7 @@ asio::awaitable<void> RightsKeeper::give_up(std::string namespace_) {
         co_await client_.remove<api::RoleBinding>(key);
         co_await drop_finalizer(key);
     } catch (const kube::ApiError& error) {
-        if (error.code != kRightIsMissing && !error.is_not_found()) throw;
+        if (!error.is_forbidden() && !error.is_not_found()) throw;
     }
 }
 

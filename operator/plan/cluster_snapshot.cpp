@@ -130,13 +130,9 @@ std::vector<json::value> documents_in(const std::string& text) {
     return {std::move(value)};
 }
 
-bool is_forbidden(const kube::ApiError& error) {
-    return error.code == 403;
-}
-
 std::string hint_for(const kube::ApiError& error, const controllers::ManagedNamespaces& managed) {
     if (error.is_not_found()) return " (are the CRDs installed? kubectl apply -k crds)";
-    if (is_forbidden(error) && managed.all())
+    if (error.is_forbidden() && managed.all())
         return " (who may read in some namespaces only names those that the operator manages with "
                "--namespaces)";
     return {};
@@ -256,7 +252,7 @@ asio::awaitable<void> ClusterSnapshot::read_events(std::string kind, api::Object
     try {
         read.events = co_await client_.list<api::Event>(std::move(options));
     } catch (const kube::ApiError& error) {
-        if (!is_forbidden(error)) throw ViewError(error.what());
+        if (!error.is_forbidden()) throw ViewError(error.what());
         read.refusal = error.what();
     } catch (const base::TransportError& error) {
         throw ViewError(error.what());

@@ -273,6 +273,7 @@ void Client::require_leadership(const Call& call) const {
 
 void Client::refuse_credentials(const Call& call, const std::string& answer) {
     refused_until_ = environment_.clock.now() + kRefusalPause;
+    if (environment_.on_credentials_refused) environment_.on_credentials_refused(provider_);
     refusal_ =
         credentials_.is_token()
             ? "the API token " + credentials_.token_id + " was refused (" + answer +

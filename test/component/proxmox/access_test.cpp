@@ -27,6 +27,10 @@ TEST_CASE("A cluster that is configured rightly is healthy") {
 TEST_CASE("A wrong token is named without its secret, and the server is not hammered with it") {
     Lab lab;
     lab.config.credentials["PROXMOX_SECRET"] = "0badc0de-0000-0000-0000-000000000000";
+    std::vector<std::string> refused;
+    lab.environment.on_credentials_refused = [&](const std::string& provider) {
+        refused.push_back(provider);
+    };
     lab.restart();
     const auto health = check(lab);
     CHECK(health.reachable);  // it was Proxmox that refused
@@ -37,6 +41,7 @@ TEST_CASE("A wrong token is named without its secret, and the server is not hamm
     const auto sent = lab.log.size();
     check(lab);
     CHECK(lab.log.size() == sent);
+    CHECK(refused == std::vector<std::string>{lab.config.namespace_ + "/" + lab.config.name});
     auto spec = lab.machine(1);
     CHECK(std::holds_alternative<NotReady>(lab.ensure(spec)));
 }

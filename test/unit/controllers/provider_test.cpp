@@ -224,6 +224,18 @@ TEST_CASE("a new token in the Secret is used at the next examination") {
     CHECK(world.script.made == 2);
 }
 
+TEST_CASE("a new token in the Secret is used as soon as the old one is refused") {
+    World world;
+    world.start();
+    world.run_for(1s);
+    world.put_secret("root@pam!other");
+    world.run_for(1s);
+    CHECK(world.script.token == "root@pam!token");
+    world.environment.on_credentials_refused("default/proxmox");
+    world.run_for(1s);
+    CHECK(world.script.token == "root@pam!other");
+}
+
 TEST_CASE("a changed spec is examined at once") {
     World world;
     world.start();
