@@ -21,6 +21,8 @@ constexpr std::array<Kind, kFaults> kKinds{{
     {"api_slow", 0.02},
     {"watch_dropped", 0.005},
     {"watch_stale", 0.02},
+    {"watch_stalled", 0.002},
+    {"watch_cut_when_quiet", 1},
     {"provider_refused", 0.03},
     {"provider_answer_lost", 0.03},
     {"provider_slow", 0.03},

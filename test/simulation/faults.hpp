@@ -21,8 +21,10 @@ enum class Fault : std::size_t {
     api_conflict,     // 409 to a patch, as after a race in etcd
     api_slow,
     watch_dropped,
-    watch_stale,       // events arrive late
-    provider_refused,  // 500, 595, 596, 599 or no connection; nothing was done
+    watch_stale,           // events arrive late
+    watch_stalled,         // the connection stays open and passes nothing any more
+    watch_cut_when_quiet,  // by a load balancer, in all of the world
+    provider_refused,      // 500, 595, 596, 599 or no connection; nothing was done
     provider_answer_lost,
     provider_slow,
     task_failed,

@@ -16,11 +16,11 @@ namespace {
 
 // What keeps the operator for a moment from seeing what is so, or from writing.
 constexpr std::array kOfOperator{
-    Fault::api_refused,  Fault::api_answer_lost,   Fault::api_throttled,
-    Fault::api_conflict, Fault::api_slow,          Fault::watch_dropped,
-    Fault::watch_stale,  Fault::killed_at_request, Fault::killed,
-    Fault::paused,       Fault::second_operator,   Fault::api_unreachable,
-    Fault::clock_jump,   Fault::history_compacted,
+    Fault::api_refused,     Fault::api_answer_lost, Fault::api_throttled,
+    Fault::api_conflict,    Fault::api_slow,        Fault::watch_dropped,
+    Fault::watch_stale,     Fault::watch_stalled,   Fault::killed_at_request,
+    Fault::killed,          Fault::paused,          Fault::second_operator,
+    Fault::api_unreachable, Fault::clock_jump,      Fault::history_compacted,
 };
 // Another pod may take the room at any instant.
 constexpr std::chrono::seconds kTakenBackWithin{10};

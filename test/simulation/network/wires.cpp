@@ -5,6 +5,8 @@ namespace {
 
 constexpr std::chrono::seconds kLatest{30};  // a request that is under way for longer is lost for good
 constexpr std::chrono::seconds kStalest{20};
+constexpr base::Duration kQuietest =
+    std::chrono::seconds{20};                          // connections that a load balancer leaves open
 constexpr std::chrono::milliseconds kUsualLatency{2};  // of a hypervisor
 constexpr std::chrono::milliseconds kBeforeReset{10};
 
@@ -100,16 +102,21 @@ asio::awaitable<std::unique_ptr<base::HttpStream>> Network::ApiWire::open(base::
     auto instead = refusal(request);
     if (!instead) instead = network_.forbid(request);
     auto transport = server_.connect();
+    const auto silence = request.timeout;
     if (instead) co_return fake::make_answer(std::move(*instead));
     auto inner = co_await transport->open(std::move(request));
     co_await process_.running();
-    co_return std::make_unique<WireStream>(network_, process_, std::move(inner));
+    co_return std::make_unique<WireStream>(network_, process_, std::move(inner), silence);
 }
 
 asio::awaitable<std::optional<std::string>> Network::WireStream::read() {
     co_await process_.running();
-    auto text = co_await inner_->read();
     auto& faults = network_.faults_;
+    if (faults.strikes(Fault::watch_stalled)) {
+        co_await network_.clock_.sleep_for(silence_);
+        throw base::TransportError("watch: nothing came for too long", true);
+    }
+    auto text = co_await next_piece();
     bool dropped = generation_ != network_.watch_generation_ || network_.is_cut_off(process_) ||
                    faults.strikes(Fault::watch_dropped);
     if (dropped) throw base::TransportError("watch: connection reset", true);
@@ -119,6 +126,21 @@ asio::awaitable<std::optional<std::string>> Network::WireStream::read() {
     }
     co_await process_.running();
     co_return text;
+}
+
+asio::awaitable<std::optional<std::string>> Network::WireStream::next_piece() {
+    auto& faults = network_.faults_;
+    if (!faults.has(Fault::watch_cut_when_quiet)) co_return co_await inner_->read();
+    std::optional<std::string> piece;
+    const auto deadline = network_.clock_.now() + kQuietest;
+    const bool in_time = co_await base::run_before(network_.clock_, deadline, read_into(piece));
+    if (in_time) co_return piece;
+    faults.note(Fault::watch_cut_when_quiet);
+    throw base::TransportError("watch: connection reset", true);
+}
+
+asio::awaitable<void> Network::WireStream::read_into(std::optional<std::string>& piece) {
+    piece = co_await inner_->read();
 }
 
 // ---- providers

@@ -38,19 +38,26 @@ private:
 
 class Network::WireStream final : public base::HttpStream {
 public:
-    WireStream(Network& network, Process& process, std::unique_ptr<base::HttpStream> inner)
+    // Throws if nothing comes for `silence`.
+    WireStream(Network& network, Process& process, std::unique_ptr<base::HttpStream> inner,
+               base::Duration silence)
         : network_(network),
           process_(process),
           inner_(std::move(inner)),
+          silence_(silence),
           generation_(network.watch_generation_) {}
 
     const base::HttpResponse& head() const override { return inner_->head(); }
     asio::awaitable<std::optional<std::string>> read() override;
 
 private:
+    asio::awaitable<std::optional<std::string>> next_piece();
+    asio::awaitable<void> read_into(std::optional<std::string>& piece);
+
     Network& network_;
     Process& process_;
     std::unique_ptr<base::HttpStream> inner_;
+    base::Duration silence_;
     std::uint64_t generation_;
 };
 
