@@ -30,7 +30,8 @@ BOOST_DESCRIBE_STRUCT(Lease, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(PodTemplateSpec, (), (metadata, spec))
 BOOST_DESCRIBE_STRUCT(DaemonSetSpec, (), (selector, template_))
 BOOST_DESCRIBE_STRUCT(DaemonSet, (), (metadata, spec))
-BOOST_DESCRIBE_STRUCT(PodDisruptionBudgetSpec, (), (minAvailable, maxUnavailable, selector))
+BOOST_DESCRIBE_STRUCT(PodDisruptionBudgetSpec, (),
+                      (minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy))
 BOOST_DESCRIBE_STRUCT(PodDisruptionBudgetStatus, (),
                       (observedGeneration, disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods))
 BOOST_DESCRIBE_STRUCT(PodDisruptionBudget, (), (metadata, spec, status))

@@ -135,6 +135,7 @@ struct PodDisruptionBudgetSpec {
     std::optional<IntOrString> minAvailable;
     std::optional<IntOrString> maxUnavailable;
     std::optional<LabelSelector> selector;
+    std::string unhealthyPodEvictionPolicy;  // "AlwaysAllow", "IfHealthyBudget"; empty: the latter
     bool operator==(const PodDisruptionBudgetSpec&) const = default;
 };
 

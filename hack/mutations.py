@@ -100,9 +100,11 @@ MUTATIONS = [
     Mutation("remove nodes without draining them", "running pods are killed", "controllers",
              Edit("after_drain", r"(progress\.done && )settled", "")),
     Mutation("delete pods instead of evicting them", "disruption budgets are broken", "controllers",
-             Edit("step", r"plan\.evict\) (co_await evict\(pod, progress\))",
-                  "co_await kill(pod, api::Time(clock_.wall_now() + std::chrono::seconds{30}));\n"
-                  "    for (const auto& pod : plan.evict) progress.waiting.push_back(name_of(*pod))")),
+             Edit("step", r"plan\.evict\) requests\.push_back\(\{pod, (std::nullopt)\}", "base::Seconds{30}")),
+    Mutation("let one failing eviction keep the other pods", "a webhook for one pod stops a drain", "controllers",
+             Edit("begin", r"()if \(record\.is_under_way \|\|",
+                  "for (const auto& [other, known] : records_)\n"
+                  "        if (known.failures > 0 && record.failures == 0) return true;\n    ")),
     Mutation("know Nodes by their name", "a stranger's Node passes for the claim's", "controllers",
              Edit("observe", r"()if \(named &&", "if (named && !result.node) result.node = named;\n    ")),
     Mutation("never collect orphans", "machines leak", "controllers",

@@ -1,5 +1,6 @@
 #include "kube/client.hpp"
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <utility>
@@ -281,11 +282,16 @@ asio::awaitable<EvictResult> Client::evict(ObjectKey pod, std::string uid,
     if (response.status < 300) co_return Evicted();
     auto error = error_of(subject_of(request), response);
     // 409: the precondition does not hold, the pod of that UID is gone.
-    if (is_absent(error) || (response.status == 409 && !uid.empty())) co_return PodNotFound();
+    const bool is_gone = is_absent(error) || (response.status == 409 && !uid.empty());
+    if (is_gone && !error.is_denial()) co_return PodNotFound();
     // A pod under two budgets is refused with 500, until a person changes that.
     const bool two_budgets = error.message.find("more than one PodDisruptionBudget") != std::string::npos;
-    if (response.status != 429 && !two_budgets) throw error;
+    const bool by_budget = std::ranges::any_of(
+        error.causes, [](const auto& cause) { return cause.reason == "DisruptionBudget"; });
+    if (!by_budget && !two_budgets) throw error;
     BlockedByBudget blocked;
+    blocked.has_several_budgets = two_budgets;
+    blocked.causes = error.causes;
     blocked.message = error.message;
     blocked.retry_after = error.retry_after;
     co_return blocked;

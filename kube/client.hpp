@@ -40,6 +40,8 @@ public:
     bool is_expired() const { return code == 410; }
     // How long the server asks to be left alone, five minutes at most; zero: it does not.
     base::Duration pause_wanted() const;
+    // An admission webhook refused the request, with any status that its author chose.
+    bool is_denial() const { return message.starts_with("admission webhook "); }
 };
 
 struct Patch {
@@ -74,7 +76,8 @@ struct PodNotFound {};
 struct BlockedByBudget {
     std::string message;  // the server's: which budget, how many may be disrupted
     std::optional<base::Duration> retry_after;
-    std::vector<api::StatusCause> causes;
+    std::vector<api::StatusCause> causes;  // each names a budget and its numbers
+    bool has_several_budgets = false;      // which the eviction API refuses until a person changes that
 };
 using EvictResult = std::variant<Evicted, PodNotFound, BlockedByBudget>;
 

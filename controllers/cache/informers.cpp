@@ -234,8 +234,13 @@ bool is_read_annotation(std::string_view name) {
 }
 
 bool is_read_condition(const api::Condition& condition) {
-    if (condition.type == conditions::kPodResizePending) return true;
+    if (condition.type == conditions::kPodResizePending || condition.type == conditions::kReady) return true;
     return condition.type == conditions::kPodScheduled && condition.status != ConditionStatus::True;
+}
+
+// Only whether the pod is Ready is read.
+void forget_why(api::Condition& condition) {
+    condition = {std::string(conditions::kReady), condition.status, {}, {}, {}, {}};
 }
 
 }  // namespace
@@ -246,6 +251,8 @@ void forget_unread(api::Pod& pod) {
                   [](const auto& entry) { return !is_read_annotation(entry.first); });
     std::erase_if(*pod.status.conditions,
                   [](const auto& condition) { return !is_read_condition(condition); });
+    for (auto& condition : *pod.status.conditions)
+        if (condition.type == conditions::kReady) forget_why(condition);
     std::erase_if(*pod.spec.volumes, [](const api::Volume& volume) {
         return !volume.persistentVolumeClaim && !volume.emptyDir && !volume.hostPath && !volume.ephemeral;
     });

@@ -29,8 +29,11 @@ bool is_healthy(const NodeSmithControlPlane& control_plane) {
     return api::is_true(control_plane.status.conditions, conditions::kClusterHealthy);
 }
 
-bool forbids_disruption(const api::PodDisruptionBudget& budget) {
-    return budget.status.disruptionsAllowed <= 0;
+// Which pods a budget lets go, as far as it can tell by itself.
+auto leniency(const api::PodDisruptionBudget& budget) {
+    const auto& status = budget.status;
+    const bool is_healthy = status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
+    return std::tuple(status.disruptionsAllowed > 0, is_healthy, budget.spec.unhealthyPodEvictionPolicy);
 }
 
 kube::ObjectKey pool_of(const NodeSmithClaim& claim) {
@@ -97,7 +100,7 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
     kube::watch(informers_.control_planes)
         .changed(&NodeSmithControlPlane::spec, is_healthy)
         .enqueue(queue, all);
-    kube::watch(informers_.pod_disruption_budgets).flipped(forbids_disruption).enqueue(queue, all);
+    kube::watch(informers_.pod_disruption_budgets).changed(leniency).enqueue(queue, all);
 }
 
 }  // namespace controllers::disruption

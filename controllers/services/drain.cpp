@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "controllers/state/pod_budgets.hpp"
 #include "controllers/state/pool_counts.hpp"
 #include "scheduling/table/amounts.hpp"
 
@@ -11,9 +12,9 @@ namespace controllers {
 
 namespace {
 
-constexpr base::Duration kBudgetRetry = std::chrono::seconds{5};
-// Whatever an answer asks for, an eviction is tried again after this time.
-constexpr base::Duration kLongestBudgetRetry = std::chrono::minutes{5};
+// Time brings deadlines near, and makes pods count as stuck.
+constexpr base::Duration kLookAgain = std::chrono::seconds{5};
+constexpr base::Duration kNotAtOnce = std::chrono::seconds{1};
 // Answers about pods that nobody asks for any more.
 constexpr base::Duration kForgetAfter = std::chrono::minutes{10};
 // A kubelet that does not end a pod this long after its grace period is not going to (dead host).
@@ -47,6 +48,18 @@ bool must_be_killed(const api::Pod& pod, const DrainRequest& request, api::Time 
     if (!request.deadline) return false;
     if (pod.metadata.deletionTimestamp) return ends_too_late(pod, *request.deadline);
     return now.at + grace_of(pod) >= request.deadline->at;
+}
+
+void look_in(DrainProgress& progress, base::Duration wait) {
+    const bool is_first = progress.retry_after == base::Duration::zero();
+    progress.retry_after = is_first ? wait : std::min(progress.retry_after, wait);
+}
+
+// Looks again when the first of the pods has to be deleted to end by the deadline.
+void look_before(DrainProgress& progress, api::Time deadline, const DrainPlan& plan, api::Time now) {
+    for (const auto* group : {&plan.evict, &plan.later, &plan.protected_})
+        for (const auto& pod : *group)
+            look_in(progress, std::max<base::Duration>(deadline.at - now.at - grace_of(*pod), kNotAtOnce));
 }
 
 bool lasts(const std::string& duration, const api::Pod& pod, api::Time now) {
@@ -166,32 +179,30 @@ std::string DrainProgress::message() const {
 }
 
 Drainer::Drainer(Informers& informers, kube::Client& client, base::Clock& clock)
-    : informers_(informers), client_(client), clock_(clock) {}
+    : informers_(informers), client_(client), clock_(clock), evictions_(client, clock) {}
 
 asio::awaitable<DrainProgress> Drainer::step(DrainRequest request) {
     const api::Time now(clock_.wall_now());
     const auto pods = informers_.pods.store().by_index(kPodsByNode, request.node);
     const auto plan = plan_drain(pods, request, now, stuck_among(request.node, pods));
-    std::erase_if(refusals_,
-                  [this](const auto& entry) { return entry.second.until + kForgetAfter < clock_.now(); });
     DrainProgress progress;
     for (const auto& pod : plan.ending) progress.waiting.push_back(name_of(*pod));
     for (const auto& pod : plan.later) progress.waiting.push_back(name_of(*pod));
     for (const auto& pod : plan.protected_) {
         progress.blocked.push_back(name_of(*pod) + ": annotated do-not-disrupt");
-        progress.retry_after = std::chrono::minutes{1};
+        look_in(progress, std::chrono::minutes{1});
     }
-    for (const auto& pod : plan.kill) {
-        co_await kill(pod, *request.deadline);
-        progress.waiting.push_back(name_of(*pod));
-        evicted_at_ = clock_.now();
-    }
-    for (const auto& pod : plan.evict) co_await evict(pod, progress);
+    std::vector<EvictionRequest> requests;
+    for (const auto& pod : plan.kill) requests.push_back({pod, grace_until(*pod, *request.deadline)});
+    for (const auto& pod : plan.evict) requests.push_back({pod, std::nullopt});
+    co_await evictions_.send(requests);
+    for (const auto& each : requests) note(each, progress);
     progress.done = progress.waiting.empty() && progress.blocked.empty();
-    if (progress.done) co_await confirm(request, progress);
-    if (!progress.done && progress.retry_after == base::Duration::zero() &&
-        (request.deadline || !plan.ending.empty())) {
-        progress.retry_after = kBudgetRetry;  // for the deadline, and for pods that get stuck
+    if (progress.done) {
+        co_await confirm(request, progress);
+    } else if (request.deadline || !plan.ending.empty()) {
+        look_in(progress, kLookAgain);
+        if (request.deadline) look_before(progress, *request.deadline, plan, now);
     }
     co_return progress;
 }
@@ -242,36 +253,37 @@ asio::awaitable<void> Drainer::confirm(DrainRequest request, DrainProgress& prog
     progress.retry_after = std::chrono::seconds{1};
 }
 
-asio::awaitable<void> Drainer::evict(PodPointer pod, DrainProgress& progress) {
-    const auto uid = pod->metadata.uid;
-    auto refused = refusals_.find(uid);
-    if (refused == refusals_.end() || refused->second.until <= clock_.now()) {
-        refusals_.erase(uid);
-        auto result = co_await client_.evict(api::key_of(*pod), uid, std::nullopt);
-        if (std::holds_alternative<kube::Evicted>(result)) {
-            progress.waiting.push_back(name_of(*pod));
-            evicted_at_ = clock_.now();
-        }
-        const auto* blocked = std::get_if<kube::BlockedByBudget>(&result);
-        if (!blocked) co_return;
-        const auto wait =
-            std::clamp(blocked->retry_after.value_or(kBudgetRetry), kBudgetRetry, kLongestBudgetRetry);
-        refusals_[uid] = {clock_.now() + wait, blocked->message};
+void Drainer::note(const EvictionRequest& request, DrainProgress& progress) const {
+    using Kind = EvictionState::Kind;
+    const auto state = evictions_.state_of(request);
+    const auto name = name_of(*request.pod);
+    const auto budgets = informers_.pod_disruption_budgets.store().values();
+    switch (state.kind) {
+        case Kind::gone:
+            break;
+        case Kind::accepted:
+        case Kind::under_way:
+            progress.waiting.push_back(name);
+            break;
+        case Kind::budget:
+            progress.blocked.push_back(name + ": " + state.message);
+            break;
+        case Kind::several_budgets:
+            progress.blocked.push_back(name + ": " + several_budgets(budgets_of(*request.pod, budgets)));
+            break;
+        case Kind::failed:
+            progress.fails = true;
+            progress.blocked.insert(
+                progress.blocked.begin(),
+                name + (request.grace ? ": deletion failed: " : ": eviction failed: ") + state.message);
+            break;
     }
-    const auto& refusal = refusals_.at(uid);
-    progress.blocked.push_back(name_of(*pod) + ": " + refusal.message);
-    auto wait = refusal.until - clock_.now();
-    progress.retry_after =
-        progress.retry_after == base::Duration::zero() ? wait : std::min(progress.retry_after, wait);
+    if (state.look_in > base::Duration::zero()) look_in(progress, state.look_in);
 }
 
-asio::awaitable<void> Drainer::kill(PodPointer pod, api::Time deadline) {
-    auto left = std::max<std::int64_t>((deadline.at - api::Time(clock_.wall_now()).at).count(), 1);
-    api::DeleteOptions options;
-    options.gracePeriodSeconds = std::min<std::int64_t>(left, grace_of(*pod).count());
-    options.preconditions = api::Preconditions{pod->metadata.uid, ""};
-    const auto target = kube::path_of(api::Pod::kResource, api::key_of(*pod));
-    co_await client_.call("DELETE", target, api::encode(options));
+base::Seconds Drainer::grace_until(const api::Pod& pod, api::Time deadline) const {
+    const base::Seconds left = deadline.at - api::Time(clock_.wall_now()).at;
+    return std::min(std::max(left, base::Seconds{1}), grace_of(pod));
 }
 
 }  // namespace controllers

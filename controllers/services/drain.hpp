@@ -1,6 +1,7 @@
 // Empties a Node through the eviction API, one level-triggered step at a time. Budgets are kept by the API
-// server; what runs on the Node anyway (static, DaemonSet and ended pods) is left alone. The Node's taint is
-// the caller's business. https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
+// server; what runs on the Node anyway (static, DaemonSet and ended pods) is left alone. Each pod is asked on
+// its own: one whose eviction fails keeps no other pod. The Node's taint is the caller's business.
+// https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -14,6 +15,7 @@
 #include "api/core.hpp"
 #include "base/clock.hpp"
 #include "controllers/cache/informers.hpp"
+#include "controllers/services/evictions.hpp"
 #include "kube/client.hpp"
 
 namespace controllers {
@@ -33,7 +35,8 @@ struct DrainRequest {
 struct DrainProgress {
     bool done = false;
     std::vector<std::string> waiting;  // namespace/name of pods that are ending or still to be evicted
-    std::vector<std::string> blocked;  // "namespace/name: why not", by budgets and annotations
+    std::vector<std::string> blocked;  // "namespace/name: why not", failures first
+    bool fails = false;                // an eviction or deletion of one of them fails
     base::Duration retry_after{};      // zero: only when pods change
     std::string message() const;       // for a condition; changes only with the pods
 };
@@ -79,29 +82,26 @@ public:
     // Pods of the node that a drain forced by a user evicts although something protects them.
     PodPointers protected_on(const std::string& node) const;
     // When a pod was last asked to leave, by this process; nullopt: none was.
-    std::optional<base::TimePoint> evicted_at() const { return evicted_at_; }
+    std::optional<base::TimePoint> evicted_at() const { return evictions_.accepted_at(); }
+    // Cancels requests that are not answered yet. No step may follow.
+    asio::awaitable<void> end() { return evictions_.end(); }
 
 private:
-    asio::awaitable<void> evict(PodPointer pod, DrainProgress& progress);
+    void note(const EvictionRequest& request, DrainProgress& progress) const;
     asio::awaitable<void> confirm(DrainRequest request, DrainProgress& progress);
     std::set<std::string> stuck_among(const std::string& node, const PodPointers& pods);
-    asio::awaitable<void> kill(PodPointer pod, api::Time deadline);
+    base::Seconds grace_until(const api::Pod& pod, api::Time deadline) const;
 
     Informers& informers_;
     kube::Client& client_;
     base::Clock& clock_;
-    struct Refusal {
-        base::TimePoint until;  // not asked again before
-        std::string message;
-    };
-    std::map<std::string, Refusal> refusals_;  // by pod UID
+    Evictions evictions_;
     struct Ending {
         base::TimePoint first_seen;
         base::TimePoint last_seen;
         std::optional<base::TimePoint> unheard_since;  // its Node is not Ready
     };
     std::map<std::string, Ending> endings_;  // by pod UID
-    std::optional<base::TimePoint> evicted_at_;
 };
 
 }  // namespace controllers

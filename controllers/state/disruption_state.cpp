@@ -56,9 +56,10 @@ bool is_staying(const NodeSmithClaim& claim) {
 bool is_domain_until_gone(const NodeSmithClaim& claim, api::Time now) {
     if (under_way(claim) == Kind::Underutilized) return true;
     const auto* drained = api::find_condition(claim.status.conditions, conditions::kDrained);
-    return drained && drained->status == ConditionStatus::False &&
-           drained->reason == reasons::kBlockedByBudget && drained->lastTransitionTime &&
-           now.at - drained->lastTransitionTime->at >= kDrainHangs;
+    const bool is_held =
+        drained && drained->status == ConditionStatus::False &&
+        (drained->reason == reasons::kBlockedByBudget || drained->reason == reasons::kEvictionFailed);
+    return is_held && drained->lastTransitionTime && now.at - drained->lastTransitionTime->at >= kDrainHangs;
 }
 
 bool is_power_cycling(const NodeSmithClaim& claim) {

@@ -34,8 +34,9 @@ bool is_ready(const json::object& pod) {
 
 // Pods whose end disrupts nothing.
 bool needs_no_budget(const json::object& pod) {
-    auto phase = text_at(pod, {"status", "phase"}).value_or("");
-    return phase != "Running" || pod.at("metadata").as_object().contains("deletionTimestamp");
+    const auto phase = text_at(pod, {"status", "phase"}).value_or("Pending");
+    return phase == "Pending" || phase == "Succeeded" || phase == "Failed" ||
+           pod.at("metadata").as_object().contains("deletionTimestamp");
 }
 
 // A pod that is not ready does no work that a budget could protect.

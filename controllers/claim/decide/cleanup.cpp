@@ -216,6 +216,7 @@ std::string_view why_not_drained(const Situation& s, const DrainProgress& progre
     const auto begun = since(s.claim.status, conditions::kDrained);
     const bool is_stalled = is_between_attempts && begun && later(*begun, kDrainTakes) <= s.now;
     if (is_stalled) return reasons::kDrainStalled;
+    if (progress.fails) return reasons::kEvictionFailed;
     return progress.blocked.empty() ? reasons::kDraining : reasons::kBlockedByBudget;
 }
 

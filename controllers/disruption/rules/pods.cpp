@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "controllers/services/drain.hpp"
+#include "controllers/state/pod_budgets.hpp"
 
 namespace controllers::disruption {
 
@@ -27,33 +28,12 @@ bool has_local_data(const api::Pod& pod) {
     });
 }
 
-bool covers(const api::PodDisruptionBudget& budget, const api::Pod& pod) {
-    return budget.metadata.namespace_ == pod.metadata.namespace_ && budget.spec.selector &&
-           api::matches(*budget.spec.selector, pod.metadata.labels);
-}
-
-std::optional<Blocker> budget_in_the_way(const api::Pod& pod, const BudgetPointers& budgets) {
-    const api::PodDisruptionBudget* found = nullptr;
-    for (const auto& budget : budgets) {
-        if (!covers(*budget, pod)) continue;
-        if (found)
-            return blocker("PodDisruptionBudget", pod,
-                           "has more than one PodDisruptionBudget, which the eviction API refuses");
-        found = budget.get();
-    }
-    if (!found || found->status.disruptionsAllowed > 0) return std::nullopt;
-    const auto& status = found->status;
-    const bool never = status.expectedPods > 0 && status.desiredHealthy >= status.expectedPods;
-    return blocker("PodDisruptionBudget", pod,
-                   "is kept by PodDisruptionBudget " + api::key_of(*found).str() +
-                       (never ? ", which can never allow an eviction" : ", which allows no eviction now"));
-}
-
 std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, api::Time now) {
     if (!is_drainable(pod) || pod.metadata.deletionTimestamp) return std::nullopt;
     if (is_protected(pod, now))
         return blocker("DoNotDisrupt", pod, protection_of(pod, now), api::Time(now.at + kRecheck));
-    if (auto budget = budget_in_the_way(pod, rules.budgets)) return budget;
+    if (const auto budget = obstacle_of(pod, rules.budgets); !budget.empty())
+        return blocker("PodDisruptionBudget", pod, budget);
     if (is_safe_to_evict(pod)) return std::nullopt;
     if (!api::controller_of(pod.metadata)) return blocker("BarePod", pod, protection_of(pod, now));
     if (rules.kind == Kind::Underutilized && has_local_data(pod))
@@ -66,9 +46,8 @@ std::optional<Blocker> pod_blocker(const api::Pod& pod, const PodRules& rules, a
 // For pods that have no other place yet, so that none of them is back before the last has left.
 std::optional<Blocker> budget_too_small(const PodPointers& pods, const BudgetPointers& budgets) {
     for (const auto& budget : budgets) {
-        const auto leaving = std::ranges::count_if(pods, [&](const auto& pod) {
-            return is_drainable(*pod) && !pod->metadata.deletionTimestamp && covers(*budget, *pod);
-        });
+        const auto leaving = std::ranges::count_if(
+            pods, [&](const auto& pod) { return is_drainable(*pod) && uses_up(*pod, *budget); });
         if (leaving <= budget->status.disruptionsAllowed) continue;
         return Blocker{"PodDisruptionBudget",
                        "its pods have no other place before it is gone, and PodDisruptionBudget " +

@@ -10,10 +10,9 @@
 #include "api/core.hpp"
 #include "controllers/disruption/rules/use.hpp"
 #include "controllers/state/blocker.hpp"
+#include "controllers/state/pod_budgets.hpp"
 
 namespace controllers::disruption {
-
-using BudgetPointers = std::vector<std::shared_ptr<const api::PodDisruptionBudget>>;
 
 struct PodRules {
     Kind kind = Kind::Empty;

@@ -1,5 +1,7 @@
 #include "test/unit/controllers/claim_world.hpp"
 
+#include "test/support/run_coroutine.hpp"
+
 namespace claims {
 
 using namespace std::chrono_literals;
@@ -118,6 +120,7 @@ Process::Process(World& world, fake::Interference* requests, fake::ProviderCalls
 Process::~Process() {
     tasks_.stop();
     while (tasks_.size() > 0) world_.run(1ms);
+    test::run(world_.context, world_.clock, drainer_.end());
 }
 
 asio::awaitable<void> Process::work() {

@@ -41,6 +41,9 @@ public:
 
 // Called around each request of the operator; may throw to lose it.
 struct Requests final : fake::Interference {
+    base::Duration delay(const base::HttpRequest& request) override {
+        return slowness ? slowness(request) : base::Duration::zero();
+    }
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
         if (on_request) on_request(request);
         return answer ? answer(request) : std::nullopt;
@@ -48,6 +51,7 @@ struct Requests final : fake::Interference {
     void after(const base::HttpRequest& request, base::HttpResponse&) override {
         if (on_effect) on_effect(request);
     }
+    std::function<base::Duration(const base::HttpRequest&)> slowness;
     std::function<void(const base::HttpRequest&)> on_request;
     std::function<std::optional<base::HttpResponse>(const base::HttpRequest&)>
         answer;  // nullopt: the server's

@@ -96,6 +96,87 @@ TEST_CASE("a budget without slack keeps a node") {
           std::string::npos);
 }
 
+namespace {
+
+api::Pod web_that_is(bool ready) {
+    auto pod = web();
+    api::set_condition(
+        *pod.status.conditions,
+        {"Ready", ready ? api::ConditionStatus::True : api::ConditionStatus::False, "", "", std::nullopt},
+        objects::kStart);
+    return pod;
+}
+
+std::string obstacle(const api::Pod& pod, std::int32_t healthy, std::int32_t desired,
+                     const std::string& policy = "") {
+    auto made = *budget(0);
+    made.spec.unhealthyPodEvictionPolicy = policy;
+    made.status.currentHealthy = healthy;
+    made.status.desiredHealthy = desired;
+    made.status.expectedPods = 3;
+    const BudgetPointers budgets{std::make_shared<const api::PodDisruptionBudget>(made)};
+    const auto found = pod_blocker(one(pod), {Kind::Drifted, budgets}, objects::at(1h));
+    return found ? found->message : "";
+}
+
+}  // namespace
+
+TEST_CASE("a pod that is not Ready goes where its budget lets it go, as the eviction API judges") {
+    const auto ready = web_that_is(true);
+    const auto unready = web_that_is(false);
+    CHECK(obstacle(unready, 0, 3, "AlwaysAllow").empty());
+    CHECK(obstacle(web(), 0, 3, "AlwaysAllow").empty());
+    CHECK(obstacle(unready, 2, 2).empty());
+    CHECK(obstacle(unready, 2, 2, "IfHealthyBudget").empty());
+    CHECK_FALSE(obstacle(unready, 1, 2).empty());
+    CHECK_FALSE(obstacle(unready, 0, 0).empty());  // the API lets it go only if it needs any healthy pod
+    CHECK_FALSE(obstacle(unready, 1, 2, "OfAFutureKubernetes").empty());
+    CHECK_FALSE(obstacle(ready, 3, 3, "AlwaysAllow").empty());
+    CHECK_FALSE(obstacle(ready, 2, 2).empty());
+}
+
+TEST_CASE("who is kept though it is not Ready is told how it may go") {
+    const auto message = obstacle(web_that_is(false), 1, 2);
+    CHECK(message.find("can never allow") == std::string::npos);
+    CHECK(message.find("goes if the budget's unhealthyPodEvictionPolicy is AlwaysAllow or 2 pods are healthy "
+                       "(1 are)") != std::string::npos);
+}
+
+TEST_CASE("pods that do not run yet go whatever their budgets say") {
+    auto pending = web();
+    pending.status.phase = api::PodPhase::Pending;
+    CHECK(reason(pending, Kind::Underutilized, {budget(0)}).empty());
+    CHECK(reason(pending, Kind::Underutilized, {budget(0), budget(0)}).empty());
+    pending.status.phase = api::PodPhase::Unknown;
+    CHECK(reason(pending, Kind::Underutilized, {budget(0)}) == "PodDisruptionBudget");
+}
+
+TEST_CASE("a pod with two budgets keeps its node, and both are named with what to do") {
+    auto pod = web_that_is(false);
+    auto other = *budget(1);
+    other.metadata.name = "other";
+    const BudgetPointers budgets{budget(1), std::make_shared<const api::PodDisruptionBudget>(other)};
+    const auto found = pod_blocker(one(pod), {Kind::Drifted, budgets}, objects::at(1h));
+    REQUIRE(found);
+    CHECK(found->message.find("(default/web, default/other), which the eviction API refuses; delete all but "
+                              "one of them") != std::string::npos);
+}
+
+TEST_CASE("pods that use up nothing of a budget may all go at once") {
+    auto lenient = *budget(1);
+    lenient.spec.unhealthyPodEvictionPolicy = "AlwaysAllow";
+    const BudgetPointers budgets{std::make_shared<const api::PodDisruptionBudget>(lenient)};
+    auto pending = web();
+    pending.status.phase = api::PodPhase::Pending;
+    const auto found = [&](const std::vector<api::Pod>& pods) {
+        PodPointers pointers;
+        for (const auto& pod : pods) pointers.push_back(std::make_shared<const api::Pod>(pod));
+        return pod_blocker(pointers, {Kind::Drifted, budgets, false, true}, objects::at(1h)).has_value();
+    };
+    CHECK_FALSE(found({web_that_is(true), web_that_is(false), web_that_is(false), pending}));
+    CHECK(found({web_that_is(true), web_that_is(true)}));
+}
+
 TEST_CASE("pods that get a place only after all have left need a budget that lets all go at once") {
     auto second = web();
     second.metadata.name = "web-2";

@@ -1,5 +1,7 @@
 #include "test/unit/controllers/disruption_world.hpp"
 
+#include "test/support/run_coroutine.hpp"
+
 #include <algorithm>
 
 #include "controllers/state/disruption_state.hpp"
@@ -53,6 +55,7 @@ DisruptionWorld::DisruptionWorld(std::vector<std::string> nodes, Buying buying, 
 
 DisruptionWorld::~DisruptionWorld() {
     stop();
+    run(context, clock, drainer.end());
 }
 
 void DisruptionWorld::edit_pool(const std::function<void(objects::NodeSmithPool&)>& change) {

@@ -23,3 +23,17 @@ TEST_CASE("who takes over knows what the last leader wrote, though the watches h
     CHECK(cluster.informers.pools.store().get({"default", "small"})->status.nextClaimSequence == 2);
     cluster.stop();
 }
+
+TEST_CASE("of a pod's conditions it is kept whether the pod is Ready, but not why") {
+    api::Pod pod;
+    for (const auto* type : {"Initialized", "Ready", "ContainersReady"})
+        api::set_condition(*pod.status.conditions, {type, api::ConditionStatus::False, "Why", "because", 1},
+                           objects::kStart);
+    controllers::forget_unread(pod);
+    REQUIRE(pod.status.conditions->size() == 1);
+    const auto& ready = pod.status.conditions->front();
+    CHECK(ready.type == "Ready");
+    CHECK(ready.status == api::ConditionStatus::False);
+    CHECK((ready.reason + ready.message).empty());
+    CHECK_FALSE(ready.lastTransitionTime);
+}

@@ -269,12 +269,16 @@ TEST_CASE_METHOD(Fixture, "an eviction ends in one of three ways") {
         auto blocked = std::get<kube::BlockedByBudget>(run(client->evict(pod, "u1", std::nullopt)));
         CHECK(blocked.message == "would violate the budget");
         CHECK(blocked.retry_after == 10s);
+        REQUIRE(blocked.causes.size() == 1);
+        CHECK(blocked.causes.front().message == "web");
+        CHECK_FALSE(blocked.has_several_budgets);
     }
     SECTION("blocked by two budgets, which nobody but a person can mend") {
         wire->answers = {fake::status_response(500, "InternalError",
                                                "This pod has more than one PodDisruptionBudget, which the "
                                                "eviction subresource does not support.")};
-        CHECK(std::holds_alternative<kube::BlockedByBudget>(run(client->evict(pod, "u1", std::nullopt))));
+        auto blocked = std::get<kube::BlockedByBudget>(run(client->evict(pod, "u1", std::nullopt)));
+        CHECK(blocked.has_several_budgets);
     }
     SECTION("not there, or another pod of that name") {
         wire->answers = {
@@ -282,6 +286,12 @@ TEST_CASE_METHOD(Fixture, "an eviction ends in one of three ways") {
             fake::status_response(409, "Conflict", "the UID in the precondition does not match")};
         CHECK(std::holds_alternative<kube::PodNotFound>(run(client->evict(pod, "u1", std::nullopt))));
         CHECK(std::holds_alternative<kube::PodNotFound>(run(client->evict(pod, "u1", std::nullopt))));
+    }
+    SECTION("denied by a webhook, whatever status it gives its denial") {
+        const int code = GENERATE(400, 404, 409, 429);
+        wire->answers = {fake::status_response(code, code == 404 ? "NotFound" : "Conflict",
+                                               "admission webhook \"x\" denied the request: not now")};
+        CHECK(error(client->evict(pod, "u1", std::nullopt)).value().code == code);
     }
     SECTION("anything else is a failure") {
         wire->answers = {fake::status_response(403, "Forbidden", "no")};

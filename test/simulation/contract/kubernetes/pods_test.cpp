@@ -167,3 +167,56 @@ TEST_CASE("a pod that is not ready is evicted if the rest is healthy or its budg
     CHECK(is_ending(name));
     end_pod(name);
 }
+
+TEST_CASE("a pod that is not ready is evicted without spending the budget while enough others are ready") {
+    auto name = server().fresh("some-ready");
+    running_pod(name, true);
+    auto other = pod(name + "-sick");
+    other["metadata"].as_object()["labels"] = json::object{{"app", name}};
+    server().call("POST", kPods, other);
+    json::object condition{{"type", "Ready"}, {"status", "False"}};
+    json::object status{{"phase", "Running"}, {"conditions", json::array{condition}}};
+    server().call("PATCH", kPods + "/" + name + "-sick/status", json::object{{"status", status}},
+                  kMergePatch);
+    server().call("POST", kBudgets, budget(name, 1));
+    REQUIRE(server().budget_allows(name, 0));
+    CHECK(is_refused_by_budget(evict(name)));
+    CHECK(evict(name + "-sick").status == 201);
+    CHECK(is_ending(name + "-sick"));
+    CHECK(server().call("GET", kBudgets + "/" + name).text("status", "disruptionsAllowed") == "0");
+    end_pod(name + "-sick");
+    end_pod(name);
+}
+
+TEST_CASE("a budget that needs no healthy pod lets none go that is not ready") {
+    auto name = server().fresh("none-needed");
+    running_pod(name, false);
+    server().call("POST", kBudgets, budget(name, 0));
+    REQUIRE(server().budget_allows(name, 0));
+    CHECK(is_refused_by_budget(evict(name)));
+    end_pod(name);
+}
+
+TEST_CASE("two budgets do not hold a pod that does not run yet") {
+    auto name = server().fresh("twice-pending");
+    server().call("POST", kPods, pod(name));
+    for (const auto* suffix : {"-a", "-b"}) {
+        auto body = budget(name, 1);
+        body["metadata"].as_object()["name"] = name + suffix;
+        server().call("POST", kBudgets, body);
+    }
+    REQUIRE(server().budget_allows(name + "-a", 0));
+    CHECK(evict(name).status == 201);
+    end_pod(name);
+}
+
+TEST_CASE("a budget holds a pod of which nobody knows whether it runs") {
+    auto name = server().fresh("unknown");
+    running_pod(name, true);
+    json::object unknown{{"status", {{"phase", "Unknown"}}}};
+    server().call("PATCH", kPods + "/" + name + "/status", unknown, kMergePatch);
+    server().call("POST", kBudgets, budget(name, 1));
+    REQUIRE(server().budget_allows(name, 0));
+    CHECK(is_refused_by_budget(evict(name)));
+    end_pod(name);
+}

@@ -87,13 +87,31 @@ public:
     void pause() override { clock_.run_for(context_, std::chrono::milliseconds{100}); }
     bool budget_allows(const std::string& name, int disruptions) override {
         auto target = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/" + name;
-        json::object status{{"disruptionsAllowed", disruptions}};
-        status["observedGeneration"] = call("GET", target).body.at("metadata").at("generation");
+        const auto budget = call("GET", target).body;
+        json::object status{{"disruptionsAllowed", disruptions}, {"currentHealthy", ready_pods_of(budget)}};
+        status["desiredHealthy"] = budget.at("spec").at("minAvailable");
+        status["observedGeneration"] = budget.at("metadata").at("generation");
         json::object change{{"status", status}};
         return call("PATCH", target + "/status", change, "application/merge-patch+json").status == 200;
     }
 
 private:
+    // As the disruption controller counts them.
+    int ready_pods_of(const json::value& budget) {
+        int count = 0;
+        const auto& selected = budget.at("spec").at("selector").at("matchLabels").at("app");
+        const auto pods = call("GET", "/api/v1/namespaces/default/pods").body;
+        for (const auto& pod : pods.at("items").as_array()) {
+            const auto* status = pod.as_object().if_contains("status");
+            const auto* conditions = status ? status->as_object().if_contains("conditions") : nullptr;
+            const auto* labels = pod.at("metadata").as_object().if_contains("labels");
+            const auto* app = labels ? labels->as_object().if_contains("app") : nullptr;
+            if (!conditions || !app || *app != selected) continue;
+            for (const auto& condition : conditions->as_array())
+                count += condition.at("type") == "Ready" && condition.at("status") == "True" ? 1 : 0;
+        }
+        return count;
+    }
     // As beside a control plane without kubelets.
     static fake::ApiServer::Options options() {
         using namespace api::v1alpha1;
