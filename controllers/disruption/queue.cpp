@@ -334,7 +334,7 @@ asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     same.uid = metadata.uid;
     co_await with_.client.remove<NodeSmithClaim>(api::key_of(*member.claim), std::move(same));
     deleted_.insert(metadata.uid);
-    if (view.manager) with_.removals.count(api::key_of(*view.manager));
+    if (view.manager) with_.removals.count(*view.manager);
     removed_.with({view.pool->metadata.namespace_, view.pool->metadata.name, std::string(name_of(kind))})
         .add();
     with_.events.event(

@@ -282,7 +282,7 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pla
     }
     const auto* manager =
         manager_of({namespace_, claim.spec.poolRef}, informers_.control_planes.store().all());
-    if (manager) creations_.count(api::key_of(*manager));
+    if (manager) creations_.count(*manager);
 }
 
 DecisionInputs ProvisioningReconciler::inputs() {

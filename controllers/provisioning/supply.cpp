@@ -52,7 +52,7 @@ ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& infor
     view.limit_use = reservations.use_of_control_plane(manager);
     // Claims that were deleted meanwhile are only in this process' memory; after a restart only what is left
     // counts.
-    view.creations = std::max(view.creations, creations.last_hour(api::key_of(manager)));
+    view.creations = std::max(view.creations, creations.last_hour(manager));
     return view;
 }
 
