@@ -1,23 +1,13 @@
 #include "controllers/claim/claim_reconciler.hpp"
 
 #include "controllers/claim/wakes.hpp"
+#include "controllers/services/claim_refusals.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers {
 
 using claim::Observation;
 using claim::Step;
-
-namespace {
-
-// Trying again does not help before a person does something.
-bool is_refusal(const kube::ApiError& error) {
-    constexpr int kForbidden = 403;
-    constexpr int kInvalid = 422;
-    return error.code == kForbidden || error.code == kInvalid;
-}
-
-}  // namespace
 
 ClaimReconciler::ClaimReconciler(const Context& context, ProviderInstances& instances,
                                  Reservations& reservations, Drainer& drainer, claim::BootData& boot_data,
