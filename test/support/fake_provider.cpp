@@ -126,7 +126,10 @@ public:
         co_return result;
     }
 
-    asio::awaitable<std::vector<providers::Leftover>> leftovers() override { co_return cloud_.leftovers; }
+    asio::awaitable<std::vector<providers::Leftover>> leftovers() override {
+        co_await begin("leftovers");
+        co_return cloud_.leftovers;
+    }
     asio::awaitable<std::vector<providers::Stray>> strays() override { co_return cloud_.strays; }
 
     asio::awaitable<providers::StopResult> stop(providers::MachineIdentity identity, providers::MachineRecord,
