@@ -45,6 +45,7 @@ struct World : test::Cluster {
             if (request.method == "PATCH") written.push_back(request.target);
         };
         add("certificate", approver);
+        add("guestaddresses", approver.guest_addresses());
         watching.spawn(approver.watch());
         start();
     }
