@@ -16,7 +16,7 @@ using base::Duration;
 using base::TimePoint;
 
 // client-go's defaults: https://pkg.go.dev/k8s.io/client-go/util/workqueue
-constexpr base::Backoff kPerKey{std::chrono::milliseconds{5}, std::chrono::seconds{1000}};
+constexpr base::Backoff kPerKey{std::chrono::milliseconds{5}, std::chrono::minutes{1}};
 constexpr double kRetriesPerSecond = 10;
 constexpr double kRetryBurst = 100;
 

@@ -25,7 +25,8 @@ public:
     void add(const ObjectKey& key);
     // The earliest wish wins.
     void add_after(const ObjectKey& key, base::Duration delay);
-    // After 5 ms * 2^failures, at most 1000 s; each call counts as a failure of the key.
+    // After 5 ms * 2^failures, at most a minute, so that the end of an obstacle is noticed soon; each call
+    // counts as a failure of the key.
     void add_rate_limited(const ObjectKey& key);
     // The key's failures are forgotten.
     void forget(const ObjectKey& key);

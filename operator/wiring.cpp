@@ -83,6 +83,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
     add("pool", pools, 1);
     add("provisioning", provisioning, 1);
     add("nomination", nominator, 16);
+    claims.share_workers(static_cast<std::size_t>(settings.concurrent_claims));
     add("claim", claims, settings.concurrent_claims);
     add("disruption", disruption, 1);
     add("stoppedmachines", disruption.stopped_machines(), kConcurrentProviders);

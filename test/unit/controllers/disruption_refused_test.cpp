@@ -52,6 +52,15 @@ TEST_CASE("a node whose decision cannot be written leaves its turn to the others
     CHECK_FALSE(world.find("b"));
 }
 
+TEST_CASE("a provider that hangs holds up no decisions") {
+    World world({"a", "b"});
+    world.put_running_pod("one", "b");
+    world.cloud.latency = 1h;
+    world.set_ready("b", false);
+    world.live(3min);
+    CHECK(world.disrupted("a") == "True Empty");
+}
+
 TEST_CASE("removals are counted by ControlPlane, and another one of its name starts afresh") {
     fake::VirtualClock clock;
     boost::asio::io_context context;
