@@ -229,4 +229,12 @@ MUTATIONS = [
              Edit("free_id", r"const auto all = (with_volumes\(taken, volumes\))", "taken")),
     Mutation("record no volumes of a machine", "no machine with a disk can be removed", "providers",
              Edit("finished_description", r"(describe_mark\(identity, made\))", "describe_mark(identity, MadeVolumes())")),
+    Mutation("let a refused claim keep its place at the head", "no other pool gets machines", "controllers",
+             Edit("create", r"if \((!is_taken && !is_refused)\) throw", "!is_taken")),
+    Mutation("ask for refused claims without a pause", "the API server is asked without end", "controllers",
+             Edit("note", r"pause_ends = clock_\.now\(\)( \+ pauses\.after\([^;]+\));", "")),
+    Mutation("wait ever longer for what refuses claims", "pods wait long after a quota was raised", "controllers",
+             Edit("", r"kLongestPause = (std::chrono::minutes\{1\})", "std::chrono::hours{2}")),
+    Mutation("let one claim that cannot be written stop its pool", "broken nodes are not repaired", "controllers",
+             Edit("attempt", r"()if \(error\.is_conflict\(\) \|\| error\.is_not_found\(\)\) \{", "throw;\n        ")),
 ]
