@@ -10,8 +10,6 @@
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_search.hpp"
-#include "providers/capabilities.hpp"
-#include "providers/provider.hpp"
 
 namespace controllers {
 
@@ -23,7 +21,7 @@ namespace {
 
 constexpr const char* kByToken = "token";  // ID of the token of ours that asks
 constexpr const char* kByNode = "node";    // name of the Node that asks
-// A guest's agent may start after its kubelet.
+// A guest's agent may start after its kubelet. By then what it said before is forgotten.
 constexpr base::Duration kGuestsSpeakLate = std::chrono::minutes{1};
 
 bool is_out_of_service(const NodeSmithClaim& claim) {
@@ -88,6 +86,7 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
       // it.
       requests_(parts.client, parts.clock, parts.random, std::move(executor), {},
                 [](Request& request) { request.spec.request.value.clear(); }),
+      guests_(parts.informers, parts.clock, parts.instances),
       judged_(parts.metrics.counter(
           "kubenodesmith_certificate_requests_total",
           "Requests of machines for certificates that were judged, by signer and verdict.",
@@ -106,6 +105,7 @@ CertificateApprover::CertificateApprover(Parts parts, asio::any_io_executor exec
 }
 
 void CertificateApprover::subscribe(kube::WorkQueue& queue) {
+    guests_.on_answer([&queue](const kube::ObjectKey& request) { queue.add(request); });
     const auto is_open = [](const Request& request) { return !bootstrap::decided(request); };
     kube::watch(requests_).present().when(is_open).enqueue(queue);
     const auto forget = [this](const Request& request) { told_.erase(request.metadata.uid); };
@@ -157,7 +157,12 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
         co_return kube::Result{};
     const auto claim = claim_of(*request);
     if (!claim) co_return kube::Result{};
-    const auto approval = co_await judge(*request, claim);
+    const auto judged = judge(*request, *claim);
+    if (!judged) {
+        guests_.ask(claim, key);  // and it comes again with the answer
+        co_return kube::Result{};
+    }
+    const auto& approval = *judged;
     if (approval.verdict == Verdict::Ignore) co_return kube::Result{};
     if (approval.verdict == Verdict::Approve && !is_serving(*request))
         co_await remember_key(claim, approval.key_sha256);
@@ -168,28 +173,20 @@ asio::awaitable<kube::Result> CertificateApprover::reconcile(kube::ObjectKey key
     co_return result;
 }
 
-asio::awaitable<Approval> CertificateApprover::judge(Request request, ClaimPointer claim) {
+std::optional<Approval> CertificateApprover::judge(const Request& request, const NodeSmithClaim& claim) {
     if (bootstrap::token_of_requester(request)) {
-        const auto joiner = joiner_of(*claim);
-        co_return bootstrap::judge_client(request, &joiner);
+        const auto joiner = joiner_of(claim);
+        return bootstrap::judge_client(request, &joiner);
     }
-    bootstrap::Machine machine{claim->status.nodeName, {}};
-    for (const auto& address : claim->status.addresses) machine.addresses.push_back(canonical(address));
+    bootstrap::Machine machine{claim.status.nodeName, {}};
+    for (const auto& address : claim.status.addresses) machine.addresses.push_back(canonical(address));
     auto approval = bootstrap::judge_serving(request, &machine);
-    if (approval.reason != bootstrap::kUnknownAddress) co_return approval;
-    const auto said = co_await ask_guest(claim);
-    const auto own = own_addresses(parts_.informers, *claim, said);
+    if (approval.reason != bootstrap::kUnknownAddress) return approval;
+    const auto said = guests_.of(claim);
+    if (!said) return std::nullopt;
+    const auto own = own_addresses(parts_.informers, claim, *said);
     machine.addresses.insert(machine.addresses.end(), own.begin(), own.end());
-    co_return bootstrap::judge_serving(request, &machine);
-}
-
-asio::awaitable<std::vector<std::string>> CertificateApprover::ask_guest(ClaimPointer claim) {
-    const auto lookup = co_await parts_.instances.get(claim::provider_of(*claim));
-    const auto* provider = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-    auto* observer = provider ? (*provider)->capabilities().guest_observer : nullptr;
-    if (!observer) co_return std::vector<std::string>();
-    auto sight = co_await observer->look_at_guest(claim::record_of(claim->status));
-    co_return std::move(sight.addresses);
+    return bootstrap::judge_serving(request, &machine);
 }
 
 asio::awaitable<void> CertificateApprover::remember_key(ClaimPointer claim, std::string key_sha256) {

@@ -6,6 +6,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
 #include "controllers/claim/act/boot_data.hpp"
+#include "controllers/guest_addresses.hpp"
 #include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
 #include "kube/event_recorder.hpp"
@@ -46,6 +48,8 @@ public:
     // still gets machines.
     asio::awaitable<void> watch() { return requests_.run(); }
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
+    // Asks guests for their addresses; reconciles NodeSmithProviders in a queue of its own.
+    GuestAddresses& guest_addresses() { return guests_; }
 
 private:
     using Request = api::CertificateSigningRequest;
@@ -54,8 +58,8 @@ private:
     ClaimPointer claim_of(const Request& request) const;
     bool is_served(const NodeSmithClaim& claim) const;
     kube::Keys open_requests_of(const NodeSmithClaim& claim) const;
-    asio::awaitable<bootstrap::Approval> judge(Request request, ClaimPointer claim);
-    asio::awaitable<std::vector<std::string>> ask_guest(ClaimPointer claim);
+    // nullopt: its guest is asked first.
+    std::optional<bootstrap::Approval> judge(const Request& request, const NodeSmithClaim& claim);
     // The key stands in the claim's status before its certificate is approved.
     asio::awaitable<void> remember_key(ClaimPointer claim, std::string key_sha256);
     asio::awaitable<void> write(Request request, bootstrap::Approval approval);
@@ -64,6 +68,7 @@ private:
 
     Parts parts_;
     kube::Informer<Request> requests_;
+    GuestAddresses guests_;
     std::map<std::string, std::string> told_;  // what was said of requests that are left, by UID
     base::Family<base::Counter>& judged_;
 };

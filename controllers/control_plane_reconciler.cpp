@@ -61,7 +61,10 @@ ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& obje
 
 asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey key) {
     const auto settle_again = co_await reservations_.settle_control_plane(key);
-    if (!informers_.control_planes.store().get(key)) co_return kube::Result();
+    if (!informers_.control_planes.store().get(key)) {
+        reservations_.forget_control_plane(key);
+        co_return kube::Result();
+    }
     auto token_rights = co_await token_rights_.ask();
     const auto object = informers_.control_planes.store().get(key);
     if (!object) co_return kube::Result();

@@ -1,14 +1,14 @@
 #include "controllers/garbage_collection.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
-#include "controllers/state/identity.hpp"
 #include "kube/watches.hpp"
 #include "providers/capabilities.hpp"
 #include "providers/errors.hpp"
@@ -49,15 +49,6 @@ bool is_being_launched(const providers::MachineRecord& record, const kube::Objec
     return false;
 }
 
-// As many as a person can read.
-std::vector<std::string> names_of(const std::vector<ClaimPointer>& claims) {
-    constexpr std::size_t kMostNamed = 50;
-    std::vector<std::string> names;
-    for (const auto& claim : claims)
-        if (names.size() < kMostNamed) names.push_back(claim->metadata.name);
-    return names;
-}
-
 std::vector<std::string> provider_labels() {
     return {"namespace", "provider"};
 }
@@ -68,7 +59,7 @@ GarbageCollector::GarbageCollector(const Context& context, ProviderInstances& in
                                    MachineReports& machine_reports)
     : InContext(context),
       instances_(instances),
-      machine_reports_(machine_reports),
+      census_(context, instances, machine_reports),
       orphans_(context.metrics.gauge(
           "kubenodesmith_orphan_machines",
           "Machines with our mark that no claim owns, and what creations left half made.",
@@ -95,15 +86,28 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
     if (!found) co_return kube::Result{kInterval};
     const auto backend = *found;
     const auto machines = co_await backend->list();
-    auto findings = co_await collect_machines(object, backend, machines);
+    OrphanFindings findings;
+    co_await attempt(collect_machines(object, backend, machines, findings), "machines", findings);
     const bool busy = !findings.removable.empty() && grace_of(*object) > base::Duration::zero();
-    findings.half_made = co_await leftovers(object, backend);
-    findings.abandoned = co_await abandoned(object, backend);
+    co_await attempt(find_leftovers(object, backend, findings), "half-made machines", findings);
+    co_await attempt(find_abandoned(object, backend, findings), "machines of other providers", findings);
+    census_.report_found(object, machines);
+    co_await attempt(census_.report_vanished(object, backend, machines), "missing machines", findings);
+    co_await attempt(collect_nodes(object, backend, machines, findings), "Nodes", findings);
     co_await report(object, std::move(findings));
-    report_found(object, machines);
-    co_await report_vanished(object, backend, machines);
-    co_await collect_nodes(object, backend, machines);
     co_return kube::Result{busy ? kWhileCollecting : kInterval};
+}
+
+// One part that fails must not keep the others from their work.
+asio::awaitable<void> GarbageCollector::attempt(asio::awaitable<void> part, std::string what,
+                                                OrphanFindings& findings) {
+    try {
+        co_await std::move(part);
+    } catch (const providers::FencedError&) {
+        throw;  // this process leads no more
+    } catch (const std::exception& error) {
+        findings.failures.push_back(what + " (" + error.what() + ")");
+    }
 }
 
 bool GarbageCollector::is_overdue(const ProviderObject& object, const std::string& what) {
@@ -150,31 +154,16 @@ asio::awaitable<bool> GarbageCollector::is_of_unmanaged_claim(NodePointer node) 
     });
 }
 
-asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
-    ProviderObject object, Backend backend, std::vector<providers::Machine> machines) {
-    Findings findings;
+asio::awaitable<void> GarbageCollector::collect_machines(ProviderObject object, Backend backend,
+                                                         std::vector<providers::Machine> machines,
+                                                         OrphanFindings& findings) {
     for (const auto& machine : unclaimed(machines, informers_)) {
-        const bool claimed = co_await is_claimed(machine);
-        if (claimed) continue;
-        // What is known of it by its ID may be of the machine that had the ID before.
-        const bool is_gone = co_await verified_gone(backend, machine.identity, machine.record);
-        if (is_gone) continue;
-        bool in_use = is_in_use(machine, informers_);
-        const bool overdue = is_overdue(object, machine.identity.system_uuid);
-        if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);
-        const auto held = volumes_on(machine, informers_);
-        if (!in_use && !held.empty()) {
-            findings.alive.push_back(described(machine) + ", which has on its disk " + held);
-            continue;
-        }
-        std::string obstacle;
-        if (!in_use && overdue) obstacle = co_await remove(object, backend, machine);
-        if (in_use) {
-            findings.alive.push_back(described(machine));
-        } else if (obstacle.empty()) {
-            findings.removable.push_back(described_removal(object, machine));
-        } else {
-            findings.stuck.push_back(described(machine) + ", because " + obstacle);
+        try {
+            co_await collect(object, backend, machine, findings);
+        } catch (const providers::FencedError&) {
+            throw;
+        } catch (const std::exception& error) {
+            findings.stuck.push_back(described(machine) + ", because " + error.what());
         }
     }
     // It cannot be proven to be ours, so it is left to people.
@@ -183,31 +172,53 @@ asio::awaitable<GarbageCollector::Findings> GarbageCollector::collect_machines(
                           machine.identity.claim_uid;
         if (is_seen_again(object, what)) findings.unfinished.push_back(described(machine));
     }
-    co_return findings;
 }
 
-asio::awaitable<std::vector<std::string>> GarbageCollector::leftovers(ProviderObject object,
-                                                                      Backend backend) {
-    std::vector<std::string> messages;
+asio::awaitable<void> GarbageCollector::collect(ProviderObject object, Backend backend,
+                                                providers::Machine machine, OrphanFindings& findings) {
+    const bool claimed = co_await is_claimed(machine);
+    if (claimed) co_return;
+    // What is known of it by its ID may be of the machine that had the ID before.
+    const bool is_gone = co_await verified_gone(backend, machine.identity, machine.record);
+    if (is_gone) co_return;
+    bool in_use = is_in_use(machine, informers_);
+    const bool overdue = is_overdue(object, machine.identity.system_uuid);
+    if (!in_use && overdue) in_use = co_await is_in_use_after_all(machine);
+    const auto held = volumes_on(machine, informers_);
+    if (!in_use && !held.empty()) {
+        findings.alive.push_back(described(machine) + ", which has on its disk " + held);
+        co_return;
+    }
+    std::string obstacle;
+    if (!in_use && overdue) obstacle = co_await remove(object, backend, machine);
+    if (in_use) {
+        findings.alive.push_back(described(machine));
+    } else if (obstacle.empty()) {
+        findings.removable.push_back(described_removal(object, machine));
+    } else {
+        findings.stuck.push_back(described(machine) + ", because " + obstacle);
+    }
+}
+
+asio::awaitable<void> GarbageCollector::find_leftovers(ProviderObject object, Backend backend,
+                                                       OrphanFindings& findings) {
     auto* finder = backend->capabilities().leftover_finder;
-    if (!finder) co_return messages;
+    if (!finder) co_return;
     const auto found = co_await finder->leftovers();
     for (const auto& leftover : found) {
         if (is_being_launched(leftover.record, api::key_of(*object), informers_)) continue;
         // Somebody else may have begun it just now.
         const auto what = "half-made/" + leftover.record.host + "/" + leftover.record.machine_id;
         const bool is_old = is_seen_again(object, what);
-        if (leftover.is_certain || is_old) messages.push_back(leftover.message);
+        if (leftover.is_certain || is_old) findings.half_made.push_back(leftover.message);
     }
-    co_return messages;
 }
 
 // Providers and claims of namespaces that are not managed are in no cache, so they are listed.
-asio::awaitable<std::vector<std::string>> GarbageCollector::abandoned(ProviderObject object,
-                                                                      Backend backend) {
-    std::vector<std::string> messages;
+asio::awaitable<void> GarbageCollector::find_abandoned(ProviderObject object, Backend backend,
+                                                       OrphanFindings& findings) {
     auto* finder = backend->capabilities().stray_finder;
-    if (!finder) co_return messages;
+    if (!finder) co_return;
     auto strays = co_await finder->strays();
     const auto has_provider = [](const auto& providers, const providers::Stray& stray) {
         return std::ranges::any_of(
@@ -218,7 +229,7 @@ asio::awaitable<std::vector<std::string>> GarbageCollector::abandoned(ProviderOb
             return entry.second->metadata.uid == stray.identity.provider_uid;
         });
     });
-    if (strays.empty()) co_return messages;
+    if (strays.empty()) co_return;
     const kube::ListOptions everywhere;
     const auto providers = co_await client_.list<NodeSmithProvider>(everywhere);
     const auto claims = co_await client_.list<NodeSmithClaim>(everywhere);
@@ -227,21 +238,35 @@ asio::awaitable<std::vector<std::string>> GarbageCollector::abandoned(ProviderOb
             claims, [&](const auto& claim) { return claim.metadata.uid == stray.identity.claim_uid; });
         const auto what = "abandoned/" + stray.record.host + "/" + stray.record.machine_id;
         if (has_provider(providers, stray) || is_claimed || !is_seen_again(object, what)) continue;
-        messages.push_back("VM " + stray.record.machine_id + " on " + stray.record.host + " of claim " +
-                           stray.identity.claim_namespace + "/" + stray.identity.claim_name + " (" +
-                           stray.removal + ")");
+        findings.abandoned.push_back("VM " + stray.record.machine_id + " on " + stray.record.host +
+                                     " of claim " + stray.identity.claim_namespace + "/" +
+                                     stray.identity.claim_name + " (" + stray.removal + ")");
     }
-    co_return messages;
 }
 
 asio::awaitable<std::string> GarbageCollector::remove(ProviderObject object, Backend backend,
                                                       providers::Machine machine) {
     auto removal = sightings_[api::key_of(*object)][machine.identity.system_uuid].removal;
-    if (clock_.now() < removal.next) co_return std::string();
+    if (clock_.now() < removal.next) co_return removal.obstacle;
     auto record = machine.record;
     record.task = removal.task;
     providers::InUseCheck in_use = [this, machine] { return is_in_use_after_all(machine); };
-    const auto result = co_await backend->remove(machine.identity, std::move(record), std::move(in_use));
+    std::optional<providers::RemoveResult> answer;
+    try {
+        answer = co_await backend->remove(machine.identity, std::move(record), std::move(in_use));
+    } catch (const providers::FencedError&) {
+        throw;
+    } catch (const std::exception& error) {
+        removal.obstacle = error.what();
+    }
+    if (!answer) {
+        const auto obstacle = removal.obstacle;
+        removal.next = clock_.now() + kRemovalPause.after(++removal.attempts);
+        sightings_[api::key_of(*object)][machine.identity.system_uuid].removal = std::move(removal);
+        co_return obstacle;
+    }
+    const auto& result = *answer;
+    removal.obstacle.clear();
     const auto name = described(machine);
     auto pause = base::Duration::zero();
     std::string obstacle;
@@ -270,27 +295,7 @@ std::string GarbageCollector::described_removal(const ProviderObject& object,
     return described(machine) + (is_long ? ", tried again and again: " + removal.message : "");
 }
 
-std::string GarbageCollector::summary_of(const Findings& findings, bool reports_only) {
-    std::string message;
-    const auto add = [&message](const std::string& what, const std::vector<std::string>& names) {
-        if (!names.empty()) message += (message.empty() ? "" : "; ") + what + base::joined(names);
-    };
-    add("with a Node or a bound volume, left alone: ", findings.alive);
-    add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
-    add("cannot be removed: ", findings.stuck);
-    add("cloned for a claim that is gone and never configured, so that nothing proves it ours (destroy it if "
-        "it "
-        "is not yours, or rename it): ",
-        findings.unfinished);
-    add("left behind by tasks that died or failed: ", findings.half_made);
-    add("of providers that are gone, so that no claim can remove them (remove them by hand if you do not "
-        "need "
-        "them): ",
-        findings.abandoned);
-    return message.empty() ? "every machine of ours belongs to a claim" : message;
-}
-
-asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings findings) {
+asio::awaitable<void> GarbageCollector::report(ProviderObject object, OrphanFindings findings) {
     const auto count = findings.count();
     orphans_.with({object->metadata.namespace_, object->metadata.name}).set(static_cast<double>(count));
     const auto current = informers_.providers.store().get(api::key_of(*object));
@@ -309,101 +314,30 @@ asio::awaitable<void> GarbageCollector::report(ProviderObject object, Findings f
     }
 }
 
-// One machine that cannot be looked at (its host is down, its mark was edited) must not hide all others.
-asio::awaitable<bool> GarbageCollector::verified_gone(Backend backend, providers::MachineIdentity identity,
-                                                      providers::MachineRecord record) {
-    try {
-        const auto machine = co_await backend->get(identity, record);
-        co_return !machine;
-    } catch (const providers::ProviderError& error) {
-        base::log::debug(
-            "Cannot tell whether a machine exists",
-            {{"claim", identity.claim_name}, {"machine", record.machine_id}, {"error", error.what()}});
-        co_return false;
-    }
-}
-
-// A machine that is there again takes back what was reported of it.
-void GarbageCollector::report_found(const ProviderObject& object,
-                                    const std::vector<providers::Machine>& machines) {
-    const auto cluster = object->status.cluster ? object->status.cluster->id : std::string();
-    for (const auto& machine : machines) {
-        const auto claim =
-            informers_.claims.store().get({machine.identity.claim_namespace, machine.identity.claim_name});
-        if (!claim || !belongs_to(machine, *claim)) continue;
-        const auto* last = machine_reports_.of(*claim);
-        const bool has_moved = api::is_true(claim->status.conditions, conditions::kLaunched) &&
-                               claim->status.host != machine.record.host;
-        const bool is_on_other_cluster = !cluster.empty() && claim->status.cluster != cluster;
-        const bool is_back = last && last->is_gone;
-        if (has_moved || is_on_other_cluster || is_back)
-            machine_reports_.report(*claim, {false, machine.record.host, machine.zone, "", cluster});
-    }
-}
-
-asio::awaitable<void> GarbageCollector::report_vanished(ProviderObject object, Backend backend,
-                                                        std::vector<providers::Machine> machines) {
-    auto claims = bereft(machines, api::key_of(*object), informers_);
-    std::ranges::copy(keepers_of_nothing(machines, api::key_of(*object), informers_),
-                      std::back_inserter(claims));
-    std::vector<ClaimPointer> vanished;
-    for (const auto& claim : claims) {
-        const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
-        const bool is_gone = co_await verified_gone(backend, identity, claim::record_of(claim->status));
-        if (is_gone) vanished.push_back(claim);
-    }
-    const auto all = in_service(api::key_of(*object), informers_);
-    std::string how_many;
-    if (are_many(vanished.size(), all.size()))
-        how_many = std::to_string(vanished.size()) + " of " + base::counted(std::ssize(all), "machine") +
-                   " of the provider are gone at once";
-    co_await report_many(object, vanished, how_many);
-    const auto doubt =
-        how_many.empty() ? "" : "and " + how_many + ", which is not believed before a person has looked";
-    for (const auto& claim : vanished) machine_reports_.report(*claim, {true, "", "", doubt, ""});
-}
-
-asio::awaitable<void> GarbageCollector::report_many(ProviderObject object, std::vector<ClaimPointer> vanished,
-                                                    std::string how_many) {
-    const auto current = informers_.providers.store().get(api::key_of(*object));
-    if (!current) co_return;
-    auto after = *current;
-    if (how_many.empty()) {
-        api::remove_condition(after.status.conditions, conditions::kMachinesVanished);
-    } else {
-        const auto named = names_of(vanished);
-        const auto message =
-            how_many + ": " + base::joined(named) +
-            ". Nothing is concluded from that. Check that spec.proxmox leads to the right cluster and that "
-            "its "
-            "token sees these VMs. If they were really destroyed: kubectl annotate nodesmithclaim -n " +
-            object->metadata.namespace_ + " " + base::joined(named, " ") + " " +
-            std::string(api::annotations::kMachineGone) + "=true";
-        api::ConditionUpdate update;
-        update.type = conditions::kMachinesVanished;
-        update.status = ConditionStatus::True;
-        update.reason = reasons::kManyVanished;
-        update.message = message;
-        const bool is_news =
-            api::set_condition(after.status.conditions, update, api::Time(clock_.wall_now()));
-        if (is_news) events_.warning(*object, std::string(reasons::kManyVanished), message);
-    }
-    co_await write_status(client_, informers_.providers, *current, std::move(after));
-}
-
 asio::awaitable<void> GarbageCollector::collect_nodes(ProviderObject object, Backend backend,
-                                                      std::vector<providers::Machine> machines) {
+                                                      std::vector<providers::Machine> machines,
+                                                      OrphanFindings& findings) {
     const auto hosts = co_await backend->offerings();
     for (const auto& node : ghosts(machines, hosts, api::key_of(*object), informers_)) {
         if (!is_overdue(object, "node/" + node->metadata.uid)) continue;
-        const bool is_needed = co_await is_of_unmanaged_claim(node);
-        if (is_needed) continue;
-        events_.normal(*node, "RemovingNode", "its machine and its claim are gone");
-        kube::Preconditions same;
-        same.uid = node->metadata.uid;
-        same.resource_version = node->metadata.resourceVersion;
-        co_await client_.remove<api::Node>(api::key_of(*node), same);
+        try {
+            co_await collect_node(node);
+        } catch (const kube::ApiError& error) {
+            if (error.is_conflict() || error.is_not_found()) continue;  // the next round sees what it is now
+            findings.failures.push_back("Node " + node->metadata.name +
+                                        ", which has neither machine nor claim (" + error.what() + ")");
+        }
     }
+}
+
+asio::awaitable<void> GarbageCollector::collect_node(NodePointer node) {
+    const bool is_needed = co_await is_of_unmanaged_claim(node);
+    if (is_needed) co_return;
+    kube::Preconditions same;
+    same.uid = node->metadata.uid;
+    same.resource_version = node->metadata.resourceVersion;
+    co_await client_.remove<api::Node>(api::key_of(*node), same);
+    events_.normal(*node, "RemovingNode", "its machine and its claim are gone");
 }
 
 }  // namespace controllers

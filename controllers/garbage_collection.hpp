@@ -10,6 +10,8 @@
 #include "controllers/cache/context.hpp"
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "controllers/machine_census.hpp"
+#include "controllers/orphan_findings.hpp"
 #include "controllers/services/machine_reports.hpp"
 #include "controllers/services/provider_instances.hpp"
 #include "kube/controller.hpp"
@@ -28,50 +30,32 @@ private:
     using ProviderObject = ProviderPointer;
     using Backend = std::shared_ptr<providers::Provider>;
 
-    struct Findings {
-        std::vector<std::string> removable;   // orphans that are or will be removed
-        std::vector<std::string> alive;       // orphans whose Node may serve
-        std::vector<std::string> stuck;       // orphans that the provider cannot remove, and why
-        std::vector<std::string> unfinished;  // what looks like a clone that was never configured
-        std::vector<std::string> half_made;   // what died on its way to become a machine, and what to do
-        std::vector<std::string> abandoned;   // machines of providers that are gone, and what to do
-
-        std::size_t count() const {
-            return removable.size() + alive.size() + stuck.size() + unfinished.size() + half_made.size() +
-                   abandoned.size();
-        }
-    };
-    static std::string summary_of(const Findings& findings, bool reports_only);
+    // Runs a part of the round; its failure becomes a line of the findings.
+    asio::awaitable<void> attempt(asio::awaitable<void> part, std::string what, OrphanFindings& findings);
     // Asks the API server whether the machine has an owner after all.
     asio::awaitable<bool> is_claimed(providers::Machine machine);
     asio::awaitable<bool> is_of_unmanaged_claim(NodePointer node);
     // Asks the API server for a Node that may serve on the machine.
     asio::awaitable<bool> is_in_use_after_all(providers::Machine machine);
-    asio::awaitable<Findings> collect_machines(ProviderObject object, Backend backend,
-                                               std::vector<providers::Machine> machines);
+    asio::awaitable<void> collect_machines(ProviderObject object, Backend backend,
+                                           std::vector<providers::Machine> machines,
+                                           OrphanFindings& findings);
+    asio::awaitable<void> collect(ProviderObject object, Backend backend, providers::Machine machine,
+                                  OrphanFindings& findings);
     // Returns what stands in the way; empty: it is gone or going. Calls the provider no sooner than the pause
     // after the last attempt allows.
     asio::awaitable<std::string> remove(ProviderObject object, Backend backend, providers::Machine machine);
     // The orphan's name, and what its removal waits for, if that takes long.
     std::string described_removal(const ProviderObject& object, const providers::Machine& machine) const;
-    asio::awaitable<bool> verified_gone(Backend backend, providers::MachineIdentity identity,
-                                        providers::MachineRecord record);
-    // Of claims whose machine is elsewhere than they know, or was missed before.
-    void report_found(const ProviderObject& object, const std::vector<providers::Machine>& machines);
-    // Of claims whose machine ran, or is kept for a look, and that the provider does not list.
-    asio::awaitable<void> report_vanished(ProviderObject object, Backend backend,
-                                          std::vector<providers::Machine> machines);
-    // Asks a person about machines that vanished together; `how_many` is empty if there is no question.
-    asio::awaitable<void> report_many(ProviderObject object, std::vector<ClaimPointer> vanished,
-                                      std::string how_many);
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,
-                                        std::vector<providers::Machine> machines);
+                                        std::vector<providers::Machine> machines, OrphanFindings& findings);
+    asio::awaitable<void> collect_node(NodePointer node);
     // What died on its way to become a machine and is no matter of a claim that is still being launched.
-    asio::awaitable<std::vector<std::string>> leftovers(ProviderObject object, Backend backend);
+    asio::awaitable<void> find_leftovers(ProviderObject object, Backend backend, OrphanFindings& findings);
     // Machines of this cluster at the same backend that neither a provider nor a claim leads to. They are
     // reported only: a provider may be missing because an old backup of etcd was restored.
-    asio::awaitable<std::vector<std::string>> abandoned(ProviderObject object, Backend backend);
-    asio::awaitable<void> report(ProviderObject object, Findings findings);
+    asio::awaitable<void> find_abandoned(ProviderObject object, Backend backend, OrphanFindings& findings);
+    asio::awaitable<void> report(ProviderObject object, OrphanFindings findings);
     // Whether this process has seen it (by identity) for at least the grace period; the first call counts
     // from now.
     bool is_overdue(const ProviderObject& object, const std::string& what);
@@ -80,15 +64,16 @@ private:
     base::Duration seen_for(const ProviderObject& object, const std::string& what);
 
     ProviderInstances& instances_;
-    MachineReports& machine_reports_;
+    MachineCensus census_;
     base::Family<base::Gauge>& orphans_;
     base::Family<base::Counter>& removed_;
     // Of an orphan's removal, which may take several calls, and may fail for hours.
     struct Removal {
         int attempts = 0;
         base::TimePoint next{};
-        std::string task;     // at work for it at the provider
-        std::string message;  // what it last said
+        std::string task;      // at work for it at the provider
+        std::string message;   // what it last said
+        std::string obstacle;  // why the last attempt failed; empty: it did not
     };
     struct Sighting {
         base::TimePoint first;

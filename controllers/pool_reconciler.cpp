@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/template_hash.hpp"
@@ -53,6 +54,7 @@ PoolReconciler::PoolReconciler(const Context& context, Reservations& reservation
 void PoolReconciler::subscribe(kube::WorkQueue& queue) {
     const auto& pools = informers_.pools.store();
     kube::watch(informers_.pools).enqueue(queue);
+    reservations_.refusals().on_change([&queue](const kube::ObjectKey& pool) { queue.add(pool); });
     // Whoever had a label conflict with it may have none now, or the other way round.
     kube::watch(informers_.pools).appeared_or_gone().enqueue(queue, [&pools](const NodeSmithPool& pool) {
         return kube::keys_of(
@@ -102,6 +104,8 @@ PoolObservation PoolReconciler::look(const NodeSmithPool& pool) const {
     facts.label_conflict = label_conflict(pool, informers_.pools.store().all());
     if (provider && provider->spec.redfish)
         facts.bare_metal = informers_.hosts.store().by_index(kHostsByProvider, api::key_of(*provider).str());
+    const auto refusals = reservations_.refusals().of(pool);
+    if (!refusals.empty()) facts.claims_refused = provisioning::refusal_text(refusals.front());
     return facts;
 }
 
@@ -138,6 +142,10 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
         if (now < look)
             result.requeue_after =
                 kube::sooner(result.requeue_after, look.at - now.at + std::chrono::seconds{1});
+    // A refusal that nothing repeats is no longer believed after a while.
+    for (const auto& refusal : reservations_.refusals().of(*pool))
+        result.requeue_after =
+            kube::sooner(result.requeue_after, refusal.pause_ends + ClaimRefusals::kBelieved - clock_.now());
     // A Node that has just come shows in a while that it has none of the taints.
     if (!pool->status.undeclaredTaints.empty())
         result.requeue_after = kube::sooner(result.requeue_after, std::chrono::minutes{1});
@@ -198,16 +206,29 @@ asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
         if (claim.spec.poolRef != pool->metadata.name) continue;
         any = true;
         if (claim.metadata.deletionTimestamp) continue;
-        kube::Preconditions same;
-        same.uid = claim.metadata.uid;
-        co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));
-        events_.normal(claim, "PoolDeleted",
-                       "deleted because its pool " + pool->metadata.name + " is being deleted");
+        co_await delete_claim(*pool, claim);
     }
     // What is reserved may still become a claim: the pool stays until the reservation has settled.
     if (any || pool->status.reserved.nodes > 0) co_return wait;
     co_await drop_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
     co_return kube::Result();
+}
+
+// One claim that may not be deleted must not keep the others; it is tried again with the pool.
+asio::awaitable<void> PoolReconciler::delete_claim(const NodeSmithPool& pool, const NodeSmithClaim& claim) {
+    kube::Preconditions same;
+    same.uid = claim.metadata.uid;
+    try {
+        co_await client_.remove<NodeSmithClaim>(api::key_of(claim), std::move(same));
+    } catch (const kube::ApiError& error) {
+        if (error.is_not_found()) co_return;
+        events_.warning(
+            claim, std::string(reasons::kRequestRefused),
+            "pool " + pool.metadata.name + " is being deleted, and the claim cannot be: " + error.message);
+        co_return;
+    }
+    events_.normal(claim, "PoolDeleted",
+                   "deleted because its pool " + pool.metadata.name + " is being deleted");
 }
 
 void PoolReconciler::publish(const NodeSmithPool& pool) {
@@ -222,6 +243,7 @@ void PoolReconciler::publish(const NodeSmithPool& pool) {
 }
 
 void PoolReconciler::forget(const kube::ObjectKey& key) {
+    reservations_.forget_pool(key);
     for (const char* resource : {"nodes", "cpu_cores", "memory_mib"}) {
         used_.remove({key.namespace_, key.name, resource});
         limit_.remove({key.namespace_, key.name, resource});

@@ -25,6 +25,7 @@ private:
     PoolObservation look(const NodeSmithPool& pool) const;
     // Deletes the pool's claims and lets the pool go when the last one is gone.
     asio::awaitable<kube::Result> finalize(Pointer pool);
+    asio::awaitable<void> delete_claim(const NodeSmithPool& pool, const NodeSmithClaim& claim);
     void say_what_others_do(const NodeSmithPool& before, const NodeSmithPool& after);
     void say_what_is_wrong(const NodeSmithPool& before, const NodeSmithPool& after);
     void say_what_was_learned(const NodeSmithPool& before, const NodeSmithPool& after);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -21,8 +22,6 @@ namespace {
 
 constexpr std::size_t kMostWaiting = 1000;  // the oldest is dropped: an Event is a courtesy, not a record
 constexpr std::size_t kMostRemembered = 20'000;
-// An answer that refuses an Event is believed at last; a server that gives none may come back.
-constexpr int kMostRefusals = 4;
 constexpr base::Duration kLongestOutage = std::chrono::hours{1};
 constexpr std::size_t kMostMessage = 1024;  // the API server's bound for an Event's message
 // client-go's: a burst about one object, then one in five minutes.
@@ -30,6 +29,7 @@ constexpr double kBurstPerObject = 25;
 constexpr base::Duration kThenEvery = std::chrono::minutes{5};
 constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
 constexpr base::Backoff kRetry{std::chrono::seconds{1}, std::chrono::seconds{10}};
+constexpr base::Backoff kTakenLater{std::chrono::seconds{1}, std::chrono::seconds{40}};
 
 // FNV-1a: the same on every machine and in every run, so that a restart finds its Events again.
 std::uint64_t hash_of(const std::string& text) {
@@ -45,12 +45,19 @@ std::string hex(std::uint64_t number) {
 }
 
 struct Failure {
+    enum class Kind {
+        final,      // this Event will never be taken
+        for_now,    // this one may be taken later, and others now
+        no_answer,  // of a server that is not there for others either
+    };
     std::string text;
-    bool is_refusal = false;  // else nothing that the Event is to blame for
+    Kind kind = Kind::no_answer;
 };
 
 Failure failure_of(const ApiError& error) {
-    return {error.what(), error.code < 500 && error.code != 429};
+    constexpr int kFinal[] = {400, 403, 404, 405, 413, 415, 422};
+    const bool is_final = std::ranges::find(kFinal, error.code) != std::end(kFinal);
+    return {error.what(), is_final ? Failure::Kind::final : Failure::Kind::for_now};
 }
 
 // The namespace is gone, or will be soon and takes nothing new: nobody will read the Event.
@@ -135,7 +142,7 @@ private:
         api::Event event;
         base::TimePoint since;
         base::TimePoint next;  // not written before
-        int refusals = 0;
+        int failures = 0;
     };
 
     static base::log::Level level_of(EventType type) {
@@ -184,19 +191,19 @@ private:
         return entry;
     }
 
-    // An Event that is refused waits for its next turn behind the others. A server that does not answer
+    // An Event that is not taken now waits for its next turn behind the others. A server that does not answer
     // would not answer to them either, so they wait with it.
     asio::awaitable<void> write_next() {
         auto entry = take_first();
         std::optional<Failure> failure = co_await write(entry.event);
-        for (int failures = 1; failure && !failure->is_refusal; ++failures) {
+        for (int failures = 1; failure && failure->kind == Failure::Kind::no_answer; ++failures) {
             if (clock_.now() - entry.since >= kLongestOutage) break;
             co_await clock_.sleep_for(kRetry.after(failures, random_));
             failure = co_await write(entry.event);
         }
         if (!failure) co_return;
-        if (failure->is_refusal && ++entry.refusals < kMostRefusals) {
-            entry.next = clock_.now() + kRetry.after(entry.refusals, random_);
+        if (failure->kind == Failure::Kind::for_now && clock_.now() - entry.since < kLongestOutage) {
+            entry.next = clock_.now() + kTakenLater.after(++entry.failures, random_);
             waiting_.push_back(std::move(entry));
             co_return;
         }

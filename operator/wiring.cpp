@@ -12,6 +12,8 @@ namespace {
 constexpr auto kTimeToWrite = std::chrono::seconds{5};
 // BMCs take seconds to answer; how many are asked at a time is bounded by each provider as well.
 constexpr int kConcurrentHosts = 64;
+// Each provider is asked in a key of its own: those that hang leave the others their workers.
+constexpr int kConcurrentProviders = 64;
 
 }  // namespace
 
@@ -77,15 +79,18 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
         kproximate_metrics =
             add_kproximate_metrics(metrics, [this] { return report(); }, informers.pods.store());
     add("controlplane", control_planes, 1);
-    add("provider", providers, 4);
+    add("provider", providers, kConcurrentProviders);
     add("pool", pools, 1);
     add("provisioning", provisioning, 1);
     add("nomination", nominator, 16);
+    claims.share_workers(static_cast<std::size_t>(settings.concurrent_claims));
     add("claim", claims, settings.concurrent_claims);
     add("disruption", disruption, 1);
+    add("stoppedmachines", disruption.stopped_machines(), kConcurrentProviders);
     add("host", hosts, kConcurrentHosts);
-    add("garbagecollection", garbage, 4);
+    add("garbagecollection", garbage, kConcurrentProviders);
     add("certificate", certificates, 1);
+    add("guestaddresses", certificates.guest_addresses(), kConcurrentProviders);
     if (!settings.namespaces.all()) add_unmanaged();
 }
 

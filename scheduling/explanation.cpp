@@ -99,6 +99,17 @@ std::string too_large(const Amounts& wanted, const Amounts& largest, const Amoun
            " together with all else that is requested";
 }
 
+// What keeps the pool from machines that could hold the pod, where all of them are of refused shapes.
+std::string why_refused(const Pool& pool, const Amounts& wanted, const Amounts& largest) {
+    if (wanted.base[kCpu] <= largest.base[kCpu] && wanted.base[kMemory] <= largest.base[kMemory]) return {};
+    for (const auto& shape : pool.shapes) {
+        const bool holds =
+            wanted.base[kCpu] <= shape.cpu_cores * kMilli && wanted.base[kMemory] <= shape.memory_mib * kMiB;
+        if (holds && !shape.refused.empty()) return shape.refused;
+    }
+    return {};
+}
+
 // Leaves the places where the rules of one kind hold for a new machine.
 void retain(BitSet& places, const PodPlacer& placer, const Rules& rules, std::size_t pool) {
     const auto& topology = placer.topology();
@@ -170,6 +181,8 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
     if (pool.places.empty())
         return say("no host can take a machine" +
                    (pool.why_no_place.empty() ? "" : ": " + pool.why_no_place));
+    if (const auto refusal = why_refused(pool, wanted, machines.largest()); !refusal.empty())
+        return say(refusal);
     auto places = placer.required(id).candidates->places[index];
     if (places.empty()) {
         auto why = why_unsuitable(pool, pod_class.sample->spec, wanted, machines.largest(), names);

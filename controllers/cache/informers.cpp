@@ -1,6 +1,7 @@
 #include "controllers/cache/informers.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "base/uuid.hpp"
 #include "bootstrap/token.hpp"
@@ -165,8 +166,17 @@ namespace {
 
 using Works = std::vector<asio::awaitable<void>>;
 
+// One kind that cannot be read must not keep the others unread; its failure is reported at the end.
 asio::awaitable<void> one_by_one(Works works) {
-    for (auto& work : works) co_await std::move(work);
+    std::exception_ptr failure;
+    for (auto& work : works) {
+        try {
+            co_await std::move(work);
+        } catch (const std::exception&) {
+            if (!failure) failure = std::current_exception();
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace
@@ -178,10 +188,11 @@ asio::awaitable<void> Informers::wait_synced() {
 }
 
 asio::awaitable<void> Informers::catch_up(kube::Client& client) {
-    const auto where = managed.to_list();
-    co_await control_planes.observe_list(client, where);
-    co_await pools.observe_list(client, where);
-    co_await claims.observe_list(client, where);
+    Works lists;
+    lists.push_back(control_planes.observe_list(client, managed.to_list()));
+    lists.push_back(pools.observe_list(client, managed.to_list()));
+    lists.push_back(claims.observe_list(client, managed.to_list()));
+    return one_by_one(std::move(lists));
 }
 
 asio::awaitable<void> Informers::list_ours(kube::Client& client) {

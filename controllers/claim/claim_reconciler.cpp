@@ -1,22 +1,15 @@
 #include "controllers/claim/claim_reconciler.hpp"
 
+#include <algorithm>
+
 #include "controllers/claim/wakes.hpp"
+#include "controllers/services/claim_refusals.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers {
 
 using claim::Observation;
 using claim::Step;
-
-namespace {
-
-// Trying again does not help before a person does something.
-bool is_refusal(const kube::ApiError& error) {
-    constexpr int kInvalid = 422;
-    return error.is_forbidden() || error.code == kInvalid;
-}
-
-}  // namespace
 
 ClaimReconciler::ClaimReconciler(const Context& context, ProviderInstances& instances,
                                  Reservations& reservations, Drainer& drainer, claim::BootData& boot_data,
@@ -41,12 +34,29 @@ void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     informers_.claims.on_change(
         [this](const auto* before, const auto* after) { writer_.count(before, after); });
     nodes_.subscribe();
+    lanes_.use(queue);
     claim::wake_claims(informers_, queue, writer_);
     machine_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
     disruption_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
 }
 
+// Of the provider's claims at a time: an equal share of the workers.
+std::size_t ClaimReconciler::most_of_provider() const {
+    const auto providers = informers_.providers.store().size();
+    return std::max<std::size_t>(1, workers_ / std::max<std::size_t>(1, providers));
+}
+
+kube::ObjectKey ClaimReconciler::lane_of(const kube::ObjectKey& key) const {
+    const auto claim = informers_.claims.store().get(key);
+    if (!claim) return {};
+    if (!claim->status.providerRef.empty()) return claim::provider_of(*claim);
+    const auto pool = informers_.pools.store().get({key.namespace_, claim->spec.poolRef});
+    return {key.namespace_, pool ? pool->spec.providerRef : std::string()};
+}
+
 asio::awaitable<kube::Result> ClaimReconciler::reconcile(kube::ObjectKey key) {
+    const auto place = lanes_.enter(lane_of(key), key, most_of_provider());
+    if (!place) co_return kube::Result{};
     std::string message;
     std::string_view reason = reasons::kProviderError;
     std::exception_ptr failure;

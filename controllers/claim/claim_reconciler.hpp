@@ -1,6 +1,8 @@
 // The NodeSmithClaim reconciler: looks, decides (lifecycle.hpp), records, takes one step.
 #pragma once
 
+#include <limits>
+
 #include "controllers/cache/context.hpp"
 #include "controllers/claim/act/adoption.hpp"
 #include "controllers/claim/act/launcher.hpp"
@@ -8,6 +10,7 @@
 #include "controllers/claim/act/power_cycler.hpp"
 #include "controllers/claim/act/remover.hpp"
 #include "controllers/claim/boot_watch.hpp"
+#include "controllers/claim/provider_lanes.hpp"
 #include "controllers/state/template_hash.hpp"
 
 namespace controllers {
@@ -19,15 +22,22 @@ public:
                     DisruptionReports& disruption_reports, asio::any_io_executor executor);
 
     void subscribe(kube::WorkQueue& queue);
+    // Providers get equal shares of so many workers; without, each may have all.
+    void share_workers(std::size_t workers) { workers_ = workers; }
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
+    std::size_t most_of_provider() const;
+    // The provider that the claim's work may have to wait for.
+    kube::ObjectKey lane_of(const kube::ObjectKey& key) const;
     asio::awaitable<kube::Result> pass(kube::ObjectKey key);
     claim::Observation observe(ClaimPointer stored);
     asio::awaitable<kube::Result> take(claim::Step step, claim::Observation observation);
     // Says in a condition what went wrong; returns whether the claim can go on all the same.
     asio::awaitable<bool> note_failure(kube::ObjectKey key, std::string_view reason, std::string message);
 
+    claim::ProviderLanes lanes_;
+    std::size_t workers_ = std::numeric_limits<std::size_t>::max();
     claim::BootData& boot_data_;
     MachineReports& machine_reports_;
     DisruptionReports& disruption_reports_;

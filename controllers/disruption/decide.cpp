@@ -107,8 +107,15 @@ asio::awaitable<void> DisruptionReconciler::decide(Pass& pass) {
         auto commands = method.judge(pass, kind, unblocked(pass, kind, std::move(found[rank(kind)])));
         for (auto& command : commands) {
             const auto name = command.member.node->metadata.name;
+            const auto claim = command.member.claim;
             stays_.erase(name);
-            if (chosen.insert(name).second) co_await carry_out(pass, std::move(command));
+            if (chosen.contains(name)) continue;
+            const bool has_begun = co_await carry_out(pass, std::move(command));
+            // One whose claim cannot be written leaves its turn to the others.
+            if (has_begun)
+                chosen.insert(name);
+            else if (queue_.refusal_of(*claim))
+                pass.look_again(base::Duration::zero());
         }
     }
     say_what_stays(pass, chosen);
@@ -140,7 +147,8 @@ std::vector<Candidate> DisruptionReconciler::unblocked(Pass& pass, Kind kind,
     }
     std::ranges::sort(candidates, goes_before);
     std::erase_if(candidates, [&](const Candidate& candidate) {
-        auto why = blocker_of(pass.view(), *candidate.member, kind);
+        auto why = queue_.refusal_of(*candidate.member->claim);
+        if (!why) why = blocker_of(pass.view(), *candidate.member, kind);
         if (why) pass.keep(*candidate.member, kind, *why);
         return why.has_value();
     });
@@ -153,13 +161,14 @@ std::optional<base::Duration> DisruptionReconciler::successors_known_in() const 
     return *evicted_at + kSuccessorsKnown - clock_.now();
 }
 
-asio::awaitable<void> DisruptionReconciler::carry_out(Pass& pass, Command command) {
+asio::awaitable<bool> DisruptionReconciler::carry_out(Pass& pass, Command command) {
     if (!pass.view().observes()) {
-        co_await queue_.add(pass, std::move(command));
-        co_return;
+        const bool has_begun = co_await queue_.add(pass, std::move(command));
+        co_return has_begun;
     }
     announcer_.say(kube::target_of(*command.member.node), kube::EventType::normal, "WouldRemove",
                    command.why + " and would be removed if the control plane's mode were Active");
+    co_return true;
 }
 
 void DisruptionReconciler::say_what_stays(Pass& pass, const std::set<std::string>& chosen) {

@@ -1,5 +1,6 @@
 #include "controllers/disruption/disruption_reconciler.hpp"
 
+#include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
@@ -33,17 +34,16 @@ DisruptionReconciler::DisruptionReconciler(const Context& context, const Drainer
 asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey key) {
     const auto pool = informers_.pools.store().get(key);
     if (!pool) co_return kube::Result{};
-    co_await stopped_.look(pool);
     const Pass::Means means{informers_, clock_, solver_, refusals_, look_at_world_};
     Pass pass(means, observer_.observe(pool));
     report_use(pass);
-    co_await note_spare(pass);
+    co_await attempt(pass, note_spare(pass));
     if (pass.view().facts.leaving + pass.view().facts.kept > 0) {
         co_await queue_.advance(pass);
         pass.renew(observer_.observe(pool));
     }
     co_await decide(pass);
-    co_await note_series(pass);
+    co_await attempt(pass, note_series(pass));
     if (is_outage(standing_blocker(pass.view().facts))) pass.look_again(kAskForHealth);
     co_return kube::Result{pass.again()};
 }
@@ -59,6 +59,17 @@ void DisruptionReconciler::report_use(Pass& pass) {
         if (under_way(claim)) continue;
         reports_.permit(claim, DisruptionReports::Permission::none);
         queue_.is_in_service(claim.metadata.uid);
+    }
+}
+
+asio::awaitable<void> DisruptionReconciler::attempt(Pass& pass, asio::awaitable<void> note) {
+    try {
+        co_await std::move(note);
+    } catch (const kube::ApiError& error) {
+        pass.look_again(error.is_conflict() ? std::chrono::seconds{1} : std::chrono::seconds{30});
+        base::log::write(error.is_conflict() ? base::log::Level::debug : base::log::Level::warning,
+                         "The status of a pool could not be written",
+                         {{"pool", api::key_of(*pass.view().pool).str()}, {"error", error.what()}});
     }
 }
 

@@ -26,6 +26,8 @@ public:
     void subscribe(kube::WorkQueue& queue);
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
+    // Asks providers; reconciles NodeSmithProviders in a queue of its own.
+    StoppedMachines& stopped_machines() { return stopped_; }
     // As last judged.
     const Stays& stays() const { return stays_; }
 
@@ -33,6 +35,8 @@ private:
     // Since when nodes are empty or hardly used, and how they drifted, for their claims' status. What was
     // permitted to those that stay is not any more.
     void report_use(Pass& pass);
+    // Writes a note in the pool's status. One that is refused must not stop what is decided for its nodes.
+    asio::awaitable<void> attempt(Pass& pass, asio::awaitable<void> note);
     // The pool's condition Consolidatable.
     asio::awaitable<void> note_spare(Pass& pass);
     // The pool's condition ReplacementDoesNotHelp, which is there only while a series of replacements is
@@ -47,7 +51,8 @@ private:
     std::vector<Candidate> unblocked(Pass& pass, Kind kind, std::vector<Candidate> candidates) const;
     // How long none is chosen to have fewer nodes; nullopt: what was evicted last is known again.
     std::optional<base::Duration> successors_known_in() const;
-    asio::awaitable<void> carry_out(Pass& pass, Command command);
+    // False: it could not be begun.
+    asio::awaitable<bool> carry_out(Pass& pass, Command command);
     void say_what_stays(Pass& pass, const std::set<std::string>& chosen);
 
     const Drainer& drainer_;

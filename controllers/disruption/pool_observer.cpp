@@ -89,7 +89,7 @@ void PoolObserver::look_at_manager(PoolView& view) {
     if (!manager) return;
     view.manager = control_planes.get(api::key_of(*manager));
     view.facts.manager = view.manager.get();
-    view.facts.removals_last_hour = removals_.last_hour(api::key_of(*manager));
+    view.facts.removals_last_hour = removals_.last_hour(*manager);
     for (const auto* other : pools_of(*manager, informers_.pools.store().all(), control_planes.all()))
         view.facts.manager_counts +=
             counts_of(*other, informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str()),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/backoff.hpp"
+#include "base/log.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
@@ -27,6 +29,9 @@ constexpr base::Duration kReplacementPoll = std::chrono::seconds{15};
 // What was not begun by then is judged anew.
 constexpr base::Duration kPermissionLasts = std::chrono::seconds{10};
 constexpr base::Duration kPowerPoll = std::chrono::seconds{3};
+// Until what refuses a claim's writes is mended, at least one of them a minute is tried.
+constexpr base::Backoff kAfterFailure{std::chrono::seconds{1}, std::chrono::minutes{1}};
+constexpr base::Duration kOvertakenPause = std::chrono::milliseconds{100};
 constexpr const char* kNoReason = "there is no reason for it any more";
 
 // As long as a launch may take that comes after another one.
@@ -95,9 +100,56 @@ void Queue::forget(const std::string& claim_uid) {
     tainted_.erase(claim_uid);
     permitted_.erase(claim_uid);
     deleted_.erase(claim_uid);
+    failures_.erase(claim_uid);
 }
 
-asio::awaitable<void> Queue::add(Pass& pass, Command command) {
+std::optional<Blocker> Queue::refusal_of(const NodeSmithClaim& claim) const {
+    const auto failed = failures_.find(claim.metadata.uid);
+    if (failed == failures_.end() || failed->second.pause_ends <= with_.clock.now()) return std::nullopt;
+    const auto wait = std::chrono::ceil<std::chrono::seconds>(failed->second.pause_ends - with_.clock.now());
+    return Blocker{std::string(reasons::kRequestRefused),
+                   "claim " + claim.metadata.name + " cannot be written: " + failed->second.message,
+                   Time(api::Time(with_.clock.wall_now()).at + wait)};
+}
+
+asio::awaitable<bool> Queue::attempt(Pass& pass, Member member, asio::awaitable<void> step) {
+    const auto& uid = member.claim->metadata.uid;
+    const auto known = failures_.find(uid);
+    if (known != failures_.end() && with_.clock.now() < known->second.pause_ends) {
+        pass.look_again(known->second.pause_ends - with_.clock.now());
+        co_return false;
+    }
+    try {
+        co_await std::move(step);
+        failures_.erase(uid);
+        co_return true;
+    } catch (const kube::ApiError& error) {
+        // Somebody else wrote or deleted it first: the next look sees what they did.
+        if (error.is_conflict() || error.is_not_found()) {
+            pass.look_again(kOvertakenPause);
+            co_return false;
+        }
+        auto& failure = failures_[uid];
+        failure.message = error.message;
+        failure.pause_ends = with_.clock.now() + kAfterFailure.after(++failure.tries);
+        pass.look_again(kAfterFailure.after(failure.tries));
+        base::log::warning(
+            "A step of a node's removal failed, trying again",
+            {{"node", member.node->metadata.name}, {"failures", failure.tries}, {"error", error.what()}});
+        with_.announcer.say(
+            kube::target_of(*member.node), kube::EventType::warning, "RemovalRefused",
+            "the API server refuses what removing or keeping the node needs: " + std::string(error.what()));
+    }
+    co_return false;
+}
+
+asio::awaitable<bool> Queue::add(Pass& pass, Command command) {
+    auto member = command.member;
+    auto step = begin(pass, std::move(command));
+    return attempt(pass, std::move(member), std::move(step));
+}
+
+asio::awaitable<void> Queue::begin(Pass& pass, Command command) {
     const auto node = kube::target_of(*command.member.node);
     if (command.switches_power) {
         with_.announcer.say(
@@ -124,7 +176,7 @@ asio::awaitable<void> Queue::advance(Pass& pass) {
     std::vector<Member> prepared;
     for (const auto& member : pass.view().members) {
         if (under_way(*member.claim) && !deleted_.contains(member.claim->metadata.uid))
-            co_await prepare(pass, member, prepared);
+            co_await attempt(pass, member, prepare(pass, member, prepared));
     }
     std::map<std::tuple<std::size_t, bool>, std::vector<Member>> groups;
     for (const auto& member : prepared) {
@@ -198,7 +250,7 @@ asio::awaitable<void> Queue::depart(Pass& pass, std::vector<Member> group, Kind 
         const auto why = reason_to_stay(verdict, decided_at(*member.claim), *view.pool, view.now);
         if (why) {
             is_given_up = true;
-            co_await undo(pass, member, *why);
+            co_await attempt(pass, member, undo(pass, member, *why));
         } else if (waits_for_a_machine(verdict)) {
             pass.look_again(kReplacementPoll);
         } else {
@@ -206,7 +258,7 @@ asio::awaitable<void> Queue::depart(Pass& pass, std::vector<Member> group, Kind 
             if (drains_first)
                 with_.announcer.say(kube::target_of(*member.node), kube::EventType::warning, "DrainsFirst",
                                     verdict.message);
-            co_await let_drain(pass, member, drains_first);
+            co_await attempt(pass, member, let_drain(pass, member, drains_first));
         }
     }
     if (is_given_up && kind == Kind::Underutilized && !is_busy) pass.pause_replacements();
@@ -224,50 +276,6 @@ asio::awaitable<void> Queue::let_drain(Pass& pass, Member member, bool all_at_on
     using Permission = DisruptionReports::Permission;
     permitted_[member.claim->metadata.uid] = with_.clock.now();
     with_.reports.permit(*member.claim, live.is_empty ? Permission::leave_empty : Permission::drain);
-}
-
-asio::awaitable<Queue::LiveLook> Queue::look_live(const PoolView& view, Member member, Kind kind,
-                                                  bool all_at_once) {
-    const auto pods = co_await live_pods(with_.client, member.node->metadata.name);
-    LiveLook look;
-    look.is_empty = std::ranges::none_of(pods, [](const auto& pod) { return is_drainable(*pod); });
-    if (!keeps_machine_for_volumes(kind)) {
-        look.why_not = co_await look_for_volumes(view, member);
-        if (look.why_not) co_return look;
-    }
-    if (kind == Kind::Empty && !look.is_empty) {
-        look.why_not = Blocker{"NotEmpty", "pods run on the node", std::nullopt};
-        co_return look;
-    }
-    look.why_not = pod_blocker(pods, pod_rules(view, member, kind, all_at_once), view.now);
-    co_return look;
-}
-
-// The cache may not know of a volume that was made a moment ago, nor of a claim that was deleted.
-asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& view, Member member) {
-    if (gave_up_volumes(view.pool.get(), *member.claim)) co_return std::nullopt;
-    const std::vector<std::string> everywhere{""};
-    co_await with_.informers.persistent_volumes.observe_list(with_.client, everywhere);
-    const auto& node = *member.node;
-    LocalVolumes held;
-    for (const auto& volume :
-         held_among(local_volumes_on(with_.informers, node), view.pool.get(), *member.claim)) {
-        const bool is_claimed = co_await has_live_claim(volume);
-        if (is_claimed) held.push_back(volume);
-    }
-    member.facts.held_volumes = named(held);
-    co_return volume_blocker(member.facts);
-}
-
-asio::awaitable<bool> Queue::has_live_claim(LocalVolume volume) {
-    if (volume.is_claim_known) co_return true;
-    kube::ListOptions of_that_name;
-    of_that_name.namespace_ = volume.claim.namespace_;
-    of_that_name.field_selector = "metadata.name=" + volume.claim.name;
-    auto claims = co_await with_.client.list<api::PersistentVolumeClaim>(std::move(of_that_name));
-    const bool is_there = !claims.empty();
-    for (auto& claim : claims) with_.informers.persistent_volume_claims.observe(std::move(claim));
-    co_return is_there;
 }
 
 // A machine that is kept waits for its claim's reconciler to note what a person decided.
@@ -308,14 +316,14 @@ asio::awaitable<void> Queue::follow_drain(Pass& pass, Member member) {
 }
 
 asio::awaitable<void> Queue::undo(Pass& pass, Member member, Blocker why) {
-    const auto& pool = member.claim->spec.poolRef;
-    undone_.with({member.claim->metadata.namespace_, pool, why.reason}).add();
-    with_.events.normal(*member.node, "RemovalUndone", "the node stays: " + why.message);
-    if (const auto kind = under_way(*member.claim); kind && *kind != Kind::Empty)
-        pass.refuse(member, *kind, why.message);
+    const auto kind = under_way(*member.claim);
     const std::string no_cause;
-    why.message = "the node stays: " + why.message;
-    co_await set_disrupted(member.claim, ConditionStatus::False, why, no_cause);
+    auto said = why;
+    said.message = "the node stays: " + why.message;
+    co_await set_disrupted(member.claim, ConditionStatus::False, said, no_cause);
+    undone_.with({member.claim->metadata.namespace_, member.claim->spec.poolRef, why.reason}).add();
+    with_.events.normal(*member.node, "RemovalUndone", said.message);
+    if (kind && *kind != Kind::Empty) pass.refuse(member, *kind, why.message);
     pass.look_again(base::Duration::zero());
 }
 
@@ -334,7 +342,7 @@ asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
     same.uid = metadata.uid;
     co_await with_.client.remove<NodeSmithClaim>(api::key_of(*member.claim), std::move(same));
     deleted_.insert(metadata.uid);
-    if (view.manager) with_.removals.count(api::key_of(*view.manager));
+    if (view.manager) with_.removals.count(*view.manager);
     removed_.with({view.pool->metadata.namespace_, view.pool->metadata.name, std::string(name_of(kind))})
         .add();
     with_.events.event(

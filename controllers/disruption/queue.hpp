@@ -34,7 +34,8 @@ public:
     };
     Queue(Means means, base::MetricsRegistry& metrics);
 
-    asio::awaitable<void> add(Pass& pass, Command command);
+    // False: the claim could not be written, so nothing has begun.
+    asio::awaitable<bool> add(Pass& pass, Command command);
     asio::awaitable<void> advance(Pass& pass);
     // Its taint has gone, so it has to settle anew.
     void is_in_service(const std::string& claim_uid) {
@@ -42,8 +43,16 @@ public:
         permitted_.erase(claim_uid);
     }
     void forget(const std::string& claim_uid);
+    // Why nothing is decided for the claim's node now, as the last write for it was refused.
+    std::optional<Blocker> refusal_of(const NodeSmithClaim& claim) const;
 
 private:
+    // Of writes for a claim that the API server refused. They are tried again after a pause that grows.
+    struct Failure {
+        int tries = 0;
+        base::TimePoint pause_ends{};
+        std::string message;
+    };
     struct LiveLook {
         std::optional<Blocker> why_not;
         bool is_empty = false;  // no pod has to move
@@ -53,6 +62,10 @@ private:
     // ahead.
     bool is_permitted(const NodeSmithClaim& claim) const;
     void permit_power_cycles(Pass& pass);
+    // Takes one node's step. One that fails must not keep the other nodes of the pool from theirs, so it ends
+    // here. False: it failed, or is not due after it failed.
+    asio::awaitable<bool> attempt(Pass& pass, Member member, asio::awaitable<void> step);
+    asio::awaitable<void> begin(Pass& pass, Command command);
     asio::awaitable<void> prepare(Pass& pass, Member member, std::vector<Member>& prepared);
     asio::awaitable<void> depart(Pass& pass, std::vector<Member> group, Kind kind, bool is_busy);
     asio::awaitable<void> let_drain(Pass& pass, Member member, bool all_at_once);
@@ -72,6 +85,7 @@ private:
     base::Family<base::Counter>& undone_;
     std::map<std::string, base::TimePoint> tainted_;    // by claim UID: when this process first saw it so
     std::map<std::string, base::TimePoint> permitted_;  // by claim UID: when it was last let drain
+    std::map<std::string, Failure> failures_;           // by claim UID
     std::set<std::string> deleted_;  // UIDs of claims that the stores may still show as live
 };
 

@@ -1,10 +1,14 @@
 #include "controllers/disruption/stopped_machines.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/log.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/node_search.hpp"
 #include "controllers/state/pool_counts.hpp"
+#include "kube/watches.hpp"
 #include "providers/errors.hpp"
 #include "providers/provider.hpp"
 
@@ -18,40 +22,73 @@ constexpr base::Duration kAskAgain = std::chrono::minutes{1};
 
 }  // namespace
 
-asio::awaitable<void> StoppedMachines::look(PoolPointer pool) {
-    if (pool->spec.disruption.repair.action == api::v1alpha1::RepairAction::None) co_return;
-    const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
-    for (const auto& claim : claims) {
-        const auto& uid = claim->metadata.uid;
-        const bool is_worth_it = concerns(*claim);
-        if (!is_worth_it) stopped_.erase(uid);
-        const auto asked = asked_.find(uid);
-        if (!is_worth_it || (asked != asked_.end() && clock_.now() < asked->second + kAskAgain)) continue;
-        asked_[uid] = clock_.now();
-        co_await ask(claim);
-    }
+void StoppedMachines::subscribe(kube::WorkQueue& queue) {
+    kube::watch(informers_.nodes).changed(is_ready).enqueue(queue, [this](const api::Node& node) {
+        kube::Keys keys;
+        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
+            keys.push_back(claim::provider_of(*claim));
+        return keys;
+    });
+    const auto node_of = [](const NodeSmithClaim& claim) { return claim.status.nodeName; };
+    kube::watch(informers_.claims).changed(node_of).enqueue(queue, claim::provider_of);
+    const auto repairs = [](const NodeSmithPool& pool) { return pool.spec.disruption.repair.action; };
+    kube::watch(informers_.pools).changed(repairs).enqueue(queue, [](const NodeSmithPool& pool) {
+        return kube::ObjectKey(pool.metadata.namespace_, pool.spec.providerRef);
+    });
 }
 
-bool StoppedMachines::concerns(const NodeSmithClaim& claim) const {
+asio::awaitable<kube::Result> StoppedMachines::reconcile(kube::ObjectKey provider) {
+    kube::Result result;
+    const auto claims = informers_.claims.store().values();
+    for (const auto& claim : claims) {
+        if (claim::provider_of(*claim) != provider) continue;
+        const auto& uid = claim->metadata.uid;
+        auto wait = worth_a_look_in(*claim);
+        if (!wait) {
+            forget(uid);
+            continue;
+        }
+        if (const auto asked = asked_.find(uid); asked != asked_.end())
+            wait = std::max(*wait, asked->second + kAskAgain - clock_.now());
+        if (*wait <= base::Duration::zero()) {
+            asked_[uid] = clock_.now();
+            wait = kAskAgain;
+            co_await ask(claim);
+        }
+        result.requeue_after = kube::sooner(result.requeue_after, wait);
+    }
+    co_return result;
+}
+
+std::optional<base::Duration> StoppedMachines::worth_a_look_in(const NodeSmithClaim& claim) const {
+    const auto pool = informers_.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
+    if (!pool || pool->spec.disruption.repair.action == api::v1alpha1::RepairAction::None)
+        return std::nullopt;
     const auto node = claim::noted_node(informers_, claim);
-    if (!node || claim.metadata.deletionTimestamp) return false;
+    if (!node || claim.metadata.deletionTimestamp) return std::nullopt;
     const auto since = not_ready_since(*node);
-    return since && since->at + kPatience <= api::Time(clock_.wall_now()).at;
+    if (!since) return std::nullopt;
+    return std::chrono::duration_cast<base::Duration>(since->at + kPatience -
+                                                      api::Time(clock_.wall_now()).at);
 }
 
 asio::awaitable<void> StoppedMachines::ask(ClaimPointer claim) {
-    const auto provider_key = claim::provider_of(*claim);
-    const auto object = informers_.providers.store().get(provider_key);
-    const auto lookup = co_await instances_.get(provider_key);
-    const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
-    if (!object || !backend) co_return;
     try {
+        const auto provider_key = claim::provider_of(*claim);
+        const auto lookup = co_await instances_.get(provider_key);
+        const auto object = informers_.providers.store().get(provider_key);
+        const auto* backend = std::get_if<std::shared_ptr<providers::Provider>>(&lookup);
+        if (!object || !backend) co_return;
         const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
         const auto machine = co_await (*backend)->get(identity, claim::record_of(claim->status));
-        stopped_[claim->metadata.uid] = machine && machine->state == providers::MachineState::stopped;
+        const bool is_stopped = machine && machine->state == providers::MachineState::stopped;
+        auto& known = stopped_[claim->metadata.uid];
+        if (std::exchange(known, is_stopped) != is_stopped && listener_)
+            listener_({claim->metadata.namespace_, claim->spec.poolRef});
     } catch (const providers::FencedError&) {
         throw;
-    } catch (const providers::ProviderError& error) {
+    } catch (const std::exception& error) {
+        // One machine that cannot be looked at says nothing about the others.
         base::log::warning("Could not look at the machine of a node that is not Ready",
                            {{"node", claim->status.nodeName}, {"error", error.what()}});
     }

@@ -49,6 +49,7 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
             keys.push_back(pool_of(*claim));
         return keys;
     };
+    stopped_.on_change([&queue](const kube::ObjectKey& pool) { queue.add(pool); });
     const auto all = [this](const auto&) { return kube::keys_of(informers_.pools.store()); };
 
     kube::watch(informers_.pods)

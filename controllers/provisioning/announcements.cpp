@@ -75,6 +75,7 @@ void ProvisioningReconciler::plan_next_look(const Decision& decision) {
     const api::Time now(clock_.wall_now());
     for (const auto& supply : decision.world.pools) {
         look_at(supply.gate.opens_at);
+        look_at(supply.refused_until);
         for (const auto& taint : supply.undeclared_taints)
             if (is_expected(taint, now)) look_at(taint.nextRetryTime);
     }

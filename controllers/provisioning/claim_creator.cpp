@@ -1,11 +1,13 @@
 #include "controllers/provisioning/claim_creator.hpp"
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 #include <utility>
 
 #include "api/v1alpha1/common.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "controllers/provisioning/gates.hpp"
 
 namespace controllers::provisioning {
 
@@ -14,6 +16,14 @@ namespace {
 std::string size_of(const PlannedClaim& planned_claim) {
     return base::counted(planned_claim.size.cpuCores, "CPU") + " and " +
            std::to_string(planned_claim.size.memoryMiB) + " MiB";
+}
+
+// Each try has another name, which would make the same refusal look like news.
+std::string without_name(std::string message, const std::string& name) {
+    const auto quoted = '"' + name + "\" ";
+    for (auto at = message.find(quoted); at != std::string::npos; at = message.find(quoted))
+        message.erase(at, quoted.size());
+    return message;
 }
 
 }  // namespace
@@ -25,12 +35,19 @@ ClaimCreator::ClaimCreator(const Context& context, Reservations& reservations,
       may_mutate_(std::move(may_mutate)),
       created_(std::move(created)) {}
 
-asio::awaitable<std::optional<limits::LimitHit>> ClaimCreator::reserve_and_create(
+asio::awaitable<std::optional<limits::LimitHit>> ClaimCreator::reserve(
     PoolPointer pool, std::vector<PlannedClaim> planned_claims) {
     std::vector<api::v1alpha1::Size> sizes;
     sizes.reserve(planned_claims.size());
     for (const auto& planned_claim : planned_claims) sizes.push_back(planned_claim.size);
-    auto reservation = co_await reservations_.reserve(api::key_of(*pool), std::move(sizes));
+    Reservation reservation;
+    try {
+        reservation = co_await reservations_.reserve(api::key_of(*pool), sizes);
+    } catch (const kube::ApiError& error) {
+        if (!is_refusal(error)) throw;
+        for (const auto& size : sizes) note_refusal(*pool, size, error.message);
+        co_return std::nullopt;
+    }
     auto hit = reservation.limit_hit;
 
     auto& batch = batches_.emplace_back();
@@ -46,41 +63,77 @@ asio::awaitable<std::optional<limits::LimitHit>> ClaimCreator::reserve_and_creat
     });
     auto sequence = batch.reservation.first_sequence;
     for (const auto i : granted) batch.left.push_back({sequence++, std::move(planned_claims[i])});
-    co_await finish();
     co_return hit;
 }
 
-asio::awaitable<void> ClaimCreator::finish() {
-    while (!batches_.empty()) {
-        co_await work_off(batches_.front());
-        batches_.pop_front();
+void ClaimCreator::begin(base::TaskGroup& group) {
+    for (auto& batch : batches_) {
+        if (batch.is_in_work || batch.failure || batch.left.empty()) continue;
+        batch.is_in_work = true;
+        group.spawn(work_off(batch));
     }
 }
 
+void ClaimCreator::conclude() {
+    std::exception_ptr failure;
+    for (auto& batch : batches_)
+        if (auto own = std::exchange(batch.failure, nullptr); own && !failure) failure = own;
+    std::erase_if(batches_, [](const Batch& batch) { return batch.left.empty(); });
+    if (failure) std::rethrow_exception(failure);
+}
+
+asio::awaitable<void> ClaimCreator::finish() {
+    base::TaskGroup group(co_await asio::this_coro::executor);
+    begin(group);
+    co_await group.join();
+    conclude();
+}
+
+// A pool that is interrupted must not stop the others, so its failure waits for conclude().
 asio::awaitable<void> ClaimCreator::work_off(Batch& batch) {
+    try {
+        co_await create_all(batch);
+    } catch (const std::exception&) {
+        batch.failure = std::current_exception();
+    }
+    batch.is_in_work = false;
+}
+
+asio::awaitable<void> ClaimCreator::create_all(Batch& batch) {
     while (!batch.left.empty()) {
         if (clock_.now() >= batch.reservation.usable_until) {
             base::log::warning("Gave up creating claims: their reservation is too old",
                                {{"pool", api::key_of(*batch.pool).str()}, {"claims", batch.left.size()}});
+            batch.left.clear();
             co_return;
         }
         if (!may_mutate_()) throw std::runtime_error("creating claims: this process may no longer lead");
-        co_await create(batch.pool, batch.left.front());
+        co_await create(batch, batch.left.front());
         batch.left.pop_front();
     }
     batch.reservation.complete();
 }
 
-asio::awaitable<void> ClaimCreator::create(PoolPointer pool, Line line) {
-    const auto wanted = make_claim(*pool, line.sequence, line.planned_claim);
+asio::awaitable<void> ClaimCreator::create(Batch& batch, Line line) {
+    const auto& pool = *batch.pool;
+    const auto& size = line.planned_claim.size;
+    if (std::ranges::find(batch.refused, size) != batch.refused.end()) co_return;
+    const auto wanted = make_claim(pool, line.sequence, line.planned_claim);
     std::optional<NodeSmithClaim> made;
     bool is_taken = false;
     try {
         made = co_await client_.create<NodeSmithClaim>(wanted);
     } catch (const kube::ApiError& error) {
-        if (!error.is_already_exists()) throw;
-        is_taken = true;
+        is_taken = error.is_already_exists();
+        const bool is_refused = is_refusal(error) || error.is_not_found();
+        if (!is_taken && !is_refused) throw;
+        if (!is_taken) {
+            batch.refused.push_back(size);
+            note_refusal(pool, size, without_name(error.message, wanted.metadata.name));
+            co_return;
+        }
     }
+    reservations_.refusals().note_success(pool, size);
     // An earlier try of ours whose answer was lost, or, very rarely, another claim of that name.
     if (is_taken) made = co_await client_.get<NodeSmithClaim>(api::key_of(wanted));
     if (!made || made->spec.idempotencyKey != wanted.spec.idempotencyKey) {
@@ -94,6 +147,18 @@ asio::awaitable<void> ClaimCreator::create(PoolPointer pool, Line line) {
     events_.event(
         about, kube::EventType::normal, "Created",
         "a machine with " + size_of(line.planned_claim) + " is created " + explain(line.planned_claim));
+}
+
+void ClaimCreator::note_refusal(const NodeSmithPool& pool, const api::v1alpha1::Size& size,
+                                std::string message) {
+    base::log::warning("A claim was refused", {{"pool", api::key_of(pool).str()}, {"error", message}});
+    const bool is_news = std::ranges::none_of(
+        reservations_.refusals().of(pool),
+        [&](const ClaimRefusal& known) { return known.size == size && known.message == message; });
+    reservations_.refusals().note(pool, size, message);
+    if (is_news)
+        events_.event(kube::target_of(pool), kube::EventType::warning, std::string(reasons::kClaimsRefused),
+                      refusal_text({size, message, 0, {}}));
 }
 
 }  // namespace controllers::provisioning

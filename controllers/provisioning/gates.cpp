@@ -62,7 +62,19 @@ std::optional<Gate> closed_by_state(const GateFacts& facts) {
     return std::nullopt;
 }
 
+// Sizes that nothing is known against are still asked for. Machines without stated sizes have too many of
+// them to try each.
+bool are_all_sizes_refused(const GateFacts& facts) {
+    if (facts.refusals.empty()) return false;
+    return std::ranges::all_of(facts.pool.spec.machineTemplate.sizes, [&facts](const auto& stated) {
+        const api::v1alpha1::Size size{stated.cpuCores, stated.memoryMiB};
+        return std::ranges::find(facts.refusals, size, &ClaimRefusal::size) != facts.refusals.end();
+    });
+}
+
 std::optional<Gate> closed_by_time(const GateFacts& facts, api::Time now) {
+    if (are_all_sizes_refused(facts))
+        return closed(reasons::kClaimsRefused, refusal_text(facts.refusals.front()), facts.refused_until);
     if (facts.unknown_until && now < *facts.unknown_until)
         return closed("ReservationUnsettled", "machines that were reserved for it are not visible yet",
                       facts.unknown_until);
@@ -84,6 +96,12 @@ std::optional<Gate> closed_by_time(const GateFacts& facts, api::Time now) {
 }
 
 }  // namespace
+
+std::string refusal_text(const ClaimRefusal& refusal) {
+    return "the API server refuses its claims for machines of " +
+           base::counted(refusal.size.cpuCores, "CPU") + " and " + std::to_string(refusal.size.memoryMiB) +
+           " MiB: " + refusal.message;
+}
 
 Gate gate_of(const GateFacts& facts, api::Time now) {
     if (auto gate = closed_by_wish(facts)) return *gate;

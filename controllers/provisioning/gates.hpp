@@ -5,8 +5,10 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "controllers/cache/kinds.hpp"
+#include "controllers/services/claim_refusals.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/pool_counts.hpp"
 
@@ -23,6 +25,8 @@ struct GateFacts {
     std::optional<api::Time> unknown_until;  // until then claims may appear that are not known yet
     std::string last_failure;                // by controllers::last_failure(), where the pool backs off
     Probe probe;                             // after replacements were taken away by others
+    std::vector<ClaimRefusal> refusals;      // of its claims, whose pause has not ended
+    api::Time refused_until;                 // when the first of these pauses ends
 };
 
 struct Gate {
@@ -36,6 +40,9 @@ struct Gate {
 };
 
 Gate gate_of(const GateFacts& facts, api::Time now);
+
+// "the API server refuses its claims for machines of 2 CPUs and 4096 MiB: <its words>".
+std::string refusal_text(const ClaimRefusal& refusal);
 
 // Decides and says, but does nothing.
 bool observes_only(const NodeSmithControlPlane& manager);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/provisioning/gates.hpp"
 #include "controllers/state/boot_rights.hpp"
 #include "controllers/state/limits.hpp"
 #include "controllers/state/prices.hpp"
@@ -56,6 +57,16 @@ void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool, const
     for (const auto& size : machine.sizes)
         entry.shapes.push_back({size.name, size.cpuCores, size.memoryMiB, entry.pods_per_node});
     entry.flexible = machine.flexible.value_or(api::v1alpha1::FlexibleSize{});
+}
+
+void leave_out(scheduling::Pool& entry, const std::vector<ClaimRefusal>& refusals) {
+    for (auto& shape : entry.shapes) {
+        const auto is_of_shape = [&shape](const ClaimRefusal& refusal) {
+            return shape.cpu_cores == refusal.size.cpuCores && shape.memory_mib == refusal.size.memoryMiB;
+        };
+        const auto refusal = std::ranges::find_if(refusals, is_of_shape);
+        if (refusal != refusals.end()) shape.refused = refusal_text(*refusal);
+    }
 }
 
 NodeSmithPool with_bootstrap(NodeSmithPool pool, const NodeSmithControlPlane* manager) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controllers/cache/kinds.hpp"
+#include "controllers/services/claim_refusals.hpp"
 #include "controllers/state/pool_status.hpp"
 #include "scheduling/input/snapshot.hpp"
 
@@ -16,6 +17,9 @@ namespace controllers::provisioning {
 // as_its_nodes_show(); `provider` may be null.
 void describe_machines(scheduling::Pool& entry, const NodeSmithPool& pool, const NodeSmithProvider* provider,
                        const std::string& template_hash);
+
+// Marks the shapes of which claims are refused, so that none is launched for now.
+void leave_out(scheduling::Pool& entry, const std::vector<ClaimRefusal>& refusals);
 
 // The pool with the bootstrap that is its ControlPlane's (null: none) where it has none of its own.
 NodeSmithPool with_bootstrap(NodeSmithPool pool, const NodeSmithControlPlane* manager);

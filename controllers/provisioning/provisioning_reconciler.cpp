@@ -1,6 +1,7 @@
 #include "controllers/provisioning/provisioning_reconciler.hpp"
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 #include <exception>
 
 #include "base/log.hpp"
@@ -15,6 +16,11 @@ namespace controllers::provisioning {
 using scheduling::Availability;
 
 namespace {
+
+// When a write that failed is tried again: one that somebody else overtook as soon as the store shows it.
+api::Time next_try(const kube::ApiError& error, const base::Clock& clock) {
+    return api::Time(clock.wall_now() + std::chrono::seconds{error.is_conflict() ? 1 : 30});
+}
 
 std::string name_of(const api::Pod& pod) {
     return api::key_of(pod).str();
@@ -175,8 +181,10 @@ Decision ProvisioningReconciler::decide(api::Time now) {
 }
 
 asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
-    // A pool that cannot launch now must not keep the others from it.
+    // A pool that cannot launch now must not keep the others from it. Limits are shared, so places are
+    // reserved one pool after the other; claims are created of all pools side by side.
     std::exception_ptr failure;
+    base::TaskGroup creations(co_await asio::this_coro::executor);
     for (const auto& launch : decision.launches) {
         std::vector<PlannedClaim> planned_claims;
         for (const auto claim : launch.claims)
@@ -185,11 +193,18 @@ asio::awaitable<void> ProvisioningReconciler::launch(const Decision& decision) {
         take_places(*supply.pool, planned_claims);
         try {
             co_await launch_for(supply, launch.observed_by, std::move(planned_claims));
-        } catch (const kube::ApiError&) {
+        } catch (const std::exception&) {
             if (!failure) failure = std::current_exception();
         }
+        claim_creator_.begin(creations);
     }
+    co_await creations.join();
+    claim_creator_.conclude();
     if (failure) std::rethrow_exception(failure);
+    // The pods of a refused claim are told why, or get another machine, while its pause lasts.
+    for (const auto& launch : decision.launches)
+        if (!reservations_.refusals().pauses_of(*decision.world.pools[launch.pool].pool).empty())
+            look_at(api::Time(clock_.wall_now()));
 }
 
 // Says of each new claim which machine it replaces, as far as any of its pool are being replaced. Which of
@@ -213,7 +228,7 @@ asio::awaitable<void> ProvisioningReconciler::launch_for(PoolSupply supply, std:
                            " were Active");
         co_return;
     }
-    const auto hit = co_await claim_creator_.reserve_and_create(supply.pool, std::move(planned_claims));
+    const auto hit = co_await claim_creator_.reserve(supply.pool, std::move(planned_claims));
     if (hit) announcer_.say(about, kube::EventType::warning, "ScaleUpBlocked", hit->message);
 }
 
@@ -225,12 +240,20 @@ asio::awaitable<void> ProvisioningReconciler::withdraw_superfluous() {
         const auto* manager =
             manager_of({key.namespace_, claim->spec.poolRef}, informers_.control_planes.store().all());
         if (!manager || observes_only(*manager)) continue;
-        events_.normal(*claim, "Withdrawn",
-                       "no host had room for its machine, and the pods that it was made for need it no more");
         kube::Preconditions same;
         same.uid = claim->metadata.uid;
         same.resource_version = claim->metadata.resourceVersion;
-        co_await client_.remove<NodeSmithClaim>(key, std::move(same));
+        try {
+            co_await client_.remove<NodeSmithClaim>(key, std::move(same));
+        } catch (const kube::ApiError& error) {
+            // The next look tries again; the other claims are withdrawn now.
+            base::log::warning("A claim that no pod needs could not be withdrawn",
+                               {{"claim", key.str()}, {"error", error.what()}});
+            look_at(next_try(error, clock_));
+            continue;
+        }
+        events_.normal(*claim, "Withdrawn",
+                       "no host had room for its machine, and the pods that it was made for need it no more");
     }
 }
 
@@ -255,7 +278,15 @@ asio::awaitable<void> ProvisioningReconciler::judge_predictions(std::set<std::st
         if (!pool || predictions.list == pool->status.mispredictions) continue;
         auto after = *pool;
         after.status.mispredictions = predictions.list;
-        co_await write_status(client_, informers_.pools, *pool, std::move(after));
+        try {
+            co_await write_status(client_, informers_.pools, *pool, std::move(after));
+        } catch (const kube::ApiError& error) {
+            // What was learned for other pools is noted all the same.
+            base::log::warning("The wrong predictions of a pool could not be noted",
+                               {{"pool", key.str()}, {"error", error.what()}});
+            look_at(next_try(error, clock_));
+            continue;
+        }
         for (const auto& entry : predictions.added) {
             look_at(entry.nextRetryTime);
             const auto slash = entry.pod.find('/');
@@ -282,7 +313,7 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pla
     }
     const auto* manager =
         manager_of({namespace_, claim.spec.poolRef}, informers_.control_planes.store().all());
-    if (manager) creations_.count(api::key_of(*manager));
+    if (manager) creations_.count(*manager);
 }
 
 DecisionInputs ProvisioningReconciler::inputs() {

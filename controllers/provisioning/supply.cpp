@@ -52,7 +52,7 @@ ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& infor
     view.limit_use = reservations.use_of_control_plane(manager);
     // Claims that were deleted meanwhile are only in this process' memory; after a restart only what is left
     // counts.
-    view.creations = std::max(view.creations, creations.last_hour(api::key_of(manager)));
+    view.creations = std::max(view.creations, creations.last_hour(manager));
     return view;
 }
 
@@ -77,6 +77,11 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
         facts.label_conflict = label_conflict(*pool, pools);
         facts.counts = counts_of(*pool, claims, informers.nodes.store().all());
         facts.unknown_until = reservations.unknown_until(*pool);
+        facts.refusals = supply.refusals = reservations.refusals().pauses_of(*pool);
+        if (!facts.refusals.empty()) {
+            facts.refused_until = reservations.refusals().next_try(*pool, now);
+            supply.refused_until = facts.refused_until;
+        }
         facts.probe = probe_of(judged, claims, now);
         if (judged.status.nextRetryTime) facts.last_failure = last_failure(claims);
         if (facts.manager) {

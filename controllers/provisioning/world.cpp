@@ -58,6 +58,7 @@ public:
             add_hosts(entry, pool, *provider);
         else
             add_places(entry, pool, provider);
+        leave_out(entry, supply.refusals);
         add_budgets(entry, supply);
         entry.min_nodes = pool.spec.limits.minNodes;
         const auto& headroom = pool.spec.scaleUp.headroom;

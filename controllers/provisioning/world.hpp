@@ -25,6 +25,8 @@ struct PoolSupply {
     limits::LimitUse limit_use;                                     // of the pool
     limits::LimitUse manager_limit_use;                             // of its ControlPlane
     std::vector<api::v1alpha1::UndeclaredTaint> undeclared_taints;  // that its new Nodes are expected to keep
+    std::vector<ClaimRefusal> refusals;                             // of its claims, as sizes to leave out
+    std::optional<api::Time> refused_until;                         // when the first size is asked for again
 };
 
 // Whose limit a budget of the snapshot is.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "base/log.hpp"
 #include "bootstrap/network_config.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/services/address_ranges.hpp"
@@ -193,8 +194,14 @@ asio::awaitable<void> Addresses::release_unused(kube::ObjectKey key) {
     std::set<std::string> unused;
     for (const auto& reservation : pool->status.addresses) {
         const kube::ObjectKey claim{key.namespace_, reservation.claim};
-        const bool is_free = co_await is_unused(claim);
-        if (is_free) unused.insert(reservation.claim);
+        try {
+            const bool is_free = co_await is_unused(claim);
+            if (is_free) unused.insert(reservation.claim);
+        } catch (const std::exception& error) {
+            // The addresses of a claim that cannot be read stay taken, and those of others are given back.
+            base::log::warning("Cannot tell whether addresses are still used",
+                               {{"claim", claim.str()}, {"error", error.what()}});
+        }
     }
     pool = informers_.pools.store().get(key);
     if (unused.empty() || !pool) co_return;

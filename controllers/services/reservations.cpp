@@ -57,7 +57,7 @@ void Reservation::complete() {
 }
 
 Reservations::Reservations(Informers& informers, kube::Client& client, base::Clock& clock)
-    : informers_(informers), client_(client), clock_(clock) {}
+    : informers_(informers), client_(client), clock_(clock), refusals_(clock) {}
 
 asio::awaitable<Reservation> Reservations::reserve(kube::ObjectKey key, std::vector<Size> wanted) {
     Reservation reservation;
@@ -247,6 +247,18 @@ base::Duration Reservations::unsettled(const OwnBooks& books, const kube::Object
     if (own != books.end() && own->second.last == reserved)
         return std::max(own->second.settles_at - clock_.now(), base::Duration::zero());
     return limits::unsettled_for(reserved, clock_.wall_now());
+}
+
+void Reservations::forget_pool(const kube::ObjectKey& pool) {
+    refusals_.forget(pool);
+    // A reservation in use ends by itself, and needs its book until then.
+    std::erase_if(pools_, [&pool](const auto& book) { return book.first == pool && book.second.open == 0; });
+}
+
+void Reservations::forget_control_plane(const kube::ObjectKey& control_plane) {
+    std::erase_if(control_planes_, [&control_plane](const auto& book) {
+        return book.first == control_plane && book.second.open == 0;
+    });
 }
 
 void Reservations::end(const Reservation& reservation, bool completed) {

@@ -18,6 +18,7 @@
 
 #include "controllers/cache/informers.hpp"
 #include "controllers/cache/kinds.hpp"
+#include "controllers/services/claim_refusals.hpp"
 #include "controllers/state/limits.hpp"
 #include "kube/client.hpp"
 
@@ -71,6 +72,13 @@ public:
     // Until when more may be on its way than is known, because a reservation of ours was interrupted;
     // nullopt: everything is known, or will be launched under the same names.
     std::optional<api::Time> unknown_until(const NodeSmithPool& pool) const;
+    // Forgets a pool that is gone: another one of its name starts afresh.
+    void forget_pool(const kube::ObjectKey& pool);
+    void forget_control_plane(const kube::ObjectKey& control_plane);
+
+    // Why claims for which places were reserved could not be created.
+    ClaimRefusals& refusals() { return refusals_; }
+    const ClaimRefusals& refusals() const { return refusals_; }
 
 private:
     friend class Reservation;
@@ -100,6 +108,7 @@ private:
     base::Clock& clock_;
     OwnBooks pools_;
     OwnBooks control_planes_;
+    ClaimRefusals refusals_;
 };
 
 }  // namespace controllers

@@ -166,7 +166,9 @@ Course course_of(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     if (lacks_ready(all))
         return provider && is_stalled(provider->status.conditions) ? Course::stalled : Course::goes_on;
     const auto* available = api::find_condition(all, conditions::kAvailable);
-    if (available && available->reason == reasons::kRequestRefused) return Course::stalled;
+    const bool is_refused = available && (available->reason == reasons::kRequestRefused ||
+                                          available->reason == reasons::kClaimsRefused);
+    if (is_refused) return Course::stalled;
     // What pods ask for comes and goes; what the manifest asks for is its minimum.
     return pool.status.readyNodes < pool.spec.limits.minNodes ? Course::goes_on : Course::settled;
 }

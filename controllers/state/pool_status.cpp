@@ -148,6 +148,11 @@ Update available(const PoolObservation& facts, const PoolStatus& status, const U
         return no(reasons::kRequestRefused,
                   "claim " + claim->metadata.name + ": " +
                       api::find_condition(claim->status.conditions, conditions::kLaunched)->message);
+    if (!facts.claims_refused.empty())
+        return no(reasons::kClaimsRefused,
+                  facts.claims_refused +
+                      "; asked for again at least once a minute while pods wait, so it suffices to mend "
+                      "what refuses them");
     const auto size = limits::smallest_size(facts.object.spec.machineTemplate);
     const auto used = limits::at_least(counts.usage, limits::usage_of(status.reserved));
     if (const auto hit =

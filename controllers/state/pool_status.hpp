@@ -19,6 +19,7 @@ struct PoolObservation {
     const NodeSmithProvider* provider = nullptr;     // null: not there
     const NodeSmithPool* label_conflict = nullptr;   // the older pool with the same label
     std::vector<HostPointer> bare_metal;             // of its provider
+    std::string claims_refused;  // what the API server says against its claims, if it does
 };
 
 // No claim has the bare-metal host, and one can.

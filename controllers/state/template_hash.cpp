@@ -107,7 +107,9 @@ bool is_comparable(std::string_view template_hash) {
 const std::string& TemplateHashes::of(const NodeSmithPool& pool, const NodeSmithProvider* provider) {
     static const api::v1alpha1::ProviderSpec kNone;
     const auto& provider_spec = provider ? provider->spec : kNone;
-    auto& known = known_[api::key_of(pool)];
+    // Pools that are gone are forgotten with all others now and then, which costs a hash for each.
+    if (known_.size() >= kMostKnown && !known_.contains(pool.metadata.uid)) known_.clear();
+    auto& known = known_[pool.metadata.uid];
     if (known.hash.empty() || known.pool != pool.spec || known.provider != provider_spec)
         known = {pool.spec, provider_spec, template_hash(pool, provider)};
     return known.hash;

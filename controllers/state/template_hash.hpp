@@ -32,7 +32,8 @@ private:
         api::v1alpha1::ProviderSpec provider;  // as by default: there is none
         std::string hash;
     };
-    std::map<api::ObjectKey, Known> known_;  // by pool
+    static constexpr std::size_t kMostKnown = 10'000;
+    std::map<std::string, Known> known_;  // by the pool's UID
 };
 
 }  // namespace controllers::claim

@@ -33,6 +33,9 @@ asio::awaitable<std::string> Cloner::start_clone(MachineSpec spec, Guest source)
     const auto& wish = *settings_.spec.template_;
     const bool is_auto = wish.cloneMode == api::v1alpha1::CloneMode::Auto;
     auto kind = preferred_kind(wish);
+    static constexpr base::Duration kBelieved = std::chrono::hours{1};
+    std::erase_if(cannot_link_,
+                  [this](const auto& entry) { return clock_.now() - entry.second >= kBelieved; });
     if (is_auto && cannot_link_.contains(source.vmid)) kind = CloneKind::full;
     const auto parts = co_await read_source(source);
     try {
@@ -41,7 +44,7 @@ asio::awaitable<std::string> Cloner::start_clone(MachineSpec spec, Guest source)
         co_return text_of(upid);
     } catch (const ProxmoxError& error) {
         if (!is_auto || kind == CloneKind::full || !is_link_refusal(error)) throw;
-        cannot_link_.insert(source.vmid);
+        cannot_link_[source.vmid] = clock_.now();
     }
     const auto parameters = clone_parameters(settings_, spec, parts, CloneKind::full);
     const auto upid = co_await client_.change(clone_vm(source.node, source.vmid, parameters));
@@ -64,13 +67,17 @@ void Cloner::note_task(const MachineSpec& spec, const Upid& task, const TaskStat
 }
 
 asio::awaitable<bool> Cloner::is_cloning(std::string host) {
-    const auto source = co_await templates_.source_for(host);
-    const auto tasks = co_await client_.read(get_active_tasks(source.node, source.vmid));
-    const auto entries = objects_of(tasks);
-    co_return std::ranges::any_of(entries, [this](const json::object* entry) {
-        const auto task = parse_upid(text_of(*entry, "upid"));
-        return task && task->type == "qmclone" && task->user == client_.user();
-    });
+    const auto sources = co_await templates_.possible_sources_for(std::move(host));
+    for (const auto& source : sources) {
+        const auto tasks = co_await client_.read(get_active_tasks(source.node, source.vmid));
+        const auto entries = objects_of(tasks);
+        const bool is_ours = std::ranges::any_of(entries, [this](const json::object* entry) {
+            const auto task = parse_upid(text_of(*entry, "upid"));
+            return task && task->type == "qmclone" && task->user == client_.user();
+        });
+        if (is_ours) co_return true;
+    }
+    co_return false;
 }
 
 }  // namespace providers::proxmox

@@ -1,7 +1,7 @@
 // Clones templates, within the slots of each template's host.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 
 #include "providers/launch.hpp"
@@ -19,7 +19,8 @@ public:
         : settings_(settings),
           client_(client),
           templates_(templates),
-          slots_(clock, settings.spec.placement.maxConcurrentClonesPerNode) {}
+          slots_(clock, settings.spec.placement.maxConcurrentClonesPerNode),
+          clock_(clock) {}
 
     // The UPID of the clone, or why it has to wait. Throws ProxmoxError, FencedError, ProviderError if the
     // template has gone.
@@ -41,7 +42,9 @@ private:
     Client& client_;
     Templates& templates_;
     CloneSlots slots_;
-    std::set<std::int64_t> cannot_link_;  // VMIDs of templates
+    base::Clock& clock_;
+    // VMIDs of templates, and when that was last found. Another template may have the VMID later.
+    std::map<std::int64_t, base::TimePoint> cannot_link_;
 };
 
 }  // namespace providers::proxmox

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/log.hpp"
 #include "providers/proxmox/config/vm_config.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/vm/half_made.hpp"
@@ -27,6 +28,12 @@ bool may_leave_lock(const std::string& type, const std::string& lock) {
     return type == "qmcreate" || type == "qmrestore" || type == "qmclone";
 }
 
+void skip(const std::string& host, const ProxmoxError& error) {
+    const auto level = is_passing(error.kind) ? base::log::Level::debug : base::log::Level::warning;
+    base::log::write(level, "Cannot tell whether a creation left something half made",
+                     {{"host", host}, {"error", error.what()}});
+}
+
 }  // namespace
 
 asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
@@ -41,8 +48,8 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
             auto leftover = co_await judge(guest);
             if (leftover) found.push_back(*std::move(leftover));
         } catch (const ProxmoxError& error) {
-            // One host that does not answer must not hide all others.
-            if (!is_passing(error.kind)) throw;
+            // One host that does not answer, or one VM that may not be read, must not hide all others.
+            skip(guest.node, error);
         }
     }
     if (settings_.spec.resourcePool.empty()) co_return found;
@@ -52,7 +59,7 @@ asio::awaitable<std::vector<Leftover>> HalfMadeFinder::find() {
             const auto hidden = co_await find_hidden(host.name, state);
             found.insert(found.end(), hidden.begin(), hidden.end());
         } catch (const ProxmoxError& error) {
-            if (!is_passing(error.kind)) throw;
+            skip(host.name, error);
         }
     }
     co_return found;

@@ -53,6 +53,7 @@ struct Shape {
     base::Saturating cpu_cores = 0;
     base::Saturating memory_mib = 0;
     std::int64_t pods = kDefaultPodsPerNode;
+    std::string refused{};  // why no machine of this shape may be launched now, for people; empty: it may
 };
 
 // Room that shall always be there, beyond the pods: launched for if missing.

@@ -44,6 +44,8 @@ MachineSizes::MachineSizes(const Pool& pool, ResourceNames& names)
         return std::tuple(pool.prices.of({shape.cpu_cores, shape.memory_mib}), shape.cpu_cores, shape.pods,
                           std::string_view(shape.name));
     };
+    // A pool of which every shape is refused is closed by whoever made the snapshot.
+    std::erase_if(shapes_, [](const Shape& shape) { return !shape.refused.empty(); });
     std::ranges::sort(shapes_, [&rank](const Shape& a, const Shape& b) { return rank(a) < rank(b); });
     for (const auto& shape : shapes_) {
         offers_.push_back(offered(shape.cpu_cores, shape.memory_mib, shape.pods));

@@ -18,8 +18,22 @@ struct Taking {
     std::int64_t seconds = 0;          // when it was taken away, by the same clock
 };
 
+// Which claims may not be created.
+struct CreationRefusal {
+    std::string pool;            // name; empty: not by pool
+    std::int64_t cpu_cores = 0;  // 0: not by size
+    bool is_of_all = false;
+    bool is_in_force = false;
+    base::TimePoint ended{};  // when it last was
+
+    bool concerns(const std::string& of_pool, std::int64_t cores) const {
+        return is_in_force && (is_of_all || of_pool == pool || (cpu_cores > 0 && cores == cpu_cores));
+    }
+};
+
 struct Interference {
     std::vector<Taking> takings;
+    CreationRefusal refusal;
     std::set<std::string> deleted_nodes;  // names
     std::set<std::string> taint_keys;     // that outsiders put on young Nodes and take off again
     base::TimePoint last{};               // when anything was last done

@@ -1,5 +1,6 @@
 #include "test/simulation/outsiders.hpp"
 
+#include "test/simulation/claim_refuser.hpp"
 #include "test/simulation/demolition.hpp"
 #include "test/simulation/endpoint_mover.hpp"
 #include "test/simulation/extreme_numbers.hpp"
@@ -28,6 +29,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(std::make_unique<LabelWriters>(world));
     all.push_back(std::make_unique<HastyUsers>(world));
     all.push_back(volume_keepers(world));
+    all.push_back(make_claim_refuser(world));
     return all;
 }
 

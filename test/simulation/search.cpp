@@ -129,6 +129,7 @@ private:
         nodes_.pop_back();
         if (is_refused) return std::nullopt;
         for (const auto& size : sizes_for(world_, pool, wanted)) {
+            if (world_.interference.refusal.concerns(pool.metadata.name, size.cpuCores)) continue;
             const auto memory = size.memoryMiB + provider.spec.proxmox->vmMemOverheadMiB;
             if (size.cpuCores > room.cpus || memory > room.memory_mib) continue;
             const Registration machine{"", "", size.cpuCores, size.memoryMiB, room.disk_mib, {}, {}, "", {}};

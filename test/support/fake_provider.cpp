@@ -95,7 +95,6 @@ void Cloud::after(const std::string& machine_id, base::Duration wait,
 namespace {
 
 const std::string kIdPrefix = "fake://cloud/";
-constexpr base::Duration kLatency = std::chrono::milliseconds{1};
 
 class FakeProvider final : public providers::Provider,
                            public providers::LeftoverFinder,
@@ -126,7 +125,10 @@ public:
         co_return result;
     }
 
-    asio::awaitable<std::vector<providers::Leftover>> leftovers() override { co_return cloud_.leftovers; }
+    asio::awaitable<std::vector<providers::Leftover>> leftovers() override {
+        co_await begin("leftovers");
+        co_return cloud_.leftovers;
+    }
     asio::awaitable<std::vector<providers::Stray>> strays() override { co_return cloud_.strays; }
 
     asio::awaitable<providers::StopResult> stop(providers::MachineIdentity identity, providers::MachineRecord,
@@ -242,7 +244,7 @@ private:
         return was_off;
     }
     asio::awaitable<void> begin(std::string method) {
-        co_await cloud_.clock().sleep_for(kLatency);
+        co_await cloud_.clock().sleep_for(cloud_.latency);
         if (calls_) calls_->before(method);
     }
     void end(const std::string& method) {

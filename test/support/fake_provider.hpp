@@ -60,6 +60,8 @@ public:
     std::deque<providers::RemoveResult> next_remove;
     std::vector<providers::Leftover> leftovers;
     std::vector<providers::Stray> strays;
+    base::Duration latency =
+        std::chrono::milliseconds{1};                  // of each call; a long one is a provider that hangs
     std::function<void(const CloudMachine&)> on_boot;  // a machine is running from now on
     std::function<void(const CloudMachine&)> on_gone;
 

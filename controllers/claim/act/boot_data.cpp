@@ -285,6 +285,8 @@ asio::awaitable<bootstrap::ClusterInfo> BootData::cluster(Bootstrap wanted) {
     else
         info = co_await cluster_info(wanted.apiServerEndpoint);
     co_await add_version(client_, info);
+    std::erase_if(clusters_,
+                  [this](const auto& entry) { return clock_.now() - entry.second.read >= kClusterKnownFor; });
     clusters_[key] = {info, clock_.now()};
     co_return info;
 }

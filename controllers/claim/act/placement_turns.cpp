@@ -30,7 +30,13 @@ asio::awaitable<std::unique_ptr<PlacementTurns::Turn>> PlacementTurns::enter(kub
 
 void PlacementTurns::add(const NodeSmithClaim& claim, const providers::MachineRecord& placed) {
     placed_[api::key_of(claim)] = {provider_of(claim), placed};
-    last_hosts_[provider_of(claim)] = placed.host;
+    std::erase_if(last_hosts_, [this](const auto& known) { return uid_of(known.first).empty(); });
+    last_hosts_[provider_of(claim)] = {uid_of(provider_of(claim)), placed.host};
+}
+
+std::string PlacementTurns::uid_of(const kube::ObjectKey& provider) const {
+    const auto found = informers_.providers.store().get(provider);
+    return found ? found->metadata.uid : std::string();
 }
 
 std::vector<providers::Reservation> PlacementTurns::others(const NodeSmithClaim& claim) const {
@@ -51,7 +57,8 @@ std::vector<providers::Reservation> PlacementTurns::others(const NodeSmithClaim&
 
 std::string PlacementTurns::last_host(const NodeSmithClaim& claim) const {
     const auto known = last_hosts_.find(provider_of(claim));
-    if (known != last_hosts_.end()) return known->second;
+    if (known != last_hosts_.end() && known->second.provider_uid == uid_of(known->first))
+        return known->second.host;
     const NodeSmithClaim* youngest = nullptr;
     for (const auto& [key, other] : informers_.claims.store().all()) {
         if (provider_of(*other) != provider_of(claim) || other->status.machineID.empty()) continue;

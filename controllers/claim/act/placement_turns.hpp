@@ -55,7 +55,12 @@ private:
     base::Event left_;
     std::set<kube::ObjectKey> busy_;  // providers
     std::map<kube::ObjectKey, Placed> placed_;
-    std::map<kube::ObjectKey, std::string> last_hosts_;  // by provider
+    struct LastHost {
+        std::string provider_uid;  // another provider of the name begins anew
+        std::string host;
+    };
+    std::string uid_of(const kube::ObjectKey& provider) const;
+    std::map<kube::ObjectKey, LastHost> last_hosts_;  // by provider
 };
 
 }  // namespace controllers::claim

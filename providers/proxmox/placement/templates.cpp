@@ -122,6 +122,14 @@ asio::awaitable<Guest> Templates::source_for(std::string host) {
     co_return *local;
 }
 
+asio::awaitable<std::vector<Guest>> Templates::possible_sources_for(std::string host) {
+    const auto state = co_await view_.state(kSourceAge);
+    auto found = co_await find(state);
+    if (has_local_templates(*settings_.spec.template_, *state))
+        std::erase_if(found.templates, [&host](const Guest& guest) { return guest.node != host; });
+    co_return found.templates;
+}
+
 asio::awaitable<HostObstacles> Templates::obstacles(ClusterView::StatePointer state) {
     HostObstacles obstacles;
     if (!settings_.spec.template_) co_return obstacles;

@@ -39,6 +39,9 @@ public:
     // The template that a machine on that host is cloned from. Throws ProviderError if there is none (any
     // more).
     asio::awaitable<Guest> source_for(std::string host);
+    // Those that a machine on that host may have been cloned from: none on a host without one, several where
+    // it is not clear which. Throws ProxmoxError.
+    asio::awaitable<std::vector<Guest>> possible_sources_for(std::string host);
     // Why machines cannot be cloned to a host, by its name; hosts that are left out can take them. Throws
     // ProxmoxError.
     asio::awaitable<HostObstacles> obstacles(ClusterView::StatePointer state);

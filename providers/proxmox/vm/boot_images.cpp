@@ -96,8 +96,8 @@ asio::awaitable<bool> BootImages::discard_now(MachineIdentity identity, MachineR
         deletions_.erase(identity.system_uuid);
         // A task whose UPID was lost may hold the storage's lock.
         if (classify_exit(status.exit_status) == ErrorKind::lock_timeout) {
-            const auto others = co_await tasks_.at_work(record.host, 0);
-            for (const auto& other : others) co_await tasks_.end_overdue(other);
+            auto others = co_await tasks_.at_work(record.host, 0);
+            co_await tasks_.end_all_overdue(std::move(others));
         }
         const bool was_not_there = status.exit_status.find("No such file or directory") != std::string::npos;
         const bool is_gone = status.outcome == TaskOutcome::succeeded || was_not_there;

@@ -33,7 +33,7 @@ asio::awaitable<bool> PowerSwitch::turn(MachineIdentity identity, MachineRecord 
 
 asio::awaitable<bool> PowerSwitch::is_at_work(const Look& machine) {
     const auto tasks = co_await tasks_.at_work(machine.host, machine.vmid);
-    for (const auto& task : tasks) co_await tasks_.end_overdue(task);
+    co_await tasks_.end_all_overdue(tasks);
     co_return !tasks.empty();
 }
 

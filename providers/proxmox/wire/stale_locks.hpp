@@ -14,13 +14,23 @@ public:
     // True once the lock has been seen, without a task, for half a minute.
     bool seen(std::int64_t vmid) {
         constexpr base::Duration kStale = std::chrono::seconds{30};
-        return clock_.now() - first_seen_.try_emplace(vmid, clock_.now()).first->second >= kStale;
+        // A lock that nobody looked at for long is another one: the next machine may have the same VMID.
+        static constexpr base::Duration kSameLock = std::chrono::minutes{10};
+        const auto now = clock_.now();
+        std::erase_if(locks_, [now](const auto& entry) { return now - entry.second.last > kSameLock; });
+        auto& lock = locks_.try_emplace(vmid, Lock{now, now}).first->second;
+        lock.last = now;
+        return now - lock.first >= kStale;
     }
-    void forget(std::int64_t vmid) { first_seen_.erase(vmid); }
+    void forget(std::int64_t vmid) { locks_.erase(vmid); }
 
 private:
+    struct Lock {
+        base::TimePoint first;
+        base::TimePoint last;  // seen so
+    };
     base::Clock& clock_;
-    std::map<std::int64_t, base::TimePoint> first_seen_;
+    std::map<std::int64_t, Lock> locks_;
 };
 
 }  // namespace providers::proxmox

@@ -107,6 +107,16 @@ asio::awaitable<TaskStatus> Tasks::end_overdue(std::string upid) {
     co_return co_await status(upid);
 }
 
+asio::awaitable<void> Tasks::end_all_overdue(std::vector<std::string> upids) {
+    for (const auto& upid : upids) {
+        try {
+            co_await end_overdue(upid);
+        } catch (const ProxmoxError& error) {
+            base::log::warning("Could not stop a task", {{"task", upid}, {"error", error.what()}});
+        }
+    }
+}
+
 asio::awaitable<std::vector<std::string>> Tasks::at_work(std::string host, std::int64_t vmid) {
     const auto active = co_await client_.read(get_active_tasks(host, vmid));
     std::vector<std::string> upids;

@@ -22,6 +22,8 @@ public:
     // The same for a task in whose way something stands that cannot go on before its end: once it has been
     // followed for longer than a task of its kind may take, it is stopped. Throws FencedError as well.
     asio::awaitable<TaskStatus> end_overdue(std::string upid);
+    // The same for several: one that cannot be stopped must not keep the others.
+    asio::awaitable<void> end_all_overdue(std::vector<std::string> upids);
     // The status of a task that failed, with the cause from its log if its exit status only names what
     // failed: one more request. Without it if the log cannot be read.
     asio::awaitable<TaskStatus> explained(std::string upid, TaskStatus status);

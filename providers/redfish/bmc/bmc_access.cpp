@@ -196,10 +196,15 @@ asio::awaitable<void> Bmc::delete_leaked_sessions(std::string target) {
     for (const auto& member : members) {
         const auto session = target_of(member, wire_.origin(), Origin::any);
         if (!session) continue;
-        const auto read = co_await send_basic(tried, bare_request("GET", *session), Effect::none);
-        if (text_at(parse_object(read.body), "Context") != login_.context) continue;
-        co_await send_basic("ending a session of " + host(), bare_request("DELETE", *session),
-                            Effect::session);
+        try {
+            const auto read = co_await send_basic(tried, bare_request("GET", *session), Effect::none);
+            if (text_at(parse_object(read.body), "Context") != login_.context) continue;
+            co_await send_basic("ending a session of " + host(), bare_request("DELETE", *session),
+                                Effect::session);
+        } catch (const RedfishError& error) {
+            // One that ended meanwhile, or may not be read, must not keep the others.
+            if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::forbidden) throw;
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "base/text.hpp"
 
@@ -122,8 +123,13 @@ void BmcConnections::remember_refusal(Station& station, const Host& host) {
 }
 
 asio::awaitable<void> BmcConnections::end(std::shared_ptr<Station> station) {
-    const auto visit = co_await station->bmc.visit();
-    co_await station->bmc.log_out();
+    try {
+        const auto visit = co_await station->bmc.visit();
+        co_await station->bmc.log_out();
+    } catch (const ProviderError& error) {
+        // A session ends by itself after a while; the others are ended now.
+        base::log::debug("Could not end a session", {{"error", error.what()}});
+    }
 }
 
 asio::awaitable<void> BmcConnections::end_sessions() {
@@ -145,7 +151,10 @@ asio::awaitable<void> BmcConnections::forget_missing() {
         if (missing && entry.second) gone.push_back(entry.second);
         return missing;
     });
-    for (const auto& station : gone) co_await end(station);
+    // Side by side, as each that does not answer takes until its timeout.
+    base::TaskGroup endings(traffic_.environment.executor);
+    for (const auto& station : gone) endings.spawn(end(station));
+    co_await endings.join();
 }
 
 }  // namespace providers::redfish

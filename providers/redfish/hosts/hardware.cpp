@@ -168,9 +168,14 @@ asio::awaitable<std::vector<std::string>> Hardware::drives(System system) {
     if (system.storage.empty()) co_return links;
     const auto controllers = co_await members(system.storage);
     for (const auto& controller : controllers) {
-        const auto resource = co_await bmc_.get(controller);
-        const auto more = links_at(resource.body, "Drives");
-        links.insert(links.end(), more.begin(), more.end());
+        try {
+            const auto resource = co_await bmc_.get(controller);
+            const auto more = links_at(resource.body, "Drives");
+            links.insert(links.end(), more.begin(), more.end());
+        } catch (const RedfishError& error) {
+            // A controller that was taken out has no drives, and others have.
+            if (error.kind() != ErrorKind::not_found) throw;
+        }
     }
     co_return links;
 }

@@ -54,6 +54,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       hosts_serve_one_claim,
                       waiting_pods_are_served,
                       outsiders_are_waited_for,
+                      refusals_hold_up_no_others,
                       only_the_leader_writes,
                       kept_machines_rest,
                       tokens_are_bound,

@@ -101,6 +101,7 @@ std::unique_ptr<Invariant> hosts_serve_one_claim(const Stage& stage);
 std::unique_ptr<Invariant> waiting_pods_are_served(const Stage& stage);
 std::unique_ptr<Invariant> nothing_is_wasted(const Stage& stage);
 std::unique_ptr<Invariant> outsiders_are_waited_for(const Stage& stage);
+std::unique_ptr<Invariant> refusals_hold_up_no_others(const Stage& stage);
 std::unique_ptr<Invariant> only_the_leader_writes(const Stage& stage);
 std::unique_ptr<Invariant> kept_machines_rest(const Stage& stage);
 std::unique_ptr<Invariant> tokens_are_bound(const Stage& stage);

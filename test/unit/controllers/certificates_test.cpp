@@ -45,6 +45,7 @@ struct World : test::Cluster {
             if (request.method == "PATCH") written.push_back(request.target);
         };
         add("certificate", approver);
+        add("guestaddresses", approver.guest_addresses());
         watching.spawn(approver.watch());
         start();
     }
@@ -302,4 +303,26 @@ TEST_CASE("a pool that leaves approval to the cluster gets no serving certificat
     world.ask_serving("own", "DNS:worker-1,IP:10.0.0.7");
     CHECK(world.decision("own").empty());
     CHECK(world.events.count("CertificateLeft") == 0);
+}
+
+TEST_CASE("a first certificate never waits for a provider that hangs") {
+    Serving world;
+    world.cloud.latency = 1h;
+    world.ask_serving("strange", "DNS:worker-1,IP:10.0.0.77");
+    CHECK(world.decision("strange").empty());
+    auto joining = objects::bought_claim("worker-2", world.pool(), 2);
+    joining.status.launchAttempts = 1;
+    objects::set_condition(joining.status.conditions, conditions::kLaunched, ConditionStatus::True);
+    joining = world.server.put(joining);
+    Request request;
+    request.metadata.name = "first";
+    request.spec.request.value = test::make_request(test::kubelet_request("worker-2", 1));
+    request.spec.signerName = bootstrap::kClientSigner;
+    request.spec.usages = {"digital signature", "client auth"};
+    request.spec.username = "system:bootstrap:" + bootstrap::token_id(joining.metadata.uid, 1);
+    request.spec.groups = {"system:bootstrappers", std::string(bootstrap::kTokenGroup)};
+    world.put(std::move(request));
+    CHECK(world.decision("first") == "Approved TokenOfThisNode");
+    world.run_for(61min);
+    CHECK(world.decision("strange") == "Approved NamesOfThisMachine");
 }

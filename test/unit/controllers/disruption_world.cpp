@@ -46,6 +46,7 @@ DisruptionWorld::DisruptionWorld(std::vector<std::string> nodes, Buying buying, 
     requests.on_effect = [this](const base::HttpRequest& request) { note_eviction(request); };
     add("claim", claim_reconciler);
     add("disruption", disruption);
+    add("stoppedmachines", disruption.stopped_machines());
     if (buying == Buying::on) {
         add("pool", pools);
         add("provisioning", provisioning);

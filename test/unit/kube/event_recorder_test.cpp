@@ -17,9 +17,10 @@ public:
     int times = 0;
     int status = 0;
     std::string refused;  // in the body
+    int refusal = 403;
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
         if (!refused.empty() && request.body.find('"' + refused + '"') != std::string::npos)
-            return fake::status_response(403, "Forbidden", "no");
+            return fake::status_response(refusal, "Conflict", "no");
         if (times == 0) return std::nullopt;
         --times;
         if (status == 0) throw base::TransportError("lost", true);
@@ -122,30 +123,34 @@ TEST_CASE_METHOD(Fixture, "an Event outlives an outage, but not any") {
     CHECK(written().size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "an Event that is refused is given up after some tries") {
-    trouble.status = 403;
-    trouble.times = 3;
-    say("R", "one");
-    clock.run_for(context, 1min);
-    CHECK(written().size() == 1);
-    trouble.times = 4;
-    say("R", "two");
-    clock.run_for(context, 5min);
-    CHECK(trouble.times == 0);
-    CHECK(written().size() == 1);
+TEST_CASE_METHOD(Fixture, "an Event that is refused for good is given up at once") {
+    for (const int status : {403, 404, 422}) {
+        trouble.status = status;
+        trouble.times = 1;
+        say("R", "one " + std::to_string(status));
+        clock.run_for(context, 5min);
+        CHECK(trouble.times == 0);
+    }
+    CHECK(written().empty());
 }
 
-TEST_CASE_METHOD(Fixture, "an Event that is refused holds up no others") {
-    trouble.refused = "one";
-    for (int i = 0; i < 5; ++i)
-        writer->event({"example.io/v1", "Pool", "default", "pool-" + std::to_string(i), ""},
-                      kube::EventType::warning, "R", i == 4 ? "two" : "one");
-    clock.run_for(context, 100ms);
-    REQUIRE(written().size() == 1);
-    CHECK(written().front().message == "two");
-    trouble.refused.clear();
-    clock.run_for(context, 1min);
-    CHECK(written().size() == 5);
+TEST_CASE_METHOD(Fixture, "an Event that fails for now holds up no others, and is written later") {
+    for (const int status : {409, 429, 500, 503}) {
+        const auto before = written().size();
+        trouble.refusal = status;
+        trouble.refused = "one";
+        for (int i = 0; i < 5; ++i)
+            writer->event({"example.io/v1", "Pool", "default",
+                           "pool-" + std::to_string(i) + "-" + std::to_string(status), ""},
+                          kube::EventType::warning, "R", i == 4 ? "two" : "one");
+        clock.run_for(context, 100ms);
+        REQUIRE(written().size() == before + 1);
+        CHECK(written().back().message == "two");
+        clock.run_for(context, 10min);
+        trouble.refused.clear();
+        clock.run_for(context, 2min);
+        CHECK(written().size() == before + 5);
+    }
 }
 
 TEST_CASE_METHOD(Fixture, "an Event for a namespace that is being deleted is given up at once") {

@@ -1,0 +1,67 @@
+// Shares the workers of the claims among the providers, so that one that hangs holds up its own claims only.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+
+#include "api/resource.hpp"
+#include "kube/work_queue.hpp"
+
+namespace controllers::claim {
+
+class ProviderLanes {
+public:
+    // Keys that had to wait come to this queue again.
+    void use(kube::WorkQueue& queue) { queue_ = &queue; }
+
+    // A claim of the provider is in work as long as it lives.
+    class Place {
+    public:
+        Place(ProviderLanes& lanes, api::ObjectKey provider)
+            : lanes_(lanes), provider_(std::move(provider)) {}
+        Place(const Place&) = delete;
+        Place& operator=(const Place&) = delete;
+        ~Place() { lanes_.leave(provider_); }
+
+    private:
+        ProviderLanes& lanes_;
+        api::ObjectKey provider_;
+    };
+    // Null: `most` claims of the provider are in work. This one comes again when one of them has ended.
+    std::unique_ptr<Place> enter(const api::ObjectKey& provider, const api::ObjectKey& claim,
+                                 std::size_t most) {
+        auto& lane = lanes_[provider];
+        if (lane.in_work >= most) {
+            lane.waiting.push_back(claim);
+            return nullptr;
+        }
+        ++lane.in_work;
+        return std::make_unique<Place>(*this, provider);
+    }
+
+private:
+    struct Lane {
+        std::size_t in_work = 0;
+        std::deque<api::ObjectKey> waiting;
+    };
+
+    void leave(const api::ObjectKey& provider) {
+        auto& lane = lanes_.at(provider);
+        --lane.in_work;
+        if (!lane.waiting.empty()) {
+            queue_->add(lane.waiting.front());
+            lane.waiting.pop_front();
+        }
+        if (lane.in_work > 0) return;
+        // The one that was called may be gone, and would then call no other.
+        for (const auto& claim : lane.waiting) queue_->add(claim);
+        lanes_.erase(provider);
+    }
+
+    kube::WorkQueue* queue_ = nullptr;
+    std::map<api::ObjectKey, Lane> lanes_;
+};
+
+}  // namespace controllers::claim

@@ -1,0 +1,44 @@
+// Compares what a provider lists with what the claims know, and reports to the claims' reconciler which
+// machines were moved, have vanished or are there again.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controllers/cache/context.hpp"
+#include "controllers/cache/kinds.hpp"
+#include "controllers/services/machine_reports.hpp"
+#include "controllers/services/provider_instances.hpp"
+
+namespace controllers {
+
+// Asks the provider whether the machine is surely gone. One that cannot be looked at (its host is down, its
+// mark was edited, its credentials cannot be read) must not hide all others, so it counts as there.
+asio::awaitable<bool> verified_gone(std::shared_ptr<providers::Provider> backend,
+                                    providers::MachineIdentity identity, providers::MachineRecord record);
+
+class MachineCensus : InContext {
+public:
+    MachineCensus(const Context& context, ProviderInstances& instances, MachineReports& machine_reports)
+        : InContext(context), instances_(instances), machine_reports_(machine_reports) {}
+
+    // Reports claims whose machine is elsewhere than they know, or was missed before.
+    void report_found(const ProviderPointer& object, const std::vector<providers::Machine>& machines);
+    // Reports claims whose machine ran, or is kept for a look, and that the provider does not list.
+    asio::awaitable<void> report_vanished(ProviderPointer object,
+                                          std::shared_ptr<providers::Provider> backend,
+                                          std::vector<providers::Machine> machines);
+
+private:
+    using Backend = std::shared_ptr<providers::Provider>;
+
+    // Asks a person about machines that vanished together; `how_many` is empty if there is no question.
+    asio::awaitable<void> report_many(ProviderPointer object, std::vector<ClaimPointer> vanished,
+                                      std::string how_many);
+
+    ProviderInstances& instances_;
+    MachineReports& machine_reports_;
+};
+
+}  // namespace controllers

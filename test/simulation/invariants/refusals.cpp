@@ -1,0 +1,69 @@
+// A refusal of claims holds up no other pool and no other size: a pod that a machine would help whose claim
+// is not refused gets it within two minutes and what a launch takes. And once the refusal is gone, so does a
+// pod of the refused pool.
+#include <algorithm>
+#include <map>
+
+#include "test/simulation/invariants/invariant.hpp"
+#include "test/simulation/search.hpp"
+
+namespace simulation {
+namespace {
+
+// Within it the operator probes, at the latest after a minute, sees the pod, and what it still expects of
+// other machines is over.
+constexpr std::chrono::minutes kServedWithin{5};
+constexpr std::chrono::seconds kLooks{15};
+
+class RefusalsHoldUpNoOthers final : public Invariant {
+public:
+    using Invariant::Invariant;
+
+    void each_second() override {
+        if (world_.now() < next_look_) return;
+        next_look_ = world_.now() + kLooks;
+        const auto& refusal = world_.interference.refusal;
+        const bool was_lately = refusal.is_in_force || (refusal.ended != base::TimePoint{} &&
+                                                        world_.now() < refusal.ended + 2 * kServedWithin);
+        const auto& rates = world_.scenario.control_plane.spec.rateLimits;
+        // Other trouble has reasons of its own for a machine that is late.
+        const bool is_calm =
+            world_.faults.is_calm() && rates.maxCreationsPerHour == 0 &&
+            (stage_.last_deed() == base::TimePoint{} || stage_.last_deed() + kSettled <= world_.now());
+        if (!was_lately || !is_calm) {
+            helpless_since_.clear();
+            return;
+        }
+        look();
+    }
+
+private:
+    void look() {
+        const auto& claims = world_.view.all<NodeSmithClaim>();
+        const bool is_one_coming =
+            std::ranges::any_of(claims, [](const auto& entry) { return is_on_its_way(*entry.second); });
+        std::map<std::string, base::TimePoint> still;
+        for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
+            if (is_one_coming || !waits_for_node(*pod)) continue;
+            const auto helpful = purchase_that_helps(world_, *pod);
+            if (!helpful) continue;
+            const auto since = helpless_since_.try_emplace(pod->metadata.uid, world_.now()).first->second;
+            still[pod->metadata.uid] = since;
+            if (since + kServedWithin >= world_.now()) continue;
+            stage_.violate("a refusal holds up no others",
+                           "pod " + key.str() + " waits, and " + helpful->str() + " is not launched");
+        }
+        helpless_since_ = std::move(still);
+    }
+
+    base::TimePoint next_look_{};
+    std::map<std::string, base::TimePoint> helpless_since_;  // pods by UID
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> refusals_hold_up_no_others(const Stage& stage) {
+    return std::make_unique<RefusalsHoldUpNoOthers>(stage);
+}
+
+}  // namespace simulation

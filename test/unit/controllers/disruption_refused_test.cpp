@@ -1,0 +1,81 @@
+// Nodes that go on being repaired and removed while the API server refuses what concerns others, and while a
+// provider does not answer.
+#include "controllers/services/hourly_rate.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/disruption_world.hpp"
+
+using namespace std::chrono_literals;
+using Buying = test::DisruptionWorld::Buying;
+using World = test::DisruptionWorld;
+
+namespace {
+
+// Refuses writes of the claim's status that change what was decided about its node.
+auto refuse_decisions(const std::string& claim) {
+    return [claim](const base::HttpRequest& request) -> std::optional<base::HttpResponse> {
+        const bool is_its = request.method == "PATCH" &&
+                            request.target.find("/nodesmithclaims/" + claim + "/status") != std::string::npos;
+        if (!is_its || request.body.find("\"Disrupted\"") == std::string::npos) return std::nullopt;
+        return fake::status_response(422, "Invalid", "claim " + claim + " is frozen");
+    };
+}
+
+}  // namespace
+
+TEST_CASE("a decision that cannot be taken back keeps no other node of the pool from being repaired") {
+    World world({"a", "b", "c"}, Buying::on, 4);
+    for (const std::string node : {"a", "b", "c"}) world.put_running_pod("on-" + node, node, "2500m");
+    world.machines_join = false;
+    world.made_from("a", "2-another template");
+    world.live(30s);
+    REQUIRE(world.disrupted("a") == "True Drifted");
+    world.requests.answer = refuse_decisions("a");
+    world.edit_pool([](auto& pool) { pool.spec.disruption.drift = api::v1alpha1::DriftPolicy::Ignore; });
+    world.set_ready("b", false);
+    world.machines_join = true;
+    world.live(20min);
+    CHECK_FALSE(world.find("b"));
+    CHECK(world.find("a"));
+    CHECK(world.events.count("Node a RemovalRefused") == 1);
+    CHECK(world.events.count("claim a is frozen") >= 1);
+    world.requests.answer = nullptr;
+    world.live(2min);
+    CHECK(world.disrupted("a") == "False NoReason");
+}
+
+TEST_CASE("a node whose decision cannot be written leaves its turn to the others") {
+    World world({"a", "b"});
+    world.requests.answer = refuse_decisions("a");
+    world.edit_pool([](auto& pool) { pool.spec.scaleDown.maxConcurrent = 1; });
+    world.live(5min);
+    CHECK(world.find("a"));
+    CHECK_FALSE(world.find("b"));
+}
+
+TEST_CASE("a provider that hangs holds up no decisions") {
+    World world({"a", "b"});
+    world.put_running_pod("one", "b");
+    world.cloud.latency = 1h;
+    world.set_ready("b", false);
+    world.live(3min);
+    CHECK(world.disrupted("a") == "True Empty");
+}
+
+TEST_CASE("removals are counted by ControlPlane, and another one of its name starts afresh") {
+    fake::VirtualClock clock;
+    boost::asio::io_context context;
+    controllers::HourlyRate rate(clock);
+    objects::NodeSmithControlPlane first;
+    first.metadata.name = "main";
+    first.metadata.uid = "1";
+    auto second = first;
+    second.metadata.uid = "2";
+    rate.count(first);
+    rate.count(first);
+    CHECK(rate.last_hour(first) == 2);
+    CHECK(rate.last_hour(second) == 0);
+    clock.run_for(context, 59min);
+    rate.count(first);
+    clock.run_for(context, 2min);
+    CHECK(rate.last_hour(first) == 1);
+}

@@ -1,0 +1,114 @@
+// Garbage collection goes on with everything else when one thing of a round fails.
+#include <stdexcept>
+#include <utility>
+
+#include "controllers/garbage_collection.hpp"
+#include "controllers/state/identity.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/controllers/claim_world.hpp"
+
+namespace {
+
+using namespace claims;
+using namespace std::chrono_literals;
+namespace conditions = api::conditions;
+
+const std::string kLostUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+
+// A machine with our mark whose claim is not there.
+fake::CloudMachine lost_machine() {
+    fake::CloudMachine machine;
+    machine.identity.cluster_id = "any";
+    machine.identity.claim_namespace = "default";
+    machine.identity.claim_name = "lost";
+    machine.identity.claim_uid = kLostUid;
+    machine.identity.system_uuid = controllers::claim::system_uuid(kLostUid, 1);
+    machine.name = "lost";
+    machine.host = "host-a";
+    machine.machine_id = "900";
+    machine.state = providers::MachineState::running;
+    return machine;
+}
+
+const api::Condition* orphans_found(World& world) {
+    static NodeSmithProvider provider;
+    provider = *world.server.get<NodeSmithProvider>({"default", "proxmox"});
+    return api::find_condition(provider.status.conditions, conditions::kOrphansFound);
+}
+
+// The first removal of each round is refused with an answer that nobody foresaw.
+class RefusesFirst final : public fake::ProviderCalls {
+public:
+    std::string also;  // another call that fails, always
+
+private:
+    void before(const std::string& method) override {
+        if (method == "list") is_first_ = true;
+        if (method == also) throw std::invalid_argument(method + " cannot be answered");
+        if (method == "remove" && std::exchange(is_first_, false))
+            throw std::runtime_error("501 not implemented");
+    }
+    bool is_first_ = false;
+};
+
+TEST_CASE("an orphan whose removal is refused for good keeps no other from being removed, and is said") {
+    World world;
+    RefusesFirst calls;
+    world.cloud.plant(lost_machine());
+    auto second = lost_machine();
+    second.identity.claim_name = second.name = "second";
+    second.identity.claim_uid = "16fd2706-8baf-433b-82eb-8c7fada847da";
+    second.identity.system_uuid = controllers::claim::system_uuid(second.identity.claim_uid, 1);
+    second.machine_id = "901";
+    world.cloud.plant(second);
+    world.launch("c");
+    Process process(world, nullptr, &calls);
+    REQUIRE(world.run_until([&] { return world.ready("c"); }));
+    CHECK(world.run_until([&] { return !world.cloud.machines.contains("901"); }, 20min));
+    // The rest of the round is done as well: a machine that somebody destroyed is missed.
+    world.cloud.destroy(world.claim("c")->status.machineID);
+    CHECK(world.run_until([&] { return world.gone("c"); }, 10min));
+}
+
+TEST_CASE("a part of the round that fails keeps no other part from its work, and is said") {
+    World world;
+    RefusesFirst calls;
+    calls.also = "leftovers";
+    world.launch("c");
+    Process process(world, nullptr, &calls);
+    REQUIRE(world.run_until([&] { return world.ready("c"); }));
+    world.run(8min);
+    CHECK_THAT(orphans_found(world)->message,
+               Catch::Contains("could not be examined, so that there may be more: half-made machines "
+                               "(leftovers cannot be answered)"));
+    world.cloud.destroy(world.claim("c")->status.machineID);
+    CHECK(world.run_until([&] { return world.gone("c"); }, 10min));
+}
+
+// Deletions of one Node are refused.
+class KeepsNode final : public fake::Interference {
+public:
+    std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+        if (request.method != "DELETE" || request.target.find("/nodes/a-kept") == std::string::npos)
+            return std::nullopt;
+        return fake::status_response(403, "Forbidden", "node a-kept is protected");
+    }
+};
+
+TEST_CASE("a Node that may not be deleted keeps no other from being deleted") {
+    World world;
+    KeepsNode requests;
+    for (const std::string name : {"a-kept", "b-left"})
+        world.server.put<api::Node>(objects::a_node(name)
+                                        .label("kubenodesmith.io/nodeclaim", name)
+                                        .label("kubenodesmith.io/host", "host-a")
+                                        .label("topology.kubenodesmith.io/pool", "p")
+                                        .unready());
+    Process process(world, &requests, nullptr);
+    CHECK(world.run_until([&] { return !world.server.get<api::Node>({"", "b-left"}); }, 15min));
+    world.run(4min);
+    CHECK(world.server.get<api::Node>({"", "a-kept"}));
+    CHECK_THAT(orphans_found(world)->message, Catch::Contains("node a-kept is protected"));
+}
+
+}  // namespace
