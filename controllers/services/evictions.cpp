@@ -19,7 +19,7 @@ constexpr base::Duration kBudgetPause = std::chrono::seconds{5};
 // A webhook is asked again this soon after it is mended at the latest.
 constexpr base::Backoff kFailurePause{std::chrono::seconds{5}, std::chrono::seconds{30}};
 // A refusal may ask for a longer pause, up to this one.
-constexpr base::Duration kLongestPause = std::chrono::minutes{1};
+constexpr base::Duration kLongestEvictionPause = std::chrono::minutes{1};
 constexpr base::Duration kNextLook = std::chrono::seconds{1};
 // Pods that nobody asks for any more.
 constexpr base::Duration kForgetEvictionAfter = std::chrono::minutes{10};
@@ -161,11 +161,11 @@ void Evictions::refuse(Record& record, Kind kind, std::string message,
     record.failures = kind == Kind::budget ? 0 : record.failures + 1;
     record.message = in_short(std::move(message));
     auto pause = kind == Kind::budget ? kBudgetPause : kFailurePause.after(record.failures);
-    if (retry_after && *retry_after > kLongestPause)
+    if (retry_after && *retry_after > kLongestEvictionPause)
         record.message += " (it asks for a pause of " +
                           api::Duration(std::chrono::duration_cast<base::Seconds>(*retry_after)).str() +
                           ", but is asked again each minute)";
-    if (retry_after) pause = std::clamp(*retry_after, pause, kLongestPause);
+    if (retry_after) pause = std::clamp(*retry_after, pause, kLongestEvictionPause);
     record.due = clock_.now() + pause;
 }
 
