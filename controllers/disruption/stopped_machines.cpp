@@ -29,6 +29,11 @@ void StoppedMachines::subscribe(kube::WorkQueue& queue) {
             keys.push_back(claim::provider_of(*claim));
         return keys;
     });
+    // Immediately, as the provider's key may be at work on another machine for long.
+    kube::watch(informers_.nodes).became(is_ready).call([this](const api::Node& node) {
+        for (const auto& claim : informers_.claims.store().by_index(kClaimsByNode, node.metadata.name))
+            forget(claim->metadata.uid);
+    });
     const auto node_of = [](const NodeSmithClaim& claim) { return claim.status.nodeName; };
     kube::watch(informers_.claims).changed(node_of).enqueue(queue, claim::provider_of);
     const auto repairs = [](const NodeSmithPool& pool) { return pool.spec.disruption.repair.action; };
@@ -81,6 +86,9 @@ asio::awaitable<void> StoppedMachines::ask(ClaimPointer claim) {
         if (!object || !backend) co_return;
         const auto identity = claim::identity_of(*claim, instances_.cluster_id(), object->metadata.uid);
         const auto machine = co_await (*backend)->get(identity, claim::record_of(claim->status));
+        // The Node may have been Ready meanwhile.
+        const auto wait = worth_a_look_in(*claim);
+        if (!wait || *wait > base::Duration::zero()) co_return;
         const bool is_stopped = machine && machine->state == providers::MachineState::stopped;
         auto& known = stopped_[claim->metadata.uid];
         if (std::exchange(known, is_stopped) != is_stopped && listener_)

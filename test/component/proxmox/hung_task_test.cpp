@@ -262,6 +262,26 @@ TEST_CASE("What is being made, is marked, or was begun by somebody else is no le
     CHECK(leftovers(lab).empty());
 }
 
+TEST_CASE("A clone of somebody else's on a host without a template hides nothing that is left") {
+    const bool is_stranger_first = GENERATE(false, true);
+    Lab lab(test::world_with_template("shared"));
+    auto wish = test::named("debian");
+    wish.localStorage = true;
+    test::use_template(lab, wish);
+    lab.config.spec.proxmox->vmIDRange.reset();
+    lab.restart();
+    lab.plant(is_stranger_first ? 4711 : 4713, "porsche", {{"lock", "clone"}});
+    CHECK(leftovers(lab).empty());
+    auto& range = lab.config.spec.proxmox->vmIDRange.emplace();
+    range.lower = 4712;
+    range.upper = 4712;
+    lab.restart();
+    lab.plant(4712, "alfaromeo", {{"lock", "clone"}});
+    const auto found = leftovers(lab);
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().record.machine_id == "4712");
+}
+
 TEST_CASE("A boot image is discarded although the task that deletes it hangs") {
     Lab lab;
     auto spec = lab.machine(1);

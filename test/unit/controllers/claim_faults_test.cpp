@@ -129,10 +129,11 @@ public:
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
         if (!on || request.method != "PATCH" || !request.target.starts_with("/api/v1/nodes/"))
             return std::nullopt;
-        return fake::status_response(403, "Forbidden",
-                                     "nodes \"c\" is forbidden: cannot patch resource \"nodes\"");
+        return fake::status_response(code, "Forbidden", message);
     }
     bool on = true;
+    int code = 403;
+    std::string message = "nodes \"c\" is forbidden: cannot patch resource \"nodes\"";
 };
 
 TEST_CASE("what the API server refuses is shown where the claim stands, and forgotten when it is allowed") {
@@ -145,6 +146,19 @@ TEST_CASE("what the API server refuses is shown where the claim stands, and forg
           std::string::npos);
     forbidden.on = false;
     CHECK(world.run_until([&] { return world.ready(); }, 20min));
+}
+
+TEST_CASE("a webhook for Nodes that is down is named where the claim stands, within a minute") {
+    World world;
+    Forbidden webhook;
+    webhook.code = 500;
+    webhook.message = "Internal error occurred: failed calling webhook \"nodes.example.org\": EOF";
+    Process process(world, &webhook, nullptr);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.reason(conditions::kRegistered) == "RequestRefused"; }, 1min));
+    CHECK(world.condition(conditions::kRegistered)->message.find(webhook.message) != std::string::npos);
+    webhook.on = false;
+    CHECK(world.run_until([&] { return world.ready(); }, 2min));
 }
 
 TEST_CASE("a process that leads no more writes nothing about it") {
