@@ -104,7 +104,7 @@ MUTATIONS = [
     Mutation("let one failing eviction keep the other pods", "a webhook for one pod stops a drain", "controllers",
              Edit("begin", r"()if \(record\.is_under_way \|\|",
                   "for (const auto& [other, known] : records_)\n"
-                  "        if (known.failures > 0 && record.failures == 0) return true;\n    ")),
+                  "        if (record.failures == 0 && (known.failures > 0 || known.is_under_way)) return true;\n    ")),
     Mutation("know Nodes by their name", "a stranger's Node passes for the claim's", "controllers",
              Edit("observe", r"()if \(named &&", "if (named && !result.node) result.node = named;\n    ")),
     Mutation("never collect orphans", "machines leak", "controllers",

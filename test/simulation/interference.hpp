@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,12 +33,24 @@ struct CreationRefusal {
     }
 };
 
+// An admission webhook that lets some pods not be evicted.
+struct Webhook {
+    enum class Way { denies, is_down, hangs } way = Way::denies;
+    int code = 403;   // of its denials
+    int modulus = 1;  // one of so many pods is its business
+    bool is_for(const std::string& pod) const {
+        return std::accumulate(pod.begin(), pod.end(), 0) % modulus == 0;
+    }
+};
+
 struct Interference {
+    std::optional<Webhook> webhook;  // at work now
     std::vector<Taking> takings;
     CreationRefusal refusal;
-    std::set<std::string> deleted_nodes;  // names
-    std::set<std::string> taint_keys;     // that outsiders put on young Nodes and take off again
-    base::TimePoint last{};               // when anything was last done
+    std::set<std::string> deleted_nodes;   // names
+    std::set<std::string> deleted_claims;  // UIDs
+    std::set<std::string> taint_keys;      // that outsiders put on young Nodes and take off again
+    base::TimePoint last{};                // when anything was last done
 };
 
 }  // namespace simulation

@@ -3,6 +3,7 @@
 #include "test/simulation/claim_refuser.hpp"
 #include "test/simulation/demolition.hpp"
 #include "test/simulation/endpoint_mover.hpp"
+#include "test/simulation/eviction_webhook.hpp"
 #include "test/simulation/extreme_numbers.hpp"
 #include "test/simulation/fleet_destroyer.hpp"
 #include "test/simulation/hasty_users.hpp"
@@ -30,6 +31,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(std::make_unique<HastyUsers>(world));
     all.push_back(volume_keepers(world));
     all.push_back(make_claim_refuser(world));
+    all.push_back(std::make_unique<EvictionWebhook>(world));
     return all;
 }
 

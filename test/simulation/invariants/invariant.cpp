@@ -73,6 +73,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
                       series_end,
                       volumes_of_others_stay,
                       roles_suffice,
+                      drains_go_on,
                       nothing_is_wasted}) {
         all.push_back(make(stage));
     }

@@ -120,5 +120,6 @@ std::unique_ptr<Invariant> deletions_end(const Stage& stage);
 std::unique_ptr<Invariant> local_volumes_are_kept(const Stage& stage);
 std::unique_ptr<Invariant> series_end(const Stage& stage);
 std::unique_ptr<Invariant> roles_suffice(const Stage& stage);
+std::unique_ptr<Invariant> drains_go_on(const Stage& stage);
 
 }  // namespace simulation

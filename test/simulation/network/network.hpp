@@ -18,6 +18,12 @@
 
 namespace simulation {
 
+// It takes so long, and may refuse.
+struct Admission {
+    base::Duration takes{};
+    std::optional<base::HttpResponse> refusal;
+};
+
 class Network {
 public:
     Network(asio::any_io_executor executor, base::Clock& clock, FaultPlan& faults, Trace& trace);
@@ -38,6 +44,8 @@ public:
     const Process* acting() const { return acting_; }
     // Returns the refusal of a request that the process has no right to; empty: it has all.
     std::function<std::optional<base::HttpResponse>(const base::HttpRequest&)> authorize;
+    // What admission webhooks do to a request that is allowed.
+    std::function<Admission(const base::HttpRequest&)> admit;
     // Called after each request of a process that had effect or was refused by the server itself.
     std::function<void(const Process&, const base::HttpRequest&, const base::HttpResponse&)> on_api_request;
     // Called when a request of a process, but for watches, leaves for the API server.

@@ -87,6 +87,17 @@ asio::awaitable<base::HttpResponse> Network::ApiWire::send(base::HttpRequest req
     }
     auto instead = refusal(request);
     if (instead) co_return std::move(*instead);
+    if (network_.admit) {
+        auto admission = network_.admit(request);
+        co_await wait(std::min<base::Duration>(admission.takes, request.timeout));
+        if (admission.takes >= request.timeout) throw timed_out(request);
+        if (admission.refusal) {
+            if (network_.on_api_request && !process_.dead())
+                network_.on_api_request(process_, request, *admission.refusal);
+            co_await process_.running();
+            co_return std::move(*admission.refusal);
+        }
+    }
     auto response = network_.serve(process_, server_, request);
     network_.maybe_kill(process_);
     if (faults.strikes(Fault::api_answer_lost)) {

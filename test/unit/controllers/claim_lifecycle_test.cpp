@@ -121,6 +121,34 @@ TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and 
     CHECK(world.clean());
 }
 
+TEST_CASE("a claim says within a minute, once, that evictions fail, and goes on when they no longer do") {
+    World world;
+    struct Webhook final : fake::Interference {
+        std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
+            if (!is_down || !request.target.ends_with("/eviction")) return std::nullopt;
+            return fake::status_response(500, "InternalError", "failed calling webhook: connection refused");
+        }
+        bool is_down = true;
+    } webhook;
+    Process process(world, &webhook, nullptr);
+    world.launch();
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.put<api::Pod>(a_pod("web").on("c"));
+
+    world.server.remove<NodeSmithClaim>(kClaim);
+    world.run(1min);
+    CHECK(world.reason(conditions::kDrained) == "EvictionFailed");
+    world.run(30min);
+    const auto told = std::ranges::count_if(
+        world.events, [](const auto& event) { return event.starts_with("EvictionFailed: "); });
+    CHECK(told == 1);
+    CHECK(world.cloud.machines.size() == 1);
+
+    webhook.is_down = false;
+    REQUIRE(world.run_until([&] { return world.gone(); }, 1min));
+    CHECK(world.clean());
+}
+
 TEST_CASE("who deletes a claim is told which pods are evicted that something protects, once for each") {
     World world;
     Process process(world);

@@ -1,0 +1,31 @@
+// An admission webhook for evictions, as operators of databases and message brokers install: for a while it
+// denies those of some pods, fails, or does not answer. Meanwhile a user deletes a claim, so that there is a
+// drain.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "test/simulation/outsiders.hpp"
+
+namespace simulation {
+
+class EvictionWebhook final : public Outsider {
+public:
+    explicit EvictionWebhook(World& world);
+    ~EvictionWebhook() override;
+    void begin() override;
+    void make_peace() override;
+
+private:
+    void turn(bool is_at_work);
+    // A user deletes the claim of the node with the most pods.
+    void have_node_drained();
+    Admission admit(const base::HttpRequest& request) const;
+
+    World& world_;
+    std::unique_ptr<base::Random> random_;
+    std::unique_ptr<base::Alarm> next_, next_drain_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,89 @@
+// While the eviction of one pod fails, the other pods of its node leave: each request has its own verdict.
+// Judged of nodes on which an eviction has just failed, so that it is certain that they are being drained.
+#include <algorithm>
+#include <map>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+// From one try of the pod that fails to the next.
+constexpr std::chrono::seconds kGoesOn{100};
+// A pod that is asked for with bad luck twice, and whose claim's reconciler is slow to begin.
+constexpr std::chrono::minutes kLeavesWithin{2};
+constexpr std::int32_t kCriticalPod = 2'000'000'000;
+
+class DrainsGoOn final : public Invariant {
+public:
+    explicit DrainsGoOn(const Stage& stage) : Invariant(stage) {
+        world_.observe([this](const Process&, const base::HttpRequest& request,
+                              const base::HttpResponse& response) { note(request, response); });
+    }
+
+    void each_second() override {
+        std::map<std::string, base::TimePoint> still;
+        for (const auto& [key, pod] : world_.view.all<api::Pod>()) {
+            if (!may_leave(*pod)) continue;
+            const auto since =
+                stays_.contains(pod->metadata.uid) ? stays_.at(pod->metadata.uid) : world_.now();
+            still[pod->metadata.uid] = since;
+            if (since + kLeavesWithin >= world_.now()) continue;
+            stage_.violate("a drain goes on", "pod " + key.str() + " is still on node " + pod->spec.nodeName +
+                                                  ", on which only the eviction of other pods fails");
+        }
+        stays_ = std::move(still);
+    }
+
+private:
+    void note(const base::HttpRequest& request, const base::HttpResponse& response) {
+        if (response.status < 400 || !world_.interference.webhook) return;
+        for (const auto& [key, pod] : world_.view.all<api::Pod>())
+            if (request.target == "/api/v1/namespaces/" + key.namespace_ + "/pods/" + key.name + "/eviction")
+                failed_at_[pod->spec.nodeName] = world_.now();
+    }
+
+    bool is_troubled() const {
+        const auto& faults = world_.faults;
+        return faults.recent_kill() || faults.recent(Fault::paused) ||
+               faults.recent(Fault::api_unreachable) || faults.recent(Fault::second_operator) ||
+               stage_.operators.alive().empty();
+    }
+
+    bool is_being_drained(const std::string& node) const {
+        const auto failed = failed_at_.find(node);
+        if (failed == failed_at_.end() || failed->second + kGoesOn < world_.now()) return false;
+        return std::ranges::any_of(world_.view.all<NodeSmithClaim>(), [&node](const auto& entry) {
+            return entry.second->status.nodeName == node &&
+                   api::is_false(entry.second->status.conditions, api::conditions::kDrained);
+        });
+    }
+
+    bool has_budget(const api::Pod& pod) const {
+        return std::ranges::any_of(world_.view.all<api::PodDisruptionBudget>(), [&pod](const auto& entry) {
+            const auto& budget = *entry.second;
+            return budget.metadata.namespace_ == pod.metadata.namespace_ && budget.spec.selector &&
+                   api::matches(*budget.spec.selector, pod.metadata.labels);
+        });
+    }
+
+    // Nothing of the pod itself keeps it. Critical pods leave when the others have left.
+    bool may_leave(const api::Pod& pod) const {
+        if (!world_.interference.webhook || !is_alive(pod) || pod.spec.nodeName.empty()) return false;
+        return !belongs_to_node(pod) && !world_.interference.webhook->is_for(pod.metadata.name) &&
+               pod.spec.priority.value_or(0) < kCriticalPod && pod.metadata.annotations->empty() &&
+               !uses_volumes(pod) && !has_budget(pod) && is_being_drained(pod.spec.nodeName) &&
+               !is_troubled();
+    }
+
+    std::map<std::string, base::TimePoint> failed_at_;  // by Node: an eviction of one of its pods
+    std::map<std::string, base::TimePoint> stays_;      // by UID of a pod: since when it could leave
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> drains_go_on(const Stage& stage) {
+    return std::make_unique<DrainsGoOn>(stage);
+}
+
+}  // namespace simulation
