@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "base/backoff.hpp"
@@ -112,6 +113,9 @@ asio::awaitable<void> Reflector::list_page(std::string continue_token) {
         reader->consume(*piece);
     }
     auto page = reader->finish();
+    // An answer of another kind must not pass for an empty list.
+    if (page.resourceVersion.empty()) throw std::runtime_error("the answer is not a list");
+    last_contact_ = clock_.now();
     if (page.continue_.empty()) target_.end_list(page.resourceVersion);
     state_.page_received(page);
 }
@@ -137,6 +141,7 @@ asio::awaitable<void> Reflector::watch(std::string resource_version) {
         buffer += *piece;
         if (!take_lines(buffer)) co_return;
     }
+    last_contact_ = clock_.now();
     state_.watch_ended(!heard_ && clock_.now() - start < kAtOnce);
 }
 
@@ -156,12 +161,13 @@ bool Reflector::take_lines(std::string& buffer) {
 
 bool Reflector::take_event(std::string_view line) {
     auto news = target_.take_event(line);
+    last_contact_ = clock_.now();
     if (news.error) {
         begin_anew(error_of("watching " + std::string(resource_.plural), *news.error));
         return false;
     }
     heard_ = true;
-    state_.event_received(std::move(news.resource_version));
+    if (!news.resource_version.empty()) state_.event_received(std::move(news.resource_version));
     return true;
 }
 

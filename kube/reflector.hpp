@@ -11,7 +11,6 @@
 
 #include "api/meta.hpp"
 #include "base/clock.hpp"
-#include "base/interface.hpp"
 #include "base/random.hpp"
 #include "kube/client.hpp"
 
@@ -60,16 +59,8 @@ private:
     int failures_ = 0;
 };
 
-// Reads one page of a list as its bytes arrive.
-class PageReader : public base::Interface {
-public:
-    // Throw if it is no list of the kind expected.
-    virtual void consume(std::string_view bytes) = 0;
-    virtual api::ListMeta finish() = 0;
-};
-
 struct WatchNews {
-    std::string resource_version;
+    std::string resource_version;  // empty: the event has none that can be read
     std::optional<api::Status> error;
 };
 
@@ -95,6 +86,9 @@ public:
 
     // Until cancelled; failures are logged, counted and tried again with backoff (0.8 s to 30 s).
     asio::awaitable<void> run();
+    // When the server last sent a page, an event or bookmark, or ended a watch in good order. The objects
+    // were current then. nullopt: never.
+    std::optional<base::TimePoint> last_contact() const { return last_contact_; }
 
 private:
     asio::awaitable<void> perform(ReflectorState::Action action);
@@ -116,6 +110,7 @@ private:
     ReflectorTarget& target_;
     ReflectorState state_;
     bool heard_ = false;  // something, in the current watch
+    std::optional<base::TimePoint> last_contact_;
     base::Counter& lists_;
     base::Counter& watches_;
     base::Counter& failures_;
