@@ -227,6 +227,10 @@ MUTATIONS = [
                                '{{"purge", "1"}, {"destroy-unreferenced-disks", "1"}}')),
     Mutation("choose VMIDs without a look at volumes", "machines get the VMIDs of disks that people keep", "providers",
              Edit("free_id", r"const auto all = (with_volumes\(taken, volumes\))", "taken")),
+    Mutation("end the watch at an object that cannot be decoded", "one tenant's DaemonSet keeps all pods waiting", "kube",
+             Edit("take_event", r"(if \(event\.misfit &&)", "if (event.misfit) throw *event.misfit;\n        if (event.misfit &&")),
+    Mutation("end the list at an object that cannot be decoded", "a restarted operator never gets ready", "kube",
+             Edit("gather_misfit", r"(if \(admits\(rest\)\))", "throw error;\n        if (admits(rest))")),
     Mutation("record no volumes of a machine", "no machine with a disk can be removed", "providers",
              Edit("finished_description", r"(describe_mark\(identity, made\))", "describe_mark(identity, MadeVolumes())")),
 ]

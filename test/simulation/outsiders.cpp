@@ -9,6 +9,7 @@
 #include "test/simulation/local_data.hpp"
 #include "test/simulation/machine_destroyer.hpp"
 #include "test/simulation/node_deleter.hpp"
+#include "test/simulation/odd_objects.hpp"
 #include "test/simulation/taint_keeper.hpp"
 #include "test/simulation/volume_keepers.hpp"
 
@@ -28,6 +29,7 @@ std::vector<std::unique_ptr<Outsider>> all_outsiders(World& world, Operators& op
     all.push_back(std::make_unique<LabelWriters>(world));
     all.push_back(std::make_unique<HastyUsers>(world));
     all.push_back(volume_keepers(world));
+    all.push_back(std::make_unique<OddObjects>(world));
     return all;
 }
 
