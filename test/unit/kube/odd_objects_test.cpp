@@ -162,3 +162,18 @@ TEST_CASE_METHOD(OddFixture, "what is read once beside the watch marks odd objec
     CHECK(pod("odd")->metadata.isOutdated);
     CHECK(pods.undecodable().size() == 1);
 }
+
+TEST_CASE_METHOD(OddFixture, "the age of the copy counts from what the server sent last") {
+    CHECK_FALSE(pods.age());
+    start();
+    put("a");
+    clock.run_for(context, 20s);
+    REQUIRE(pods.age());
+    CHECK(*pods.age() >= 20s);
+    CHECK(metrics.exposition().find("kubenodesmith_informer_age_seconds{resource=\"pods\"} 2") !=
+          std::string::npos);
+    // An object that cannot be decoded is a sign of life as well.
+    put("odd");
+    make_odd("odd");
+    CHECK(*pods.age() < 5s);
+}
