@@ -22,8 +22,15 @@ asio::awaitable<bool> is_held_back(kube::Informer<T>& informer, kube::ObjectKey 
     const bool is_news = !why.empty() && (!accepted || accepted->message != why);
     auto after = *object;
     conclude_acceptance(after.status.conditions, object->metadata, api::Time(clock.wall_now()));
-    co_await write_status(client, informer, *object, std::move(after));
     if (is_news) events.warning(*object, std::string(reasons::kUnknownValue), why);
+    try {
+        co_await write_status(client, informer, *object, std::move(after));
+    } catch (const kube::ApiError& error) {
+        // An API server without ratcheting (up to 1.29) refuses each write of an object whose spec its CRD
+        // does not allow; the Event has said it.
+        constexpr int kInvalid = 422;
+        if (error.code != kInvalid || why.empty()) throw;
+    }
     co_return !why.empty();
 }
 
