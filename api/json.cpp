@@ -10,8 +10,10 @@
 
 namespace api {
 
-DecodeError::DecodeError(std::string at, std::string_view why)
-    : std::runtime_error((at.empty() ? "(root)" : at) + ": " + std::string(why)), pointer(std::move(at)) {}
+DecodeError::DecodeError(std::string at, std::string_view reason)
+    : std::runtime_error((at.empty() ? "(root)" : at) + ": " + std::string(reason)),
+      pointer(std::move(at)),
+      why(reason) {}
 
 namespace {
 
@@ -87,8 +89,10 @@ json::value encode_text(const void* source, const Type& type) {
 
 }  // namespace
 
-void decode_into(const json::value& document, void* object, const Type& type) {
-    StreamHandler(object, type).replay(document);
+DecodeIssues decode_into(const json::value& document, void* object, const Type& type) {
+    StreamHandler handler(object, type);
+    handler.replay(document);
+    return handler.take_issues();
 }
 
 json::value encode_from(const void* object, const Type& type) {

@@ -5,17 +5,22 @@
 //   * a member's JSON name is its C++ name without one trailing '_' (namespace_, operator_, template_,
 //   continue_)
 //   * decode: absent or null = the C++ default; unknown members are ignored
+//   * decode: a name that an enum does not know becomes its Unrecognized
 //   * encode: empty optionals, strings, lists, maps and structs are left out where that decodes to the same
 //     value again; objects of a kind get their apiVersion and kind
 #pragma once
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "api/resource.hpp"
+#include "api/unknown_value.hpp"
 
 namespace api {
 
@@ -24,8 +29,16 @@ namespace json = boost::json;
 // A document that does not fit the type. `pointer` is the JSON Pointer (RFC 6901) of the place.
 // The message never holds the offending value: it may be a secret.
 struct DecodeError : std::runtime_error {
-    DecodeError(std::string at, std::string_view why);
+    DecodeError(std::string at, std::string_view reason);
     std::string pointer;
+    std::string why;
+};
+
+// Says where a document does not fit its type. A value that does not fit is passed over: its place keeps the
+// default, and everything else is decoded.
+struct DecodeIssues {
+    std::optional<DecodeError> error;          // the first one; none: the document fits
+    std::vector<UnknownValue> unknown_values;  // the first few
 };
 
 struct Type;  // the description of one type, see api/type.hpp
@@ -44,14 +57,22 @@ std::string_view name_of(T value) {
 }
 
 // The untyped core of the functions below. `object` points to an instance of the described type.
-void decode_into(const json::value& document, void* object, const Type& type);
+[[nodiscard]] DecodeIssues decode_into(const json::value& document, void* object, const Type& type);
 json::value encode_from(const void* object, const Type& type);
+
+// Throws the error, or notes the unknown values in the object.
+template <class T>
+void settle(DecodeIssues issues, T& result) {
+    if (issues.error) throw *issues.error;
+    if constexpr (Kind<T>)
+        if (!issues.unknown_values.empty()) result.metadata.unknownValues = std::move(issues.unknown_values);
+}
 
 // Throws DecodeError.
 template <class T>
 T decode(const json::value& document) {
     T result{};
-    decode_into(document, &result, type_of<T>());
+    settle(decode_into(document, &result, type_of<T>()), result);
     return result;
 }
 

@@ -19,7 +19,7 @@ BOOST_DESCRIBE_STRUCT(StatusDetails, (), (name, group, kind, uid, causes, retryA
 BOOST_DESCRIBE_STRUCT(Status, (), (metadata, status, message, reason, details, code))
 BOOST_DESCRIBE_STRUCT(Preconditions, (), (uid, resourceVersion))
 BOOST_DESCRIBE_STRUCT(DeleteOptions, (), (gracePeriodSeconds, preconditions, propagationPolicy))
-BOOST_DESCRIBE_ENUM(ConditionStatus, True, False, Unknown)
+BOOST_DESCRIBE_ENUM(ConditionStatus, True, False, Unknown, Unrecognized)
 BOOST_DESCRIBE_STRUCT(Condition, (), (type, status, observedGeneration, lastTransitionTime, reason, message))
 
 template const Type& type_of<ObjectMeta>();
@@ -59,6 +59,7 @@ std::string_view to_string(ConditionStatus status) {
         case ConditionStatus::False:
             return "False";
         case ConditionStatus::Unknown:
+        case ConditionStatus::Unrecognized:  // neither true nor false
             return "Unknown";
     }
     return "Unknown";

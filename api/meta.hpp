@@ -10,6 +10,7 @@
 #include "api/resource.hpp"
 #include "api/shared.hpp"
 #include "api/time.hpp"
+#include "api/unknown_value.hpp"
 
 namespace api {
 
@@ -38,6 +39,12 @@ struct ObjectMeta {
     Shared<StringMap> annotations;
     Shared<std::vector<OwnerReference>> ownerReferences;
     Shared<std::vector<std::string>> finalizers;
+    // The first values of the object's enums that this version does not know. Decoding sets them; they are
+    // no part of the object's JSON.
+    Shared<std::vector<UnknownValue>> unknownValues;
+    // The API server has a newer version that cannot be decoded: nothing may be destroyed on the word of this
+    // one. Informers set it; it is no part of the object's JSON.
+    bool isOutdated = false;
     bool operator==(const ObjectMeta&) const = default;
 };
 
@@ -99,7 +106,7 @@ bool has_finalizer(const ObjectMeta& metadata, std::string_view finalizer);
 // nullptr when there is none; points into the map.
 const std::string* find(const StringMap& map, std::string_view key);
 
-enum class ConditionStatus { True, False, Unknown };
+enum class ConditionStatus { True, False, Unknown, Unrecognized };
 std::string_view to_string(ConditionStatus status);
 
 // metav1.Condition, and the conditions of Pods and Nodes, which are a subset of it.

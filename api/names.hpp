@@ -89,7 +89,8 @@ inline constexpr std::string_view kPassword = "password";
 }  // namespace secret_keys
 
 namespace conditions {
-inline constexpr std::string_view kReady = "Ready";  // every kind, and Nodes
+inline constexpr std::string_view kReady = "Ready";        // every kind, and Nodes
+inline constexpr std::string_view kAccepted = "Accepted";  // every kind, only while False
 // Every kind, only while True, as kstatus (sigs.k8s.io/cli-utils) reads them: work goes on; nothing goes on
 // before somebody changes something
 inline constexpr std::string_view kReconciling = "Reconciling";
@@ -199,6 +200,8 @@ inline constexpr std::string_view kLocalVolumes = "LocalVolumes";  // KeptForVol
 inline constexpr std::string_view kPaused = "Paused";              // Launched: ControlPlane.mode
 inline constexpr std::string_view kObserve = "Observe";            // Launched: ControlPlane.mode
 inline constexpr std::string_view kNotReconciled = "NotReconciled";
+inline constexpr std::string_view kCacheStale = "CacheStale";      // of no condition: why nodes stay
+inline constexpr std::string_view kUnknownValue = "UnknownValue";  // Accepted and Ready, of every kind
 inline constexpr std::string_view kNamespaceNotManaged = "NamespaceNotManaged";  // Ready, of every kind
 // Disrupted; also the reasons of disruption budgets
 inline constexpr std::string_view kEmpty = "Empty";

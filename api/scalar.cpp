@@ -31,8 +31,9 @@ std::optional<std::int64_t> integer_in(const json::value& scalar) {
     return base::Saturating(*number);
 }
 
-void assign_enum(const Type& type, void* target, std::string_view name) {
-    if (set_enum(type, target, name)) return;
+bool assign_enum(const Type& type, void* target, std::string_view name) {
+    if (set_enum(type, target, name))
+        return !type.unrecognized || type.get_enum(target) != *type.unrecognized;
     std::string why = "unknown value, expected one of";
     for (const Enumerator& enumerator : type.enumerators) why += " " + std::string(enumerator.name);
     throw Mismatch{why};
@@ -63,14 +64,15 @@ std::string_view expectation(const Type& type) {
     return "expected a string";
 }
 
-void assign_string(const Type& type, void* target, std::string_view text) {
+bool assign_string(const Type& type, void* target, std::string_view text) {
     switch (type.shape) {
         case Shape::String:
             as<std::string>(target) = text;
-            return;
+            return true;
         case Shape::Text:
             try {
-                return type.parse(target, text);
+                type.parse(target, text);
+                return true;
             } catch (const std::invalid_argument& error) {
                 throw Mismatch{error.what()};
             }
@@ -78,7 +80,7 @@ void assign_string(const Type& type, void* target, std::string_view text) {
             return assign_enum(type, target, text);
         case Shape::Any:
             as<json::value>(target) = json::string_view(text.data(), text.size());
-            return;
+            return true;
         case Shape::Optional:
             return assign_string(*type.element, type.emplace(target), text);
         default:

@@ -14,8 +14,8 @@ struct Mismatch {
 
 // "expected a string" and the like.
 std::string_view expectation(const Type& type);
-// Throws Mismatch, also if the type is no scalar.
-void assign_string(const Type& type, void* target, std::string_view text);
+// Throws Mismatch, also if the type is no scalar. Returns false for a name that an enum does not know.
+bool assign_string(const Type& type, void* target, std::string_view text);
 // null, a boolean or a number. Throws Mismatch.
 void assign_scalar(const Type& type, void* target, const json::value& scalar);
 

@@ -1,5 +1,6 @@
 #include "api/stream.hpp"
 
+#include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 
 #include "api/stream_handler.hpp"
@@ -8,11 +9,70 @@ namespace api {
 
 namespace {
 
+// managedFields and free-form settings need more than Boost's 32 levels. The API server stores far more, but
+// the parser calls itself for each level.
+constexpr std::size_t kMaxDepth = 512;
+
 json::parse_options options() {
     json::parse_options result;
-    // Boost's default of 32 is less than what managedFields and free-form settings may need.
-    result.max_depth = 512;
+    result.max_depth = kMaxDepth + 2;  // beyond what DepthGuard lets through
     return result;
+}
+
+bool opens(char c) {
+    return c == '{' || c == '[';
+}
+
+bool closes(char c) {
+    return c == '}' || c == ']';
+}
+
+// Takes the content out of an object or list that is nested too deeply.
+class Cut {
+public:
+    // The rest of `text` from the end of that object or list on; empty if it does not end here.
+    std::string_view skip(std::string_view text) {
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const char c = text[i];
+            if (is_text_) {
+                if (is_escaped_)
+                    is_escaped_ = false;
+                else if (c == '\\')
+                    is_escaped_ = true;
+                else if (c == '"')
+                    is_text_ = false;
+            } else if (c == '"') {
+                is_text_ = true;
+            } else if (opens(c)) {
+                ++depth_;
+            } else if (closes(c) && depth_-- == 0) {
+                return text.substr(i);
+            }
+        }
+        return {};
+    }
+
+private:
+    std::size_t depth_ = 0;
+    bool is_text_ = false;
+    bool is_escaped_ = false;
+};
+
+// A part of `text` from its beginning that opens at most `room` objects and lists; never empty.
+std::string_view piece_of(std::string_view text, std::size_t room) {
+    const auto openings = [](std::string_view piece) {
+        return static_cast<std::size_t>(std::ranges::count_if(piece, opens));
+    };
+    while (text.size() > 1 && openings(text) > room) text = text.substr(0, text.size() / 2);
+    return text;
+}
+
+// The issue's place in what is at `place`; nullopt: it is elsewhere.
+std::optional<std::string> place_in(std::string_view place, const std::string& pointer) {
+    if (!pointer.starts_with(place)) return std::nullopt;
+    auto rest = pointer.substr(place.size());
+    if (!rest.empty() && rest.front() != '/') return std::nullopt;
+    return rest;
 }
 
 std::size_t offset_of(const void* object, const void* part) {
@@ -32,24 +92,25 @@ struct WatchEnvelope {
     void* object;
 };
 
-// Decodes the line, its object into `object`; without one the object is skipped. Returns the event's type.
-std::string decode_envelope(std::string_view line, void* object, const Type* type) {
+// Decodes the line, its object into `object`. Returns the event's type.
+std::string decode_envelope(std::string_view line, void* object, const Type& type, DecodeIssues& issues) {
     WatchEnvelope envelope{{}, object};
     Type envelope_type(Shape::Object);
     envelope_type.fields.push_back({"type", offset_of(&envelope, &envelope.type), &type_of<std::string>()});
-    const Type pointer = type ? pointer_to(*type) : Type(Shape::Any);
-    if (type) envelope_type.fields.push_back({"object", offset_of(&envelope, &envelope.object), &pointer});
-    decode_text_into(line, &envelope, envelope_type);
+    const Type pointer = pointer_to(type);
+    envelope_type.fields.push_back({"object", offset_of(&envelope, &envelope.object), &pointer});
+    issues = decode_text_into(line, &envelope, envelope_type);
     return envelope.type;
 }
 
+// Newer servers may have further types.
 WatchEventType event_type(std::string_view name) {
     if (name == "ADDED") return WatchEventType::Added;
     if (name == "MODIFIED") return WatchEventType::Modified;
     if (name == "DELETED") return WatchEventType::Deleted;
     if (name == "BOOKMARK") return WatchEventType::Bookmark;
     if (name == "ERROR") return WatchEventType::Error;
-    throw DecodeError("/type", "unknown kind of watch event");
+    return WatchEventType::Unrecognized;
 }
 
 }  // namespace
@@ -58,14 +119,33 @@ class StreamDecoder::Parser {
 public:
     Parser(void* target, const Type& type) : parser_(options(), target, type) {}
 
-    void write(std::string_view chunk, bool more) {
+    void write(std::string_view chunk) {
+        while (!chunk.empty()) {
+            if (cut_) {
+                chunk = cut_->skip(chunk);
+                if (chunk.empty()) return;
+                cut_.reset();
+            }
+            const auto piece = piece_of(chunk, kMaxDepth - std::min(kMaxDepth, handler().depth()));
+            chunk.remove_prefix(piece.size());
+            parse(piece, true);
+            if (handler().depth() <= kMaxDepth) continue;
+            handler().leave_out();
+            cut_.emplace();
+        }
+    }
+    void finish() { parse({}, false); }
+    StreamHandler& handler() { return parser_.handler(); }
+
+private:
+    void parse(std::string_view piece, bool more) {
         boost::system::error_code error;
-        const std::size_t size = parser_.write_some(more, chunk.data(), chunk.size(), error);
-        if (!error && size < chunk.size()) error = json::error::extra_data;
+        const std::size_t size = parser_.write_some(more, piece.data(), piece.size(), error);
+        if (!error && size < piece.size()) error = json::error::extra_data;
         if (error) throw ParseError("not a JSON document: " + error.message());
     }
 
-private:
+    std::optional<Cut> cut_;
     json::basic_parser<StreamHandler> parser_;
 };
 
@@ -75,17 +155,22 @@ StreamDecoder::StreamDecoder(void* target, const Type& type)
 StreamDecoder::~StreamDecoder() = default;
 
 void StreamDecoder::write(std::string_view chunk) {
-    parser_->write(chunk, true);
+    parser_->write(chunk);
 }
 
 void StreamDecoder::finish() {
-    parser_->write({}, false);
+    parser_->finish();
 }
 
-void decode_text_into(std::string_view text, void* target, const Type& type) {
+DecodeIssues StreamDecoder::take_issues() {
+    return parser_->handler().take_issues();
+}
+
+DecodeIssues decode_text_into(std::string_view text, void* target, const Type& type) {
     StreamDecoder decoder(target, type);
     decoder.write(text);
     decoder.finish();
+    return decoder.take_issues();
 }
 
 ListStream::ListStream(const Type& item, void* context, void* (*next)(void* context))
@@ -106,20 +191,49 @@ ListStream::ListStream(const Type& item, void* context, void* (*next)(void* cont
 
 ListMeta ListStream::finish() {
     decoder_.finish();
+    sort_issues();
+    if (of_list_) throw *of_list_;
     return envelope_.metadata;
 }
 
-WatchEventType decode_watch_event_into(std::string_view line, void* object, const Type& type,
-                                       Status& status) {
-    WatchEventType event;
-    try {
-        event = event_type(decode_envelope(line, object, &type));
-    } catch (const DecodeError&) {
-        // The object of an ERROR is a Status, which need not look like the kind that is watched.
-        if (decode_envelope(line, nullptr, nullptr) != "ERROR") throw;
-        event = WatchEventType::Error;
+void ListStream::sort_issues() {
+    auto issues = decoder_.take_issues();
+    // "/items/7/spec" is at "/spec" in its item.
+    const auto in_item = [](const std::string& pointer) -> std::optional<std::string> {
+        const auto rest = place_in("/items", pointer);
+        if (!rest || rest->empty()) return std::nullopt;
+        const auto end = rest->find('/', 1);
+        return end == std::string::npos ? std::string() : rest->substr(end);
+    };
+    if (issues.error) {
+        const auto place = in_item(issues.error->pointer);
+        if (!place && !of_list_) of_list_ = issues.error;
+        if (place && !of_item_.error) of_item_.error.emplace(*place, issues.error->why);
     }
-    if (event == WatchEventType::Error) decode_envelope(line, &status, &type_of<Status>());
+    for (auto& unknown : issues.unknown_values)
+        of_item_.unknown_values.push_back({in_item(unknown.pointer).value_or(""), std::move(unknown.value)});
+}
+
+DecodeIssues ListStream::take_issues() {
+    sort_issues();
+    return std::exchange(of_item_, {});
+}
+
+WatchEventType decode_watch_event_into(std::string_view line, void* object, const Type& type, Status& status,
+                                       DecodeIssues& issues) {
+    constexpr std::string_view kObject = "/object";
+    DecodeIssues found;
+    const auto event = event_type(decode_envelope(line, object, type, found));
+    if (event == WatchEventType::Error) {
+        // The object of an ERROR is a Status, which need not look like the kind that is watched.
+        decode_envelope(line, &status, type_of<Status>(), found);
+        return event;
+    }
+    if (found.error)
+        issues.error.emplace(place_in(kObject, found.error->pointer).value_or(""), found.error->why);
+    for (auto& unknown : found.unknown_values)
+        issues.unknown_values.push_back(
+            {place_in(kObject, unknown.pointer).value_or(""), std::move(unknown.value)});
     return event;
 }
 

@@ -5,6 +5,7 @@
 #include <boost/json/string.hpp>
 
 #include "api/scalar.hpp"
+#include "base/text.hpp"
 
 namespace api {
 
@@ -128,10 +129,11 @@ bool StreamHandler::on_string(Text text, std::size_t, Error&) {
     }
     if (ignoring()) return true;
     const Place place = next_place();
+    const auto whole = complete(text);
     try {
-        assign_string(*place.type, place.value, complete(text));
+        if (!assign_string(*place.type, place.value, whole)) note_unknown(whole);
     } catch (const Mismatch& error) {
-        fail(error.why);
+        note(error.why);
     }
     partial_.clear();
     return true;
@@ -159,7 +161,7 @@ bool StreamHandler::scalar(const json::value& value) {
     try {
         assign_scalar(*place.type, place.value, value);
     } catch (const Mismatch& error) {
-        fail(error.why);
+        note(error.why);
     }
     return true;
 }
@@ -182,7 +184,11 @@ bool StreamHandler::begin(bool object) {
         return true;
     }
     const bool fits = object ? shape == Shape::Object || shape == Shape::Map : shape == Shape::List;
-    if (!fits) fail(expectation(*place.type));
+    if (!fits) {
+        note(expectation(*place.type));
+        ++skipping_;
+        return true;
+    }
     if (shape != Shape::Object) place.type->clear(place.value);
     push(place);
     return true;
@@ -216,7 +222,18 @@ void StreamHandler::end_collected_value() {
     collecting_ = nullptr;
 }
 
-void StreamHandler::fail(std::string_view why) const {
+void StreamHandler::note(std::string_view why) {
+    if (!issues_.error) issues_.error.emplace(pointer(), why);
+}
+
+void StreamHandler::note_unknown(std::string_view value) {
+    constexpr std::size_t kMostValues = 8;
+    constexpr std::size_t kLongestValue = 64;
+    if (issues_.unknown_values.size() < kMostValues)
+        issues_.unknown_values.push_back({pointer(), std::string(base::beginning(value, kLongestValue))});
+}
+
+std::string StreamHandler::pointer() const {
     std::string pointer;
     for (std::size_t i = 0; i < depth_; ++i) {
         const Frame& frame = frames_[i];
@@ -225,7 +242,7 @@ void StreamHandler::fail(std::string_view why) const {
         else
             append_pointer(pointer, frame.field ? frame.field->name : std::string_view(frame.key));
     }
-    throw DecodeError(pointer, why);
+    return pointer;
 }
 
 }  // namespace api

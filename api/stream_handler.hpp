@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/type.hpp"
@@ -12,7 +13,8 @@
 namespace api {
 
 // The handler of boost::json::basic_parser. Keys and strings may arrive in parts. A value is in one of
-// three states: assigned (the place is described), collected (the place keeps any JSON) or skipped.
+// three states: assigned (the place is described), collected (the place keeps any JSON) or skipped. What does
+// not fit its place is noted and skipped.
 class StreamHandler {
 public:
     using Error = boost::system::error_code;
@@ -28,6 +30,15 @@ public:
 
     // The events of a value that is there already.
     void replay(const json::value& value);
+
+    // What was found since they were last taken.
+    DecodeIssues take_issues() { return std::exchange(issues_, {}); }
+    // The objects and lists that are open.
+    std::size_t depth() const { return depth_ + skipping_ + collected_depth_; }
+    // The value that is open is nested too deeply to be read.
+    void leave_out() {
+        if (skipping_ == 0) note("nested too deeply");
+    }
 
     bool on_document_begin(Error&) { return true; }
     bool on_document_end(Error&) { return true; }
@@ -78,9 +89,13 @@ private:
     bool scalar(const json::value& value);
     void begin_collecting(void* target);
     void end_collected_value();
-    [[noreturn]] void fail(std::string_view why) const;
+    // Of the value that was placed last.
+    std::string pointer() const;
+    void note(std::string_view why);
+    void note_unknown(std::string_view value);
 
     Place root_;
+    DecodeIssues issues_;
     std::vector<Frame> frames_;  // of which the first depth_ are open; kept for their strings' memory
     std::size_t depth_ = 0;
     std::size_t skipping_ = 0;  // open containers that have no place

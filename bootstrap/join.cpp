@@ -33,6 +33,8 @@ JoinPlan plan_join(const JoinRequest& request) {
             return plan_talos(request);
         case BootstrapFormat::Custom:
             return plan_custom(request);
+        case BootstrapFormat::Unrecognized:
+            break;
     }
     throw std::invalid_argument("unknown bootstrap format");
 }

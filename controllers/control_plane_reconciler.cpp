@@ -5,6 +5,7 @@
 #include "bootstrap/settings.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/state/boot_rights.hpp"
+#include "controllers/state/hold_back.hpp"
 #include "kube/watches.hpp"
 
 namespace controllers {
@@ -60,6 +61,8 @@ ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& obje
 }
 
 asio::awaitable<kube::Result> ControlPlaneReconciler::reconcile(kube::ObjectKey key) {
+    const bool held_back = co_await is_held_back(informers_.control_planes, key, client_, events_, clock_);
+    if (held_back) co_return kube::Result();
     const auto settle_again = co_await reservations_.settle_control_plane(key);
     if (!informers_.control_planes.store().get(key)) {
         reservations_.forget_control_plane(key);

@@ -78,7 +78,7 @@ asio::awaitable<kube::Result> GarbageCollector::reconcile(kube::ObjectKey key) {
         orphans_.remove({key.namespace_, key.name});
         co_return kube::Result{};
     }
-    if (!informers_.synced()) co_return kube::Result{kWhileCollecting};
+    if (!informers_.synced() || !informers_.stale_kinds().empty()) co_return kube::Result{kWhileCollecting};
     // Whether it answers is examined elsewhere; a change of that condition comes back here.
     if (!answers(*object)) co_return kube::Result{};
     const auto lookup = co_await instances_.get(key);
@@ -131,16 +131,23 @@ base::Duration GarbageCollector::seen_for(const ProviderObject& object, const st
 
 asio::awaitable<bool> GarbageCollector::is_claimed(providers::Machine machine) {
     const kube::ObjectKey key{machine.identity.claim_namespace, machine.identity.claim_name};
-    const auto live = co_await client_.get<NodeSmithClaim>(key);
-    co_return live.has_value() && belongs_to(machine, *live);
+    try {
+        const auto live = co_await client_.get<NodeSmithClaim>(key);
+        co_return live.has_value() && belongs_to(machine, *live);
+    } catch (const kube::UndecodableError&) {
+        co_return true;  // it exists, and may say that the machine is its own
+    }
 }
 
 // A machine that joined a moment ago has a Node that the cache does not show yet.
 asio::awaitable<bool> GarbageCollector::is_in_use_after_all(providers::Machine machine) {
     const kube::ListOptions all;
     const auto nodes = co_await client_.list<api::Node>(all);
-    co_return std::ranges::any_of(nodes,
-                                  [&machine](const api::Node& node) { return may_serve(node, machine); });
+    // Whether a Node that cannot be decoded is Ready is not known.
+    co_return std::ranges::any_of(nodes.undecodable,
+                                  [&machine](const auto& node) { return runs_on(node.rest, machine); }) ||
+        std::ranges::any_of(nodes.objects,
+                            [&machine](const api::Node& node) { return may_serve(node, machine); });
 }
 
 // Claims of namespaces that are no longer managed are in no cache. A claim that only has the right name does
@@ -149,7 +156,8 @@ asio::awaitable<bool> GarbageCollector::is_of_unmanaged_claim(NodePointer node) 
     kube::ListOptions of_that_name;
     of_that_name.field_selector = "metadata.name=" + *api::find(node->metadata.labels, api::labels::kClaim);
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(of_that_name));
-    co_return std::ranges::any_of(claims, [&node](const NodeSmithClaim& claim) {
+    if (!claims.undecodable.empty()) co_return true;
+    co_return std::ranges::any_of(claims.objects, [&node](const NodeSmithClaim& claim) {
         return claim.status.nodeName == node->metadata.name;
     });
 }
@@ -222,7 +230,7 @@ asio::awaitable<void> GarbageCollector::find_abandoned(ProviderObject object, Ba
     auto strays = co_await finder->strays();
     const auto has_provider = [](const auto& providers, const providers::Stray& stray) {
         return std::ranges::any_of(
-            providers, [&](const auto& one) { return one.metadata.uid == stray.identity.provider_uid; });
+            providers, [&](const auto* one) { return one->metadata.uid == stray.identity.provider_uid; });
     };
     std::erase_if(strays, [this](const providers::Stray& stray) {
         return std::ranges::any_of(informers_.providers.store().all(), [&](const auto& entry) {
@@ -234,10 +242,11 @@ asio::awaitable<void> GarbageCollector::find_abandoned(ProviderObject object, Ba
     const auto providers = co_await client_.list<NodeSmithProvider>(everywhere);
     const auto claims = co_await client_.list<NodeSmithClaim>(everywhere);
     for (const auto& stray : strays) {
-        const bool is_claimed = std::ranges::any_of(
-            claims, [&](const auto& claim) { return claim.metadata.uid == stray.identity.claim_uid; });
+        const bool is_claimed = std::ranges::any_of(claims.existing(), [&](const auto* claim) {
+            return claim->metadata.uid == stray.identity.claim_uid;
+        });
         const auto what = "abandoned/" + stray.record.host + "/" + stray.record.machine_id;
-        if (has_provider(providers, stray) || is_claimed || !is_seen_again(object, what)) continue;
+        if (has_provider(providers.existing(), stray) || is_claimed || !is_seen_again(object, what)) continue;
         findings.abandoned.push_back("VM " + stray.record.machine_id + " on " + stray.record.host +
                                      " of claim " + stray.identity.claim_namespace + "/" +
                                      stray.identity.claim_name + " (" + stray.removal + ")");

@@ -6,6 +6,7 @@
 #include "base/backoff.hpp"
 #include "base/uuid.hpp"
 #include "controllers/cache/writes.hpp"
+#include "controllers/state/hold_back.hpp"
 #include "controllers/state/node_search.hpp"
 #include "controllers/state/pool_counts.hpp"
 #include "kube/watches.hpp"
@@ -98,12 +99,16 @@ void HostReconciler::subscribe(kube::WorkQueue& queue) {
 }
 
 asio::awaitable<kube::Result> HostReconciler::reconcile(kube::ObjectKey key) {
-    const auto host = informers_.hosts.store().get(key);
+    auto host = informers_.hosts.store().get(key);
     if (!host) {
         forget(key);
         co_await release_after_force(key);
         co_return kube::Result{};
     }
+    const bool held_back = co_await is_held_back(informers_.hosts, key, client_, events_, clock_);
+    if (held_back) co_return kube::Result{};
+    host = informers_.hosts.store().get(key);
+    if (!host) co_return kube::Result{};
     co_await tend_credentials(key);
     const auto current = informers_.hosts.store().get(key);
     if (current && !current->status.claimRef)

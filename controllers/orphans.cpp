@@ -11,12 +11,12 @@ namespace controllers {
 
 using providers::Machine;
 
-namespace {
-
 bool runs_on(const api::Node& node, const Machine& machine) {
     if (claim::same_uuid(node.status.nodeInfo.systemUUID, machine.identity.system_uuid)) return true;
     return !machine.provider_id.empty() && node.spec.providerID == machine.provider_id;
 }
+
+namespace {
 
 // What follows from its mark and its own UUID agree. A clone of one of our machines carries the mark and the
 // tags, but a UUID of its own: somebody else made it.

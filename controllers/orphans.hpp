@@ -26,6 +26,9 @@ std::vector<providers::Machine> unclaimed(const std::vector<providers::Machine>&
 std::vector<providers::Machine> never_finished(const std::vector<providers::Machine>& machines,
                                                const Informers& informers);
 
+// The Node says by its UUID or provider ID that it runs on the machine.
+bool runs_on(const api::Node& node, const providers::Machine& machine);
+
 // The Node is that of the machine and pods may run on it: not if it is not Ready and the machine is off.
 bool may_serve(const api::Node& node, const providers::Machine& machine);
 

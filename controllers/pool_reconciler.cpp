@@ -6,6 +6,7 @@
 #include "controllers/cache/writes.hpp"
 #include "controllers/provisioning/gates.hpp"
 #include "controllers/provisioning/machine_offer.hpp"
+#include "controllers/state/hold_back.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/template_hash.hpp"
 #include "controllers/state/undeclared_taints.hpp"
@@ -115,6 +116,10 @@ asio::awaitable<kube::Result> PoolReconciler::reconcile(kube::ObjectKey key) {
         forget(key);
         co_return kube::Result();
     }
+    const bool held_back = co_await is_held_back(informers_.pools, key, client_, events_, clock_);
+    if (held_back) co_return kube::Result();
+    pool = informers_.pools.store().get(key);
+    if (!pool) co_return kube::Result();
     if (!pool->metadata.deletionTimestamp)
         co_await ensure_finalizer(client_, informers_.pools, *pool, api::finalizers::kPool);
     const auto settle_again = co_await reservations_.settle_pool(key);
@@ -202,7 +207,10 @@ asio::awaitable<kube::Result> PoolReconciler::finalize(Pointer pool) {
     options.namespace_ = pool->metadata.namespace_;
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
     bool any = false;
-    for (const auto& claim : claims) {
+    // A claim that cannot be decoded is waited for, but not deleted.
+    for (const auto& claim : claims.undecodable)
+        any = any || claim.rest.spec.poolRef.empty() || claim.rest.spec.poolRef == pool->metadata.name;
+    for (const auto& claim : claims.objects) {
         if (claim.spec.poolRef != pool->metadata.name) continue;
         any = true;
         if (claim.metadata.deletionTimestamp) continue;

@@ -5,6 +5,7 @@
 
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
+#include "controllers/state/hold_back.hpp"
 #include "kube/watches.hpp"
 #include "providers/errors.hpp"
 
@@ -108,7 +109,7 @@ void ProviderReconciler::subscribe(kube::WorkQueue& queue) {
 }
 
 asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key) {
-    const auto provider = informers_.providers.store().get(key);
+    auto provider = informers_.providers.store().get(key);
     if (!provider) {
         instances_.forget(key);
         failures_.erase(key);
@@ -119,6 +120,13 @@ asio::awaitable<kube::Result> ProviderReconciler::reconcile(kube::ObjectKey key)
         co_await release_after_force(key);
         co_return kube::Result();
     }
+    const bool held_back = co_await is_held_back(informers_.providers, key, client_, events_, clock_);
+    if (held_back) {
+        ready_.with({key.namespace_, key.name}).set(0);
+        co_return kube::Result();
+    }
+    provider = informers_.providers.store().get(key);
+    if (!provider) co_return kube::Result();
     if (!provider->metadata.deletionTimestamp)
         co_await ensure_finalizer(client_, informers_.providers, *provider, api::finalizers::kProvider);
     warn_of_ineffective_settings(*provider);
@@ -321,8 +329,10 @@ asio::awaitable<std::int64_t> ProviderReconciler::claims_in_use(kube::ObjectKey 
     kube::ListOptions options;
     options.namespace_ = provider.namespace_;
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
-    co_return std::ranges::count_if(claims,
-                                    [&](const NodeSmithClaim& claim) { return uses(claim, provider); });
+    // A claim that cannot be decoded may use any provider of its namespace.
+    co_return static_cast<std::int64_t>(claims.undecodable.size()) +
+        std::ranges::count_if(claims.objects,
+                              [&](const NodeSmithClaim& claim) { return uses(claim, provider); });
 }
 
 bool ProviderReconciler::uses(const NodeSmithClaim& claim, const kube::ObjectKey& provider) const {

@@ -107,7 +107,7 @@ asio::awaitable<void> UnmanagedReconciler<T>::tell(kube::ObjectKey key) {
     only.namespace_ = key.namespace_;
     only.field_selector = "metadata.name=" + key.name;
     const auto found = co_await client_.list<T>(std::move(only));
-    for (const auto& object : found) {
+    for (const auto& object : found.objects) {
         const auto after = told_unmanaged(object, managed_, api::Time(clock_.wall_now()));
         if (!after) continue;
         auto patch = kube::difference(object, *after, kube::Lock::resource_version);

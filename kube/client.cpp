@@ -45,11 +45,30 @@ bool is_absent(const ApiError& error) {
     return error.reason == "NotFound" && error.message != "the server could not find the requested resource";
 }
 
-json::value parse_answer(const base::HttpRequest& request, const base::HttpResponse& response) {
+json::value parse_answer(const std::string& subject, const std::string& text) {
+    // As deep as what decode_text() reads, see api/stream.cpp.
+    json::parse_options options;
+    options.max_depth = 512;
     boost::system::error_code error;
-    auto document = json::parse(response.body, error);
-    if (error) throw std::runtime_error(subject_of(request) + ": the answer is not JSON: " + error.message());
+    auto document = json::parse(text, error, {}, options);
+    if (error) throw std::runtime_error(subject + ": the answer is not JSON: " + error.message());
     return document;
+}
+
+std::string subject_of(const std::string& method, const std::string& target) {
+    return method + ' ' + target.substr(0, target.find('?'));
+}
+
+api::ListMeta read_list(PageReader& reader, const std::string& page, const std::string& subject) {
+    try {
+        reader.consume(page);
+        auto list = reader.finish();
+        // An answer of another kind must not pass for an empty list.
+        if (list.resourceVersion.empty()) throw std::runtime_error("it is not a list");
+        return list;
+    } catch (const std::runtime_error& error) {
+        throw std::runtime_error(subject + ": cannot decode the answer: " + error.what());
+    }
 }
 
 const char* content_type_of(Patch::Type type) {
@@ -172,28 +191,49 @@ base::MetricsRegistry& Client::metrics() {
     return impl_->registry;
 }
 
-asio::awaitable<json::value> Client::call(std::string method, std::string target,
-                                          std::optional<json::value> body, std::string content_type) {
+asio::awaitable<std::string> Client::call_text(std::string method, std::string target,
+                                               std::optional<json::value> body, std::string content_type) {
     auto request = make_request(std::move(method), std::move(target), body, std::move(content_type));
     auto response = co_await impl_->send(request);
     if (response.status >= 300) throw error_of(subject_of(request), response);
-    co_return parse_answer(request, response);
+    co_return std::move(response.body);
 }
 
-asio::awaitable<std::optional<json::value>> Client::get_json(std::string target) {
+asio::awaitable<std::optional<std::string>> Client::get_text(std::string target) {
     auto request = make_request("GET", std::move(target), std::nullopt, "");
     auto response = co_await impl_->send(request);
-    if (response.status < 300) co_return parse_answer(request, response);
+    if (response.status < 300) co_return std::move(response.body);
     auto error = error_of(subject_of(request), response);
     if (!is_absent(error)) throw error;
     co_return std::nullopt;
 }
 
-asio::awaitable<json::value> Client::patch_json(std::string target, Patch patch) {
+asio::awaitable<std::string> Client::patch_text(std::string target, Patch patch) {
     target += std::string("?fieldManager=") + kFieldManager;
     if (patch.type == Patch::Type::apply) target += "&force=true";
     std::optional<json::value> body = std::move(patch.body);
-    co_return co_await call("PATCH", std::move(target), std::move(body), content_type_of(patch.type));
+    co_return co_await call_text("PATCH", std::move(target), std::move(body), content_type_of(patch.type));
+}
+
+asio::awaitable<json::value> Client::call(std::string method, std::string target,
+                                          std::optional<json::value> body, std::string content_type) {
+    const auto subject = subject_of(method, target);
+    const auto answer =
+        co_await call_text(std::move(method), std::move(target), std::move(body), std::move(content_type));
+    co_return parse_answer(subject, answer);
+}
+
+asio::awaitable<std::optional<json::value>> Client::get_json(std::string target) {
+    const auto subject = subject_of("GET", target);
+    const auto answer = co_await get_text(std::move(target));
+    if (!answer) co_return std::nullopt;
+    co_return parse_answer(subject, *answer);
+}
+
+asio::awaitable<json::value> Client::patch_json(std::string target, Patch patch) {
+    const auto subject = subject_of("PATCH", target);
+    const auto answer = co_await patch_text(std::move(target), std::move(patch));
+    co_return parse_answer(subject, answer);
 }
 
 asio::awaitable<bool> Client::remove_json(std::string target, Preconditions preconditions) {
@@ -211,31 +251,16 @@ asio::awaitable<bool> Client::remove_json(std::string target, Preconditions prec
     co_return false;
 }
 
-asio::awaitable<ListPage> Client::list_page(api::Resource resource, ListOptions options,
-                                            std::string continue_token) {
-    std::string parameters = "limit=500";
-    if (!continue_token.empty()) parameters += "&continue=" + base::percent_encode(continue_token);
-    auto target = list_target(resource, options, parameters);
-    auto document = co_await call("GET", target, std::nullopt);
-    ListPage page;
-    auto* object = document.if_object();
-    auto* items = object ? object->if_contains("items") : nullptr;
-    auto* metadata = object ? object->if_contains("metadata") : nullptr;
-    if (!metadata) throw std::runtime_error("GET " + target + ": the answer is not a list");
-    auto meta = api::decode<api::ListMeta>(*metadata);
-    if (items && items->is_array()) page.items = std::move(items->get_array());
-    page.resource_version = meta.resourceVersion;
-    page.continue_token = meta.continue_;
-    co_return page;
-}
-
 asio::awaitable<void> Client::list_into(api::Resource resource, ListOptions options, ListSink& sink) {
     std::string token;
     for (bool may_restart = true;;) {
-        ListPage page;
+        std::string page;
         bool expired = false;
+        std::string parameters = "limit=500";
+        if (!token.empty()) parameters += "&continue=" + base::percent_encode(token);
+        const auto target = list_target(resource, options, parameters);
         try {
-            page = co_await list_page(resource, options, token);
+            page = co_await call_text("GET", target, std::nullopt, "");
         } catch (const ApiError& error) {
             if (token.empty() || !error.is_expired() || !may_restart) throw;
             expired = true;
@@ -246,9 +271,8 @@ asio::awaitable<void> Client::list_into(api::Resource resource, ListOptions opti
             token.clear();
             continue;
         }
-        for (const auto& item : page.items) sink.take(item);
-        if (page.continue_token.empty()) co_return;
-        token = page.continue_token;
+        token = read_list(*sink.read_page(), page, subject_of("GET", target)).continue_;
+        if (token.empty()) co_return;
     }
 }
 

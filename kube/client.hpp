@@ -13,8 +13,10 @@
 
 #include "api/json.hpp"
 #include "api/meta.hpp"
+#include "api/stream.hpp"
 #include "base/clock.hpp"
 #include "base/http.hpp"
+#include "base/interface.hpp"
 #include "base/metrics.hpp"
 
 namespace kube {
@@ -42,6 +44,12 @@ public:
     base::Duration pause_wanted() const;
     // An admission webhook refused the request, with any status that its author chose.
     bool is_denial() const { return message.starts_with("admission webhook "); }
+};
+
+// The object exists, but does not fit its type here.
+class UndecodableError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
 };
 
 struct Patch {
@@ -81,11 +89,34 @@ struct BlockedByBudget {
 };
 using EvictResult = std::variant<Evicted, PodNotFound, BlockedByBudget>;
 
-// One page of a list: items not yet decoded.
-struct ListPage {
-    json::array items;
-    std::string resource_version;
-    std::string continue_token;  // empty: the last page
+// An object that does not fit its type here: what could be read of it, which is all that fits, and why the
+// rest could not. It exists, whatever it says, so nothing may be destroyed because it is not understood.
+template <api::Kind T>
+struct Undecodable {
+    T rest;
+    std::string error;
+};
+
+template <api::Kind T>
+struct Listed {
+    std::vector<T> objects;
+    std::vector<Undecodable<T>> undecodable;
+
+    // All of them: each exists, but what an undecodable one says need not be so.
+    std::vector<const T*> existing() const {
+        std::vector<const T*> all;
+        for (const auto& object : objects) all.push_back(&object);
+        for (const auto& each : undecodable) all.push_back(&each.rest);
+        return all;
+    }
+};
+
+// Reads one page of a list as its bytes arrive.
+class PageReader : public base::Interface {
+public:
+    // Throw if it is no list of the kind expected.
+    virtual void consume(std::string_view bytes) = 0;
+    virtual api::ListMeta finish() = 0;
 };
 
 // Takes the items of a list, page by page. Must outlive the call.
@@ -94,13 +125,12 @@ public:
     virtual ~ListSink() = default;
     // The pages expired half-way: the list begins anew.
     virtual void restart() = 0;
-    // Not yet decoded.
-    virtual void take(const json::value& item) = 0;
+    virtual std::unique_ptr<PageReader> read_page() = 0;
 };
 
 // Every call ends within 30 s. A refusal for load (429, or 503 to a read) with Retry-After is waited for and
-// tried again, at most three times. Throws base::TransportError, ApiError, or std::runtime_error for an
-// answer that cannot be decoded. Cancelling is safe and leaves the effect of a write unknown.
+// tried again, at most three times. Throws base::TransportError, ApiError, UndecodableError, or
+// std::runtime_error for an answer that is none. Cancelling is safe and leaves the effect of a write unknown.
 class Client {
 public:
     // Takes the transport that authenticates each request. `max_in_flight` bounds concurrent calls.
@@ -113,7 +143,7 @@ public:
     asio::awaitable<std::optional<T>> get(ObjectKey key);
     // All pages, read anew from the start if they expire half-way.
     template <api::Kind T>
-    asio::awaitable<std::vector<T>> list(ListOptions options);
+    asio::awaitable<Listed<T>> list(ListOptions options);
     // Throws ApiError (is_already_exists) if the name is taken.
     template <api::Kind T>
     asio::awaitable<T> create(T object);
@@ -135,8 +165,11 @@ public:
     asio::awaitable<std::optional<json::value>> get_json(std::string target);
     asio::awaitable<json::value> patch_json(std::string target, Patch patch);
     asio::awaitable<bool> remove_json(std::string target, Preconditions preconditions);
-    asio::awaitable<ListPage> list_page(api::Resource resource, ListOptions options,
-                                        std::string continue_token);
+    // The same with answers that are not yet parsed.
+    asio::awaitable<std::string> call_text(std::string method, std::string target,
+                                           std::optional<json::value> body, std::string content_type);
+    asio::awaitable<std::optional<std::string>> get_text(std::string target);
+    asio::awaitable<std::string> patch_text(std::string target, Patch patch);
     // All pages, read anew from the start if they expire half-way.
     asio::awaitable<void> list_into(api::Resource resource, ListOptions options, ListSink& sink);
     // A watch or streamed list; the caller checks head().status (see error_of).
@@ -166,55 +199,84 @@ T decode_answer(const json::value& document, const std::string& subject) {
     try {
         return api::decode<T>(document);
     } catch (const api::DecodeError& error) {
-        throw std::runtime_error(subject + ": cannot decode the answer: " + error.what());
+        throw UndecodableError(subject + ": cannot decode the answer: " + error.what());
     }
 }
 
-template <api::Kind T>
-struct Decoded final : ListSink {
-    explicit Decoded(std::string of) : subject(std::move(of)) {}
-    void restart() override { objects.clear(); }
-    void take(const json::value& item) override { objects.push_back(decode_answer<T>(item, subject)); }
+template <class T>
+T decode_body(std::string_view text, const std::string& subject) {
+    try {
+        return api::decode_text<T>(text);
+    } catch (const api::DecodeError& error) {
+        throw UndecodableError(subject + ": cannot decode the answer: " + error.what());
+    } catch (const api::ParseError& error) {
+        throw std::runtime_error(subject + ": cannot read the answer: " + error.what());
+    }
+}
 
-    std::string subject;
-    std::vector<T> objects;
+// Gives each item of a page to one of the two.
+template <api::Kind T>
+class DecodedPage final : public PageReader {
+public:
+    using Decoder = api::ListDecoder<T>;
+    DecodedPage(typename Decoder::OnItem on_item, typename Decoder::OnMisfit on_misfit)
+        : decoder_(std::move(on_item), std::move(on_misfit)) {}
+    void consume(std::string_view bytes) override { decoder_.write(bytes); }
+    api::ListMeta finish() override { return decoder_.finish(); }
+
+private:
+    Decoder decoder_;
+};
+
+template <api::Kind T>
+struct ListedSink final : ListSink {
+    void restart() override { listed = {}; }
+    std::unique_ptr<PageReader> read_page() override {
+        return std::make_unique<DecodedPage<T>>(
+            [this](T&& item) { listed.objects.push_back(std::move(item)); },
+            [this](T&& rest, const api::DecodeError& error) {
+                listed.undecodable.push_back({std::move(rest), error.what()});
+            });
+    }
+
+    Listed<T> listed;
 };
 
 template <api::Kind T>
 asio::awaitable<std::optional<T>> Client::get(ObjectKey key) {
     auto target = path_of(T::kResource, key);
-    auto document = co_await get_json(target);
-    if (!document) co_return std::nullopt;
-    co_return decode_answer<T>(*document, "GET " + target);
+    auto answer = co_await get_text(target);
+    if (!answer) co_return std::nullopt;
+    co_return decode_body<T>(*answer, "GET " + target);
 }
 
 template <api::Kind T>
-asio::awaitable<std::vector<T>> Client::list(ListOptions options) {
-    Decoded<T> decoded("GET " + path_of(T::kResource, {options.namespace_, ""}));
-    co_await list_into(T::kResource, std::move(options), decoded);
-    co_return std::move(decoded.objects);
+asio::awaitable<Listed<T>> Client::list(ListOptions options) {
+    ListedSink<T> sink;
+    co_await list_into(T::kResource, std::move(options), sink);
+    co_return std::move(sink.listed);
 }
 
 template <api::Kind T>
 asio::awaitable<T> Client::create(T object) {
     auto target = path_of(T::kResource, {object.metadata.namespace_, ""});
     std::optional<json::value> body = api::encode(object);
-    auto document = co_await call("POST", target, std::move(body));
-    co_return decode_answer<T>(document, "POST " + target);
+    auto answer = co_await call_text("POST", target, std::move(body), "application/json");
+    co_return decode_body<T>(answer, "POST " + target);
 }
 
 template <api::Kind T>
 asio::awaitable<T> Client::patch(ObjectKey key, Patch patch) {
     auto target = path_of(T::kResource, key);
-    auto document = co_await patch_json(target, std::move(patch));
-    co_return decode_answer<T>(document, "PATCH " + target);
+    auto answer = co_await patch_text(target, std::move(patch));
+    co_return decode_body<T>(answer, "PATCH " + target);
 }
 
 template <api::Kind T>
 asio::awaitable<T> Client::patch_status(ObjectKey key, Patch patch) {
     auto target = path_of(T::kResource, key, "status");
-    auto document = co_await patch_json(target, std::move(patch));
-    co_return decode_answer<T>(document, "PATCH " + target);
+    auto answer = co_await patch_text(target, std::move(patch));
+    co_return decode_body<T>(answer, "PATCH " + target);
 }
 
 template <api::Kind T>

@@ -4,9 +4,25 @@ namespace kube {
 
 InformerCore::InformerCore(Client& client, base::Clock& clock, base::Random& random,
                            asio::any_io_executor executor, api::Resource resource, ListOptions options)
-    : resource_(resource),
+    : undecodable_(client.metrics(), resource),
+      resource_(resource),
+      clock_(clock),
       changed_(std::move(executor)),
-      reflector_(client, clock, random, resource, std::move(options), *this) {}
+      reflector_(client, clock, random, resource, std::move(options), *this) {
+    auto& family =
+        client.metrics().gauge("kubenodesmith_informer_age_seconds",
+                               "Time since the objects in memory were known to be current", {"resource"});
+    exposition_ = client.metrics().before_exposition([this, &family] {
+        if (const auto time = age())
+            family.with({std::string(resource_.plural)}).set(std::chrono::duration<double>(*time).count());
+    });
+}
+
+std::optional<base::Duration> InformerCore::age() const {
+    const auto contact = reflector_.last_contact();
+    if (!contact) return std::nullopt;
+    return clock_.now() - *contact;
+}
 
 asio::awaitable<void> InformerCore::wait_synced() {
     while (!synced_) co_await changed_.wait();
@@ -21,7 +37,7 @@ class InformerCore::Observer final : public ListSink {
 public:
     explicit Observer(InformerCore& informer) : informer_(informer) {}
     void restart() override {}  // what was observed is still true
-    void take(const json::value& item) override { informer_.observe_item(item); }
+    std::unique_ptr<PageReader> read_page() override { return informer_.observe_page(); }
 
 private:
     InformerCore& informer_;

@@ -1,9 +1,12 @@
 // A local copy of all objects of one kind, kept current by list and watch, with indexes.
-// Readers never wait and never see a half-filled copy. Single-threaded.
+// Readers never wait and never see a half-filled copy. An object that cannot be decoded keeps its last good
+// version, or is absent if it has none; all others go on. Single-threaded.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +19,7 @@
 #include "kube/client.hpp"
 #include "kube/reflector.hpp"
 #include "kube/store.hpp"
+#include "kube/undecodable_objects.hpp"
 
 namespace kube {
 
@@ -53,21 +57,34 @@ public:
     // Lists the objects in these namespaces (the empty one: in all) once, and observes each.
     asio::awaitable<void> observe_list(Client& client, std::vector<std::string> namespaces);
 
+    // Nothing may be destroyed on the word of these: the store holds an older version of them, or none.
+    const UndecodableObjects& undecodable() const { return undecodable_; }
+    void report_undecodable_to(EventRecorder& events) { undecodable_.report_to(events); }
+    // How long ago the objects were known to be current, see Reflector::last_contact(); nullopt: they never
+    // were. A quiet watch that works stays below two minutes, and below six where the server has no
+    // bookmarks.
+    std::optional<base::Duration> age() const;
+    const api::Resource& resource() const { return resource_; }
+
 protected:
     InformerCore(Client& client, base::Clock& clock, base::Random& random, asio::any_io_executor executor,
                  api::Resource resource, ListOptions options);
     ~InformerCore() override = default;
     void set_synced();
 
+    UndecodableObjects undecodable_;
+
 private:
     class Observer;
-    // `item` was listed; throws if it cannot be decoded.
-    virtual void observe_item(const json::value& item) = 0;
+    // Reads a page and observes each of its objects.
+    virtual std::unique_ptr<PageReader> observe_page() = 0;
 
     api::Resource resource_;
     bool synced_ = false;
+    base::Clock& clock_;
     base::Event changed_;
     Reflector reflector_;
+    std::unique_ptr<base::MetricsRegistry::Hook> exposition_;
 };
 
 template <api::Kind T>
@@ -93,15 +110,23 @@ public:
         if (!admits(written)) return;
         // The watch has passed that version: what the store holds, or holds no more, is at least as new.
         if (!heard_.empty() && !is_newer(written.metadata.resourceVersion, heard_)) return;
-        if (!is_known(written)) apply(kept(std::move(written)));
+        if (is_known(written)) return;
+        undecodable_.remove(api::key_of(written));
+        apply(kept(std::move(written)));
     }
 
 private:
     using Pointer = typename Store<T>::Pointer;
     using Sorted = typename Store<T>::Sorted;
 
-    void observe_item(const json::value& item) override {
-        observe(decode_answer<T>(item, "GET " + path_of(T::kResource, {})));
+    std::unique_ptr<PageReader> observe_page() override {
+        return std::make_unique<DecodedPage<T>>(
+            [this](T&& item) { observe(std::move(item)); },
+            [this](T&& rest, const api::DecodeError& error) {
+                // The watch may have met a later version that it could decode.
+                const bool is_news = heard_.empty() || is_newer(rest.metadata.resourceVersion, heard_);
+                if (is_news && admits(rest)) keep_last(rest, error);
+            });
     }
     bool admits(const T& object) const { return !admission_ || admission_(object); }
     void refuse(const T& object) const {
@@ -113,26 +138,27 @@ private:
         return std::make_shared<const T>(std::move(object));
     }
 
-    void begin_list() override { gathered_.clear(); }
+    void begin_list() override {
+        gathered_.clear();
+        misfits_.clear();
+    }
 
-    class Page final : public PageReader {
-    public:
-        explicit Page(Informer& informer)
-            : decoder_([&informer](T&& item) { informer.gather(std::move(item)); }) {}
-        void consume(std::string_view bytes) override { decoder_.write(bytes); }
-        api::ListMeta finish() override { return decoder_.finish(); }
-
-    private:
-        api::ListDecoder<T> decoder_;
-    };
     void gather(T&& item) {
         if (!admits(item)) return refuse(item);
         gathered_.insert(kept(std::move(item)));
     }
-    std::unique_ptr<PageReader> read_page() override { return std::make_unique<Page>(*this); }
+    void gather_misfit(const T& rest, const api::DecodeError& error) {
+        if (admits(rest)) misfits_[api::key_of(rest)] = {rest.metadata, error.what()};
+    }
+    std::unique_ptr<PageReader> read_page() override {
+        return std::make_unique<DecodedPage<T>>(
+            [this](T&& item) { gather(std::move(item)); },
+            [this](T&& rest, const api::DecodeError& error) { gather_misfit(rest, error); });
+    }
 
     void end_list(const std::string& resource_version) override {
         const auto listed = std::exchange(gathered_, {});
+        const auto misfits = std::exchange(misfits_, {});
         // The server's data was restored from a backup: what we know beyond that never happened.
         const bool went_back = is_newer(heard_, resource_version);
         heard_ = resource_version;
@@ -140,7 +166,13 @@ private:
         for (const auto& [key, object] : store_.all()) {
             // Our own write after that list was read is not in it: the watch will tell what became of it.
             const bool after_list = is_newer(object->metadata.resourceVersion, resource_version);
+            if (misfits.contains(key)) continue;
             if (!listed.contains(object) && (!after_list || went_back)) gone.push_back(key);
+        }
+        undecodable_.keep_if([&misfits](const ObjectKey& key) { return misfits.contains(key); });
+        for (const auto& [key, misfit] : misfits) {
+            mark_outdated(key, misfit.metadata.uid);
+            undecodable_.add(misfit.metadata, misfit.error);
         }
         for (const auto& key : gone) drop(key);
         for (const auto& object : listed) {
@@ -156,8 +188,14 @@ private:
             news.error = std::move(event.status);
             return news;
         }
-        heard_ = news.resource_version = event.object.metadata.resourceVersion;
-        if (event.type == api::WatchEventType::Bookmark) return news;
+        news.resource_version = event.object.metadata.resourceVersion;
+        if (!news.resource_version.empty()) heard_ = news.resource_version;
+        if (event.type == api::WatchEventType::Bookmark || event.type == api::WatchEventType::Unrecognized)
+            return news;
+        if (event.misfit && event.type != api::WatchEventType::Deleted) {
+            if (admits(event.object)) keep_last(event.object, *event.misfit);
+            return news;
+        }
         if (!admits(event.object)) {
             if (event.type != api::WatchEventType::Deleted) refuse(event.object);
             return news;
@@ -167,10 +205,30 @@ private:
             const auto key = api::key_of(event.object);
             const auto known = store_.get(key);
             if (known && !is_newer(known->metadata.resourceVersion, heard_)) drop(key);
-        } else if (!is_known(event.object)) {
-            apply(kept(std::move(event.object)));
+            undecodable_.remove(key);
+        } else {
+            undecodable_.remove(api::key_of(event.object));
+            if (!is_known(event.object)) apply(kept(std::move(event.object)));
         }
         return news;
+    }
+
+    // `rest` is what could be read of an object that changed.
+    void keep_last(const T& rest, const api::DecodeError& error) {
+        const auto key = api::key_of(rest);
+        mark_outdated(key, rest.metadata.uid);
+        undecodable_.add(rest.metadata, error.what());
+    }
+
+    // Keeps the version that is known of the object with that UID, and drops that of another one.
+    void mark_outdated(const ObjectKey& key, const std::string& uid) {
+        const auto known = store_.get(key);
+        if (!known) return;
+        if (known->metadata.uid != uid) return drop(key);
+        if (known->metadata.isOutdated) return;
+        auto marked = *known;
+        marked.metadata.isOutdated = true;
+        apply(std::make_shared<const T>(std::move(marked)));
     }
 
     std::size_t size() const override { return store_.size(); }
@@ -198,7 +256,12 @@ private:
     Admission<T> admission_;  // none: all
     RefusalHandler<T> refusal_;
     Store<T> store_;
-    Sorted gathered_;  // by the list in progress
+    struct Misfit {
+        api::ObjectMeta metadata;
+        std::string error;
+    };
+    Sorted gathered_;                      // by the list in progress
+    std::map<ObjectKey, Misfit> misfits_;  // of the list in progress
     std::vector<ChangeHandler<T>> handlers_;
     std::string heard_;  // the version up to which the watch has told us everything
 };

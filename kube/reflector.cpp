@@ -4,6 +4,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "base/backoff.hpp"
@@ -121,6 +122,9 @@ asio::awaitable<void> Reflector::list_page(std::string continue_token) {
         reader->consume(*piece);
     }
     auto page = reader->finish();
+    // An answer of another kind must not pass for an empty list.
+    if (page.resourceVersion.empty()) throw std::runtime_error("the answer is not a list");
+    last_contact_ = clock_.now();
     if (page.continue_.empty()) target_.end_list(page.resourceVersion);
     state_.page_received(page);
 }
@@ -138,7 +142,9 @@ asio::awaitable<void> Reflector::watch(std::string resource_version) {
         co_await refuse(std::move(target), std::move(stream));
         co_return;
     }
+    // What has happened since comes at once.
     const auto start = clock_.now();
+    last_contact_ = start;
     try {
         std::string buffer;
         for (;;) {
@@ -171,12 +177,13 @@ bool Reflector::take_lines(std::string& buffer) {
 
 bool Reflector::take_event(std::string_view line) {
     auto news = target_.take_event(line);
+    last_contact_ = clock_.now();
     if (news.error) {
         begin_anew(error_of("watching " + std::string(resource_.plural), *news.error));
         return false;
     }
     heard_ = true;
-    state_.event_received(std::move(news.resource_version));
+    if (!news.resource_version.empty()) state_.event_received(std::move(news.resource_version));
     return true;
 }
 

@@ -11,7 +11,6 @@
 
 #include "api/meta.hpp"
 #include "base/clock.hpp"
-#include "base/interface.hpp"
 #include "base/random.hpp"
 #include "kube/client.hpp"
 
@@ -60,16 +59,8 @@ private:
     int failures_ = 0;
 };
 
-// Reads one page of a list as its bytes arrive.
-class PageReader : public base::Interface {
-public:
-    // Throw if it is no list of the kind expected.
-    virtual void consume(std::string_view bytes) = 0;
-    virtual api::ListMeta finish() = 0;
-};
-
 struct WatchNews {
-    std::string resource_version;
+    std::string resource_version;  // empty: the event has none that can be read
     std::optional<api::Status> error;
 };
 
@@ -97,6 +88,9 @@ public:
     // server asks for it (at most 5 minutes). A watch that stood for 5 s is resumed at once, however it ends;
     // one that says nothing for 75 s is begun anew.
     asio::awaitable<void> run();
+    // When the server last sent a page, an event or bookmark, or agreed to a watch. The objects were current
+    // then. nullopt: never.
+    std::optional<base::TimePoint> last_contact() const { return last_contact_; }
 
 private:
     asio::awaitable<void> perform(ReflectorState::Action action);
@@ -119,6 +113,7 @@ private:
     ReflectorState state_;
     bool heard_ = false;            // something, in the current watch
     base::Duration retry_after_{};  // what the server asked for with its last refusal
+    std::optional<base::TimePoint> last_contact_;
     base::Counter& lists_;
     base::Counter& watches_;
     base::Counter& failures_;

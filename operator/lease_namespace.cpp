@@ -20,8 +20,8 @@ kube::asio::awaitable<std::string> look(kube::Client& client, const std::string&
     kube::ListOptions options;
     options.field_selector = "metadata.name=" + name;
     const auto leases = co_await client.list<api::Lease>(std::move(options));
-    const auto last = std::ranges::max_element(leases, renewed_before);
-    if (last != leases.end()) co_return last->metadata.namespace_;
+    const auto last = std::ranges::max_element(leases.objects, renewed_before);
+    if (last != leases.objects.end()) co_return last->metadata.namespace_;
     const kube::ObjectKey key{"", kSystemNamespace};
     const auto there = co_await client.get<api::Namespace>(key);
     if (!there) {

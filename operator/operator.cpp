@@ -94,6 +94,7 @@ struct Operator::Parts {
         }
         leads = true;
         wiring.leading = true;
+        wiring.informers.report_undecodable_to(*wiring.events);
         base::log::info("Leading", {{"identity", settings.election.identity}});
         for (const auto& controller : wiring.controllers) leading.spawn(controller->run());
         background.spawn(watch_admission_policies(wiring.client, clock));
@@ -182,8 +183,8 @@ kube::Client& Operator::client() {
 }
 
 Readiness Operator::readiness() const {
-    if (parts_->stopping) return {false, "stopping"};
-    return {parts_->synced, "waiting for " + parts_->waiting_for};
+    if (parts_->stopping) return {false, "stopping", {}};
+    return {parts_->synced, "waiting for " + parts_->waiting_for, parts_->wiring.informers.describe_caches()};
 }
 
 const base::MetricsRegistry& Operator::metrics() const {

@@ -31,7 +31,9 @@ base::HttpResponse probe(const base::HttpRequest& request, const std::function<R
     if (path == "/healthz" || path == "/livez") return text(200, "ok");
     if (path != "/readyz") return text(404, "not found; there are /healthz and /readyz");
     auto state = readiness();
-    return state.ready ? text(200, "ok") : text(503, "not ready: " + state.message);
+    const auto verbose = request.target.find("?verbose") != std::string::npos;
+    const auto details = verbose ? "\n" + state.details : std::string();
+    return state.ready ? text(200, "ok" + details) : text(503, "not ready: " + state.message + details);
 }
 
 // It runs no script and loads nothing, and no other site may show it within its own.

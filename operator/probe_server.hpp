@@ -11,9 +11,10 @@ namespace kubenodesmith {
 struct Readiness {
     bool ready = false;
     std::string message;  // what is being waited for
+    std::string details;  // one line for each cache, for /readyz?verbose
 };
 
-// Answers /healthz (the loop runs) and /readyz (caches are synced).
+// Answers /healthz (the loop runs) and /readyz (caches are synced; with ?verbose how old each is).
 base::HttpHandler make_probe_handler(std::function<Readiness()> readiness);
 
 struct Pages {

@@ -4,11 +4,11 @@
 
 namespace api::v1alpha1 {
 
-enum class BootstrapMethod { None, CloudInit, GuestAgent };
-enum class BootstrapFormat { Kubeadm, K3s, RKE2, K0s, Talos, Custom };
-enum class BootstrapUserData { CloudConfig, Ignition };
-enum class BootstrapDelivery { ISO, HTTP };
-enum class BootstrapApproval { Operator, Cluster };
+enum class BootstrapMethod { None, CloudInit, GuestAgent, Unrecognized };
+enum class BootstrapFormat { Kubeadm, K3s, RKE2, K0s, Talos, Custom, Unrecognized };
+enum class BootstrapUserData { CloudConfig, Ignition, Unrecognized };
+enum class BootstrapDelivery { ISO, HTTP, Unrecognized };
+enum class BootstrapApproval { Operator, Cluster, Unrecognized };
 
 // What the join tells a machine's kubelet besides what makes it this machine's.
 struct Kubelet {

@@ -8,7 +8,7 @@ BOOST_DESCRIBE_STRUCT(ClaimSpec, (),
                       (poolRef, requirements, extendedResources, zone, labels, taints, startupTaints,
                        deletionPolicy, expireAfter, terminationGracePeriod, idempotencyKey))
 BOOST_DESCRIBE_ENUM(ClaimPhase, Pending, Launching, Registering, Initializing, Ready, Draining, Terminating,
-                    Failed)
+                    Failed, Unrecognized)
 BOOST_DESCRIBE_STRUCT(ClaimFailure, (), (reason, message, host, time))
 BOOST_DESCRIBE_STRUCT(ClaimBoot, (), (delivery, apiServer, startedTime, fetchedTime, agentTime, addresses))
 BOOST_DESCRIBE_STRUCT(ClaimInterface, (), (name, macAddress))

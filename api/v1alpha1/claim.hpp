@@ -21,7 +21,17 @@ struct ClaimSpec {
 };
 
 // Derived from the conditions, for the PHASE column only.
-enum class ClaimPhase { Pending, Launching, Registering, Initializing, Ready, Draining, Terminating, Failed };
+enum class ClaimPhase {
+    Pending,
+    Launching,
+    Registering,
+    Initializing,
+    Ready,
+    Draining,
+    Terminating,
+    Failed,
+    Unrecognized
+};
 
 struct ClaimFailure {
     std::string reason;

@@ -58,7 +58,7 @@ struct Reserved {
     bool operator==(const Reserved&) const = default;
 };
 
-enum class DeletionPolicy { Delete, Retain };
+enum class DeletionPolicy { Delete, Retain, Unrecognized };
 
 /// What a machine or host of this size costs when it is compared with another, in MiB: a core counts as much
 /// as 4 GiB.

@@ -4,8 +4,8 @@
 
 namespace api::v1alpha1 {
 
-BOOST_DESCRIBE_ENUM(Mode, Active, Observe, Paused)
-BOOST_DESCRIBE_ENUM(Preferences, WhereFree, Respect)
+BOOST_DESCRIBE_ENUM(Mode, Active, Observe, Paused, Unrecognized)
+BOOST_DESCRIBE_ENUM(Preferences, WhereFree, Respect, Unrecognized)
 BOOST_DESCRIBE_STRUCT(RateLimits, (), (maxCreationsPerHour, maxRemovalsPerHour))
 BOOST_DESCRIBE_STRUCT(Batching, (), (idleDuration, maxDuration))
 BOOST_DESCRIBE_STRUCT(ControlPlaneLimits, (), (maxNodes, cpuCores, memoryMiB))

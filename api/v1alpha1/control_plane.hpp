@@ -4,9 +4,9 @@
 
 namespace api::v1alpha1 {
 
-enum class Mode { Active, Observe, Paused };
+enum class Mode { Active, Observe, Paused, Unrecognized };
 // Whether what pods only prefer is worth a machine.
-enum class Preferences { WhereFree, Respect };
+enum class Preferences { WhereFree, Respect, Unrecognized };
 
 // 0 = no limit.
 struct RateLimits {

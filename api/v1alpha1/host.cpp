@@ -15,7 +15,7 @@ BOOST_DESCRIBE_STRUCT(HostPorts, (), (speedMbps, count))
 BOOST_DESCRIBE_STRUCT(RefusedCredentials, (), (secret, time))
 BOOST_DESCRIBE_STRUCT(ClaimReference, (), (name, uid))
 BOOST_DESCRIBE_ENUM(HostPhase, Discovering, Available, Reserved, PoweringOn, Joining, InUse, Draining,
-                    PoweringOff, Wiping, Quarantined, Foreign, Maintenance)
+                    PoweringOff, Wiping, Quarantined, Foreign, Maintenance, Unrecognized)
 BOOST_DESCRIBE_STRUCT(HostStatus, (),
                       (observedGeneration, conditions, claimRef, phase, powerState, health, systemUUID,
                        serialNumber, macs, capacity, failures, nextRetryTime, wokenTime, wakeSeconds,

@@ -75,7 +75,8 @@ enum class HostPhase {
     Wiping,
     Quarantined,
     Foreign,
-    Maintenance
+    Maintenance,
+    Unrecognized
 };
 
 struct HostStatus {

@@ -21,17 +21,18 @@ BOOST_DESCRIBE_STRUCT(ScaleUp, (),
                       (stabilizationWindow, batchSize, maxConcurrent, provisionTimeout, registrationTimeout,
                        initializationTimeout, undeclaredTaintTimeout, maxLaunchAttempts, keepFailed, retry,
                        headroom))
-BOOST_DESCRIBE_ENUM(ScaleDownPolicy, WhenEmptyOrUnderutilized, WhenEmpty, Never)
-BOOST_DESCRIBE_ENUM(DrainTimeoutAction, Abort, Force)
+BOOST_DESCRIBE_ENUM(ScaleDownPolicy, WhenEmptyOrUnderutilized, WhenEmpty, Never, Unrecognized)
+BOOST_DESCRIBE_ENUM(DrainTimeoutAction, Abort, Force, Unrecognized)
 BOOST_DESCRIBE_STRUCT(ScaleDown, (),
                       (policy, stabilizationWindow, unneededDuration, emptyGracePeriod, minNodeAge,
                        utilizationThresholdPercent, priceThresholdPercent, headroomPercent, maxConcurrent,
                        drainTimeout, drainTimeoutAction, volumeDetachTimeout, delayAfterDelete,
                        delayAfterFailure))
-BOOST_DESCRIBE_ENUM(DriftPolicy, Replace, Ignore)
-BOOST_DESCRIBE_ENUM(LocalVolumesPolicy, Keep, Discard)
-BOOST_DESCRIBE_ENUM(RepairAction, Replace, PowerCycleThenReplace, None)
-BOOST_DESCRIBE_ENUM(DisruptionReason, Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation)
+BOOST_DESCRIBE_ENUM(DriftPolicy, Replace, Ignore, Unrecognized)
+BOOST_DESCRIBE_ENUM(LocalVolumesPolicy, Keep, Discard, Unrecognized)
+BOOST_DESCRIBE_ENUM(RepairAction, Replace, PowerCycleThenReplace, None, Unrecognized)
+BOOST_DESCRIBE_ENUM(DisruptionReason, Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation,
+                    Unrecognized)
 BOOST_DESCRIBE_STRUCT(Repair, (), (notReadyFor, maxUnhealthyPercent, action))
 BOOST_DESCRIBE_STRUCT(DisruptionBudget, (), (nodes, reasons, schedule, duration))
 BOOST_DESCRIBE_STRUCT(Disruption, (), (drift, expireAfter, localVolumes, repair, budgets))

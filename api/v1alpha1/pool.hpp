@@ -44,8 +44,8 @@ struct ScaleUp {
     bool operator==(const ScaleUp&) const = default;
 };
 
-enum class ScaleDownPolicy { WhenEmptyOrUnderutilized, WhenEmpty, Never };
-enum class DrainTimeoutAction { Abort, Force };
+enum class ScaleDownPolicy { WhenEmptyOrUnderutilized, WhenEmpty, Never, Unrecognized };
+enum class DrainTimeoutAction { Abort, Force, Unrecognized };
 
 struct ScaleDown {
     ScaleDownPolicy policy = ScaleDownPolicy::WhenEmptyOrUnderutilized;
@@ -65,10 +65,10 @@ struct ScaleDown {
     bool operator==(const ScaleDown&) const = default;
 };
 
-enum class DriftPolicy { Replace, Ignore };
-enum class RepairAction { Replace, PowerCycleThenReplace, None };
-enum class LocalVolumesPolicy { Keep, Discard };
-enum class DisruptionReason { Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation };
+enum class DriftPolicy { Replace, Ignore, Unrecognized };
+enum class RepairAction { Replace, PowerCycleThenReplace, None, Unrecognized };
+enum class LocalVolumesPolicy { Keep, Discard, Unrecognized };
+enum class DisruptionReason { Empty, Underutilized, Drifted, Expired, Unhealthy, Evacuation, Unrecognized };
 
 struct Repair {
     Duration notReadyFor = std::chrono::minutes(10);

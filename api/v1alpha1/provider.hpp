@@ -5,7 +5,7 @@
 
 namespace api::v1alpha1 {
 
-enum class ProviderType { proxmox, redfish };
+enum class ProviderType { proxmox, redfish, Unrecognized };
 
 struct ProviderSpec {
     ProviderType type = ProviderType::proxmox;

@@ -28,7 +28,7 @@ struct VMOption {
     bool operator==(const VMOption&) const = default;
 };
 
-enum class PlacementStrategy { Spread, MaxMemory, MaxCPU, Balanced, RoundRobin };
+enum class PlacementStrategy { Spread, MaxMemory, MaxCPU, Balanced, RoundRobin, Unrecognized };
 
 struct HostReserved {
     std::int64_t cpuCores = 1;
@@ -49,7 +49,7 @@ struct Placement {
     bool operator==(const Placement&) const = default;
 };
 
-enum class CloneMode { Auto, Linked, Full };
+enum class CloneMode { Auto, Linked, Full, Unrecognized };
 
 struct BootDisk {
     std::string device = "scsi0";
@@ -80,7 +80,7 @@ struct Template {
     bool operator==(const Template&) const = default;
 };
 
-enum class NetworkMode { DHCP, Static };
+enum class NetworkMode { DHCP, Static, Unrecognized };
 
 // A second family beside the first: IPv6 addresses of an interface.
 struct IPv6Network {
@@ -152,7 +152,7 @@ struct GuestAgent {
 };
 
 // proxmox://CLUSTER/vms/VMID, or proxmox://REGION/VMID as Proxmox' cloud controller manager has it.
-enum class ProviderIDFormat { Cluster, Region };
+enum class ProviderIDFormat { Cluster, Region, Unrecognized };
 
 struct ProxmoxSpec {
     std::string endpoint;                // https://host:8006/api2/json

@@ -5,12 +5,12 @@
 
 namespace api::v1alpha1 {
 
-enum class BootMethod { Disk, PXE, UefiHttp, VirtualMedia };
-enum class BootMode { UEFI, Legacy };
-enum class PowerOffMode { GracefulThenForce, GracefulOnly, Force };
-enum class WipeMode { None, SecureErase };
-enum class HostSelection { BestFit, Priority, Spread };
-enum class HostLockField { None, AssetTag };
+enum class BootMethod { Disk, PXE, UefiHttp, VirtualMedia, Unrecognized };
+enum class BootMode { UEFI, Legacy, Unrecognized };
+enum class PowerOffMode { GracefulThenForce, GracefulOnly, Force, Unrecognized };
+enum class WipeMode { None, SecureErase, Unrecognized };
+enum class HostSelection { BestFit, Priority, Spread, Unrecognized };
+enum class HostLockField { None, AssetTag, Unrecognized };
 
 struct Boot {
     BootMethod method = BootMethod::Disk;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "bootstrap/token.hpp"
 
@@ -210,6 +211,36 @@ asio::awaitable<void> Informers::wait_core_synced() {
     Works waits;
     for_core(*this, [&waits](auto& informer) { waits.push_back(informer.wait_synced()); });
     return one_by_one(std::move(waits));
+}
+
+std::string Informers::stale_kinds() const {
+    static constexpr base::Duration kStale = std::chrono::minutes{10};
+    std::string names;
+    for_all(*this, [&names](const auto& informer) {
+        const auto age = informer.age();
+        if (age && *age > kStale)
+            names += (names.empty() ? "" : ", ") + std::string(informer.resource().plural);
+    });
+    return names;
+}
+
+void Informers::report_undecodable_to(kube::EventRecorder& events) {
+    for_all(*this, [&events](auto& informer) { informer.report_undecodable_to(events); });
+}
+
+std::string Informers::describe_caches() const {
+    std::string text;
+    for_all(*this, [&text](const auto& informer) {
+        const auto age = informer.age();
+        text += std::string(informer.resource().plural) + ": ";
+        text +=
+            age ? "current " + api::Duration(std::chrono::floor<std::chrono::seconds>(*age)).str() + " ago"
+                : "not read yet";
+        const auto odd = static_cast<std::int64_t>(informer.undecodable().size());
+        if (odd > 0) text += ", " + base::counted(odd, "object") + " cannot be decoded";
+        text += "\n";
+    });
+    return text;
 }
 
 bool Informers::synced() const {

@@ -66,6 +66,13 @@ public:
     // the watches yet.
     asio::awaitable<void> catch_up(kube::Client& client);
     bool synced() const;
+    // Names the kinds whose objects were not known to be current for ten minutes; empty: none. Nothing is
+    // destroyed on their word.
+    std::string stale_kinds() const;
+    // Every object that cannot be decoded gets an Event, also those that are known now.
+    void report_undecodable_to(kube::EventRecorder& events);
+    // One line for each kind: how old it is, and how many objects of it cannot be decoded.
+    std::string describe_caches() const;
 
     // What is read once, by whoever may read our kinds in the managed namespaces only: these are listed
     // there, and the others watched.

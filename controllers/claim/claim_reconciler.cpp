@@ -4,6 +4,7 @@
 
 #include "controllers/claim/wakes.hpp"
 #include "controllers/services/claim_refusals.hpp"
+#include "controllers/state/hold_back.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers {
@@ -107,6 +108,10 @@ asio::awaitable<kube::Result> ClaimReconciler::pass(kube::ObjectKey key) {
         disruption_reports_.forget(key);
         co_return kube::Result{};
     }
+    const bool held_back = co_await is_held_back(informers_.claims, key, client_, events_, clock_);
+    if (held_back) co_return kube::Result{};
+    stored = informers_.claims.store().get(key);
+    if (!stored) co_return kube::Result{};
     auto observation = observe(stored);
     if (const auto due = watch_.next_look(observation); due && *due <= observation.now) {
         co_await watch_.look(observation);

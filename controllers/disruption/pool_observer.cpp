@@ -71,6 +71,7 @@ PoolView PoolObserver::observe(const PoolView::Pool& pool) {
     const auto template_hash = provider ? hashes_.of(*view.pool, provider.get()) : std::string();
     view.provider = provider;
     view.facts.provider = provider.get();
+    view.facts.stale_kinds = informers_.stale_kinds();
     for (const auto& claim : informers_.claims.store().by_index(kClaimsByPool, key.str())) {
         count(view, *claim);
         const auto node = claim::noted_node(informers_, *claim);

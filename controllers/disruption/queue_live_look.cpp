@@ -30,6 +30,9 @@ asio::awaitable<std::optional<Blocker>> Queue::look_for_volumes(const PoolView& 
     if (gave_up_volumes(view.pool.get(), *member.claim)) co_return std::nullopt;
     const std::vector<std::string> everywhere{""};
     co_await with_.informers.persistent_volumes.observe_list(with_.client, everywhere);
+    if (!with_.informers.persistent_volumes.undecodable().empty())
+        co_return Blocker{"VolumeNotReadable", "a PersistentVolume cannot be decoded, and may be on its disk",
+                          std::nullopt};
     const auto& node = *member.node;
     LocalVolumes held;
     for (const auto& volume :
@@ -47,8 +50,8 @@ asio::awaitable<bool> Queue::has_live_claim(LocalVolume volume) {
     of_that_name.namespace_ = volume.claim.namespace_;
     of_that_name.field_selector = "metadata.name=" + volume.claim.name;
     auto claims = co_await with_.client.list<api::PersistentVolumeClaim>(std::move(of_that_name));
-    const bool is_there = !claims.empty();
-    for (auto& claim : claims) with_.informers.persistent_volume_claims.observe(std::move(claim));
+    const bool is_there = !claims.existing().empty();
+    for (auto& claim : claims.objects) with_.informers.persistent_volume_claims.observe(std::move(claim));
     co_return is_there;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "controllers/state/acceptance.hpp"
 #include "controllers/state/boot_rights.hpp"
 #include "controllers/state/control_plane_status.hpp"
 #include "controllers/state/label_rules.hpp"
@@ -29,6 +30,10 @@ Gate for_a_while(Gate gate) {
 // What the user has to change.
 std::optional<Gate> closed_by_wish(const GateFacts& facts) {
     if (facts.pool.metadata.deletionTimestamp) return closed(reasons::kDeleting, "is being deleted");
+    for (const auto* metadata : {&facts.pool.metadata, facts.manager ? &facts.manager->metadata : nullptr,
+                                 facts.provider ? &facts.provider->metadata : nullptr})
+        if (metadata && !is_understood(*metadata))
+            return closed(reasons::kUnknownValue, metadata->name + ": " + why_not_understood(*metadata));
     if (facts.label_conflict)
         return closed(reasons::kLabelConflict,
                       "has the same label value as " + api::key_of(*facts.label_conflict).str());

@@ -162,10 +162,15 @@ asio::awaitable<std::string> Addresses::shared(kube::ObjectKey key, std::string 
     kube::ListOptions options;
     options.namespace_ = key.namespace_;
     const auto pools = co_await client_.list<NodeSmithPool>(std::move(options));
-    const auto own = std::ranges::find(pools, key.name, [](const auto& pool) { return pool.metadata.name; });
-    if (own == pools.end()) co_return std::string("of pool " + key.name + ", which is gone,");
+    const auto own =
+        std::ranges::find(pools.objects, key.name, [](const auto& pool) { return pool.metadata.name; });
+    if (own == pools.objects.end())
+        co_return std::string("of pool " + key.name + ", which is gone or cannot be decoded,");
     std::set<std::string> others;
-    for (const auto& pool : pools) {
+    // Whether a pool that cannot be decoded shares addresses with this one is not known.
+    for (const auto& pool : pools.undecodable)
+        for (const auto& reservation : pool.rest.status.addresses) others.insert(reservation.address);
+    for (const auto& pool : pools.objects) {
         if (!share_addresses(*own, pool)) continue;
         for (const auto& reservation : pool.status.addresses) {
             const bool is_own = pool.metadata.name == key.name && reservation.claim == claim;
@@ -219,8 +224,12 @@ asio::awaitable<bool> Addresses::is_unused(kube::ObjectKey key) {
         const bool is_off = api::is_true(list, conditions::kMachineDeleted) || known->status.keptSince;
         co_return api::is_true(list, conditions::kFailed) && is_off;
     }
-    const auto live = co_await client_.get<NodeSmithClaim>(key);
-    co_return !live;
+    try {
+        const auto live = co_await client_.get<NodeSmithClaim>(key);
+        co_return !live;
+    } catch (const kube::UndecodableError&) {
+        co_return false;
+    }
 }
 
 }  // namespace controllers

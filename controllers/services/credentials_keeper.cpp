@@ -190,8 +190,8 @@ asio::awaitable<std::set<std::string>> CredentialsKeeper::needed_by_others(std::
     there.namespace_ = std::move(namespace_);
     const auto providers = co_await client_.list<NodeSmithProvider>(there);
     const auto hosts = co_await client_.list<NodeSmithHost>(there);
-    for (const auto& provider : providers) note(provider);
-    for (const auto& host : hosts) note(host);
+    for (const auto* provider : providers.existing()) note(*provider);
+    for (const auto* host : hosts.existing()) note(*host);
     co_return names;
 }
 

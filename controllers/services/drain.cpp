@@ -112,7 +112,12 @@ asio::awaitable<PodPointers> live_pods(kube::Client& client, std::string node) {
     options.field_selector = "spec.nodeName=" + node;
     auto listed_pods = co_await client.list<api::Pod>(std::move(options));
     PodPointers pods;
-    for (auto& pod : listed_pods) pods.push_back(std::make_shared<const api::Pod>(std::move(pod)));
+    for (auto& pod : listed_pods.objects) pods.push_back(std::make_shared<const api::Pod>(std::move(pod)));
+    // A pod that cannot be decoded counts as one that still runs.
+    for (auto& pod : listed_pods.undecodable) {
+        pod.rest.status.phase = api::PodPhase::Running;
+        pods.push_back(std::make_shared<const api::Pod>(std::move(pod.rest)));
+    }
     co_return pods;
 }
 

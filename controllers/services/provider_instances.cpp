@@ -1,6 +1,7 @@
 #include "controllers/services/provider_instances.hpp"
 
 #include "controllers/services/secret_data.hpp"
+#include "controllers/state/acceptance.hpp"
 #include "providers/errors.hpp"
 
 namespace controllers {
@@ -35,6 +36,8 @@ bool ProviderInstances::is_current(const Entry& entry, const NodeSmithProvider& 
 
 asio::awaitable<ProviderLookup> ProviderInstances::get(kube::ObjectKey key) {
     const auto object = informers_.providers.store().get(key);
+    if (object && !is_understood(object->metadata))
+        co_return unavailable(reasons::kUnknownValue, why_not_understood(object->metadata));
     const auto entry = entries_.find(key);
     if (object && entry != entries_.end() && is_current(entry->second, *object))
         co_return entry->second.provider;
@@ -42,6 +45,9 @@ asio::awaitable<ProviderLookup> ProviderInstances::get(kube::ObjectKey key) {
 }
 
 asio::awaitable<ProviderLookup> ProviderInstances::refresh(kube::ObjectKey key) {
+    const auto known = informers_.providers.store().get(key);
+    if (known && !is_understood(known->metadata))
+        co_return unavailable(reasons::kUnknownValue, why_not_understood(known->metadata));
     auto lookup = co_await build(key);
     const auto object = informers_.providers.store().get(key);
     const auto entry = entries_.find(key);

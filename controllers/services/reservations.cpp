@@ -231,12 +231,16 @@ asio::awaitable<limits::Usage> Reservations::live_usage(std::vector<kube::Object
     kube::ListOptions options;
     options.namespace_ = pools.front().namespace_;
     const auto claims = co_await client_.list<NodeSmithClaim>(std::move(options));
-    for (const auto& claim : claims) {
+    const auto add = [&](const NodeSmithClaim& claim) {
         const kube::ObjectKey pool(claim.metadata.namespace_, claim.spec.poolRef);
-        if (std::ranges::find(pools, pool) == pools.end() || !limits::counts(claim)) continue;
+        if (std::ranges::find(pools, pool) == pools.end()) return;
         const auto known = informers_.pools.store().get(pool);
         usage += limits::one_machine(limits::size_of(claim.spec, known.get()));
-    }
+    };
+    for (const auto& claim : claims.objects)
+        if (limits::counts(claim)) add(claim);
+    // Its machine may exist, so it counts whatever its status says.
+    for (const auto& claim : claims.undecodable) add(claim.rest);
     co_return usage;
 }
 

@@ -20,6 +20,7 @@ enum class Course { settled, goes_on, stalled };
 constexpr std::string_view kClaimsWaitForPeople[] = {reasons::kNotSelected,
                                                      reasons::kPaused,
                                                      reasons::kObserve,
+                                                     reasons::kUnknownValue,
                                                      reasons::kLabelConflict,
                                                      reasons::kPoolLabelKeyReserved,
                                                      reasons::kLabelInvalid,
@@ -40,13 +41,10 @@ constexpr std::string_view kClaimsWaitForPeople[] = {reasons::kNotSelected,
                                                      "ProtectionEnabled",
                                                      "IsTemplate",
                                                      "AddressesInvalid"};
-constexpr std::string_view kPoolsWaitForPeople[] = {reasons::kNotSelected,
-                                                    reasons::kPaused,
-                                                    reasons::kObserve,
-                                                    reasons::kLabelConflict,
-                                                    reasons::kPoolLabelKeyReserved,
-                                                    reasons::kLabelInvalid,
-                                                    reasons::kProviderNotFound};
+constexpr std::string_view kPoolsWaitForPeople[] = {reasons::kNotSelected,   reasons::kPaused,
+                                                    reasons::kObserve,       reasons::kUnknownValue,
+                                                    reasons::kLabelConflict, reasons::kPoolLabelKeyReserved,
+                                                    reasons::kLabelInvalid,  reasons::kProviderNotFound};
 // Why a provider is not Ready that may end by itself.
 constexpr std::string_view kProvidersRecoverFrom[] = {reasons::kUnreachable, reasons::kNotReconciled,
                                                       reasons::kImagePreparing, reasons::kDeleting};

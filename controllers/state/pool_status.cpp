@@ -4,6 +4,7 @@
 #include "base/backoff.hpp"
 #include "base/text.hpp"
 #include "controllers/cache/condition_update.hpp"
+#include "controllers/state/acceptance.hpp"
 #include "controllers/state/boot_rights.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/contested_labels.hpp"
@@ -201,6 +202,8 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
     if (const auto problem = label_problem(facts.object); !problem.reason.empty())
         return no(problem.reason, problem.message);
     if (is_managed.status != ConditionStatus::True) return no(is_managed.reason, is_managed.message);
+    if (auto why = why_not_understood(facts.manager->metadata); !why.empty())
+        return no(reasons::kUnknownValue, "control plane " + facts.manager->metadata.name + ": " + why);
     if (const auto mode = facts.manager->spec.mode; mode != api::v1alpha1::Mode::Active) {
         const auto name = mode == api::v1alpha1::Mode::Paused ? reasons::kPaused : reasons::kObserve;
         return no(name, "control plane " + facts.manager->metadata.name + " has spec.mode " +

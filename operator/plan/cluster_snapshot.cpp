@@ -250,7 +250,8 @@ asio::awaitable<void> ClusterSnapshot::read_events(std::string kind, api::Object
     options.namespace_ = key.namespace_.empty() ? "default" : key.namespace_;
     options.field_selector = "involvedObject.kind=" + kind + ",involvedObject.name=" + key.name;
     try {
-        read.events = co_await client_.list<api::Event>(std::move(options));
+        auto listed = co_await client_.list<api::Event>(std::move(options));
+        read.events = std::move(listed.objects);
     } catch (const kube::ApiError& error) {
         if (!error.is_forbidden()) throw ViewError(error.what());
         read.refusal = error.what();

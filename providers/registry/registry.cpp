@@ -14,6 +14,8 @@ std::unique_ptr<Provider> make_provider(ProviderConfig config, ProviderEnvironme
             return proxmox::make_proxmox_provider(std::move(config), environment);
         case api::v1alpha1::ProviderType::redfish:
             return redfish::make_redfish_provider(std::move(config), environment);
+        case api::v1alpha1::ProviderType::Unrecognized:
+            break;
     }
     throw std::invalid_argument("spec.type: unknown");
 }

@@ -27,6 +27,8 @@ const char* name_of(const NodeSmithClaim* claim, const char* absent) {
             return "Terminating";
         case ClaimPhase::Failed:
             return "Failed";
+        case ClaimPhase::Unrecognized:
+            break;
     }
     return "?";
 }

@@ -100,11 +100,16 @@ public:
         if (!found) return std::nullopt;
         return api::decode<T>(found->value());
     }
+    // Without those that cannot be decoded.
     template <api::Kind T>
     std::vector<T> list() const {
         std::vector<T> objects;
         for (const auto& object : store_.list(resource_name(T::kResource), "")) {
-            objects.push_back(api::decode<T>(object->value()));
+            T decoded{};
+            auto issues = api::decode_into(object->value(), &decoded, api::type_of<T>());
+            if (issues.error) continue;
+            api::settle(std::move(issues), decoded);
+            objects.push_back(std::move(decoded));
         }
         return objects;
     }

@@ -46,7 +46,8 @@ asio::awaitable<std::string> DeletionHints::events_about(std::string node) {
         "involvedObject.kind=Node,involvedObject.name=" + node + ",reason=" + std::string(kDeletingNode);
     std::vector<api::Event> events;
     try {
-        events = co_await client_.list<api::Event>(std::move(options));
+        auto listed = co_await client_.list<api::Event>(std::move(options));
+        events = std::move(listed.objects);
     } catch (const kube::ApiError&) {
         // An administrator may have taken the right away, and the claim must go on without a hint.
         co_return std::string();

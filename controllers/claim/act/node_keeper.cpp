@@ -115,11 +115,21 @@ asio::awaitable<kube::Result> NodeKeeper::discard_boot_data(Observation observat
     co_return kube::Result{base::Duration::zero()};
 }
 
+// A Node that cannot be decoded is there.
+asio::awaitable<bool> NodeKeeper::has_live_node(ClaimPointer claim) {
+    const kube::ObjectKey key{"", claim->status.nodeName};
+    try {
+        const auto live = co_await client_.get<api::Node>(key);
+        co_return live&& is_node_of(*live, claim->status);
+    } catch (const kube::UndecodableError&) {
+        co_return true;
+    }
+}
+
 asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) {
     const auto claim = observation.claim;
-    const kube::ObjectKey node_key{"", claim->status.nodeName};
-    const auto live = co_await client_.get<api::Node>(node_key);
-    if (live && is_node_of(*live, claim->status)) co_return kube::Result{kSoon};
+    const bool is_there = co_await has_live_node(claim);
+    if (is_there) co_return kube::Result{kSoon};
     auto status = claim->status;
     if (is_leaving(*claim)) {
         set(status, conditions::kDrained, ConditionStatus::True, reasons::kNodeDeleted,
@@ -139,12 +149,14 @@ asio::awaitable<kube::Result> NodeKeeper::confirm_gone(Observation observation) 
 asio::awaitable<bool> NodeKeeper::has_joined(ClaimPointer claim) {
     const kube::ListOptions all;
     auto nodes = co_await client_.list<api::Node>(all);
-    for (auto& node : nodes) {
+    for (auto& node : nodes.objects) {
         if (!is_node_of(node, claim->status)) continue;
         informers_.nodes.observe(std::move(node));
         co_return true;
     }
-    co_return false;
+    // One that cannot be decoded is this claim's if its name or UUID says so.
+    co_return std::ranges::any_of(nodes.undecodable,
+                                  [&](const auto& node) { return is_node_of(node.rest, claim->status); });
 }
 
 asio::awaitable<kube::Result> NodeKeeper::look(Observation observation) {

@@ -32,6 +32,7 @@ public:
     asio::awaitable<kube::Result> look(Observation observation);
     // Whether the API server has a Node of the claim's machine; the cache has it then, too.
     asio::awaitable<bool> has_joined(ClaimPointer claim);
+    asio::awaitable<bool> has_live_node(ClaimPointer claim);
     asio::awaitable<kube::Result> taint(Observation observation);
     // Takes off what taint() put on it: the Node serves again.
     asio::awaitable<kube::Result> untaint(Observation observation);

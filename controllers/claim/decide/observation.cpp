@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "controllers/cache/membership.hpp"
+#include "controllers/state/acceptance.hpp"
 #include "controllers/state/identity.hpp"
 #include "controllers/state/label_rules.hpp"
 #include "controllers/state/limits.hpp"
@@ -170,6 +171,9 @@ std::optional<Hold> launch_hold(const Informers& informers, const NodeSmithPool&
     if (!manager) {
         return hold(reasons::kNotSelected, "no NodeSmithControlPlane lists pool " + pool.metadata.name);
     }
+    for (const auto* metadata : {&pool.metadata, &manager->metadata})
+        if (!is_understood(*metadata))
+            return hold(reasons::kUnknownValue, metadata->name + ": " + why_not_understood(*metadata));
     if (manager->spec.mode != Mode::Active) {
         const auto mode = manager->spec.mode == Mode::Paused ? reasons::kPaused : reasons::kObserve;
         return hold(mode,

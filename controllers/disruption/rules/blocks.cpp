@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "controllers/disruption/rules/budgets.hpp"
+#include "controllers/state/acceptance.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/control_plane_status.hpp"
 #include "controllers/state/label_rules.hpp"
@@ -111,6 +112,12 @@ MaybeBlocker too_many_unhealthy(const PoolFacts& facts) {
                                            "(disruption.repair.maxUnhealthyPercent)");
 }
 
+MaybeBlocker not_understood(const api::ObjectMeta& metadata, const std::string& what) {
+    auto why = why_not_understood(metadata);
+    if (why.empty()) return std::nullopt;
+    return blocker(reasons::kUnknownValue, what + " is not understood: " + why);
+}
+
 bool answers_for_other_cluster(const NodeSmithProvider* provider) {
     const auto* ready =
         provider ? api::find_condition(provider->status.conditions, conditions::kReady) : nullptr;
@@ -120,11 +127,18 @@ bool answers_for_other_cluster(const NodeSmithProvider* provider) {
 }  // namespace
 
 MaybeBlocker standing_blocker(const PoolFacts& facts) {
+    if (!facts.stale_kinds.empty())
+        return blocker(reasons::kCacheStale, "the operator's view of " + facts.stale_kinds +
+                                                 " is out of date: see its log and /readyz?verbose");
     if (facts.pool.metadata.deletionTimestamp)
         return blocker(reasons::kDeleting, "the pool is being deleted");
     if (auto problem = label_problem(facts.pool); problem.reason == reasons::kPoolLabelKeyReserved)
         return blocker(problem.reason, problem.message);
     if (!facts.manager) return blocker(reasons::kNotSelected, "no NodeSmithControlPlane lists the pool");
+    if (auto unclear = not_understood(facts.pool.metadata, "the pool")) return unclear;
+    if (auto unclear = not_understood(facts.manager->metadata, "the control plane")) return unclear;
+    if (facts.provider)
+        if (auto unclear = not_understood(facts.provider->metadata, "the provider")) return unclear;
     const auto& manager = facts.manager->metadata.name;
     if (facts.manager->spec.mode == Mode::Paused)
         return blocker("Paused", "control plane " + manager + " is paused");
@@ -176,6 +190,9 @@ MaybeBlocker volume_blocker(const NodeFacts& facts) {
 }
 
 MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, Time now) {
+    // What is known of them is out of date or no basis for any removal.
+    if (auto unclear = not_understood(facts.node.metadata, "the node")) return unclear;
+    if (auto unclear = not_understood(facts.claim.metadata, "the claim")) return unclear;
     if (kind == Kind::Unhealthy) return std::nullopt;
     if (!is_ready(facts.node)) return blocker(reasons::kNodeNotReady, "the node is not Ready");
     if (kind != Kind::Evacuation)

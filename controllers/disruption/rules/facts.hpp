@@ -45,6 +45,7 @@ struct PoolFacts {
     std::int64_t removals_last_hour = 0;    // of the manager
     std::optional<api::Time> last_failure;  // when a removal in this pool was last given up for failure
     const NodeSmithProvider* provider = nullptr;  // null: there is none
+    std::string stale_kinds;                      // see Informers::stale_kinds()
 };
 
 }  // namespace controllers::disruption

@@ -34,6 +34,7 @@ std::string detail_of(const NodeFacts& facts, Kind kind) {
                    std::to_string(scale_down.priceThresholdPercent) + "/" +
                    std::to_string(scale_down.headroomPercent);
         case Kind::Empty:
+        case Kind::Unrecognized:  // only budgets of pools that are not understood have such a reason
             break;
     }
     return {};

@@ -104,10 +104,16 @@ ClusterState parse_cluster_state(const json::value& data) {
     ClusterState state;
     for (const auto* entry : objects_of(data)) {
         const auto type = text_of(*entry, "type");
-        if (type == "node") state.hosts.push_back(parse_host(*entry));
+        // A guest must not be overlooked: its VMID would count as free, or its machine as gone.
         if (type == "qemu" || type == "lxc") state.guests.push_back(parse_guest(*entry));
-        if (type == "storage") state.storages.push_back(parse_storage(*entry));
         if (type == "pool") state.pools.insert(text_of(*entry, "pool"));
+        try {
+            if (type == "node") state.hosts.push_back(parse_host(*entry));
+            if (type == "storage") state.storages.push_back(parse_storage(*entry));
+        } catch (const ProxmoxError& error) {
+            // A host or storage that is not known is not used; the others are.
+            state.passed_over.emplace_back(error.what());
+        }
     }
     std::ranges::sort(state.hosts, {}, &HostState::name);
     std::ranges::sort(state.guests, {}, &Guest::vmid);

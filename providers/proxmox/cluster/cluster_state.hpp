@@ -54,7 +54,8 @@ struct ClusterState {
     std::vector<HostState> hosts;  // by name
     std::vector<Guest> guests;     // by VMID
     std::vector<StorageState> storages;
-    std::set<std::string> pools;  // resource pools that the token may see (Pool.Audit)
+    std::set<std::string> pools;           // resource pools that the token may see (Pool.Audit)
+    std::vector<std::string> passed_over;  // why hosts and storages cannot be used: their names are odd
 
     const HostState* find_host(const std::string& name) const;
     const Guest* find_guest(std::int64_t vmid) const;

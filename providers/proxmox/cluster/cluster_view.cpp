@@ -1,5 +1,6 @@
 #include "providers/proxmox/cluster/cluster_view.hpp"
 
+#include "base/log.hpp"
 #include "providers/proxmox/config/vmid.hpp"
 #include "providers/proxmox/wire/cluster_identity.hpp"
 #include "providers/proxmox/wire/fields.hpp"
@@ -25,6 +26,11 @@ asio::awaitable<ClusterView::StatePointer> ClusterView::state(base::Duration max
     // Whatever a token may see, every cluster names its hosts: who names none does not know of its guests.
     if (found.hosts.empty()) throw ProxmoxError(ErrorKind::other, call.tried, "the answer names no host");
     co_await client_.confirm_cluster();
+    if (!found.passed_over.empty() && (!state_.value || state_.value->passed_over != found.passed_over))
+        base::log::warning("Passed over hosts or storages of a Proxmox cluster",
+                           {{"provider", settings_.provider_name},
+                            {"count", found.passed_over.size()},
+                            {"error", found.passed_over.front()}});
     state_.value = std::make_shared<const ClusterState>(std::move(found));
     state_.fetched_at = asked_at;
     co_return state_.value;

@@ -117,6 +117,8 @@ auto rank(PlacementStrategy strategy, const HostRoom& room, const Demand& demand
         case PlacementStrategy::RoundRobin:
             first = room.host->name > demand.last_placed_host ? 0 : 1;
             break;
+        case PlacementStrategy::Unrecognized:
+            break;  // by name
     }
     const auto machines = strategy == PlacementStrategy::RoundRobin ? 0 : std::ssize(room.machines);
     return std::tuple(contains(demand.avoid_hosts, room.host->name), first, second, machines,

@@ -54,6 +54,9 @@ BootWish boot_wish(const api::v1alpha1::Boot& boot) {
         case BootMethod::VirtualMedia:
             wish.target = "Cd";
             break;
+        case BootMethod::Unrecognized:
+            // No backend is made of a provider with such a value.
+            throw std::invalid_argument("spec.redfish.boot.method: unknown");
     }
     return wish;
 }

@@ -54,7 +54,7 @@ TEST_CASE_METHOD(test::Cluster, "objects are created, read, patched, listed and 
         kube::ListOptions options;
         options.label_selector = "test=" + object.metadata.name;
         auto listed = co_await client.list<api::ConfigMap>(options);
-        CHECK(listed == std::vector<api::ConfigMap>{patched});
+        CHECK(listed.objects == std::vector<api::ConfigMap>{patched});
 
         kube::Preconditions other;
         other.uid = "00000000-0000-0000-0000-000000000000";
@@ -149,7 +149,7 @@ TEST_CASE_METHOD(test::Cluster, "more objects than fit on a page are listed") {
             options.namespace_ = "default";
             options.label_selector = "test=" + label;
             auto listed = co_await client.list<api::ConfigMap>(options);
-            CHECK(listed.size() == 620);
+            CHECK(listed.objects.size() == 620);
         },
         std::chrono::seconds(60));
 }

@@ -57,7 +57,8 @@ TEST_CASE_METHOD(test::Cluster, "Events are accepted, and repeated ones are coun
         kube::ListOptions options;
         options.namespace_ = "default";
         options.field_selector = "involvedObject.name=" + about.metadata.name;
-        auto events = co_await client.list<api::Event>(options);
+        const auto listed = co_await client.list<api::Event>(options);
+        const auto& events = listed.objects;
         REQUIRE(events.size() == 2);
         for (const auto& event : events) CHECK(event.count == (event.message == "one" ? 2 : 1));
     });

@@ -11,11 +11,17 @@ void ClusterSnapshot::Kept<T>::apply(const fake::Change& change) {
     auto before = found == objects.end() ? nullptr : found->second;
     std::shared_ptr<const T> after;
     if (change.after) {
-        after = std::make_shared<const T>(api::decode<T>(change.after->value()));
+        T object{};
+        auto issues = api::decode_into(change.after->value(), &object, api::type_of<T>());
+        // What cannot be decoded concerns no model: see odd_objects.hpp.
+        if (issues.error) return;
+        api::settle(std::move(issues), object);
+        after = std::make_shared<const T>(std::move(object));
         objects[key] = after;
     } else if (found != objects.end()) {
         objects.erase(found);
     }
+    if (!before && !after) return;
     for (const auto& listener : listeners) listener(before.get(), after.get());
 }
 

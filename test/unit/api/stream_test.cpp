@@ -38,6 +38,7 @@ T decode_in_pieces(Generator& generator, std::string_view text, std::size_t long
     api::StreamDecoder decoder(&object, api::type_of<T>());
     write_in_pieces(generator, text, longest, decoder);
     decoder.finish();
+    api::settle(decoder.take_issues(), object);
     return object;
 }
 
@@ -120,12 +121,89 @@ TEST_CASE("text that is no JSON, or not all of it, is refused") {
     CHECK(api::decode_text<api::Node>(" {\"metadata\":{\"name\":\"n\"}}\r\n ").metadata.name == "n");
 }
 
-TEST_CASE("nesting that Kubernetes produces is fine, and endless nesting is refused") {
-    const auto nested = [](std::size_t depth) {
-        return R"({"unknown":)" + std::string(depth, '[') + std::string(depth, ']') + "}";
+TEST_CASE("nesting is read as deeply as Kubernetes needs it, and whatever is deeper is left out") {
+    Generator generator(1);
+    const auto nested = [](const std::string& key, std::size_t depth) {
+        std::string text = R"({"spec":{")" + key + R"(":{"a":)";
+        for (std::size_t i = 0; i < depth; ++i) text += i % 2 ? "[7," : R"({"]":"\"}[","b":)";
+        text += "0";
+        for (std::size_t i = depth; i-- > 0;) text += i % 2 ? "]" : "}";
+        return text + R"(}},"metadata":{"name":"n"}})";
     };
-    CHECK_NOTHROW(api::decode_text<api::Node>(nested(400)));
-    CHECK_THROWS_AS(api::decode_text<api::Node>(nested(100000)), api::ParseError);
+    for (const std::size_t depth : {1u, 400u, 509u, 510u, 511u, 600u, 9999u}) {
+        INFO(depth);
+        const auto skipped = nested("unknown", depth);
+        CHECK(api::decode_text<NodeSmithProvider>(skipped).metadata.name == "n");
+        CHECK(decode_in_pieces<NodeSmithProvider>(generator, skipped, 7).metadata.name == "n");
+
+        NodeSmithProvider provider;
+        const auto kept = nested("additionalSettings", depth);
+        const auto issues = api::decode_text_into(kept, &provider, api::type_of<NodeSmithProvider>());
+        CHECK(provider.metadata.name == "n");
+        CHECK(issues.error.has_value() == (depth > 509));
+        if (issues.error)
+            CHECK(std::string(issues.error->what()) == "/spec/additionalSettings/a: nested too deeply");
+    }
+    CHECK_THROWS_AS(api::decode_text<api::Node>(std::string(100000, '[')), api::ParseError);
+}
+
+TEST_CASE("a value that does not fit is passed over, and all others are decoded") {
+    const std::string text =
+        R"({"metadata":{"name":7,"labels":{"a":["x"],"b":"c"},"resourceVersion":"5"},)"
+        R"("spec":{"taints":{},"providerID":"p"},"status":{"conditions":[{"type":"Ready","status":"true"}]}})";
+    api::Node streamed;
+    api::Node parsed;
+    const auto of_text = api::decode_text_into(text, &streamed, api::type_of<api::Node>());
+    const auto of_document = api::decode_into(json::parse(text), &parsed, api::type_of<api::Node>());
+    CHECK(streamed == parsed);
+    CHECK(streamed.metadata.resourceVersion == "5");
+    CHECK(streamed.metadata.labels["b"] == "c");
+    CHECK(streamed.spec.providerID == "p");
+    CHECK(streamed.status.conditions.at(0).status == api::ConditionStatus::Unrecognized);
+    REQUIRE(of_text.error);
+    REQUIRE(of_document.error);
+    CHECK(std::string(of_text.error->what()) == "/metadata/name: expected a string");
+    CHECK(std::string(of_document.error->what()) == of_text.error->what());
+}
+
+TEST_CASE("a value that an enum does not know is noted with the object") {
+    const std::string text =
+        R"({"metadata":{"name":"p"},"spec":{"deletionPolicy":"Hibernate","disruption":{"drift":"Rebase"}}})";
+    const std::vector<api::UnknownValue> expected{{"/spec/deletionPolicy", "Hibernate"},
+                                                  {"/spec/disruption/drift", "Rebase"}};
+    const auto pool = api::decode_text<NodeSmithPool>(text);
+    CHECK(pool.metadata.unknownValues == expected);
+    CHECK(pool.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Unrecognized);
+    CHECK(api::decode<NodeSmithPool>(json::parse(text)).metadata.unknownValues == expected);
+    const auto event = api::decode_watch_event<NodeSmithPool>(R"({"type":"ADDED","object":)" + text + "}");
+    CHECK(event.object.metadata.unknownValues == expected);
+    CHECK_FALSE(event.misfit);
+    std::vector<NodeSmithPool> pools;
+    api::ListDecoder<NodeSmithPool> list([&](NodeSmithPool&& each) { pools.push_back(std::move(each)); });
+    list.write(R"({"items":[)" + text + R"(,{"metadata":{"name":"q"}}],"metadata":{}})");
+    list.finish();
+    REQUIRE(pools.size() == 2);
+    CHECK(pools[0].metadata.unknownValues == expected);
+    CHECK(pools[1].metadata.unknownValues.empty());
+    // A patch leaves alone what is not known.
+    auto changed = pool;
+    changed.spec.weight = 7;
+    CHECK(api::merge_patch(pool, changed) == json::parse(R"({"spec":{"weight":7}})"));
+}
+
+TEST_CASE("an item of a list that does not fit is given with what could be read of it") {
+    std::vector<std::string> names;
+    std::vector<std::string> misfits;
+    api::ListDecoder<api::Node> decoder([&](api::Node&& node) { names.push_back(node.metadata.name); },
+                                        [&](api::Node&& rest, const api::DecodeError& error) {
+                                            misfits.push_back(rest.metadata.name + " " + error.what());
+                                        });
+    decoder.write(R"({"items":[{"metadata":{"name":"a"}},{"spec":{"taints":7},"metadata":{"name":"b"}},5,)");
+    decoder.write(R"({"metadata":{"name":"c"}}],"metadata":{"resourceVersion":"9"}})");
+    CHECK(decoder.finish().resourceVersion == "9");
+    CHECK(names == std::vector<std::string>{"a", "c"});
+    CHECK(misfits ==
+          std::vector<std::string>{"b /spec/taints: expected an array", " (root): expected an object"});
 }
 
 TEST_CASE("the items of a list are delivered one by one, as soon as they are complete") {
@@ -225,11 +303,13 @@ TEST_CASE("the error of a watch is a Status, whatever kind is watched and in wha
 }
 
 TEST_CASE("a watch line that is none is refused") {
-    const auto error = [](std::string_view line) {
-        return error_of([&] { api::decode_watch_event<api::Node>(line); });
-    };
-    CHECK(error(R"({"type":"RENAMED","object":{}})") == "/type: unknown kind of watch event");
-    CHECK(error(R"({"object":{}})") == "/type: unknown kind of watch event");
-    CHECK(error(R"({"type":"ADDED","object":{"spec":7}})") == "/object/spec: expected an object");
+    const auto type = [](std::string_view line) { return api::decode_watch_event<api::Node>(line).type; };
+    CHECK(type(R"({"type":"RENAMED","object":{}})") == api::WatchEventType::Unrecognized);
+    CHECK(type(R"({"object":{}})") == api::WatchEventType::Unrecognized);
+    const auto odd =
+        api::decode_watch_event<api::Node>(R"({"type":"ADDED","object":{"spec":7,"metadata":{"name":"n"}}})");
+    CHECK(odd.object.metadata.name == "n");
+    REQUIRE(odd.misfit);
+    CHECK(std::string(odd.misfit->what()) == "/spec: expected an object");
     CHECK_THROWS_AS(api::decode_watch_event<api::Node>(R"({"type":"ADDED","obj)"), api::ParseError);
 }

@@ -134,7 +134,7 @@ TEST_CASE_METHOD(Fixture, "an answer that does not fit is a failure that says wh
         run(client->get<api::Pod>({"n", "p"})),
         Catch::StartsWith("GET /api/v1/namespaces/n/pods/p: cannot decode the answer: /metadata/name"));
     wire->answers.push_back(answer(200, "not json"));
-    CHECK_THROWS_WITH(run(client->get<api::Pod>({"n", "p"})), Catch::Contains("the answer is not JSON"));
+    CHECK_THROWS_WITH(run(client->get<api::Pod>({"n", "p"})), Catch::Contains("not a JSON document"));
 }
 
 TEST_CASE_METHOD(Fixture, "an overloaded server is left alone for as long as it asks, then asked again") {
@@ -237,12 +237,27 @@ TEST_CASE_METHOD(Fixture, "pages are gathered, and read anew once if they expire
     auto expired = fake::status_response(410, "Expired", "the continue token is too old");
     SECTION("in peace") {
         wire->answers = {page("a", "t/1"), page("b", "")};
-        CHECK(run(client->list<api::Pod>({})).size() == 2);
+        CHECK(run(client->list<api::Pod>({})).objects.size() == 2);
         CHECK(wire->requests[1].target == "/api/v1/pods?limit=500&continue=t%2F1");
     }
     SECTION("expired once") {
         wire->answers = {page("a", "t"), expired, page("a", "t"), page("b", "")};
-        CHECK(run(client->list<api::Pod>({})).size() == 2);
+        CHECK(run(client->list<api::Pod>({})).objects.size() == 2);
+    }
+    SECTION("an object that cannot be decoded is named beside the others") {
+        wire->answers = {answer(200, R"({"metadata":{"resourceVersion":"5"},"items":[
+            {"metadata":{"name":"a"}},{"metadata":{"name":"b","uid":"u"},"spec":{"nodeName":"n","containers":1}}]})")};
+        const auto listed = run(client->list<api::Pod>({}));
+        CHECK(listed.objects.size() == 1);
+        REQUIRE(listed.undecodable.size() == 1);
+        CHECK(listed.undecodable[0].rest.metadata.uid == "u");
+        CHECK(listed.undecodable[0].rest.spec.nodeName == "n");
+        CHECK(listed.undecodable[0].error == "/spec/containers: expected an array");
+        CHECK(listed.existing().size() == 2);
+    }
+    SECTION("what is no list is none") {
+        wire->answers = {answer(200, R"({"kind":"Status"})")};
+        CHECK_THROWS_WITH(run(client->list<api::Pod>({})), Catch::Contains("it is not a list"));
     }
     SECTION("expired twice") {
         wire->answers = {page("a", "t"), expired, page("a", "t"), expired};

@@ -62,17 +62,23 @@ TEST_CASE("Why a guest could not be asked is cut between characters") {
                Contains("VM.GuestAgent.Audit"));
 }
 
-TEST_CASE("A host's or storage's name that Proxmox would not allow is no answer") {
+TEST_CASE("A host or storage whose name Proxmox would not allow is passed over") {
     const auto wrong = GENERATE("", "a\nb", "pve 1", "-pve", "pve-", "pve/1", "\u202epve", "pve\x1b[31m");
     INFO(wrong);
     const json::object unusual[] = {{{"type", "node"}, {"node", wrong}},
-                                    {{"type", "qemu"}, {"vmid", 100}, {"node", wrong}},
                                     {{"type", "storage"}, {"storage", wrong}, {"node", "pve1"}},
                                     {{"type", "storage"}, {"storage", "local"}, {"node", wrong}}};
     for (const auto& entry : unusual) {
-        CHECK_THROWS_WITH(parse_cluster_state(resources(entry)),
-                          Contains("reading hosts and guests") && Contains("none that Proxmox allows"));
+        const auto state = parse_cluster_state(resources(entry));
+        CHECK(state.hosts.size() == 1);  // the good one
+        CHECK(state.storages.empty());
+        REQUIRE(state.passed_over.size() == 1);
+        CHECK_THAT(state.passed_over.front(),
+                   Contains("reading hosts and guests") && Contains("none that Proxmox allows"));
     }
+    // A guest must not be overlooked.
+    const json::object guest{{"type", "qemu"}, {"vmid", 100}, {"node", wrong}};
+    CHECK_THROWS_WITH(parse_cluster_state(resources(guest)), Contains("none that Proxmox allows"));
 }
 
 TEST_CASE("Names are those of Proxmox' own grammar") {

@@ -1,0 +1,62 @@
+#include "kube/undecodable_objects.hpp"
+
+#include "base/log.hpp"
+
+namespace kube {
+
+namespace {
+
+// Many odd objects are one person's doing: the gauge counts them all, but a flood of them must not become one
+// of log lines and Events.
+constexpr std::size_t kMostNamed = 100;
+
+}  // namespace
+
+UndecodableObjects::UndecodableObjects(base::MetricsRegistry& metrics, api::Resource resource)
+    : resource_(resource),
+      count_(metrics
+                 .gauge("kubenodesmith_undecodable_objects",
+                        "Objects that exist and cannot be decoded, by resource", {"resource"})
+                 .with({std::string(resource.plural)})) {
+    count_.set(0);
+}
+
+void UndecodableObjects::add(const api::ObjectMeta& metadata, const std::string& error) {
+    const api::ObjectKey key{metadata.namespace_, metadata.name};
+    auto& object = objects_[key];
+    count_.set(static_cast<double>(objects_.size()));
+    if (object.uid == metadata.uid && object.error == error) return;
+    object = {metadata.uid, error};
+    if (objects_.size() > kMostNamed) return;
+    base::log::warning(
+        "An object cannot be decoded: what it last said is kept, and nothing is removed for it",
+        {{"resource", resource_.plural}, {"object", key.str()}, {"error", error}});
+    report(key, object);
+}
+
+void UndecodableObjects::remove(const api::ObjectKey& key) {
+    if (objects_.erase(key) == 0) return;
+    count_.set(static_cast<double>(objects_.size()));
+    base::log::info("An object that could not be decoded is readable again or gone",
+                    {{"resource", resource_.plural}, {"object", key.str()}});
+}
+
+void UndecodableObjects::report_to(EventRecorder& events) {
+    events_ = &events;
+    std::size_t named = 0;
+    for (const auto& [key, object] : objects_)
+        if (named++ < kMostNamed) report(key, object);
+}
+
+void UndecodableObjects::report(const api::ObjectKey& key, const Object& object) {
+    if (!events_) return;
+    const EventTarget target{resource_.api_version(), std::string(resource_.kind), key.namespace_, key.name,
+                             object.uid};
+    events_->event(target, EventType::warning, "CannotBeDecoded",
+                   "KubeNodeSmith cannot read this object and goes on with what it last said, but removes "
+                   "nothing for it: " +
+                       object.error +
+                       "; correct the field, or upgrade KubeNodeSmith if a newer version set it");
+}
+
+}  // namespace kube
