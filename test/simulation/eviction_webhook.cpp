@@ -1,5 +1,6 @@
 #include "test/simulation/eviction_webhook.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "test/simulation/dice.hpp"
@@ -11,6 +12,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr double kWebhookShare = 0.25;
+constexpr std::chrono::seconds kLookForNode{15};
 // Of the webhook's configuration: the API server gives up after it.
 constexpr std::chrono::seconds kWebhookTimeout{10};
 
@@ -45,7 +47,7 @@ void EvictionWebhook::turn(bool is_at_work) {
         webhook->way =
             dice.one_of(std::vector{Webhook::Way::denies, Webhook::Way::is_down, Webhook::Way::hangs});
         webhook->code = dice.one_of(std::vector{400, 403, 404, 409, 422, 429, 500});
-        webhook->modulus = dice.one_of(std::vector{1, 2, 2, 3, 3});
+        webhook->modulus = dice.one_of(std::vector{2, 2, 3});
         world_.trace.line("eviction webhook", "is at work for one of ", webhook->modulus, " pods");
         next_drain_ =
             world_.clock.call_at(world_.now() + dice.seconds(10, 60), [this] { have_node_drained(); });
@@ -55,17 +57,28 @@ void EvictionWebhook::turn(bool is_at_work) {
 }
 
 void EvictionWebhook::have_node_drained() {
+    if (!world_.interference.webhook) return;
     const NodeSmithClaim* chosen = nullptr;
-    std::size_t most = 1;
+    std::ptrdiff_t most = 0;
     for (const auto& [key, claim] : world_.view.all<NodeSmithClaim>()) {
         if (claim->metadata.deletionTimestamp || claim->status.nodeName.empty()) continue;
         if (!api::is_true(claim->status.conditions, api::conditions::kReady)) continue;
-        const auto pods = world_.view.pods_on(claim->status.nodeName).size();
+        // Pods that leave beside one that does not.
+        const auto on_node = world_.view.pods_on(claim->status.nodeName);
+        const auto held = [this](const api::Pod* pod) {
+            return !belongs_to_node(*pod) && world_.interference.webhook->is_for(pod->metadata.name);
+        };
+        if (std::ranges::none_of(on_node, held)) continue;
+        const auto pods = std::ranges::count_if(
+            on_node, [&held](const api::Pod* pod) { return !belongs_to_node(*pod) && !held(pod); });
         if (pods <= most) continue;
         most = pods;
         chosen = claim.get();
     }
-    if (!chosen) return;
+    if (!chosen) {
+        next_drain_ = world_.clock.call_at(world_.now() + kLookForNode, [this] { have_node_drained(); });
+        return;
+    }
     const auto key = api::key_of(*chosen);
     world_.trace.line("eviction webhook", "a user deletes claim ", key.str());
     world_.happenings.count("eviction webhook: a claim was deleted beside it");
