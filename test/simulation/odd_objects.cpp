@@ -42,10 +42,12 @@ void OddObjects::make_peace() {
     next_.reset();
     ends_.clear();
     for (const auto& key : std::set(present_)) remove(key);
+    for (const auto& [key, before] : std::map(strange_)) restore(key);
 }
 
 void OddObjects::arm() {
     next_ = world_.clock.call_at(world_.now() + Dice(*random_).seconds(1, 300), [this] {
+        if (Dice(*random_).chance(0.2)) make_strange();
         write_one();
         arm();
     });
@@ -65,6 +67,33 @@ void OddObjects::write_one() {
     present_.insert(key);
     const auto stay = dice.chance(0.5) ? dice.seconds(1, 5) : dice.seconds(5, 900);
     ends_.push_back(world_.clock.call_at(world_.now() + stay, [this, key] { remove(key); }));
+}
+
+// As it is after going back to an older operator.
+void OddObjects::make_strange() {
+    const auto* pool = world_.view.any<NodeSmithPool>(*random_);
+    if (!pool) return;
+    const auto key = fake::ApiServer::key<NodeSmithPool>(api::key_of(*pool));
+    if (strange_.contains(key)) return;
+    world_.trace.line("odd objects", "gives pool ", key.name, " a value of a newer version");
+    world_.happenings.count("odd objects: a value of a newer version");
+    world_.server.store().update(key, [&](boost::json::object& object) {
+        auto& disruption = fake::member(fake::member(object, "spec"), "disruption");
+        strange_[key] = disruption;
+        disruption["drift"] = "Rebase";
+    });
+    ends_.push_back(
+        world_.clock.call_at(world_.now() + Dice(*random_).seconds(1, 300), [this, key] { restore(key); }));
+}
+
+void OddObjects::restore(const fake::Key& pool) {
+    const auto known = strange_.extract(pool);
+    if (known.empty() || !world_.server.store().find(pool)) return;
+    world_.server.store().update(pool, [&](boost::json::object& object) {
+        auto& disruption = fake::member(fake::member(object, "spec"), "disruption");
+        disruption.erase("drift");
+        if (const auto* drift = known.mapped().if_contains("drift")) disruption["drift"] = *drift;
+    });
 }
 
 void OddObjects::remove(const fake::Key& key) {

@@ -1,9 +1,11 @@
 // People and programs that write what the API server stores and the operator cannot decode: DaemonSets, pods
-// and budgets of a tenant, Nodes, volumes. Each stays for seconds or minutes. In every fourth seed with
-// faults.
+// and budgets of a tenant, Nodes, volumes; and who gives a pool a value of a newer version. Each stays for
+// seconds or minutes. In every fourth seed with faults.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <list>
+#include <map>
 #include <set>
 
 #include "test/simulation/outsiders.hpp"
@@ -19,6 +21,8 @@ public:
 private:
     void arm();
     void write_one();
+    void make_strange();
+    void restore(const fake::Key& pool);
     void remove(const fake::Key& key);
 
     World& world_;
@@ -26,6 +30,7 @@ private:
     bool is_at_work_ = false;
     int made_ = 0;
     std::set<fake::Key> present_;
+    std::map<fake::Key, boost::json::object> strange_;  // pools, with their former spec.disruption
     std::unique_ptr<base::Alarm> next_;
     std::list<std::unique_ptr<base::Alarm>> ends_;
 };
