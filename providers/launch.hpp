@@ -46,6 +46,8 @@ struct MachineSpec {
 struct InsufficientCapacity {
     std::string message;
     bool permanent = false;  // it is larger than any host can ever give to one machine
+    // The place on record was given back: nothing of the machine is there, and nothing can appear.
+    bool is_given_back = false;
 };
 // The backend cannot act now (unreachable, locked, no quorum); nothing was changed by this call.
 struct NotReady {

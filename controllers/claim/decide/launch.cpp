@@ -96,6 +96,12 @@ void note(ClaimStatus& status, std::string_view reason, const std::string& messa
         now);
 }
 
+void forget_place(ClaimStatus& status) {
+    for (auto* field : {&status.host, &status.machineID, &status.taskRef, &status.providerID, &status.zone})
+        field->clear();
+    status.addresses.clear();
+}
+
 // Room is waited for as long as a machine may take to be made; for what can never be, not at all.
 void await_room(ClaimStatus& status, const Situation& s, const providers::InsufficientCapacity& full) {
     if (full.permanent)
@@ -174,6 +180,7 @@ ClaimStatus after_ensure(const Situation& s, const providers::EnsureResult& resu
     } else if (const auto* full = std::get_if<providers::InsufficientCapacity>(&result)) {
         // Also for a placed machine: the provider has found that it does not exist and has no other host for
         // it.
+        if (full->is_given_back) forget_place(status);
         await_room(status, s, *full);
     } else if (const auto* busy = std::get_if<providers::NotReady>(&result)) {
         note(status, reasons::kProviderNotReady, busy->message, s.now);

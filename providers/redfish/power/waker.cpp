@@ -189,8 +189,10 @@ asio::awaitable<EnsureResult> Waker::leave_to_others(MachineSpec spec, Host host
     if (!is_free) co_return not_ready("host " + name + " was changed meanwhile", kConflictRetry);
     progress_.forget(name);
     auto elsewhere = place(spec, {name});
-    if (auto* none = std::get_if<InsufficientCapacity>(&elsewhere))
+    if (auto* none = std::get_if<InsufficientCapacity>(&elsewhere)) {
         none->message = "host " + name + " " + why + "; " + none->message;
+        none->is_given_back = true;
+    }
     co_return elsewhere;
 }
 

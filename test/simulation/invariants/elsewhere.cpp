@@ -2,6 +2,8 @@
 // that of a kubelet that reports, and less when many machines are gone at once. That no claim goes before its
 // machine and no Node before it, other invariants see.
 #include <deque>
+#include <map>
+#include <string>
 
 #include "test/simulation/invariants/invariant.hpp"
 
@@ -77,18 +79,23 @@ private:
     void check_number(const NodeSmithClaim& claim) {
         constexpr base::Duration kOneLook = std::chrono::seconds{5};
         constexpr std::size_t kBelievedOneIn = 10;
-        given_up_.push_back(world_.now());
-        while (given_up_.front() + kOneLook < world_.now()) given_up_.pop_front();
+        const auto& provider = claim.status.providerRef;
+        auto& given_up = given_up_[provider];
+        given_up.push_back(world_.now());
+        while (given_up.front() + kOneLook < world_.now()) given_up.pop_front();
         std::size_t launched = 0;
-        for (const auto& [key, other] : world_.view.all<NodeSmithClaim>())
-            if (api::is_true(other->status.conditions, api::conditions::kLaunched)) ++launched;
-        if (given_up_.size() <= 1 || given_up_.size() * kBelievedOneIn <= launched) return;
+        for (const auto& [key, other] : world_.view.all<NodeSmithClaim>()) {
+            const bool is_launched = api::is_true(other->status.conditions, api::conditions::kLaunched);
+            if (is_launched && other->status.providerRef == provider) ++launched;
+        }
+        if (given_up.size() <= 1 || given_up.size() * kBelievedOneIn <= launched) return;
         stage_.violate("many machines that vanish are a question",
-                       std::to_string(given_up_.size()) + " of " + std::to_string(launched) +
-                           " claims were given up at once, the last of them " + claim.metadata.name);
+                       std::to_string(given_up.size()) + " of " + std::to_string(launched) +
+                           " claims of provider " + provider + " were given up at once, the last of them " +
+                           claim.metadata.name);
     }
 
-    std::deque<base::TimePoint> given_up_;
+    std::map<std::string, std::deque<base::TimePoint>> given_up_;  // by provider
 };
 
 }  // namespace

@@ -367,6 +367,18 @@ TEST_CASE("a placed machine that the provider has no room for any more waits wit
     CHECK(status.machineID == "101");
 }
 
+TEST_CASE("a place that was given back is forgotten, also when there is no room elsewhere") {
+    Scene scene;
+    scene.placed();
+    providers::InsufficientCapacity full{"host a was found on and is left to who turned it on"};
+    full.is_given_back = true;
+    const auto status = after_ensure(scene.situation(), full);
+    CHECK(condition(status, conditions::kLaunched).reason == reasons::kInsufficientCapacity);
+    CHECK(status.machineID.empty());
+    CHECK(status.host.empty());
+    CHECK(status.providerID.empty());
+}
+
 TEST_CASE("the phase is derived from the conditions") {
     CHECK(phase_of(Scene().claim) == ClaimPhase::Pending);
     CHECK(phase_of(Scene().begun().claim) == ClaimPhase::Launching);

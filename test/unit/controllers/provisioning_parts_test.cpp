@@ -295,10 +295,10 @@ TEST_CASE("of a pod is kept what decisions read") {
     controllers::forget_unread(pod);
     CHECK(pod.metadata.annotations.size() == 2);
     CHECK(pod.spec.volumes.size() == 2);
-    CHECK(pod.status.conditions.size() == 2);
+    CHECK(pod.status.conditions.size() == 3);
     add("PodScheduled", api::ConditionStatus::True);
     controllers::forget_unread(pod);
-    CHECK(pod.status.conditions.size() == 1);
+    CHECK(pod.status.conditions.size() == 2);
 }
 
 TEST_CASE("of a pod's status resources are kept only while they differ from its spec") {
