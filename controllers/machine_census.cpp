@@ -15,7 +15,7 @@ namespace controllers {
 
 namespace {
 
-// As many as a person can read.
+// Returns the names of as many claims as a person can read.
 std::vector<std::string> names_of(const std::vector<ClaimPointer>& claims) {
     constexpr std::size_t kMostNamed = 50;
     std::vector<std::string> names;

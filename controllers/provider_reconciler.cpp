@@ -32,7 +32,7 @@ auto machine_of(const NodeSmithClaim& claim) {
     return std::tie(claim.status.host, claim.status.machineID, claim.status.waitsForRoomSince);
 }
 
-// What keeps one claim from its machine may keep all, and another cluster concerns all.
+// An obstacle that keeps one claim from its machine may keep all, and another cluster concerns all.
 bool finds_provider_unready(const NodeSmithClaim& claim) {
     const auto& all = claim.status.conditions;
     const auto* launched = api::find_condition(all, conditions::kLaunched);

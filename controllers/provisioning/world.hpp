@@ -39,7 +39,7 @@ struct World {
     scheduling::Snapshot snapshot;
     std::vector<PoolSupply> pools;           // as in snapshot.pools
     std::vector<BudgetOwner> budget_owners;  // as in snapshot.budgets
-    // What keeps pods away from a young Node for a while, for people; by name of the Node.
+    // The taints that keep pods away from a young Node for a while, for people; by name of the Node.
     std::map<std::string, std::string> notes_on_nodes;
     std::set<std::string>
         exhausted;  // UIDs of pods for which so much was launched that nothing is for a while

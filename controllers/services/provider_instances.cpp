@@ -100,7 +100,7 @@ asio::awaitable<ProviderInstances::CredentialsLookup> ProviderInstances::credent
                           "there is no Secret " + key.str() + " (spec.credentialsSecretRef): create it");
 }
 
-// What worked goes on removing machines while the provider is being deleted.
+// A backend that worked goes on removing machines while its provider is being deleted.
 void ProviderInstances::drop(const NodeSmithProvider& object) {
     if (!object.metadata.deletionTimestamp) entries_.erase(api::key_of(object));
 }

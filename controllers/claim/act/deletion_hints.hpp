@@ -1,6 +1,5 @@
-// Collects what hints at who deleted a Node: an Event of the cloud node controller, a taint that such a
-// controller takes off, and the programs that wrote to the Node. Nothing in a cluster but the API server's
-// audit log proves it.
+// Collects what hints at who deleted a Node: an Event of the cloud node controller, and a taint that such a
+// controller takes off. Nothing in a cluster but the API server's audit log proves it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -12,7 +11,7 @@
 
 namespace controllers::claim {
 
-// What the Node object itself showed when it was last seen, for people; empty: nothing.
+// Returns what the Node itself showed when it was last seen, for people; empty: nothing.
 std::string last_traces(const api::Node& node);
 
 class DeletionHints : InContext {

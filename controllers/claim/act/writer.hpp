@@ -41,7 +41,7 @@ public:
     void count(const NodeSmithClaim* before, const NodeSmithClaim* after);
 
 private:
-    // What others took away is counted before its last trace goes.
+    // Counts a Node or machine that others took away before the claim, its last trace, goes.
     asio::awaitable<void> remember_loss(NodeSmithClaim claim);
     void announce(const NodeSmithClaim& before, const NodeSmithClaim& after);
     void measure(const NodeSmithClaim& before, const NodeSmithClaim& after);

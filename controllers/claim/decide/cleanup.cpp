@@ -127,7 +127,8 @@ bool is_retained(const NodeSmithClaim& claim) {
            is_true(claim, conditions::kRegistered);
 }
 
-// Nobody has decided about the volumes on its disk, and the provider was not asked to remove it.
+// Returns whether the machine waits for a person to decide about the volumes on its disk, and the provider
+// was not asked to remove it yet.
 bool is_held(const Situation& s) {
     return !s.held_volumes.empty() && !s.claim.metadata.deletionTimestamp && !removal_begun(s.claim.status);
 }

@@ -109,7 +109,7 @@ void follow_node(ClaimStatus& status, const Situation& s) {
     status.allocatable = s.node->status.allocatable;
 }
 
-// What others took off the Node or overwrote, as far as it is time to put it back.
+// Puts back what others took off the Node or overwrote, when it is time to.
 void keep_labels(const Situation& s, Decision& decision) {
     // The kubelet made the Node anew.
     if (is_closed(*s.node)) {

@@ -136,7 +136,7 @@ std::vector<Command> judge_underutilized(Pass& pass, Kind kind, const std::vecto
     if (search.candidates.empty() || pass.view().is_growing) return {};
     look_at_world(pass, search);
     auto snapshot = pass.world().snapshot;
-    // To save a node is no reason to have a database restore its data.
+    // A node that is saved is not worth the data that a database would have to restore.
     snapshot.tied_pods.clear();
     scheduling::Removals removals(pass.solver(), snapshot);
     const auto found = find_consolidation(removals, snapshot, search);

@@ -64,7 +64,7 @@ DepartureVerdict judge_departure(scheduling::Solver& solver, scheduling::Snapsho
     }
     // Pods that wait keep a node that would otherwise only be saved, not one that is to be another.
     if (!is_scale_down(kind)) snapshot.pods.clear();
-    // To save a node is no reason to have a database restore its data.
+    // A node that is saved is not worth the data that a database would have to restore.
     if (is_scale_down(kind)) snapshot.tied_pods.clear();
     scheduling::RemovalRequest request;
     request.nodes = departure.nodes;

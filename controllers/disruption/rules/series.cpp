@@ -52,7 +52,7 @@ bool was_old_from_the_start(const NodeFacts& facts, api::Time in_service) {
     return expiry && created && 2 * (in_service.at - created->at) >= expiry->value;
 }
 
-// As opposed to a new event of the same kind.
+// Returns whether the cause was there all the time, as opposed to a new event of the same kind.
 bool shows_it_again(const NodeFacts& facts, Kind kind, api::Time now) {
     const auto in_service = api::true_since(facts.claim.status.conditions, conditions::kInitialized);
     if (kind == Kind::Drifted || !in_service) return true;
