@@ -46,6 +46,10 @@ build: ## Build the C++ programs and tests into build/PRESET (programs: build/PR
 test: setup ## Run all tests, the suited ones also under sanitizers (TREES=release: without)
 	@hack/test.py --jobs $(JOBS) $(TREES)
 
+.PHONY: leaves
+leaves: build ## Send the extremes of every field of the watched kinds to an API server (make test: of one field in six)
+	KUBENODESMITH_ALL_LEAVES=1 KUBENODESMITH_BIN=$(BUILD)/bin $(PYTHON) -m pytest -q -s -p no:cacheprovider test/e2e/test_odd_objects.py -k extremes
+
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin

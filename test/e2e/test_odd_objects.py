@@ -2,7 +2,9 @@
 
 Whatever a user of one namespace, or a program with rights on Nodes, gets the API server to store."""
 
+import itertools
 import json
+import os
 import urllib.error
 
 import manifests
@@ -28,6 +30,8 @@ KINDS = [
     (CUSTOM, "NodeSmithHost", "nodesmithhosts", {"spec": {"providerRef": "rack", "bmc": {"address": "https://127.0.0.1:1"}}}),
 ]
 LARGE = 2**63 - 1
+# `make leaves` visits all of them, `make test` one of six.
+STRIDE = 1 if os.environ.get("KUBENODESMITH_ALL_LEAVES") else 6
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +168,7 @@ def test_the_extremes_of_each_leaf_stop_no_informer(clean):
         root = next(schema for schema in definitions.values() if any(
             gvk["kind"] == kind for gvk in schema.get("x-kubernetes-group-version-kind", [])))
         objects = []
-        for place, schema in leaves(root, definitions):
+        for place, schema in itertools.islice(leaves(root, definitions), 0, None, STRIDE):
             visited += 1
             for value in extremes(schema):
                 made = with_value(valid, place, value, root, definitions)
@@ -177,8 +181,8 @@ def test_the_extremes_of_each_leaf_stop_no_informer(clean):
     sees_new_objects(stack, "after-all")
     assert failures(stack) == before, stack.operator.log_tail()
     print(f"{visited} leaves visited, {sent} objects sent, {stored} stored, undecodable now: {undecodable(stack)}")
-    assert visited > 1000
-    assert stored > 300
+    assert visited > 1000 / STRIDE
+    assert stored > 300 / STRIDE
 
 
 def test_a_daemon_set_of_a_tenant_does_not_keep_a_new_operator_from_starting(clean):
