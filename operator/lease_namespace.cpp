@@ -1,11 +1,13 @@
 #include "operator/lease_namespace.hpp"
 
-#include <algorithm>
 #include <boost/system/system_error.hpp>
+#include <stdexcept>
+#include <vector>
 
 #include "api/core.hpp"
 #include "base/backoff.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 
 namespace kubenodesmith {
 namespace {
@@ -16,12 +18,30 @@ bool renewed_before(const api::Lease& a, const api::Lease& b) {
     return a.spec.renewTime < b.spec.renewTime;
 }
 
-kube::asio::awaitable<std::string> look(kube::Client& client, const std::string& name) {
+void require_none(const std::vector<std::string>& namespaces) {
+    if (namespaces.empty()) return;
+    throw std::runtime_error(
+        "there are Leases of that name in namespaces that this operator does not manage: " +
+        base::joined(namespaces) + ". Anybody may have made them; name the operator's own namespace");
+}
+
+kube::asio::awaitable<std::string> look(kube::Client& client, std::string name,
+                                        controllers::ManagedNamespaces managed) {
     kube::ListOptions options;
     options.field_selector = "metadata.name=" + name;
     const auto leases = co_await client.list<api::Lease>(std::move(options));
-    const auto last = std::ranges::max_element(leases.objects, renewed_before);
-    if (last != leases.objects.end()) co_return last->metadata.namespace_;
+    const api::Lease* last = nullptr;
+    std::vector<std::string> elsewhere;
+    for (const auto& lease : leases.objects) {
+        const auto& home = lease.metadata.namespace_;
+        const bool counts = home == kSystemNamespace || (!managed.all() && managed.contains(home));
+        if (!counts)
+            elsewhere.push_back(home);
+        else if (!last || renewed_before(*last, lease))
+            last = &lease;
+    }
+    if (last) co_return last->metadata.namespace_;
+    require_none(elsewhere);
     const kube::ObjectKey key{"", kSystemNamespace};
     const auto there = co_await client.get<api::Namespace>(key);
     if (!there) {
@@ -36,12 +56,13 @@ kube::asio::awaitable<std::string> look(kube::Client& client, const std::string&
 }  // namespace
 
 kube::asio::awaitable<std::string> find_lease_namespace(kube::Client& client, base::Clock& clock,
-                                                        std::string name) {
+                                                        std::string name,
+                                                        controllers::ManagedNamespaces managed) {
     std::string said;
     for (int failures = 1;; ++failures) {
         std::string failure;
         try {
-            co_return co_await look(client, name);
+            co_return co_await look(client, name, managed);
         } catch (const boost::system::system_error&) {
             throw;  // this process is being cancelled itself
         } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "controllers/cache/managed_namespaces.hpp"
 #include "kube/client.hpp"
 
 namespace kubenodesmith {
@@ -11,10 +12,13 @@ namespace kubenodesmith {
 // Where the manifests and the chart's documentation put the operator.
 inline constexpr const char* kSystemNamespace = "kubenodesmith-system";
 
-// That of the Lease of this name which was renewed last, so that a process started by hand never leads beside
-// one that runs in the cluster, wherever that was installed; else kubenodesmith-system, which is made if it
-// is missing. Tries until it succeeds.
+// Returns the namespace of the Lease of this name that was renewed last in kubenodesmith-system and the
+// managed namespaces, so that a process started by hand never leads beside one that runs in the cluster.
+// Without one it is kubenodesmith-system, which is made if it is missing. Any tenant can make a Lease in a
+// namespace of his own: Leases elsewhere decide nothing, but a person has to say which one counts. Tries
+// until it succeeds.
 kube::asio::awaitable<std::string> find_lease_namespace(kube::Client& client, base::Clock& clock,
-                                                        std::string name);
+                                                        std::string name,
+                                                        controllers::ManagedNamespaces managed);
 
 }  // namespace kubenodesmith

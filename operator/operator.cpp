@@ -79,7 +79,8 @@ struct Operator::Parts {
         if (settings.leader_elect) {
             auto& lease = settings.election.lease;
             if (lease.namespace_.empty()) {
-                lease.namespace_ = co_await find_lease_namespace(wiring.client, clock, lease.name);
+                lease.namespace_ =
+                    co_await find_lease_namespace(wiring.client, clock, lease.name, settings.namespaces);
                 wiring.elect_by(settings.election);
             }
             base::log::info("Waiting for the lease", {{"lease", settings.election.lease.str()}});
