@@ -90,9 +90,10 @@ Connector::Connector(asio::any_io_executor executor, Clock& clock, HttpClientOpt
       options_(std::move(options)),
       url_(parse_option("URL", options_.url)) {
     if (!options_.proxy_url.empty()) {
+        if (!options_.proxy_url.starts_with("http://"))
+            throw std::invalid_argument(
+                "proxy URL: only HTTP proxies are supported, given as http://host:port");
         proxy_ = parse_option("proxy URL", options_.proxy_url);
-        if (proxy_->scheme != "http")
-            throw std::invalid_argument("proxy URL: only http:// proxies are supported");
     }
     if (url_.scheme == "https") tls_ = make_client_context(options_.tls);
 }

@@ -22,6 +22,9 @@ std::string Url::authority() const {
 }
 
 Url parse_url(std::string_view text) {
+    const auto literal = text.find('[');
+    if (literal != std::string_view::npos && text.find('%', literal) < text.find(']', literal))
+        throw std::invalid_argument("an IPv6 address with a zone is not supported, use one without");
     auto parsed = boost::urls::parse_uri(boost::urls::string_view(text.data(), text.size()));
     if (!parsed) throw std::invalid_argument("not a URL such as https://host:port");
     Url url;

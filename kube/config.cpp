@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "base/log.hpp"
 #include "base/process.hpp"
 #include "kube/kubeconfig.hpp"
 
@@ -57,6 +58,10 @@ ClusterConfig load_config(const ConfigOptions& options) {
 }
 
 ClusterConfig load_config(const ConfigOptions& options, const ConfigEnvironment& environment) {
+    for (const char* name : {"HTTPS_PROXY", "https_proxy"})
+        if (!environment.variable(name).empty())
+            base::log::info("The variable has no effect; a proxy is named as proxy-url in the kubeconfig",
+                            {{"variable", name}});
     const auto from_files = [&options](const std::vector<std::string>& paths) {
         return resolve_context(read_kubeconfig(paths), options.context);
     };

@@ -118,8 +118,14 @@ const Kubeconfig::Entry& entry_of(const Section& context, const char* field,
     return found->second;
 }
 
-void apply_cluster(const Section& cluster, ClusterConfig& config) {
+// As client-go completes an address without a scheme: with TLS where anything is configured for it.
+void apply_server(const Section& cluster, ClusterConfig& config) {
     config.http.url = cluster.text("server");
+    const auto& tls = config.http.tls;
+    const bool has_tls = tls.insecure_skip_verify || !tls.ca_bundle_pem.empty() || !config.ca_file.empty() ||
+                         !tls.client_certificate_pem.empty() || !config.client_certificate_file.empty();
+    if (!config.http.url.empty() && config.http.url.find("://") == std::string::npos)
+        config.http.url.insert(0, has_tls ? "https://" : "http://");
     try {
         const auto url = base::parse_url(config.http.url);
         config.path_prefix = url.path == "/" ? "" : url.path;
@@ -127,6 +133,9 @@ void apply_cluster(const Section& cluster, ClusterConfig& config) {
     } catch (const std::invalid_argument& error) {
         cluster.fail("server", "\"" + config.http.url + "\": " + error.what());
     }
+}
+
+void apply_cluster(const Section& cluster, ClusterConfig& config) {
     config.http.proxy_url = cluster.text("proxy-url");
     auto& tls = config.http.tls;
     tls.server_name = cluster.text("tls-server-name");
@@ -168,8 +177,7 @@ ExecCredential exec_of(const Section& exec) {
 }
 
 void apply_user(const Section& user, ClusterConfig& config) {
-    user.refuse("auth-provider",
-                "is not supported (Kubernetes removed it), use exec, a token or a client certificate");
+    user.refuse("auth-provider", "is not supported, use exec, a token or a client certificate");
     user.refuse("username",
                 "is not supported (Kubernetes removed it), use exec, a token or a client certificate");
     user.refuse("as", "impersonation is not supported, use credentials of the account itself");
@@ -232,12 +240,15 @@ ClusterConfig resolve_context(const Kubeconfig& kubeconfig, const std::string& c
     ClusterConfig config;
     config.source = files + " (context " + name + ")";
     config.namespace_ = section.text("namespace");
-    const auto& cluster = entry_of(section, "cluster", kubeconfig.clusters);
-    apply_cluster(Section(cluster.body, cluster.file, "clusters[" + section.text("cluster") + "].cluster"),
-                  config);
-    if (section.text("user").empty()) return config;
-    const auto& user = entry_of(section, "user", kubeconfig.users);
-    apply_user(Section(user.body, user.file, "users[" + section.text("user") + "].user"), config);
+    const auto& found_cluster = entry_of(section, "cluster", kubeconfig.clusters);
+    const Section cluster(found_cluster.body, found_cluster.file,
+                          "clusters[" + section.text("cluster") + "].cluster");
+    apply_cluster(cluster, config);
+    if (!section.text("user").empty()) {
+        const auto& user = entry_of(section, "user", kubeconfig.users);
+        apply_user(Section(user.body, user.file, "users[" + section.text("user") + "].user"), config);
+    }
+    apply_server(cluster, config);
     return config;
 }
 

@@ -272,7 +272,9 @@ TEST_CASE("options that cannot work are refused at once, saying which") {
     CHECK(refusal([](auto& o) { o.url = "localhost:8006"; }) ==
           "URL: scheme \"localhost\" is not supported, use https or http");
     CHECK(refusal([](auto& o) { o.proxy_url = "socks5://x:1"; }) ==
-          "proxy URL: scheme \"socks5\" is not supported, use https or http");
+          "proxy URL: only HTTP proxies are supported, given as http://host:port");
+    CHECK(refusal([](auto& o) { o.proxy_url = "https://x:1"; }) ==
+          "proxy URL: only HTTP proxies are supported, given as http://host:port");
     CHECK(refusal([](auto& o) {
               o.tls.ca_bundle_pem = "nonsense";
           }).starts_with("CA bundle: expected PEM certificates"));

@@ -22,6 +22,7 @@ TEST_CASE("an IPv6 address is bracketed only where it is written down") {
     auto url = base::parse_url("https://[fd00::1]:6443");
     CHECK(url.host == "fd00::1");
     CHECK(url.authority() == "[fd00::1]:6443");
+    CHECK(base::parse_url("https://user:p%40ss@[fd00::1]:6443").host == "fd00::1");
 }
 
 TEST_CASE("what is no URL is refused without showing credentials") {
@@ -36,6 +37,8 @@ TEST_CASE("what is no URL is refused without showing credentials") {
     CHECK(refusal("pve1.example") == "not a URL such as https://host:port");
     CHECK(refusal("https://") == "URL without a host");
     CHECK(refusal("ftp://u:secret@x") == "scheme \"ftp\" is not supported, use https or http");
+    CHECK(refusal("https://[fe80::1%25eth0]:6443") ==
+          "an IPv6 address with a zone is not supported, use one without");
     CHECK(refusal("https://x:0") == "the port of a URL is a number from 1 to 65535");
     CHECK(refusal("https://x:70000") == "the port of a URL is a number from 1 to 65535");
     CHECK(refusal("https://u:secret@ x").find("secret") == std::string::npos);

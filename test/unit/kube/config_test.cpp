@@ -143,6 +143,15 @@ TEST_CASE_METHOD(Fixture, "the order is flag, KUBECONFIG, service account, home"
     CHECK_THROWS_WITH(load(), "KUBECONFIG=/no/such/file: there is no such file");
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a server without a scheme has TLS where anything is configured for it, as in client-go") {
+    CHECK(load_file(with_cluster("{server: '127.0.0.1:6443'}")).http.url == "http://127.0.0.1:6443");
+    CHECK(load_file(with_cluster("{server: 'localhost:6443', insecure-skip-tls-verify: true}")).http.url ==
+          "https://localhost:6443");
+    CHECK(load_file(with_cluster("{server: api.example, certificate-authority-data: Q0E=}")).http.url ==
+          "https://api.example");
+}
+
 TEST_CASE_METHOD(Fixture, "what is wrong is named by file and field, with what would be right") {
     CHECK(refusal("a: [").starts_with("kubeconfig config: "));
     CHECK(refusal("- a") == "kubeconfig config: expected a map at the top");
@@ -152,6 +161,10 @@ TEST_CASE_METHOD(Fixture, "what is wrong is named by file and field, with what w
           "config: contexts[other].context.user: there is no user \"nobody\" (there are: u)");
     CHECK(refusal(with_cluster("{}")) ==
           "config: clusters[c].cluster.server: \"\": not a URL such as https://host:port");
+    CHECK(
+        refusal(with_cluster("{server: 'https://[fe80::1%25eth0]:6443'}")) ==
+        "config: clusters[c].cluster.server: \"https://[fe80::1%25eth0]:6443\": an IPv6 address with a zone "
+        "is not supported, use one without");
     CHECK(refusal(with_cluster("{server: 'https://x', certificate-authority-data: '*'}")) ==
           "config: clusters[c].cluster.certificate-authority-data: expected base64");
     CHECK(refusal(with_cluster("{server: 'https://x', certificate-authority: nope.crt}")) ==
