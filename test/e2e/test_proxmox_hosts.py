@@ -128,7 +128,7 @@ def test_a_claim_whose_machine_vanished_is_replaced(clean):
     wait_for("the old Node's end", lambda: len(stack.nodes()) == 1)
 
 
-def test_a_machine_costs_at_most_eleven_requests_and_a_proof_of_the_cluster_for_each_change(clean):
+def test_a_machine_costs_at_most_fourteen_requests_and_a_proof_of_the_cluster_for_each_change(clean):
     stack = clean
     stack.apply(*manifests.everything(stack.proxmox))
     wait_for("a ready provider", lambda: is_true(stack.objects("nodesmithproviders")[0], "Ready"))
@@ -141,6 +141,7 @@ def test_a_machine_costs_at_most_eleven_requests_and_a_proof_of_the_cluster_for_
     per_machine = (len(requests) - len(proofs)) / 5
     print(f"{per_machine:.1f} requests per machine beside those that follow tasks, "
           f"{len(proofs)} proofs of the cluster for {len(changes)} changes")
-    assert per_machine <= 11, requests
+    # Nine are the machine's own; the rest are looks at the cluster that these five share.
+    assert per_machine <= 14, requests
     # What is only read is proven, too, but no more than every five seconds.
     assert len(proofs) <= 1.5 * len(changes), requests
