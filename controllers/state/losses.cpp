@@ -135,6 +135,17 @@ std::string losses_text(const Losses& losses) {
     return text;
 }
 
+namespace {
+
+// Its failed machine cannot be removed before a person does something, so it will never come into service.
+bool waits_for_a_person(const NodeSmithClaim& claim) {
+    const auto* deleted = api::find_condition(claim.status.conditions, conditions::kMachineDeleted);
+    return deleted && deleted->status == ConditionStatus::False && deleted->reason != reasons::kDeleting &&
+           deleted->reason != reasons::kAttemptFailed;
+}
+
+}  // namespace
+
 Probe probe_of(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now) {
     Probe probe;
     const auto& losses = pool.status.losses;
@@ -143,7 +154,9 @@ Probe probe_of(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time
     for (const auto& claim : claims) {
         const auto state = state_of(*claim);
         const bool lives = state == ClaimState::pending || state == ClaimState::ready;
-        if (!lives || sequence_of(*claim) < losses->sequence || loss_of(*claim, pool)) continue;
+        if (!lives || waits_for_a_person(*claim) || sequence_of(*claim) < losses->sequence ||
+            loss_of(*claim, pool))
+            continue;
         probe.claim = claim->metadata.name;
         const auto since = api::true_since(claim->status.conditions, conditions::kInitialized);
         probe.proven_at = since ? std::optional(api::Time(since->at + kProvenAfter)) : std::nullopt;

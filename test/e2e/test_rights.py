@@ -13,7 +13,7 @@ import yaml
 from cluster import Cluster, wait_for
 from stack import BIN, ROOT, SYSTEM, USER
 
-SEEDS = 40
+SEEDS = 120
 MANAGED = "nodes"  # the managed namespace of the simulation
 ACCOUNT = {"kind": "ServiceAccount", "name": "kubenodesmith", "namespace": SYSTEM}
 

@@ -254,7 +254,7 @@ void LocalData::keep_up() {
             world_.server.remove<api::PersistentVolume>({"", claim->spec.volumeName});
     }
     decide();
-    const bool is_over = at_peace_ && databases_.empty();
+    const bool is_over = at_peace_ && databases_.empty() && kept_since_.empty();
     if (!is_over) next_round_ = world_.clock.call_at(world_.now() + kRound, [this] { keep_up(); });
 }
 

@@ -167,6 +167,25 @@ TEST_CASE("after a replacement was taken away, too, machines come one at a time 
     CHECK_FALSE(probe(70s + 2min).is_needed);
 }
 
+TEST_CASE("a claim whose failed machine waits for a person holds up no other machine") {
+    Taken world;
+    for (const auto when : {0s, 20s}) {
+        world.take(world.launch());
+        world.look(when);
+    }
+    auto& next = world.launch();
+    const auto probe = [&] {
+        return probe_of(world.pool, objects::pointers(world.claims), objects::at(80s));
+    };
+    REQUIRE(probe().claim == next.metadata.name);
+    auto& all = next.status.conditions;
+    objects::set_condition(all, "MachineDeleted", api::ConditionStatus::False);
+    for (auto& condition : all)
+        if (condition.type == "MachineDeleted") condition.reason = "OwnershipMismatch";
+    CHECK(probe().is_needed);
+    CHECK(probe().claim.empty());
+}
+
 TEST_CASE("a Node that was deleted had traces of those who wrote to it") {
     auto node = objects::node("n");
     CHECK(claim::last_traces(node).empty());

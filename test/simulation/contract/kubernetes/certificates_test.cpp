@@ -60,7 +60,9 @@ TEST_CASE("a request for a certificate is decided through its approval subresour
 
     auto decision = deciding("Denied");
     decision["spec"] = {{"signerName", "example.com/other"}};
-    decision["metadata"] = {{"resourceVersion", created.text("metadata", "resourceVersion")}};
+    // The control plane may have written the request since it was made.
+    const auto now = server().call("GET", kRequests + "/" + name);
+    decision["metadata"] = {{"resourceVersion", now.text("metadata", "resourceVersion")}};
     const auto denied = server().call("PATCH", kRequests + "/" + name + "/approval", decision, kMergePatch);
     CHECK(denied.status == 200);
     CHECK(denied.text("spec", "signerName") == kClientSigner);
