@@ -9,10 +9,6 @@ namespace api {
 
 namespace {
 
-// managedFields and free-form settings need more than Boost's 32 levels. The API server stores far more, but
-// the parser calls itself for each level.
-constexpr std::size_t kMaxDepth = 512;
-
 json::parse_options options() {
     json::parse_options result;
     result.max_depth = kMaxDepth + 2;  // beyond what DepthGuard lets through

@@ -2,6 +2,7 @@
 // skipped without being stored. For large lists and busy watches; the result is that of decode().
 // (Exception: of a key that an object holds twice, the later value is laid over the earlier one.)
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +16,10 @@
 #include "api/type.hpp"
 
 namespace api {
+
+// How deep objects and lists are read. managedFields and free-form settings need more than Boost's 32 levels;
+// the API server stores far more, but the parser calls itself for each level.
+inline constexpr std::size_t kMaxDepth = 512;
 
 // Text that is no JSON document, or not all of one.
 struct ParseError : std::runtime_error {
@@ -34,7 +39,7 @@ public:
     void write(std::string_view chunk);
     // Throws ParseError if the document is not complete.
     void finish();
-    // What was found since they were last taken.
+    // Returns what was found since the last call.
     DecodeIssues take_issues();
 
 private:
@@ -63,7 +68,8 @@ public:
 
     void write(std::string_view chunk) { decoder_.write(chunk); }
     ListMeta finish();
-    // What was found in the item that is complete, with its place in that item. Called once for each item.
+    // Returns what was found in the item that is complete, with its place in that item. Called once for each
+    // item.
     DecodeIssues take_issues();
 
 private:

@@ -31,7 +31,7 @@ public:
     // The events of a value that is there already.
     void replay(const json::value& value);
 
-    // What was found since they were last taken.
+    // Returns what was found since the last call.
     DecodeIssues take_issues() { return std::exchange(issues_, {}); }
     // The objects and lists that are open.
     std::size_t depth() const { return depth_ + skipping_ + collected_depth_; }
@@ -89,7 +89,7 @@ private:
     bool scalar(const json::value& value);
     void begin_collecting(void* target);
     void end_collected_value();
-    // Of the value that was placed last.
+    // Returns the place of the value that was placed last.
     std::string pointer() const;
     void note(std::string_view why);
     void note_unknown(std::string_view value);

@@ -36,8 +36,12 @@ std::optional<base::Duration> wait_wanted(const base::HttpRequest& request,
     return std::max<base::Duration>(*error.retry_after, std::chrono::milliseconds(100));
 }
 
+std::string subject_of(const std::string& method, const std::string& target) {
+    return method + ' ' + target.substr(0, target.find('?'));
+}
+
 std::string subject_of(const base::HttpRequest& request) {
-    return request.method + ' ' + request.target.substr(0, request.target.find('?'));
+    return subject_of(request.method, request.target);
 }
 
 // The object is not there. A kind that the server does not serve is answered with 404 too, in other words.
@@ -46,26 +50,18 @@ bool is_absent(const ApiError& error) {
 }
 
 json::value parse_answer(const std::string& subject, const std::string& text) {
-    // As deep as what decode_text() reads, see api/stream.cpp.
     json::parse_options options;
-    options.max_depth = 512;
+    options.max_depth = api::kMaxDepth;
     boost::system::error_code error;
     auto document = json::parse(text, error, {}, options);
     if (error) throw std::runtime_error(subject + ": the answer is not JSON: " + error.message());
     return document;
 }
 
-std::string subject_of(const std::string& method, const std::string& target) {
-    return method + ' ' + target.substr(0, target.find('?'));
-}
-
 api::ListMeta read_list(PageReader& reader, const std::string& page, const std::string& subject) {
     try {
         reader.consume(page);
-        auto list = reader.finish();
-        // An answer of another kind must not pass for an empty list.
-        if (list.resourceVersion.empty()) throw std::runtime_error("it is not a list");
-        return list;
+        return reader.finish();
     } catch (const std::runtime_error& error) {
         throw std::runtime_error(subject + ": cannot decode the answer: " + error.what());
     }

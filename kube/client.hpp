@@ -222,7 +222,12 @@ public:
     DecodedPage(typename Decoder::OnItem on_item, typename Decoder::OnMisfit on_misfit)
         : decoder_(std::move(on_item), std::move(on_misfit)) {}
     void consume(std::string_view bytes) override { decoder_.write(bytes); }
-    api::ListMeta finish() override { return decoder_.finish(); }
+    api::ListMeta finish() override {
+        auto list = decoder_.finish();
+        // An answer of another kind must not pass for an empty list.
+        if (list.resourceVersion.empty()) throw std::runtime_error("it is not a list");
+        return list;
+    }
 
 private:
     Decoder decoder_;
