@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "controllers/cache/condition_update.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/orphans.hpp"
 #include "controllers/state/identity.hpp"
@@ -85,27 +86,21 @@ asio::awaitable<void> MachineCensus::report_many(ProviderPointer object, std::ve
                                                  std::string how_many) {
     const auto current = informers_.providers.store().get(api::key_of(*object));
     if (!current) co_return;
-    auto after = *current;
-    if (how_many.empty()) {
-        api::remove_condition(after.status.conditions, conditions::kMachinesVanished);
-    } else {
+    std::string message;
+    if (!how_many.empty()) {
         const auto named = names_of(vanished);
-        const auto message =
-            how_many + ": " + base::joined(named) +
-            ". Nothing is concluded from that. Check that spec.proxmox leads to the right cluster and that "
-            "its "
-            "token sees these VMs. If they were really destroyed: kubectl annotate nodesmithclaim -n " +
-            object->metadata.namespace_ + " " + base::joined(named, " ") + " " +
-            std::string(api::annotations::kMachineGone) + "=true";
-        api::ConditionUpdate update;
-        update.type = conditions::kMachinesVanished;
-        update.status = ConditionStatus::True;
-        update.reason = reasons::kManyVanished;
-        update.message = message;
-        const bool is_news =
-            api::set_condition(after.status.conditions, update, api::Time(clock_.wall_now()));
-        if (is_news) events_.warning(*object, std::string(reasons::kManyVanished), message);
+        message = how_many + ": " + base::joined(named) +
+                  ". Nothing is concluded from that. Check that spec.proxmox leads to the right cluster and "
+                  "that its token sees these VMs. If they were really destroyed: kubectl annotate "
+                  "nodesmithclaim -n " +
+                  object->metadata.namespace_ + " " + base::joined(named, " ") + " " +
+                  std::string(api::annotations::kMachineGone) + "=true";
     }
+    auto after = *current;
+    const auto next =
+        update(conditions::kMachinesVanished, ConditionStatus::True, reasons::kManyVanished, message);
+    const bool is_news = set_while_told(after.status.conditions, next, api::Time(clock_.wall_now()));
+    if (is_news) events_.warning(*object, std::string(reasons::kManyVanished), message);
     co_await write_status(client_, informers_.providers, *current, std::move(after));
 }
 

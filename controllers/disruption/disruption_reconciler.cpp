@@ -1,6 +1,7 @@
 #include "controllers/disruption/disruption_reconciler.hpp"
 
 #include "base/log.hpp"
+#include "controllers/cache/condition_update.hpp"
 #include "controllers/cache/writes.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
@@ -97,15 +98,15 @@ asio::awaitable<void> DisruptionReconciler::note_series(Pass& pass) {
     const auto ended = ended_series(pass.view());
     if (!ended && !api::find_condition(after.status.conditions, conditions::kReplacementDoesNotHelp))
         co_return;
+    set_while_told(
+        after.status.conditions,
+        update(conditions::kReplacementDoesNotHelp, ConditionStatus::True, ended ? name_of(ended->kind) : "",
+               ended ? ended->blocker.message : "", pool->metadata.generation),
+        pass.view().now);
     if (ended) {
-        const api::ConditionUpdate update{std::string(conditions::kReplacementDoesNotHelp),
-                                          ConditionStatus::True, std::string(name_of(ended->kind)),
-                                          ended->blocker.message, pool->metadata.generation};
-        api::set_condition(after.status.conditions, update, pass.view().now);
         announcer_.say(kube::target_of(*pool), kube::EventType::warning,
                        std::string(reasons::kReplacementDoesNotHelp), ended->blocker.message);
     } else {
-        api::remove_condition(after.status.conditions, conditions::kReplacementDoesNotHelp);
         announcer_.settle(pool->metadata.uid);
     }
     co_await write_status(client_, informers_.pools, *pool, std::move(after));

@@ -93,20 +93,16 @@ std::string describe(const PoolContestedLabel& label) {
 void note_contested_labels(const PoolObservation& facts, PoolStatus& status, api::Time now) {
     forget(facts, status.contestedLabels, now);
     learn(facts, status.contestedLabels);
-    const auto type = conditions::kLabelsContested;
-    if (status.contestedLabels.empty()) {
-        api::remove_condition(status.conditions, type);
-        return;
-    }
     std::string text;
     for (const auto& label : status.contestedLabels) text += (text.empty() ? "" : "; ") + describe(label);
-    text +=
-        ". It is put back with growing pauses, no machine is replaced for it, and pods that ask for the "
-        "label get "
-        "none from this pool: stop that program, or take it out of spec.machineTemplate";
-    auto next = update(type, ConditionStatus::True, reasons::kOverwrittenByOthers, std::move(text));
-    next.observedGeneration = facts.object.metadata.generation;
-    api::set_condition(status.conditions, next, now);
+    if (!text.empty())
+        text +=
+            ". It is put back with growing pauses, no machine is replaced for it, and pods that ask for the "
+            "label get none from this pool: stop that program, or take it out of spec.machineTemplate";
+    set_while_told(status.conditions,
+                   update(conditions::kLabelsContested, ConditionStatus::True, reasons::kOverwrittenByOthers,
+                          std::move(text), facts.object.metadata.generation),
+                   now);
 }
 
 void take_contested_off(api::StringMap& labels, const NodeSmithPool& pool) {

@@ -38,20 +38,16 @@ std::string why_nothing_boots(const PoolObservation& facts) {
 }  // namespace
 
 void judge_boot(const PoolObservation& facts, api::v1alpha1::PoolStatus& status, api::Time now) {
-    const auto type = conditions::kConfigurationValid;
     const auto* reason = "BootstrapInvalid";
     auto problem = bootstrap::contradiction(bootstrap_of(facts.object, facts.manager));
     if (problem.empty()) {
         reason = "NothingToBoot";
         problem = why_nothing_boots(facts);
     }
-    if (problem.empty()) {
-        api::remove_condition(status.conditions, type);
-        return;
-    }
-    auto next = update(type, ConditionStatus::False, reason, std::move(problem));
-    next.observedGeneration = facts.object.metadata.generation;
-    api::set_condition(status.conditions, next, now);
+    set_while_told(status.conditions,
+                   update(conditions::kConfigurationValid, ConditionStatus::False, reason, std::move(problem),
+                          facts.object.metadata.generation),
+                   now);
 }
 
 }  // namespace controllers

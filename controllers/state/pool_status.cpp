@@ -221,25 +221,17 @@ Update ready(const PoolObservation& facts, const Update& is_managed, const Updat
                   "machines can be created and removed" + notes);
 }
 
-void set_while_true(NodeSmithPool& pool, std::string_view type, std::string_view reason, std::string message,
-                    api::Time now) {
-    auto& all = pool.status.conditions;
-    if (message.empty()) {
-        api::remove_condition(all, type);
-        return;
-    }
-    auto next = update(type, ConditionStatus::True, reason, std::move(message));
-    next.observedGeneration = pool.metadata.generation;
-    api::set_condition(all, next, now);
-}
-
-// What others do to the pool's Nodes, while they do it.
+// Says what others do to the pool's Nodes, while they do it.
 void note_others(NodeSmithPool& pool, api::Time now) {
     const auto& losses = pool.status.losses;
     const bool any = losses && losses->count > 0;
-    set_while_true(pool, conditions::kTakenAway, any ? losses->reason : "", any ? losses_text(*losses) : "",
-                   now);
-    set_while_true(pool, conditions::kUndeclaredTaints, reasons::kTaintStays, stays_text(pool), now);
+    const auto note = [&](std::string_view type, std::string_view reason, std::string message) {
+        set_while_told(
+            pool.status.conditions,
+            update(type, ConditionStatus::True, reason, std::move(message), pool.metadata.generation), now);
+    };
+    note(conditions::kTakenAway, any ? losses->reason : "", any ? losses_text(*losses) : "");
+    note(conditions::kUndeclaredTaints, reasons::kTaintStays, stays_text(pool));
 }
 
 // The machine that never joined and is kept for a look.
