@@ -101,17 +101,20 @@ void fail_for_room(ClaimStatus& status, std::string_view reason, const std::stri
             "whatever was made of the machine is to be removed", now);
 }
 
+void forget_place(ClaimStatus& status) {
+    for (auto* text : {&status.host, &status.zone, &status.machineID, &status.providerID, &status.taskRef})
+        text->clear();
+    status.addresses.clear();
+}
+
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now) {
     for (auto type : {conditions::kMachineDeleted, conditions::kDrained, conditions::kVolumesDetached,
                       conditions::kRegistered, conditions::kInitialized, conditions::kTaintsSettled}) {
         api::remove_condition(status.conditions, type);
     }
-    for (auto* text : {&status.host, &status.zone, &status.machineID, &status.systemUUID, &status.providerID,
-                       &status.taskRef, &status.nodeName, &status.bootstrapKeySHA256}) {
-        text->clear();
-    }
+    forget_place(status);
+    for (auto* text : {&status.systemUUID, &status.nodeName, &status.bootstrapKeySHA256}) text->clear();
     status.waitsForRoomSince.reset();
-    status.addresses.clear();
     status.networkInterfaces.clear();
     status.boot.reset();
     status.capacity.clear();

@@ -53,6 +53,8 @@ struct Failure {
 void fail_attempt(ClaimStatus& status, const Failure& failure, std::int32_t max_attempts, api::Time now);
 // No host takes the machine, and none is waited for any longer. Not the fault of the pool or of a host.
 void fail_for_room(ClaimStatus& status, std::string_view reason, const std::string& message, api::Time now);
+// The machine has no place with its provider any more.
+void forget_place(ClaimStatus& status);
 // The machine of the failed attempt is gone: back to the start, after a pause that grows with the attempts.
 void forget_attempt(ClaimStatus& status, const api::v1alpha1::Retry& retry, api::Time now);
 

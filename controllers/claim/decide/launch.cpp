@@ -96,12 +96,6 @@ void note(ClaimStatus& status, std::string_view reason, const std::string& messa
         now);
 }
 
-void forget_place(ClaimStatus& status) {
-    for (auto* field : {&status.host, &status.machineID, &status.taskRef, &status.providerID, &status.zone})
-        field->clear();
-    status.addresses.clear();
-}
-
 // Room is waited for as long as a machine may take to be made; for what can never be, not at all.
 void await_room(ClaimStatus& status, const Situation& s, const providers::InsufficientCapacity& full) {
     if (full.permanent)
