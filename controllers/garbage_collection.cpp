@@ -1,7 +1,6 @@
 #include "controllers/garbage_collection.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/backoff.hpp"
@@ -186,7 +185,7 @@ asio::awaitable<void> GarbageCollector::collect(ProviderObject object, Backend b
                                                 providers::Machine machine, OrphanFindings& findings) {
     const bool claimed = co_await is_claimed(machine);
     if (claimed) co_return;
-    // What is known of it by its ID may be of the machine that had the ID before.
+    // The list may still show the machine that had this ID before.
     const bool is_gone = co_await verified_gone(backend, machine.identity, machine.record);
     if (is_gone) co_return;
     bool in_use = is_in_use(machine, informers_);
@@ -257,44 +256,43 @@ asio::awaitable<std::string> GarbageCollector::remove(ProviderObject object, Bac
                                                       providers::Machine machine) {
     auto removal = sightings_[api::key_of(*object)][machine.identity.system_uuid].removal;
     if (clock_.now() < removal.next) co_return removal.obstacle;
-    auto record = machine.record;
-    record.task = removal.task;
-    providers::InUseCheck in_use = [this, machine] { return is_in_use_after_all(machine); };
-    std::optional<providers::RemoveResult> answer;
+    removal.obstacle.clear();
+    auto pause = base::Duration::zero();
     try {
-        answer = co_await backend->remove(machine.identity, std::move(record), std::move(in_use));
+        pause = co_await remove_once(object, backend, machine, removal);
     } catch (const providers::FencedError&) {
         throw;
     } catch (const std::exception& error) {
         removal.obstacle = error.what();
+        pause = kRemovalPause.after(++removal.attempts);
     }
-    if (!answer) {
-        const auto obstacle = removal.obstacle;
-        removal.next = clock_.now() + kRemovalPause.after(++removal.attempts);
-        sightings_[api::key_of(*object)][machine.identity.system_uuid].removal = std::move(removal);
-        co_return obstacle;
-    }
-    const auto& result = *answer;
-    removal.obstacle.clear();
-    const auto name = described(machine);
-    auto pause = base::Duration::zero();
-    std::string obstacle;
+    removal.next = clock_.now() + pause;
+    auto obstacle = removal.obstacle;
+    sightings_[api::key_of(*object)][machine.identity.system_uuid].removal = std::move(removal);
+    co_return obstacle;
+}
+
+asio::awaitable<base::Duration> GarbageCollector::remove_once(ProviderObject object, Backend backend,
+                                                              providers::Machine machine, Removal& removal) {
+    auto record = machine.record;
+    record.task = removal.task;
+    providers::InUseCheck in_use = [this, machine] { return is_in_use_after_all(machine); };
+    const auto result = co_await backend->remove(machine.identity, std::move(record), std::move(in_use));
     removal.task.clear();
+    const auto name = described(machine);
     if (std::holds_alternative<providers::Gone>(result)) {
         removed_.with({object->metadata.namespace_, object->metadata.name}).add();
         base::log::info("Removed orphan machine", {{"provider", object->metadata.name}, {"machine", name}});
     } else if (const auto* blocked = std::get_if<providers::RemovalBlocked>(&result)) {
-        obstacle = blocked->message;
+        removal.obstacle = blocked->message;
     } else if (const auto* busy = std::get_if<providers::RemovalInProgress>(&result)) {
         removal.task = busy->task;
         removal.message = busy->message;
-        pause = std::max(busy->retry_after, kRemovalPause.after(++removal.attempts));
         events_.normal(*object, "RemovingOrphan",
                        "removing machine " + name + ": no claim owns it and no Node runs on it");
+        co_return std::max(busy->retry_after, kRemovalPause.after(++removal.attempts));
     }
-    removal.next = clock_.now() + pause;
-    sightings_[api::key_of(*object)][machine.identity.system_uuid].removal = std::move(removal);
-    co_return obstacle;
+    co_return base::Duration::zero();
 }
 
 std::string GarbageCollector::described_removal(const ProviderObject& object,

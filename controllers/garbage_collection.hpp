@@ -27,6 +27,15 @@ public:
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey key) override;
 
 private:
+    // Remembers an orphan's removal, which may take several calls, and may fail for hours.
+    struct Removal {
+        int attempts = 0;
+        base::TimePoint next{};
+        std::string task;      // at work for it at the provider
+        std::string message;   // what it last said
+        std::string obstacle;  // why the last attempt failed; empty: it did not
+    };
+
     using ProviderObject = ProviderPointer;
     using Backend = std::shared_ptr<providers::Provider>;
 
@@ -44,7 +53,11 @@ private:
                                   OrphanFindings& findings);
     // Returns what stands in the way; empty: it is gone or going. Calls the provider no sooner than the pause
     // after the last attempt allows.
+    // Returns why it cannot be removed; empty: it can, or is gone.
     asio::awaitable<std::string> remove(ProviderObject object, Backend backend, providers::Machine machine);
+    // Returns how long to wait before the next call.
+    asio::awaitable<base::Duration> remove_once(ProviderObject object, Backend backend,
+                                                providers::Machine machine, Removal& removal);
     // The orphan's name, and what its removal waits for, if that takes long.
     std::string described_removal(const ProviderObject& object, const providers::Machine& machine) const;
     asio::awaitable<void> collect_nodes(ProviderObject object, Backend backend,
@@ -67,14 +80,6 @@ private:
     MachineCensus census_;
     base::Family<base::Gauge>& orphans_;
     base::Family<base::Counter>& removed_;
-    // Of an orphan's removal, which may take several calls, and may fail for hours.
-    struct Removal {
-        int attempts = 0;
-        base::TimePoint next{};
-        std::string task;      // at work for it at the provider
-        std::string message;   // what it last said
-        std::string obstacle;  // why the last attempt failed; empty: it did not
-    };
     struct Sighting {
         base::TimePoint first;
         base::TimePoint last;

@@ -2,39 +2,15 @@
 #include <stdexcept>
 #include <utility>
 
-#include "controllers/garbage_collection.hpp"
-#include "controllers/state/identity.hpp"
 #include "test/support/catch.hpp"
-#include "test/unit/controllers/claim_world.hpp"
+#include "test/unit/controllers/orphan_world.hpp"
 
 namespace {
 
 using namespace claims;
+using namespace orphans;
 using namespace std::chrono_literals;
 namespace conditions = api::conditions;
-
-const std::string kLostUid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
-
-// A machine with our mark whose claim is not there.
-fake::CloudMachine lost_machine() {
-    fake::CloudMachine machine;
-    machine.identity.cluster_id = "any";
-    machine.identity.claim_namespace = "default";
-    machine.identity.claim_name = "lost";
-    machine.identity.claim_uid = kLostUid;
-    machine.identity.system_uuid = controllers::claim::system_uuid(kLostUid, 1);
-    machine.name = "lost";
-    machine.host = "host-a";
-    machine.machine_id = "900";
-    machine.state = providers::MachineState::running;
-    return machine;
-}
-
-const api::Condition* orphans_found(World& world) {
-    static NodeSmithProvider provider;
-    provider = *world.server.get<NodeSmithProvider>({"default", "proxmox"});
-    return api::find_condition(provider.status.conditions, conditions::kOrphansFound);
-}
 
 // The first removal of each round is refused with an answer that nobody foresaw.
 class RefusesFirst final : public fake::ProviderCalls {
