@@ -46,6 +46,11 @@ struct Stage {
     OtherCluster& others;
     SharedRackCounts& counts;
 
+    // A user or an outsider deleted the claim.
+    bool was_deleted_by_others(const std::string& claim_uid) const {
+        return deeds.deleted_claims.contains(claim_uid) ||
+               world.interference.deleted_claims.contains(claim_uid);
+    }
     // When anybody last did what excuses what would otherwise be a violation.
     base::TimePoint last_deed() const { return std::max(deeds.last, world.interference.last); }
     void violate(const std::string& invariant, const std::string& message) const;

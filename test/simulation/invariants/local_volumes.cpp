@@ -53,8 +53,8 @@ private:
         if (!pool || pool->metadata.deletionTimestamp || deeds.deleted_pools.contains(claim.spec.poolRef))
             return true;
         if (pool->spec.disruption.localVolumes == api::v1alpha1::LocalVolumesPolicy::Discard) return true;
-        if (deeds.deleted_claims.contains(uid) || world_.interference.deleted_claims.contains(uid) ||
-            deeds.stated_gone.contains(uid) || deeds.claims_without_finalizer.contains(uid))
+        if (stage_.was_deleted_by_others(uid) || deeds.stated_gone.contains(uid) ||
+            deeds.claims_without_finalizer.contains(uid))
             return true;
         const auto* decision = api::find(claim.metadata.annotations, api::annotations::kLocalVolumes);
         return decision && *decision == "discard";

@@ -47,9 +47,7 @@ private:
 
     bool was_undone(const std::string& claim_uid) const {
         const auto& deeds = stage_.deeds;
-        if (deeds.deleted_claims.contains(claim_uid) ||
-            world_.interference.deleted_claims.contains(claim_uid) ||
-            deeds.claims_without_finalizer.contains(claim_uid))
+        if (stage_.was_deleted_by_others(claim_uid) || deeds.claims_without_finalizer.contains(claim_uid))
             return true;
         const auto& traces = traces_.at(claim_uid);
         return deeds.deleted_pools.contains(traces.pool) ||

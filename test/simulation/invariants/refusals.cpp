@@ -1,6 +1,6 @@
 // A refusal of claims holds up no other pool and no other size: a pod that a machine would help whose claim
-// is not refused gets it within two minutes and what a launch takes. And once the refusal is gone, so does a
-// pod of the refused pool.
+// is not refused gets it within five minutes. And once the refusal is gone, so does a pod of the refused
+// pool.
 #include <algorithm>
 #include <map>
 
