@@ -25,7 +25,7 @@ public:
     // Called with what ask() was given when there is an answer.
     void on_answer(std::function<void(const kube::ObjectKey&)> listener) { listener_ = std::move(listener); }
     void ask(const ClaimPointer& claim, const kube::ObjectKey& asked_for);
-    // What its guest said a moment ago; nullopt: it has to be asked.
+    // Returns what its guest said a moment ago; nullopt: it has to be asked.
     std::optional<std::vector<std::string>> of(const NodeSmithClaim& claim) const;
 
     asio::awaitable<kube::Result> reconcile(kube::ObjectKey provider) override;

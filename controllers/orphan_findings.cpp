@@ -13,13 +13,11 @@ std::string summary_of(const OrphanFindings& findings, bool reports_only) {
     add(reports_only ? "without a Node: " : "to be removed: ", findings.removable);
     add("cannot be removed: ", findings.stuck);
     add("cloned for a claim that is gone and never configured, so that nothing proves it ours (destroy it if "
-        "it "
-        "is not yours, or rename it): ",
+        "it is not yours, or rename it): ",
         findings.unfinished);
     add("left behind by tasks that died or failed: ", findings.half_made);
     add("of providers that are gone, so that no claim can remove them (remove them by hand if you do not "
-        "need "
-        "them): ",
+        "need them): ",
         findings.abandoned);
     add("could not be examined, so that there may be more: ", findings.failures);
     return message.empty() ? "every machine of ours belongs to a claim" : message;

@@ -1,4 +1,4 @@
-// What a round of garbage collection found, in words for the condition OrphansFound.
+// Gathers what a round of garbage collection found, in words for the condition OrphansFound.
 #pragma once
 
 #include <string>

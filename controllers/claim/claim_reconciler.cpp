@@ -41,7 +41,7 @@ void ClaimReconciler::subscribe(kube::WorkQueue& queue) {
     disruption_reports_.on_report([&queue](const kube::ObjectKey& claim) { queue.add(claim); });
 }
 
-// Of the provider's claims at a time: an equal share of the workers.
+// Returns how many claims of one provider may be in work: an equal share of the workers.
 std::size_t ClaimReconciler::most_of_provider() const {
     const auto providers = informers_.providers.store().size();
     return std::max<std::size_t>(1, workers_ / std::max<std::size_t>(1, providers));

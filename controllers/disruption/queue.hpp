@@ -47,7 +47,7 @@ public:
     std::optional<Blocker> refusal_of(const NodeSmithClaim& claim) const;
 
 private:
-    // Of writes for a claim that the API server refused. They are tried again after a pause that grows.
+    // Writes for a claim that the API server refused are tried again after a pause that grows.
     struct Failure {
         int tries = 0;
         base::TimePoint pause_ends{};

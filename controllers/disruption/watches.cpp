@@ -29,7 +29,7 @@ bool is_healthy(const NodeSmithControlPlane& control_plane) {
     return api::is_true(control_plane.status.conditions, conditions::kClusterHealthy);
 }
 
-// Which pods a budget lets go, as far as it can tell by itself.
+// Returns which pods a budget lets go, as far as it can tell by itself.
 auto leniency(const api::PodDisruptionBudget& budget) {
     const auto& status = budget.status;
     const bool is_healthy = status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;

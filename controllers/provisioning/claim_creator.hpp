@@ -1,6 +1,6 @@
 // Creates claims: reserves machines within the limits and creates their claims, each pool's in a queue of its
 // own. A batch that was interrupted is continued with the same names, as long as its reservation may be used.
-// What the API server refuses is dropped and noted, and its reservation settles.
+// A claim that the API server refuses is dropped and noted, and its reservation settles.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -120,7 +120,8 @@ asio::awaitable<bool> NodeKeeper::has_live_node(ClaimPointer claim) {
     const kube::ObjectKey key{"", claim->status.nodeName};
     try {
         const auto live = co_await client_.get<api::Node>(key);
-        co_return live&& is_node_of(*live, claim->status);
+        if (!live) co_return false;
+        co_return is_node_of(*live, claim->status);
     } catch (const kube::UndecodableError&) {
         co_return true;
     }

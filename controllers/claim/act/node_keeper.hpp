@@ -32,7 +32,6 @@ public:
     asio::awaitable<kube::Result> look(Observation observation);
     // Whether the API server has a Node of the claim's machine; the cache has it then, too.
     asio::awaitable<bool> has_joined(ClaimPointer claim);
-    asio::awaitable<bool> has_live_node(ClaimPointer claim);
     asio::awaitable<kube::Result> taint(Observation observation);
     // Takes off what taint() put on it: the Node serves again.
     asio::awaitable<kube::Result> untaint(Observation observation);
@@ -44,6 +43,8 @@ public:
     asio::awaitable<kube::Result> remove(Observation observation);
 
 private:
+    // Whether the Node that the claim's status names is there and is the claim's.
+    asio::awaitable<bool> has_live_node(ClaimPointer claim);
     asio::awaitable<void> patch(NodePointer before, api::Node after);
     // The same with pauses that grow: another program may undo it each time. `change` names it.
     asio::awaitable<kube::Result> patch_with_pauses(Observation observation, api::Node after,

@@ -190,7 +190,7 @@ MaybeBlocker volume_blocker(const NodeFacts& facts) {
 }
 
 MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind kind, Time now) {
-    // What is known of them is out of date or no basis for any removal.
+    // Our knowledge of them is out of date, or no basis for any removal.
     if (auto unclear = not_understood(facts.node.metadata, "the node")) return unclear;
     if (auto unclear = not_understood(facts.claim.metadata, "the claim")) return unclear;
     if (kind == Kind::Unhealthy) return std::nullopt;
