@@ -27,7 +27,14 @@ def test_an_unreachable_api_server_is_waited_for(tmp_path):
             waiting.kill()
 
 
-LEADS = 'leader_election_master_status{name="12c57729.kubenodesmith.parawell.cloud"}'
+LEASE = "12c57729.kubenodesmith.parawell.cloud"
+LEADS = f'leader_election_master_status{{name="{LEASE}"}}'
+
+
+def lease_of_a_tenant():
+    """Newer than each true one, in a namespace that no operator manages: it decides nothing."""
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": LEASE, "namespace": "default"},
+            "spec": {"holderIdentity": "a-tenant", "leaseDurationSeconds": 3600, "renewTime": "2099-01-01T00:00:00.000000Z"}}
 
 
 def test_an_operator_started_by_hand_acts_only_when_that_of_the_cluster_has_gone(tmp_path):
@@ -36,9 +43,10 @@ def test_an_operator_started_by_hand_acts_only_when_that_of_the_cluster_has_gone
         stack.cluster.kubectl("create", "namespace", "autoscaling")
         stack.operator.start("--leader-elect", "--leader-election-namespace=autoscaling").wait_ready()
         wait_for("the lead", lambda: stack.operator.metrics().get(LEADS) == 1)
+        stack.apply(lease_of_a_tenant())
         (tmp_path / "by-hand").mkdir()
         by_hand = Operator(tmp_path / "by-hand", stack.cluster.kubeconfig)
-        by_hand.start("--leader-elect").wait_ready()
+        by_hand.start("--leader-elect", "--namespaces=kubenodesmith,autoscaling").wait_ready()
         try:
             wait_for("a look at the Lease", lambda: "lease=autoscaling/" in by_hand.log_text())
             stack.apply(*manifests.everything(stack.proxmox), manifests.deployment("shop", 1))
