@@ -19,7 +19,7 @@ BOOST_DESCRIBE_STRUCT(ClaimStatus, (),
                        waitsForRoomSince, addresses, networkInterfaces, boot, keptSince, bootstrapTokenID,
                        bootstrapKeySHA256, templateHash, templateRevision, nodeName, capacity, allocatable,
                        undeclaredTaints, emptySince, unneededSince, lastPodEventTime, contestedLabels,
-                       disruptionCause))
+                       disruptionCause, undoneDisruption))
 BOOST_DESCRIBE_STRUCT(NodeSmithClaim, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -106,7 +106,8 @@ struct ClaimStatus {
     std::optional<Time> unneededSince;
     std::optional<Time> lastPodEventTime;
     std::vector<ContestedLabel> contestedLabels;
-    std::string disruptionCause;  // of a disruption that replaces the machine: "Drifted/2-0123456789abcdef"
+    std::string undoneDisruption;  // kind of the disruption that Disrupted=False tells the end of; "" = none
+    std::string disruptionCause;   // of a disruption that replaces the machine: "Drifted/2-0123456789abcdef"
     bool operator==(const ClaimStatus&) const = default;
 };
 

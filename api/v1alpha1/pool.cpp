@@ -50,12 +50,15 @@ BOOST_DESCRIBE_STRUCT(Losses, (),
 BOOST_DESCRIBE_STRUCT(UndeclaredTaint, (), (key, value, effect, count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(PoolContestedLabel, (), (key, effect, value, found, manager, node, time))
 BOOST_DESCRIBE_STRUCT(OpenReplacement, (), (claim, cause, count, time))
+BOOST_DESCRIBE_STRUCT(RecentRemoval, (), (claim, time))
+BOOST_DESCRIBE_STRUCT(ReplacementPause, (), (count, nextRetryTime))
 BOOST_DESCRIBE_STRUCT(PoolStatus, (),
                       (observedGeneration, conditions, nodes, readyNodes, pendingNodes, claims, cpuCores,
                        memoryMiB, learnedReserved, learnedOffer, nextClaimSequence, reserved, addresses,
                        lastPlacedHost, lastScaleActivity, lastScaleUpTime, lastScaleDownTime,
                        lastScaleFailureTime, consecutiveFailures, nextRetryTime, mispredictions, keptMachine,
-                       losses, undeclaredTaints, contestedLabels, openReplacements))
+                       losses, undeclaredTaints, contestedLabels, openReplacements, recentRemovals,
+                       replacementPause))
 BOOST_DESCRIBE_STRUCT(NodeSmithPool, (), (metadata, spec, status))
 
 }  // namespace api::v1alpha1

@@ -198,6 +198,20 @@ struct OpenReplacement {
     bool operator==(const OpenReplacement&) const = default;
 };
 
+// A node whose removal was begun within the last hour: for rateLimits.maxRemovalsPerHour.
+struct RecentRemoval {
+    std::string claim;
+    std::optional<Time> time;
+    bool operator==(const RecentRemoval&) const = default;
+};
+
+// Machines that were to be created instead of nodes of the pool did not come.
+struct ReplacementPause {
+    std::int32_t count = 0;             // of times in a row
+    std::optional<Time> nextRetryTime;  // no node is replaced by a cheaper one before it
+    bool operator==(const ReplacementPause&) const = default;
+};
+
 struct PoolStatus {
     std::optional<std::int64_t> observedGeneration;
     Conditions conditions;
@@ -225,6 +239,8 @@ struct PoolStatus {
     std::vector<UndeclaredTaint> undeclaredTaints;
     std::vector<PoolContestedLabel> contestedLabels;
     std::vector<OpenReplacement> openReplacements;
+    std::vector<RecentRemoval> recentRemovals;  // only while the ControlPlane has a rate for removals
+    std::optional<ReplacementPause> replacementPause;
     bool operator==(const PoolStatus&) const = default;
 };
 

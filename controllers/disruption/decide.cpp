@@ -156,9 +156,9 @@ std::vector<Candidate> DisruptionReconciler::unblocked(Pass& pass, Kind kind,
 }
 
 std::optional<base::Duration> DisruptionReconciler::successors_known_in() const {
-    const auto evicted_at = drainer_.evicted_at();
-    if (!evicted_at || *evicted_at + kSuccessorsKnown <= clock_.now()) return std::nullopt;
-    return *evicted_at + kSuccessorsKnown - clock_.now();
+    const auto known_at = drainer_.evicted_at().value_or(*began_) + kSuccessorsKnown;
+    if (known_at <= clock_.now()) return std::nullopt;
+    return known_at - clock_.now();
 }
 
 asio::awaitable<bool> DisruptionReconciler::carry_out(Pass& pass, Command command) {

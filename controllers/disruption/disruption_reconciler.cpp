@@ -25,16 +25,16 @@ DisruptionReconciler::DisruptionReconciler(const Context& context, const Drainer
       look_at_world_(std::move(look_at_world)),
       announcer_(context.events),
       refusals_(context.clock),
-      removals_(context.clock),
       stopped_(context.informers, context.clock, instances),
-      observer_(context.informers, context.clock, reports, stopped_, removals_),
+      observer_(context.informers, context.clock, reports, stopped_),
       queue_({context.informers, context.client, context.clock, context.events, announcer_, reports,
-              refusals_, removals_, std::move(may_mutate)},
+              refusals_, std::move(may_mutate)},
              context.metrics) {}
 
 asio::awaitable<kube::Result> DisruptionReconciler::reconcile(kube::ObjectKey key) {
     const auto pool = informers_.pools.store().get(key);
     if (!pool) co_return kube::Result{};
+    if (!began_) began_ = clock_.now();
     const Pass::Means means{informers_, clock_, solver_, refusals_, look_at_world_};
     Pass pass(means, observer_.observe(pool));
     report_use(pass);

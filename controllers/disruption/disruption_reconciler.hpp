@@ -49,7 +49,8 @@ private:
     std::vector<std::vector<Candidate>> candidates(Pass& pass);
     // Those that no wish, delay or count keeps, in the order in which they should go.
     std::vector<Candidate> unblocked(Pass& pass, Kind kind, std::vector<Candidate> candidates) const;
-    // How long none is chosen to have fewer nodes; nullopt: what was evicted last is known again.
+    // How long none is chosen to have fewer nodes; nullopt: what was evicted last is known again. The last
+    // leader may have evicted pods just before this one began.
     std::optional<base::Duration> successors_known_in() const;
     // False: it could not be begun.
     asio::awaitable<bool> carry_out(Pass& pass, Command command);
@@ -61,11 +62,11 @@ private:
     Announcer announcer_;
     scheduling::Solver solver_;
     Refusals refusals_;
-    HourlyRate removals_;
     StoppedMachines stopped_;
     PoolObserver observer_;
     Queue queue_;
     Stays stays_;
+    std::optional<base::TimePoint> began_;  // to decide; nullopt: not yet
 };
 
 }  // namespace controllers::disruption

@@ -8,6 +8,7 @@
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/state/disruption_state.hpp"
 #include "controllers/state/prices.hpp"
+#include "controllers/state/removal_rate.hpp"
 #include "controllers/state/undeclared_taints.hpp"
 
 namespace controllers::disruption {
@@ -90,11 +91,11 @@ void PoolObserver::look_at_manager(PoolView& view) {
     if (!manager) return;
     view.manager = control_planes.get(api::key_of(*manager));
     view.facts.manager = view.manager.get();
-    view.facts.removals_last_hour = removals_.last_hour(*manager);
-    for (const auto* other : pools_of(*manager, informers_.pools.store().all(), control_planes.all()))
-        view.facts.manager_counts +=
-            counts_of(*other, informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str()),
-                      informers_.nodes.store().all());
+    for (const auto* other : pools_of(*manager, informers_.pools.store().all(), control_planes.all())) {
+        const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*other).str());
+        view.facts.manager_counts += counts_of(*other, claims, informers_.nodes.store().all());
+        view.facts.removals_last_hour += removals_last_hour(*other, claims, view.now);
+    }
 }
 
 void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {

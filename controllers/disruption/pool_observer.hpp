@@ -7,7 +7,6 @@
 #include "controllers/disruption/methods/pool_view.hpp"
 #include "controllers/disruption/stopped_machines.hpp"
 #include "controllers/services/disruption_reports.hpp"
-#include "controllers/services/hourly_rate.hpp"
 #include "controllers/state/node_search.hpp"
 #include "controllers/state/template_hash.hpp"
 
@@ -16,8 +15,8 @@ namespace controllers::disruption {
 class PoolObserver {
 public:
     PoolObserver(const Informers& informers, const base::Clock& clock, const DisruptionReports& reports,
-                 const StoppedMachines& stopped, HourlyRate& removals)
-        : informers_(informers), clock_(clock), reports_(reports), stopped_(stopped), removals_(removals) {}
+                 const StoppedMachines& stopped)
+        : informers_(informers), clock_(clock), reports_(reports), stopped_(stopped) {}
 
     // The pool as it is now, or as given if it is gone.
     PoolView observe(const PoolView::Pool& pool);
@@ -33,7 +32,6 @@ private:
     const base::Clock& clock_;
     const DisruptionReports& reports_;
     const StoppedMachines& stopped_;
-    HourlyRate& removals_;
     claim::TemplateHashes hashes_;
 };
 

@@ -5,16 +5,13 @@
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
-#include "controllers/cache/writes.hpp"
 #include "controllers/disruption/rules/blocks.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/outlook.hpp"
 #include "controllers/disruption/rules/series.hpp"
 #include "controllers/services/drain.hpp"
 #include "controllers/state/claim_state.hpp"
-#include "controllers/state/course.hpp"
 #include "controllers/state/disruption_state.hpp"
-#include "controllers/state/replacements.hpp"
 
 namespace controllers::disruption {
 
@@ -166,7 +163,7 @@ asio::awaitable<void> Queue::begin(Pass& pass, Command command) {
     if (!lost.empty() && member.facts.held_volumes.empty()) message += "; lost with it: " + lost;
     const auto cause = command.is_replaced ? cause_of(command.member.facts, command.kind) : std::string();
     const Blocker why{kind, message, std::nullopt};
-    co_await set_disrupted(command.member.claim, ConditionStatus::True, why, cause);
+    co_await decided(command.member.claim, why, cause);
     with_.events.event(node, kube::EventType::normal, "Disrupting", kind + ": " + message);
     pass.look_again(base::Duration::zero());
 }
@@ -261,7 +258,8 @@ asio::awaitable<void> Queue::depart(Pass& pass, std::vector<Member> group, Kind 
             co_await attempt(pass, member, let_drain(pass, member, drains_first));
         }
     }
-    if (is_given_up && kind == Kind::Underutilized && !is_busy) pass.pause_replacements();
+    if (is_given_up && kind == Kind::Underutilized && !is_busy)
+        co_await note_replacement(pass.view(), paused_again(*pass.view().pool, pass.view().now));
 }
 
 asio::awaitable<void> Queue::let_drain(Pass& pass, Member member, bool all_at_once) {
@@ -296,7 +294,7 @@ asio::awaitable<void> Queue::follow_drain(Pass& pass, Member member) {
     const auto& claim = *member.claim;
     const auto& view = pass.view();
     if (claim::is_true(claim, conditions::kDrained)) {
-        if (under_way(claim) == Kind::Underutilized) pass.end_pause();
+        if (under_way(claim) == Kind::Underutilized) co_await note_replacement(view, std::nullopt);
         co_await remove_unless_held(pass, member);
         co_return;
     }
@@ -317,53 +315,14 @@ asio::awaitable<void> Queue::follow_drain(Pass& pass, Member member) {
 
 asio::awaitable<void> Queue::undo(Pass& pass, Member member, Blocker why) {
     const auto kind = under_way(*member.claim);
-    const std::string no_cause;
     auto said = why;
-    said.message = "the node stays: " + why.message;
-    co_await set_disrupted(member.claim, ConditionStatus::False, said, no_cause);
+    said.message = std::string(kNodeStays) + why.message;
+    // What makes an empty node needed may be gone with the next event.
+    const auto pauses = kind == Kind::Empty ? std::nullopt : kind;
+    co_await taken_back(member.claim, said, pauses);
     undone_.with({member.claim->metadata.namespace_, member.claim->spec.poolRef, why.reason}).add();
     with_.events.normal(*member.node, "RemovalUndone", said.message);
-    if (kind && *kind != Kind::Empty) pass.refuse(member, *kind, why.message);
     pass.look_again(base::Duration::zero());
-}
-
-asio::awaitable<void> Queue::remove(const PoolView& view, Member member) {
-    if (!with_.may_mutate()) throw std::runtime_error("removing a node: this process may no longer lead");
-    const auto kind = *under_way(*member.claim);
-    auto after = *view.pool;
-    if (is_scale_down(kind)) after.status.lastScaleDownTime = view.now;
-    after.status.lastScaleActivity = view.now;
-    const auto claims = with_.informers.claims.store().by_index(kClaimsByPool, api::key_of(*view.pool).str());
-    after.status.openReplacements = with_removed(*view.pool, claims, *member.claim, view.now);
-    co_await write_status(with_.client, with_.informers.pools, *view.pool, std::move(after));
-
-    const auto& metadata = member.claim->metadata;
-    kube::Preconditions same;
-    same.uid = metadata.uid;
-    co_await with_.client.remove<NodeSmithClaim>(api::key_of(*member.claim), std::move(same));
-    deleted_.insert(metadata.uid);
-    if (view.manager) with_.removals.count(*view.manager);
-    removed_.with({view.pool->metadata.namespace_, view.pool->metadata.name, std::string(name_of(kind))})
-        .add();
-    with_.events.event(
-        kube::target_of(*member.node), kube::EventType::normal, "RemovingNode",
-        std::string(name_of(kind)) + ": the node is drained and its claim " + metadata.name + " is deleted");
-    tainted_.erase(metadata.uid);
-    with_.announcer.settle(member.node->metadata.uid);
-}
-
-asio::awaitable<void> Queue::set_disrupted(ClaimPointer claim, ConditionStatus status, Blocker why,
-                                           std::string cause) {
-    auto after = *claim;
-    const auto now = api::Time(with_.clock.wall_now());
-    const api::ConditionUpdate update{std::string(conditions::kDisrupted), status, std::move(why.reason),
-                                      std::move(why.message), claim->metadata.generation};
-    api::set_condition(after.status.conditions, update, now);
-    after.status.disruptionCause = std::move(cause);
-    // Or the claim's reconciler would have to write once more. Whether the Node is Ready is for it to say.
-    conclude(after, std::nullopt, now);
-    after.status.phase = claim::phase_of(after);
-    co_await write_status(with_.client, with_.informers.claims, *claim, std::move(after));
 }
 
 }  // namespace controllers::disruption

@@ -15,7 +15,6 @@
 #include "controllers/cache/kinds.hpp"
 #include "controllers/disruption/methods/method.hpp"
 #include "controllers/services/disruption_reports.hpp"
-#include "controllers/services/hourly_rate.hpp"
 
 namespace controllers::disruption {
 
@@ -29,7 +28,6 @@ public:
         Announcer& announcer;
         DisruptionReports& reports;
         Refusals& refusals;
-        HourlyRate& removals;
         std::function<bool()> may_mutate;  // this process surely leads
     };
     Queue(Means means, base::MetricsRegistry& metrics);
@@ -77,8 +75,14 @@ private:
     asio::awaitable<void> undo(Pass& pass, Member member, Blocker why);
     asio::awaitable<void> remove(const PoolView& view, Member member);
     // `cause` is what is replaced for, see cause_of(); empty: nothing is replaced.
-    asio::awaitable<void> set_disrupted(ClaimPointer claim, ConditionStatus status, Blocker why,
-                                        std::string cause);
+    asio::awaitable<void> decided(ClaimPointer claim, Blocker why, std::string cause);
+    // What is undone is not begun again for a while, unless it is no kind.
+    asio::awaitable<void> taken_back(ClaimPointer claim, Blocker why, std::optional<Kind> kind);
+    asio::awaitable<void> write_disrupted(ClaimPointer claim, api::v1alpha1::ClaimStatus status,
+                                          ConditionStatus disrupted, Blocker why);
+    // Notes how long machines are not created instead of the pool's nodes; nullopt: they are, as one came.
+    asio::awaitable<void> note_replacement(const PoolView& view,
+                                           std::optional<api::v1alpha1::ReplacementPause> pause);
 
     Means with_;
     base::Family<base::Counter>& removed_;

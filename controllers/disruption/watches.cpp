@@ -91,9 +91,6 @@ void DisruptionReconciler::subscribe(kube::WorkQueue& queue) {
     });
 
     kube::watch(informers_.pools).enqueue(queue);
-    kube::watch(informers_.pools).gone().call([this](const NodeSmithPool& pool) {
-        refusals_.end_pause(api::key_of(pool));
-    });
     kube::watch(informers_.providers).changed(offers, readiness).enqueue(queue, all);
     kube::watch(informers_.hosts)
         .flipped([](const NodeSmithHost& host) { return host.spec.maintenance; })

@@ -89,7 +89,7 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
     decision.look_again = rules.look_again;
     decision.demand = select_demand(unschedulable, launches, informers.pools.store().all(),
                                     informers.nodes.store().all(), now, rules);
-    auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
+    auto supplies = look_at_pools(informers, inputs.reservations, now);
     decision.world =
         build_world(informers, inputs.template_hashes, std::move(supplies), decision.demand.pods, now);
     decision.freed = free_room_of_ending_pods(decision.world, now);
@@ -107,7 +107,7 @@ World world_for_removals(const DecisionInputs& inputs, api::Time now) {
     auto pods =
         pods_that_keep_nodes(unschedulable, informers.pools.store().all(), informers.nodes.store().all(),
                              demand_rules(informers, unschedulable, now));
-    auto supplies = look_at_pools(informers, inputs.reservations, inputs.creations, now);
+    auto supplies = look_at_pools(informers, inputs.reservations, now);
     auto world = build_world(informers, inputs.template_hashes, std::move(supplies), std::move(pods), now);
     const auto launches = recent_launches(inputs, now);
     for (const auto& [uid, count] : launches)

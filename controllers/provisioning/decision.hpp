@@ -42,7 +42,6 @@ struct Decision {
 struct DecisionInputs {
     const Informers& informers;
     const Reservations& reservations;
-    HourlyRate& creations;
     claim::TemplateHashes& template_hashes;
     // How many machines were launched for pods within the last hour, by UID, as far as a process remembers
     // it; what the stores tell counts anyway.

@@ -6,6 +6,7 @@
 
 #include "controllers/provisioning/kinds.hpp"
 #include "controllers/state/claim_factory.hpp"
+#include "controllers/state/limits.hpp"
 
 namespace controllers::provisioning {
 
@@ -47,11 +48,11 @@ std::string to_text(const std::vector<PastLaunch>& launches) {
 }
 
 void drop_oldest(std::vector<PastLaunch>& launches) {
-    std::size_t pods = 0;
+    std::size_t entries = 0;
     for (auto it = launches.end(); it != launches.begin();) {
         --it;
-        pods += it->pod_uids.size() + it->kinds_in_vain.size();
-        if (pods <= kMostPodsRemembered) continue;
+        entries += 1 + it->pod_uids.size() + it->kinds_in_vain.size();
+        if (entries <= kMostRemembered) continue;
         launches.erase(launches.begin(), std::next(it));
         return;
     }
@@ -64,6 +65,13 @@ std::vector<std::string> kinds_that_wait(const Informers& informers, std::vector
     for (const auto& pod : unschedulable_pods(informers)) waiting.insert(kind_of(informers, *pod));
     std::erase_if(kinds, [&](const std::string& kind) { return !waiting.contains(kind); });
     return kinds;
+}
+
+// A rate of its pool's ControlPlane counts it.
+bool is_counted(const Informers& informers, const NodeSmithClaim& claim) {
+    const auto* manager =
+        manager_of({claim.metadata.namespace_, claim.spec.poolRef}, informers.control_planes.store().all());
+    return manager && manager->spec.rateLimits.maxCreationsPerHour > 0 && limits::is_created_by_pool(claim);
 }
 
 std::vector<std::string> bought_for_living(const NodeSmithClaim& claim, const kube::Store<api::Pod>& pods) {
@@ -107,6 +115,16 @@ std::map<std::string, int> launches_last_hour(const ClaimPointers& claims, const
     return launches;
 }
 
+std::int64_t creations_last_hour(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now) {
+    std::set<std::string> created;
+    for (const auto& claim : claims)
+        if (limits::is_created_by_pool(*claim) && is_recent(claim->metadata.creationTimestamp, now))
+            created.insert(claim->metadata.uid);
+    for (const auto& past : past_launches(pool))
+        if (is_recent(past.time, now)) created.insert(past.claim_uid);
+    return std::ssize(created);
+}
+
 asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client, NodeSmithClaim claim,
                                       api::Time now) {
     const auto pool = informers.pools.store().get({claim.metadata.namespace_, claim.spec.poolRef});
@@ -115,7 +133,7 @@ asio::awaitable<void> remember_launch(Informers& informers, kube::Client& client
     auto pods = bought_for_living(claim, informers.pods.store());
     std::vector<std::string> kinds_in_vain;
     if (was_never_used(claim)) kinds_in_vain = kinds_that_wait(informers, kinds_bought_for(claim));
-    if (pods.empty() && kinds_in_vain.empty()) co_return;
+    if (pods.empty() && kinds_in_vain.empty() && !is_counted(informers, claim)) co_return;
     auto list = past_launches(*pool);
     std::erase_if(list, [&](const PastLaunch& past) {
         return past.claim_uid == claim.metadata.uid || !is_recent(past.time, now);

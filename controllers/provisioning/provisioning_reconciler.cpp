@@ -86,7 +86,6 @@ ProvisioningReconciler::ProvisioningReconciler(const Context& context, Reservati
       announcer_(context.events),
       reservations_(reservations),
       metrics_(context.metrics),
-      creations_(context.clock),
       claim_creator_(context, reservations, std::move(may_mutate),
                      [this](const NodeSmithClaim& claim, const PlannedClaim& planned_claim) {
                          note_created(claim, planned_claim);
@@ -311,13 +310,10 @@ void ProvisioningReconciler::note_created(const NodeSmithClaim& claim, const Pla
         metrics_.pod_to_claim.with({}).observe(
             std::chrono::duration<double>(clock_.now() - pod->second.since).count());
     }
-    const auto* manager =
-        manager_of({namespace_, claim.spec.poolRef}, informers_.control_planes.store().all());
-    if (manager) creations_.count(*manager);
 }
 
 DecisionInputs ProvisioningReconciler::inputs() {
-    return {informers_, reservations_, creations_, template_hashes_, remembered_launches()};
+    return {informers_, reservations_, template_hashes_, remembered_launches()};
 }
 
 std::map<std::string, int> ProvisioningReconciler::remembered_launches() const {

@@ -77,7 +77,6 @@ private:
     Announcer announcer_;
     Reservations& reservations_;
     Metrics metrics_;
-    HourlyRate creations_;
     claim::TemplateHashes template_hashes_;
     ClaimCreator claim_creator_;
     scheduling::Solver solver_;  // one for all decisions: it remembers what nodes hold

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controllers/cache/membership.hpp"
+#include "controllers/provisioning/past_launches.hpp"
 #include "controllers/state/losses.hpp"
 #include "controllers/state/pool_status.hpp"
 #include "controllers/state/undeclared_taints.hpp"
@@ -16,13 +17,6 @@ struct ManagerView {
     limits::LimitUse limit_use;
     std::int64_t creations = 0;
 };
-
-std::int64_t created_last_hour(const ClaimPointers& claims, api::Time now) {
-    return std::ranges::count_if(claims, [&](const auto& claim) {
-        const auto& created = claim->metadata.creationTimestamp;
-        return limits::is_created_by_pool(*claim) && created && now.at - created->at < std::chrono::hours{1};
-    });
-}
 
 ClaimPointers claims_of(const Informers& informers, const kube::ObjectKey& pool) {
     return informers.claims.store().by_index(kClaimsByPool, pool.str());
@@ -41,25 +35,22 @@ NodeSmithPool with_latest(const NodeSmithPool& pool, const ClaimPointers& claims
 }
 
 ManagerView view_of(const NodeSmithControlPlane& manager, const Informers& informers,
-                    const Reservations& reservations, HourlyRate& creations, api::Time now) {
+                    const Reservations& reservations, api::Time now) {
     ManagerView view;
     const auto& pools = informers.pools.store().all();
     for (const auto* pool : pools_of(manager, pools, informers.control_planes.store().all())) {
         const auto claims = claims_of(informers, api::key_of(*pool));
         view.counts += counts_of(*pool, claims, informers.nodes.store().all());
-        view.creations += created_last_hour(claims, now);
+        view.creations += creations_last_hour(*pool, claims, now);
     }
     view.limit_use = reservations.use_of_control_plane(manager);
-    // Claims that were deleted meanwhile are only in this process' memory; after a restart only what is left
-    // counts.
-    view.creations = std::max(view.creations, creations.last_hour(manager));
     return view;
 }
 
 }  // namespace
 
 std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservations& reservations,
-                                      HourlyRate& creations, api::Time now) {
+                                      api::Time now) {
     std::map<kube::ObjectKey, ManagerView> managers;
     std::vector<PoolSupply> supplies;
     const auto& pools = informers.pools.store().all();
@@ -88,10 +79,9 @@ std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservat
             supply.manager = api::key_of(*facts.manager);
             auto known = managers.find(supply.manager);
             if (known == managers.end())
-                known = managers
-                            .emplace(supply.manager,
-                                     view_of(*facts.manager, informers, reservations, creations, now))
-                            .first;
+                known =
+                    managers.emplace(supply.manager, view_of(*facts.manager, informers, reservations, now))
+                        .first;
             facts.manager_counts = known->second.counts;
             facts.creations_last_hour = known->second.creations;
             supply.manager_limit_use = known->second.limit_use;

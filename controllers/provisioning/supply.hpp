@@ -4,13 +4,12 @@
 #include <vector>
 
 #include "controllers/provisioning/world.hpp"
-#include "controllers/services/hourly_rate.hpp"
 #include "controllers/services/reservations.hpp"
 
 namespace controllers::provisioning {
 
 // All pools, in the order of their keys.
 std::vector<PoolSupply> look_at_pools(const Informers& informers, const Reservations& reservations,
-                                      HourlyRate& creations, api::Time now);
+                                      api::Time now);
 
 }  // namespace controllers::provisioning

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/backoff.hpp"
 #include "controllers/state/claim_state.hpp"
 #include "controllers/state/pool_counts.hpp"
 
@@ -11,6 +12,8 @@ namespace {
 
 // Most budgets give way sooner, and a machine that is launched takes minutes.
 constexpr std::chrono::minutes kDrainHangs{5};
+constexpr std::chrono::minutes kUndoneLasts{5};
+constexpr base::Backoff kReplacementPauses{std::chrono::minutes{10}, std::chrono::hours{6}};
 
 }  // namespace
 
@@ -45,6 +48,29 @@ std::optional<api::Time> drain_deadline(const NodeSmithClaim& claim,
     if (!grace || is_scale_down(*kind)) return deadline;
     const auto forced = claim::later(*began, *grace);
     return deadline ? std::min(*deadline, forced) : forced;
+}
+
+std::optional<Blocker> undone_lately(const NodeSmithClaim& claim, Kind kind, api::Time now) {
+    const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
+    if (!disrupted || disrupted->status != ConditionStatus::False) return std::nullopt;
+    if (kind_named(claim.status.undoneDisruption) != kind) return std::nullopt;
+    const auto until = end_of(disrupted->lastTransitionTime, api::Duration(kUndoneLasts), now);
+    if (!until) return std::nullopt;
+    auto message = disrupted->message;
+    if (message.starts_with(kNodeStays)) message.erase(0, kNodeStays.size());
+    return Blocker{disrupted->reason, std::move(message), until};
+}
+
+bool may_replace(const NodeSmithPool& pool, api::Time now) {
+    const auto& pause = pool.status.replacementPause;
+    return !pause || !pause->nextRetryTime || *pause->nextRetryTime <= now;
+}
+
+api::v1alpha1::ReplacementPause paused_again(const NodeSmithPool& pool, api::Time now) {
+    const auto& last = pool.status.replacementPause;
+    const auto count = last ? std::clamp(last->count, 0, 100) + 1 : 1;
+    return {count, api::Time(now.at + std::chrono::duration_cast<std::chrono::seconds>(
+                                          kReplacementPauses.after(count)))};
 }
 
 bool is_staying(const NodeSmithClaim& claim) {

@@ -22,6 +22,17 @@ std::optional<api::Time> drain_deadline(const NodeSmithClaim& claim,
 // Reason of Disrupted=False: machines for the pods of the node did not come in time.
 inline constexpr std::string_view kReplacementTimeout = "ReplacementTimeout";
 
+// Begins the message of Disrupted=False.
+inline constexpr std::string_view kNodeStays = "the node stays: ";
+// Why a disruption of that kind was given up less than five minutes ago, so that it is not begun again;
+// nullopt: none was. Only what is written at the claim counts, so that a new leader waits as long.
+std::optional<Blocker> undone_lately(const NodeSmithClaim& claim, Kind kind, api::Time now);
+
+// Where machines that were to be created instead of nodes did not come, each time it takes twice as long
+// until others are created.
+bool may_replace(const NodeSmithPool& pool, api::Time now);
+api::v1alpha1::ReplacementPause paused_again(const NodeSmithPool& pool, api::Time now);
+
 // Condition of a pool: its pods would fit on fewer nodes, as far as sums tell.
 inline constexpr std::string_view kConsolidatable = "Consolidatable";
 

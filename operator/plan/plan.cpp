@@ -24,14 +24,13 @@ public:
     explicit Planner(ClusterSnapshot& view)
         : report_(view.report()),
           informers_(view.informers()),
-          reservations_(informers_, view.client(), view.clock()),
-          creations_(view.clock()) {}
+          reservations_(informers_, view.client(), view.clock()) {}
 
     Plan make() {
         plan_.managed = report_.managed;
         scheduling::Solver solver;
         const auto decision =
-            decide({informers_, reservations_, creations_, template_hashes_, {}}, solver, report_.time);
+            decide({informers_, reservations_, template_hashes_, {}}, solver, report_.time);
         note_machines(decision);
         if (!plan_.planned_machines.empty()) plan_.price = decision.result.price;
         note_pods(decision);
@@ -107,8 +106,7 @@ private:
 
     // Each node alone: what stands against its going.
     void note_nodes() {
-        auto world =
-            world_for_removals({informers_, reservations_, creations_, template_hashes_, {}}, report_.time);
+        auto world = world_for_removals({informers_, reservations_, template_hashes_, {}}, report_.time);
         // Nodes are saved here, and not replaced.
         world.snapshot.tied_pods.clear();
         for (std::size_t i = 0; i < world.snapshot.nodes.size(); ++i) {
@@ -181,7 +179,6 @@ private:
     const report::ClusterReport& report_;
     Informers& informers_;
     Reservations reservations_;
-    HourlyRate creations_;
     controllers::claim::TemplateHashes template_hashes_;
     Plan plan_;
 };

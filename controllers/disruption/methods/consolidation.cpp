@@ -8,6 +8,7 @@
 #include "controllers/disruption/rules/consolidation_search.hpp"
 #include "controllers/disruption/rules/idleness.hpp"
 #include "controllers/disruption/rules/series.hpp"
+#include "controllers/state/disruption_state.hpp"
 
 namespace controllers::disruption {
 
@@ -88,7 +89,7 @@ void look_at_world(Pass& pass, Search& search) {
     // Pods for which nothing is launched now, as it did not help, would take a new machine from those it is
     // for. And where machines were not to be had, not each node is taken out of service to see it again.
     const auto waiting = unschedulable_pods(pass.informers()).size();
-    if (waiting > world.snapshot.pods.size() || !pass.may_replace())
+    if (waiting > world.snapshot.pods.size() || !may_replace(*pass.view().pool, pass.view().now))
         search.busy.insert(search.candidates.begin(), search.candidates.end());
     search.exhausted = world.exhausted;
 }

@@ -22,8 +22,8 @@ bool was_in_service(const NodeSmithClaim& claim) {
 
 // What keeps the node because its pods would have no place; otherwise the plan says where they go.
 std::optional<Blocker> need_for(Pass& pass, const Member& member, Kind kind, std::string& plan) {
-    if (const auto* refusal = pass.refusal_of(member, kind))
-        return Blocker{"Needed", refusal->message, std::nullopt};
+    if (auto refusal = pass.refusal_of(member, kind))
+        return Blocker{"Needed", *std::move(refusal), std::nullopt};
     const auto place = pass.place_of(member);
     if (!place) return std::nullopt;
     const auto verdict = judge_departure(pass.solver(), pass.world().snapshot, {kind, {*place}});

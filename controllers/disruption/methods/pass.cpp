@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controllers/state/disruption_state.hpp"
 #include "kube/controller.hpp"
 
 namespace controllers::disruption {
@@ -47,10 +48,15 @@ void Pass::look_again_at(std::optional<api::Time> when) {
     if (when) look_again(std::max<base::Duration>(when->at - view_->now.at, std::chrono::seconds{1}));
 }
 
-const Refusals::Refusal* Pass::refusal_of(const Member& member, Kind kind) {
+std::optional<std::string> Pass::refusal_of(const Member& member, Kind kind) {
+    if (auto undone = undone_lately(*member.claim, kind, view_->now)) {
+        look_again_at(undone->until);
+        return std::move(undone->message);
+    }
     const auto* refusal = means_.refusals.find(member.claim->metadata.uid, kind);
-    if (refusal) look_again(refusal->until - means_.clock.now());
-    return refusal;
+    if (!refusal) return std::nullopt;
+    look_again(refusal->until - means_.clock.now());
+    return refusal->message;
 }
 
 void Pass::refuse(const Member& member, Kind kind, const std::string& why) {

@@ -54,13 +54,10 @@ public:
     void look_again_at(std::optional<api::Time> when);
     std::optional<base::Duration> again() const { return again_; }
 
-    // Null when none holds; sets when to look again.
-    const Refusals::Refusal* refusal_of(const Member& member, Kind kind);
+    // Returns why the node was found not to be able to go; nullopt when that no longer holds. Sets when to
+    // look again.
+    std::optional<std::string> refusal_of(const Member& member, Kind kind);
     void refuse(const Member& member, Kind kind, const std::string& why);
-    // See Refusals.
-    void pause_replacements() { means_.refusals.pause_replacements(api::key_of(*view_->pool)); }
-    void end_pause() { means_.refusals.end_pause(api::key_of(*view_->pool)); }
-    bool may_replace() const { return means_.refusals.may_replace(api::key_of(*view_->pool)); }
 
     // The first thing that keeps a node is what is said of it.
     void keep(const Member& member, Kind kind, Blocker why, bool is_news = true);

@@ -42,7 +42,7 @@ struct PoolFacts {
     std::int64_t repairs = 0;               // of those that leave, those that were broken
     std::int64_t kept = 0;                  // drained and kept, for the volumes on their disks
     std::int64_t not_ready = 0;             // of the nodes that stay
-    std::int64_t removals_last_hour = 0;    // of the manager
+    std::int64_t removals_last_hour = 0;    // of the manager, with those that are under way
     std::optional<api::Time> last_failure;  // when a removal in this pool was last given up for failure
     const NodeSmithProvider* provider = nullptr;  // null: there is none
     std::string stale_kinds;                      // see Informers::stale_kinds()

@@ -98,6 +98,25 @@ TEST_CASE("a pool remembers for an hour which waiting pods a claim that is gone 
     CHECK(remembered()[0].claim_uid == third);
 }
 
+TEST_CASE("a pool remembers for an hour each claim that is gone while a rate counts creations") {
+    World world;
+    world.server.edit<api::v1alpha1::NodeSmithControlPlane>(
+        {"default", "main"}, [](auto& manager) { manager.spec.rateLimits.maxCreationsPerHour = 5; });
+    Process process(world);
+    const auto pool = world.server.get<NodeSmithPool>({"default", "p"}).value();
+    const auto bought = objects::bought_claim("c", pool, 1);
+    world.server.put(bought);
+    REQUIRE(world.run_until([&] { return world.ready(); }));
+    world.server.remove<NodeSmithClaim>(kClaim);
+    REQUIRE(world.run_until([&] { return world.gone(); }));
+    const auto after = world.server.get<NodeSmithPool>({"default", "p"}).value();
+    const auto remembered = controllers::provisioning::past_launches(after);
+    REQUIRE(remembered.size() == 1);
+    CHECK(remembered.front().pod_uids.empty());
+    const api::Time now(world.clock.wall_now());
+    CHECK(controllers::provisioning::creations_last_hour(after, {}, now) == 1);
+}
+
 TEST_CASE("a deleted claim takes its pods elsewhere, then its machine, Node and itself away") {
     World world;
     Process process(world);

@@ -1,6 +1,5 @@
 // Nodes that go on being repaired and removed while the API server refuses what concerns others, and while a
 // provider does not answer.
-#include "controllers/services/hourly_rate.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/controllers/disruption_world.hpp"
 
@@ -59,23 +58,4 @@ TEST_CASE("a provider that hangs holds up no decisions") {
     world.set_ready("b", false);
     world.live(3min);
     CHECK(world.disrupted("a") == "True Empty");
-}
-
-TEST_CASE("removals are counted by ControlPlane, and another one of its name starts afresh") {
-    fake::VirtualClock clock;
-    boost::asio::io_context context;
-    controllers::HourlyRate rate(clock);
-    objects::NodeSmithControlPlane first;
-    first.metadata.name = "main";
-    first.metadata.uid = "1";
-    auto second = first;
-    second.metadata.uid = "2";
-    rate.count(first);
-    rate.count(first);
-    CHECK(rate.last_hour(first) == 2);
-    CHECK(rate.last_hour(second) == 0);
-    clock.run_for(context, 59min);
-    rate.count(first);
-    clock.run_for(context, 2min);
-    CHECK(rate.last_hour(first) == 1);
 }

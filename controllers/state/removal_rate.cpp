@@ -1,0 +1,42 @@
+#include "controllers/state/removal_rate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "controllers/state/disruption_state.hpp"
+
+namespace controllers {
+
+using api::v1alpha1::RecentRemoval;
+
+namespace {
+
+// A time beyond the next hour is none that a leader wrote.
+bool is_recent(const RecentRemoval& removal, api::Time now) {
+    return removal.time && std::chrono::abs(now.at - removal.time->at) < std::chrono::hours{1};
+}
+
+}  // namespace
+
+std::int64_t removals_last_hour(const NodeSmithPool& pool, const ClaimPointers& claims, api::Time now) {
+    std::set<std::string> removed;
+    for (const auto& removal : pool.status.recentRemovals)
+        if (is_recent(removal, now)) removed.insert(removal.claim);
+    for (const auto& claim : claims)
+        if (disruption::under_way(*claim)) removed.insert(claim->metadata.name);
+    return std::ssize(removed);
+}
+
+std::vector<RecentRemoval> with_removal(const NodeSmithPool& pool, const NodeSmithClaim& claim,
+                                        api::Time now) {
+    auto removals = pool.status.recentRemovals;
+    std::erase_if(removals, [&](const RecentRemoval& removal) {
+        return removal.claim == claim.metadata.name || !is_recent(removal, now);
+    });
+    removals.push_back({claim.metadata.name, now});
+    if (removals.size() > kMostRemovalsRemembered) removals.erase(removals.begin());
+    return removals;
+}
+
+}  // namespace controllers
