@@ -42,6 +42,7 @@ std::vector<std::unique_ptr<Invariant>> all_invariants(const Stage& stage) {
     std::vector<std::unique_ptr<Invariant>> all;
     for (auto make : {one_machine_per_claim,
                       limits_hold,
+                      rates_hold,
                       busy_nodes_live,
                       budgets_hold,
                       others_machines_untouched,

@@ -93,6 +93,7 @@ bool is_repaired(const NodeSmithClaim& claim);
 // ---- one maker per file
 std::unique_ptr<Invariant> one_machine_per_claim(const Stage& stage);
 std::unique_ptr<Invariant> limits_hold(const Stage& stage);
+std::unique_ptr<Invariant> rates_hold(const Stage& stage);
 std::unique_ptr<Invariant> busy_nodes_live(const Stage& stage);
 std::unique_ptr<Invariant> budgets_hold(const Stage& stage);
 std::unique_ptr<Invariant> others_machines_untouched(const Stage& stage);

@@ -1,0 +1,71 @@
+// The rates of the ControlPlane hold, whoever leads: within an hour no more claims are created for pools and
+// no more nodes are taken away than spec.rateLimits allows.
+#include <deque>
+#include <set>
+
+#include "test/simulation/invariants/invariant.hpp"
+
+namespace simulation {
+namespace {
+
+// The calendars of processes may be wrong by two minutes either way, and jump.
+constexpr std::chrono::minutes kNearlyAnHour{50};
+
+class RatesHold final : public Invariant {
+public:
+    explicit RatesHold(const Stage& stage) : Invariant(stage) {
+        world_.view.subscribe<NodeSmithClaim>(
+            [this](const NodeSmithClaim* before, const NodeSmithClaim* after) { note(before, after); });
+        // What was created or removed for a pool that is gone, or whose claim was taken away by force, is
+        // nowhere on record.
+        world_.view.subscribe<NodeSmithPool>([this](const NodeSmithPool* before, const NodeSmithPool* after) {
+            if (before && !after) forget();
+        });
+    }
+
+private:
+    // A removal that the operator chose: not one that others began, nor the end of a pool.
+    bool is_chosen(const NodeSmithClaim& claim) const {
+        static const std::set<std::string> kKinds{"Unhealthy", "Evacuation", "Empty",
+                                                  "Drifted",   "Expired",    "Underutilized"};
+        const auto* pool = world_.view.find<NodeSmithPool>({claim.metadata.namespace_, claim.spec.poolRef});
+        const auto* disrupted = api::find_condition(claim.status.conditions, api::conditions::kDisrupted);
+        return pool && !pool->metadata.deletionTimestamp && world_.network.acting() && disrupted &&
+               disrupted->status == api::ConditionStatus::True && kKinds.contains(disrupted->reason);
+    }
+
+    void note(const NodeSmithClaim* before, const NodeSmithClaim* after) {
+        if (before && !after && stage_.deeds.claims_without_finalizer.contains(before->metadata.uid))
+            forget();
+        if (!after) return;
+        const auto& rates = world_.scenario.control_plane.spec.rateLimits;
+        if (!before && api::controller_of(after->metadata) && world_.network.acting())
+            count(creations_, rates.maxCreationsPerHour, "claims were created");
+        const bool is_removed =
+            after->metadata.deletionTimestamp && !(before && before->metadata.deletionTimestamp);
+        if (is_removed && is_chosen(*after)) count(removals_, rates.maxRemovalsPerHour, "nodes were removed");
+    }
+
+    void forget() {
+        creations_.clear();
+        removals_.clear();
+    }
+
+    void count(std::deque<base::TimePoint>& times, std::int64_t most, const std::string& what) {
+        times.push_back(world_.now());
+        while (times.front() + kNearlyAnHour < world_.now()) times.pop_front();
+        if (most > 0 && std::ssize(times) > most)
+            stage_.violate("rates hold", std::to_string(times.size()) + " " + what + " within 50 minutes, " +
+                                             std::to_string(most) + " an hour are allowed");
+    }
+
+    std::deque<base::TimePoint> creations_, removals_;
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> rates_hold(const Stage& stage) {
+    return std::make_unique<RatesHold>(stage);
+}
+
+}  // namespace simulation
