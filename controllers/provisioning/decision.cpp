@@ -78,6 +78,20 @@ std::vector<RefusedPod> refused_pods(const PendingPods& demand, const scheduling
     return refused;
 }
 
+// Pools whose claims the operator found to be refused, in the words of the refusal.
+void close_refused(std::vector<PoolSupply>& supplies) {
+    for (auto& supply : supplies) {
+        const auto* available = api::find_condition(supply.pool->status.conditions, conditions::kAvailable);
+        const bool is_refused = available && available->status == ConditionStatus::False &&
+                                available->reason == reasons::kClaimsRefused;
+        if (!is_refused || !supply.gate.open) continue;
+        supply.gate = {};
+        supply.gate.reason = reasons::kClaimsRefused;
+        supply.gate.message = available->message;
+        supply.gate.for_a_while = true;
+    }
+}
+
 }  // namespace
 
 Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::Time now) {
@@ -90,6 +104,7 @@ Decision decide(const DecisionInputs& inputs, scheduling::Solver& solver, api::T
     decision.demand = select_demand(unschedulable, launches, informers.pools.store().all(),
                                     informers.nodes.store().all(), now, rules);
     auto supplies = look_at_pools(informers, inputs.reservations, now);
+    if (inputs.reads_refusals) close_refused(supplies);
     decision.world =
         build_world(informers, inputs.template_hashes, std::move(supplies), decision.demand.pods, now);
     decision.freed = free_room_of_ending_pods(decision.world, now);

@@ -80,6 +80,25 @@ TEST_CASE("a pod is told why the provider creates nothing, in the provider's own
                         "is not Ready: PROXMOX_SECRET is missing"));
 }
 
+TEST_CASE("a pool whose claims are refused creates nothing in a plan, in the words of the refusal") {
+    std::string refused(kCluster);
+    const std::string at = "metadata: {name: tools";
+    const auto pool = refused.find(at);
+    REQUIRE(pool != std::string::npos);
+    const auto spec = refused.find("spec:", pool);
+    REQUIRE(spec != std::string::npos);
+    refused.insert(spec,
+                   "status: {conditions: [{type: Available, status: \"False\", reason: ClaimsRefused, "
+                   "message: \"the API server refuses its claims: exceeded quota\"}]}\n");
+    const auto plan = plan_of({refused, std::string(kPendingPod)});
+    CHECK(plan.planned_machines.empty());
+    CHECK_THAT(table_of(plan),
+               Catch::Contains("pod shop/saw waits, and nothing would be created: pool tools: "
+                               "the API server refuses its claims: exceeded quota"));
+    CHECK_THAT(table_of(plan),
+               Catch::Contains("pool ours/tools creates nothing now: the API server refuses"));
+}
+
 TEST_CASE("a claim that only fails is no node that is coming") {
     const auto claim = [](const std::string& rest) {
         auto text = node_in_service();
