@@ -50,6 +50,10 @@ test: setup ## Run all tests, the suited ones also under sanitizers (TREES=relea
 leaves: build ## Send the extremes of every field of the watched kinds to an API server (make test: of one field in six)
 	KUBENODESMITH_ALL_LEAVES=1 KUBENODESMITH_BIN=$(BUILD)/bin $(PYTHON) -m pytest -q -s -p no:cacheprovider test/e2e/test_odd_objects.py -k extremes
 
+.PHONY: soak
+soak: build ## Live through a week of virtual time with obstacles that come and go (make test: six hours)
+	$(BUILD)/bin/simulation --soak --seeds 1 --minutes 10080
+
 .PHONY: bench
 bench: build ## Run the benchmarks at small sizes and write one table of them (build/bench.md)
 	@$(PYTHON) bench/table.py --bin $(BUILD)/bin

@@ -9,7 +9,6 @@
 namespace simulation {
 namespace {
 
-constexpr double kRefuserShare = 0.3;
 constexpr double kSizeShare = 0.25;
 constexpr double kAllShare = 0.2;
 constexpr double kWritesShare = 0.4;
@@ -24,11 +23,12 @@ struct Refused {
 
 class ClaimRefuser final : public Outsider {
 public:
-    explicit ClaimRefuser(World& world) : world_(world), random_(world.random_for("claim refuser")) {}
+    ClaimRefuser(World& world, double share)
+        : world_(world), share_(share), random_(world.random_for("claim refuser")) {}
 
     void begin() override {
         Dice dice(*random_);
-        if (!dice.chance(kRefuserShare)) return;
+        if (!dice.chance(share_)) return;
         refuses_writes_ = !world_.faults.is_calm() && dice.chance(kWritesShare);
         auto authorize = std::move(world_.network.authorize);
         world_.network.authorize = [refused = refused_,
@@ -107,6 +107,7 @@ private:
             refused_->creation = "\"poolRef\":\"" + pool->metadata.name + "\"";
             refusal.pool = pool->metadata.name;
         }
+        refusal.message = refused_->message;
         refusal.is_in_force = true;
         world_.happenings.count(refusal.is_of_all       ? "claim refuser: all claims"
                                 : refusal.cpu_cores > 0 ? "claim refuser: claims of one size"
@@ -125,6 +126,7 @@ private:
     }
 
     World& world_;
+    double share_;
     std::unique_ptr<base::Random> random_;
     bool refuses_writes_ = false;
     std::shared_ptr<Refused> refused_ = std::make_shared<Refused>();
@@ -133,8 +135,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Outsider> make_claim_refuser(World& world) {
-    return std::make_unique<ClaimRefuser>(world);
+std::unique_ptr<Outsider> make_claim_refuser(World& world, double share) {
+    return std::make_unique<ClaimRefuser>(world, share);
 }
 
 }  // namespace simulation

@@ -10,6 +10,8 @@
 
 namespace simulation {
 
-std::unique_ptr<Outsider> make_claim_refuser(World& world);
+// In so many worlds.
+inline constexpr double kRefuserShare = 0.3;
+std::unique_ptr<Outsider> make_claim_refuser(World& world, double share = kRefuserShare);
 
 }  // namespace simulation

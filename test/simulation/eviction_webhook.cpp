@@ -11,15 +11,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr double kWebhookShare = 0.25;
 constexpr std::chrono::seconds kLookForNode{15};
 // Of the webhook's configuration: the API server gives up after it.
 constexpr std::chrono::seconds kWebhookTimeout{10};
 
 }  // namespace
 
-EvictionWebhook::EvictionWebhook(World& world)
-    : world_(world), random_(world.random_for("eviction webhook")) {}
+EvictionWebhook::EvictionWebhook(World& world, double share)
+    : world_(world), share_(share), random_(world.random_for("eviction webhook")) {}
 
 EvictionWebhook::~EvictionWebhook() {
     world_.network.admit = nullptr;
@@ -27,7 +26,7 @@ EvictionWebhook::~EvictionWebhook() {
 
 void EvictionWebhook::begin() {
     Dice dice(*random_);
-    if (world_.faults.is_calm() || !dice.chance(kWebhookShare)) return;
+    if (world_.faults.is_calm() || !dice.chance(share_)) return;
     world_.network.admit = [this](const base::HttpRequest& request) { return admit(request); };
     next_ = world_.clock.call_at(world_.now() + dice.seconds(30, 600), [this] { turn(true); });
 }

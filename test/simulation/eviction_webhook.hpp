@@ -12,7 +12,9 @@ namespace simulation {
 
 class EvictionWebhook final : public Outsider {
 public:
-    explicit EvictionWebhook(World& world);
+    // In so many of the worlds with trouble.
+    static constexpr double kShare = 0.25;
+    explicit EvictionWebhook(World& world, double share = kShare);
     ~EvictionWebhook() override;
     void begin() override;
     void make_peace() override;
@@ -24,6 +26,7 @@ private:
     Admission admit(const base::HttpRequest& request) const;
 
     World& world_;
+    double share_;
     std::unique_ptr<base::Random> random_;
     std::unique_ptr<base::Alarm> next_, next_drain_;
 };

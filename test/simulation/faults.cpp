@@ -76,6 +76,11 @@ FaultPlan::FaultPlan(std::uint64_t seed, const base::Clock& clock, Trace& trace)
     }
 }
 
+void FaultPlan::have_only(const std::map<Fault, double>& rates) {
+    rates_.fill(0);
+    for (const auto& [fault, rate] : rates) rates_[index(fault)] = rate;
+}
+
 bool FaultPlan::strikes(Fault fault) {
     if (!active_ || rates_[index(fault)] <= 0) return false;
     if (random_->unit() >= rates_[index(fault)]) return false;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -73,6 +74,8 @@ public:
     bool has(Fault fault) const { return rates_[index(fault)] > 0; }
     // For faults that are not decided by strikes().
     void note(Fault fault);
+    // These kinds and no others, at these rates.
+    void have_only(const std::map<Fault, double>& rates);
     // No trouble any more.
     void stop() { active_ = false; }
     bool active() const { return active_; }

@@ -25,12 +25,21 @@ struct CreationRefusal {
     std::string pool;            // name; empty: not by pool
     std::int64_t cpu_cores = 0;  // 0: not by size
     bool is_of_all = false;
+    std::string message;
     bool is_in_force = false;
     base::TimePoint ended{};  // when it last was
 
     bool concerns(const std::string& of_pool, std::int64_t cores) const {
         return is_in_force && (is_of_all || of_pool == pool || (cpu_cores > 0 && cores == cpu_cores));
     }
+};
+
+// A provider that takes requests and answers none.
+struct ProviderHang {
+    std::string provider;  // name; empty: none ever did
+    bool is_in_force = false;
+    base::TimePoint began{};
+    base::TimePoint ended{};
 };
 
 // An admission webhook that lets some pods not be evicted.
@@ -47,6 +56,7 @@ struct Interference {
     std::optional<Webhook> webhook;  // at work now
     std::vector<Taking> takings;
     CreationRefusal refusal;
+    ProviderHang hang;
     std::set<std::string> deleted_nodes;   // names
     std::set<std::string> deleted_claims;  // UIDs
     std::set<std::string> taint_keys;      // that outsiders put on young Nodes and take off again

@@ -19,6 +19,7 @@ struct Arguments {
     std::int64_t minutes = 60;
     bool trace = false;
     bool of_users = false;
+    bool soaks = false;
     double racks = simulation::kRacks;
     std::uint64_t violations = 1;
     std::size_t lines = 200;
@@ -43,6 +44,7 @@ simulation::RunOptions options_of(const Arguments& arguments, std::uint64_t seed
     options.trouble = std::chrono::minutes{arguments.minutes};
     if (arguments.of_users) options.variety = simulation::Variety::of_users;
     options.racks = arguments.racks;
+    options.soaks = arguments.soaks;
     options.recording = arguments.trace ? simulation::Recording::live : simulation::Recording::off;
     return options;
 }
@@ -62,9 +64,9 @@ void tell_violation(const Arguments& arguments, std::uint64_t seed, const simula
                     violation.invariant.c_str(), simulation::time_text(violation.at).c_str(),
                     violation.message.c_str());
     }
-    std::printf("to see all of it: simulation --seeds 1 --start %llu --minutes %lld%s --racks %g --trace\n",
+    std::printf("to see all of it: simulation --seeds 1 --start %llu --minutes %lld%s%s --racks %g --trace\n",
                 static_cast<unsigned long long>(seed), static_cast<long long>(arguments.minutes),
-                arguments.of_users ? " --of-users" : "", arguments.racks);
+                arguments.of_users ? " --of-users" : "", arguments.soaks ? " --soak" : "", arguments.racks);
 }
 
 void tell_short(std::uint64_t seed, const simulation::Violation& violation) {
@@ -161,6 +163,9 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_flag("--of-users", arguments.of_users,
                  "hosts, pools, manifests, workloads and kubelets as users have them");
+    app.add_flag("--soak", arguments.soaks,
+                 "obstacles that come and go for days (--minutes): quotas, webhooks, a provider that hangs, "
+                 "watches that are cut; whatever waits is held against its obstacle");
     app.add_option("--racks", arguments.racks, "share of seeds with bare metal")->capture_default_str();
     app.add_flag("--trace", arguments.trace, "show all that happens");
     app.add_option("--violations", arguments.violations,

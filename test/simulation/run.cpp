@@ -3,6 +3,7 @@
 #include "test/simulation/forgers.hpp"
 #include "test/simulation/neighbours.hpp"
 #include "test/simulation/outsiders.hpp"
+#include "test/simulation/soak.hpp"
 #include "test/simulation/stillness.hpp"
 #include "test/simulation/tenants.hpp"
 #include "test/support/seeded_random.hpp"
@@ -14,8 +15,9 @@ constexpr std::chrono::hours kSettling{2};
 // With a rate limit some of the work waits for the next hour, and for the one after it.
 constexpr std::chrono::hours kSettlingAtARate{5};
 constexpr std::chrono::hours kQuiet{1};
-// Handlers and alarms of one seed. Busy ones need a hundred thousand; ten claims that a hung task keeps from
-// their clones for an hour, each asking for it again and again, more than 600,000.
+// Handlers and alarms of one seed, for each hour with trouble. Busy ones need a hundred thousand; ten claims
+// that a hung task keeps from their clones for an hour, each asking for it again and again, more than
+// 600,000.
 constexpr std::uint64_t kMostSteps = 2'000'000;
 
 // How long pods ask not to be disrupted from their start on: whatever keeps a node for them goes on then.
@@ -55,7 +57,7 @@ Findings findings_at_rest(const std::vector<std::unique_ptr<Invariant>>& invaria
 class Play {
 public:
     Play(World& world, std::vector<std::unique_ptr<Invariant>>& invariants, const Stage& stage,
-         OtherCluster& others)
+         OtherCluster& others, std::vector<std::unique_ptr<Outsider>> outsiders)
         : world_(world),
           invariants_(invariants),
           stage_(stage),
@@ -64,7 +66,7 @@ public:
           forgers_(world),
           neighbours_(world),
           others_(others),
-          outsiders_(all_outsiders(world, stage.operators)) {}
+          outsiders_(std::move(outsiders)) {}
 
     void from_start_to_end(Operators& operators, Adversary& adversary, base::Duration trouble) {
         operators.keep(1);
@@ -127,10 +129,12 @@ private:
 
 Outcome run_seed(const RunOptions& options) {
     auto random = fake::make_seeded_random(options.seed);
-    auto scenario = draw_scenario(*random, options.variety, options.racks);
+    auto scenario = options.soaks ? soak_scenario() : draw_scenario(*random, options.variety, options.racks);
     if (options.adapt) options.adapt(scenario);
     auto world = std::make_unique<World>(options.seed, std::move(scenario), options.recording);
-    world->clock.allow(kMostSteps);
+    if (options.soaks) prepare_soak(*world);
+    const auto hours = std::chrono::ceil<std::chrono::hours>(options.trouble).count();
+    world->clock.allow(kMostSteps * static_cast<std::uint64_t>(std::max<std::int64_t>(1, hours)));
     Outcome outcome;
     outcome.coverage.watch(*world);
     if (options.watch) options.watch(*world);
@@ -140,9 +144,12 @@ Outcome run_seed(const RunOptions& options) {
     outcome.has_two_clusters = others->exists();
     Stage stage{*world, *operators, adversary.deeds(), outcome.violations, *others, outcome.shared_rack};
     auto invariants = all_invariants(stage);
+    if (options.soaks) invariants.push_back(waits_end_with_their_obstacles(stage));
     bool ends = true;
     try {
-        Play{*world, invariants, stage, *others}.from_start_to_end(*operators, adversary, options.trouble);
+        auto outsiders = options.soaks ? soak_outsiders(*world) : all_outsiders(*world, *operators);
+        Play{*world, invariants, stage, *others, std::move(outsiders)}.from_start_to_end(
+            *operators, adversary, options.trouble);
     } catch (const fake::VirtualClock::Exhausted& exhausted) {
         ends = false;
         stage.violate("the run ends", exhausted.what());

@@ -20,6 +20,7 @@ struct RunOptions {
     std::function<void(Scenario&)> adapt;  // what was drawn; null: it stays
     std::function<void(World&)> watch;     // called before it begins; may be null
     double racks = kRacks;                 // share of seeds with bare metal
+    bool soaks = false;                    // see soak.hpp; nothing is drawn then
 };
 
 struct Outcome {

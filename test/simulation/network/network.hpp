@@ -52,6 +52,8 @@ public:
     std::function<void(const Process&, const base::HttpRequest&)> on_api_departure;
     // Called when a request of a process leaves for a provider; nothing calls it back.
     std::function<void(const base::HttpRequest&)> on_departure;
+    // A request to a provider that is taken and never answered.
+    std::function<bool(const base::HttpRequest&)> provider_hangs;
     // A process was killed at a request.
     std::function<void(Process&)> on_killed;
 

@@ -169,6 +169,10 @@ asio::awaitable<void> Network::ProviderWire::arrive_late(std::shared_ptr<base::H
 asio::awaitable<base::HttpResponse> Network::ProviderWire::send(base::HttpRequest request) {
     co_await process_.running();
     network_.maybe_kill(process_);
+    if (network_.provider_hangs && network_.provider_hangs(request)) {
+        co_await wait(request.timeout);
+        throw timed_out(request);
+    }
     if (network_.on_departure) network_.on_departure(request);
     auto& faults = network_.faults_;
     if (faults.strikes(Fault::provider_slow)) {
