@@ -14,6 +14,12 @@ inline constexpr std::string_view kPool = "topology.kubenodesmith.io/pool";  // 
 inline constexpr std::string_view kClaim = "kubenodesmith.io/nodeclaim";
 inline constexpr std::string_view kHost = "kubenodesmith.io/host";
 inline constexpr std::string_view kClaimUID = "kubenodesmith.io/claim-uid";
+// On a Secret, "true": pools and control planes may hand what is in it to machines.
+inline constexpr std::string_view kBootData = "kubenodesmith.io/boot-data";
+// The operator's pod runs on Nodes with one of these two only (config/manager): kubelets cannot set them
+// (admission plugin NodeRestriction), and no machine of a pool gets them.
+inline constexpr std::string_view kControlPlaneRole = "node-role.kubernetes.io/control-plane";
+inline constexpr std::string_view kOperatorPlace = "node-restriction.kubernetes.io/kubenodesmith-operator";
 inline constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 inline constexpr std::string_view kRegion = "topology.kubernetes.io/region";
 inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
@@ -261,6 +267,7 @@ inline constexpr std::string_view kTooManyUnready = "TooManyUnready";           
 inline constexpr std::string_view kOperatorApproves = "OperatorApproves";            // TokensBoundToNodes
 inline constexpr std::string_view kClusterApprovesTokens = "ClusterApprovesTokens";  // TokensBoundToNodes
 inline constexpr std::string_view kApprovalLeftToCluster = "ApprovalLeftToCluster";  // TokensBoundToNodes
+inline constexpr std::string_view kFormatTrustsTokens = "FormatTrustsTokens";        // TokensBoundToNodes
 // Pod
 inline constexpr std::string_view kUnschedulable = "Unschedulable";
 }  // namespace reasons

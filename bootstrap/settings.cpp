@@ -6,6 +6,7 @@
 namespace bootstrap {
 
 using api::v1alpha1::Bootstrap;
+using api::v1alpha1::BootstrapApproval;
 using api::v1alpha1::BootstrapDelivery;
 using api::v1alpha1::BootstrapFormat;
 using api::v1alpha1::BootstrapMethod;
@@ -48,6 +49,15 @@ std::string problem_of_version(const Bootstrap& settings) {
 
 bool asks_for_certificate(BootstrapFormat format) {
     return format == BootstrapFormat::Kubeadm || format == BootstrapFormat::Talos;
+}
+
+bool trusts_every_token(BootstrapFormat format) {
+    return format == BootstrapFormat::K3s || format == BootstrapFormat::RKE2 ||
+           format == BootstrapFormat::K0s;
+}
+
+bool binds_tokens(const Bootstrap& settings) {
+    return settings.approval == BootstrapApproval::Operator && !trusts_every_token(settings.format);
 }
 
 std::string contradiction(const Bootstrap& settings) {

@@ -44,7 +44,8 @@ Token make_token(std::string_view claim_uid, std::int64_t attempt, base::Random&
 
 std::string token_secret_name(std::string_view token_id);
 // The Secret kube-system/bootstrap-token-<id> that makes the API server accept the token until `expiration`,
-// and the controller manager sign cluster-info with it. Who proves himself with it is in `group`.
+// and the controller manager sign cluster-info with it. Who proves himself with it is in `group`, or, if that
+// is empty, in the group of all bootstrap tokens only.
 api::Secret token_secret(const Token& token, const TokenOwner& owner, std::string_view group,
                          api::Time expiration);
 // Undoes token_secret. Throws std::invalid_argument if that is no bootstrap token.

@@ -12,14 +12,20 @@ namespace controllers {
 
 namespace {
 
-// Who approves the certificates that its machines ask for with bootstrap tokens; nullopt: they join without.
-std::optional<api::v1alpha1::BootstrapApproval> approval_of(const NodeSmithPool& pool,
-                                                            const NodeSmithControlPlane& manager) {
+// What the pool's bootstrap tokens are good for.
+void note_tokens(ControlPlaneFacts& facts, const NodeSmithPool& pool) {
     using namespace api::v1alpha1;
-    const auto bootstrap = bootstrap_of(pool, &manager);
-    if (bootstrap.method == BootstrapMethod::None || !bootstrap::asks_for_certificate(bootstrap.format))
-        return std::nullopt;
-    return bootstrap.approval;
+    const auto bootstrap = bootstrap_of(pool, &facts.object);
+    const auto note = [&pool](const NodeSmithPool*& place) {
+        if (!place) place = &pool;
+    };
+    if (bootstrap.method == BootstrapMethod::None) return;
+    if (bootstrap::trusts_every_token(bootstrap.format))
+        note(facts.trusts_tokens);
+    else if (!bootstrap::binds_tokens(bootstrap))
+        note(facts.left_to_cluster);
+    else if (bootstrap::asks_for_certificate(bootstrap.format))
+        note(facts.joins_by_token);
 }
 
 }  // namespace
@@ -49,11 +55,7 @@ ControlPlaneFacts ControlPlaneReconciler::look(const NodeSmithControlPlane& obje
     ControlPlaneFacts facts{object, pools, control_planes, informers_.providers.store().all(), 0, {}};
     for (const auto* pool : pools_of(object, pools, control_planes)) {
         ++facts.managed_pools;
-        const auto approval = approval_of(*pool, object);
-        if (!facts.left_to_cluster && approval == api::v1alpha1::BootstrapApproval::Cluster)
-            facts.left_to_cluster = pool;
-        if (!facts.joins_by_token && approval == api::v1alpha1::BootstrapApproval::Operator)
-            facts.joins_by_token = pool;
+        note_tokens(facts, *pool);
         const auto claims = informers_.claims.store().by_index(kClaimsByPool, api::key_of(*pool).str());
         facts.counts += counts_of(*pool, claims, informers_.nodes.store().all());
     }

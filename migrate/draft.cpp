@@ -1,8 +1,10 @@
 #include "migrate/draft.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "api/json.hpp"
+#include "api/names.hpp"
 #include "bootstrap/yaml_writer.hpp"
 
 namespace kubenodesmith::migrate {
@@ -74,13 +76,22 @@ json::object document_of(const NodeSmithControlPlane& control_plane) {
     return document(control_plane, without(spec_of(NodeSmithControlPlane{}), spec_of(control_plane)));
 }
 
-json::object secret(const std::string& namespace_, const std::string& name,
-                    const std::map<std::string, std::string>& values) {
+// Pools may hand it to machines, which its label has to say.
+bool is_boot_data(const Draft& draft, const std::string& secret) {
+    return std::ranges::any_of(draft.pools, [&secret](const auto& entry) {
+        const auto& bootstrap = entry.second.spec.bootstrap;
+        return bootstrap && bootstrap->commandSecretRef && bootstrap->commandSecretRef->name == secret;
+    });
+}
+
+json::object secret(const Draft& draft, const std::string& namespace_, const std::string& name) {
     json::object data;
-    for (const auto& [key, value] : values) data[key] = value;
+    for (const auto& [key, value] : draft.secrets.at(name)) data[key] = value;
+    json::object metadata{{"name", name}, {"namespace", namespace_}};
+    if (is_boot_data(draft, name)) metadata["labels"] = json::object{{api::labels::kBootData, "true"}};
     return {{"apiVersion", "v1"},
             {"kind", "Secret"},
-            {"metadata", json::object{{"name", name}, {"namespace", namespace_}}},
+            {"metadata", std::move(metadata)},
             {"stringData", std::move(data)}};
 }
 
@@ -116,9 +127,8 @@ std::string yaml_of(const Draft& draft, bool with_secrets) {
     for (const auto& [source, pool] : draft.pools) namespaces.insert(pool.metadata.namespace_);
     if (with_secrets) {
         for (const auto& namespace_ : namespaces) {
-            for (const auto& [name, values] : draft.secrets) {
-                documents.push_back(secret(namespace_, name, values));
-            }
+            for (const auto& entry : draft.secrets)
+                documents.push_back(secret(draft, namespace_, entry.first));
         }
     }
     for (const auto& [source, provider] : draft.providers) {
@@ -135,13 +145,15 @@ std::string yaml_of(const Draft& draft, bool with_secrets) {
     return text;
 }
 
-std::string instruction_for(const std::string& namespace_, const std::string& name,
-                            const std::map<std::string, std::string>& values) {
+std::string instruction_for(const Draft& draft, const std::string& namespace_, const std::string& name) {
     std::string keys;
-    for (const auto& [key, value] : values) keys += " --from-file=" + key + "=<file>";
-    return "Make the Secret " + namespace_ + "/" + name + ": kubectl --namespace " + namespace_ +
-           " create secret generic " + name + keys +
-           " (or migrate again with --with-secrets, which writes the values in plain text).";
+    for (const auto& [key, value] : draft.secrets.at(name)) keys += " --from-file=" + key + "=<file>";
+    const auto kubectl = "kubectl --namespace " + namespace_;
+    const auto label = is_boot_data(draft, name) ? " && " + kubectl + " label secret " + name + " " +
+                                                       std::string(api::labels::kBootData) + "=true"
+                                                 : "";
+    return "Make the Secret " + namespace_ + "/" + name + ": " + kubectl + " create secret generic " + name +
+           keys + label + " (or migrate again with --with-secrets, which writes the values in plain text).";
 }
 
 }  // namespace kubenodesmith::migrate

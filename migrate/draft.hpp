@@ -33,7 +33,6 @@ struct Draft {
 std::string yaml_of(const Draft& draft, bool with_secrets);
 
 // How to make a Secret that yaml_of left out; holds its keys, not its values.
-std::string instruction_for(const std::string& namespace_, const std::string& name,
-                            const std::map<std::string, std::string>& values);
+std::string instruction_for(const Draft& draft, const std::string& namespace_, const std::string& name);
 
 }  // namespace kubenodesmith::migrate

@@ -279,9 +279,8 @@ Migration migrate_kproximate(std::string_view text, const Names& names) {
     draft.control_plane.spec.pools = {"*"};
     if (pool.spec.bootstrap) draft.proxmox().vmOptions.push_back({"agent", "1"});
     complete_secrets(draft, report);
-    for (const auto& [name, values] : draft.secrets) {
-        report.notes.push_back(instruction_for(names.namespace_, name, values));
-    }
+    for (const auto& entry : draft.secrets)
+        report.notes.push_back(instruction_for(draft, names.namespace_, entry.first));
     report.notes.emplace_back("Give the API token the rights of docs/proxmox.md.");
     report.notes.emplace_back(
         "Machines of kproximate have no claim and are never touched. Stop it, apply these resources, then "

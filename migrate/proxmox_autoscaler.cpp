@@ -150,9 +150,8 @@ Migration migrate_proxmox_autoscaler(std::string_view text, const Names& names) 
     draft.bootstrap().method = BootstrapMethod::GuestAgent;
     draft.control_plane.metadata.name = "kubenodesmith";
     draft.control_plane.spec.pools = {"*"};
-    for (const auto& [name, values] : draft.secrets) {
-        report.notes.push_back(instruction_for(names.namespace_, name, values));
-    }
+    for (const auto& entry : draft.secrets)
+        report.notes.push_back(instruction_for(draft, names.namespace_, entry.first));
     report.notes.emplace_back(
         "Give the user the rights of docs/proxmox.md; a token is better than a password.");
     report.notes.emplace_back(

@@ -132,6 +132,12 @@ ConditionUpdate judge_tokens(const ControlPlaneFacts& facts) {
             "pool " + facts.left_to_cluster->metadata.name +
                 " leaves the approval of certificates to the cluster (bootstrap.approval Cluster): the "
                 "tokens of its machines are good for any Node");
+    if (facts.trusts_tokens)
+        return tell(ConditionStatus::False, reasons::kFormatTrustsTokens,
+                    "pool " + facts.trusts_tokens->metadata.name +
+                        " has a bootstrap.format whose servers give whoever has a bootstrap token the "
+                        "certificate of any Node that they do not know yet: keep the boot data of its "
+                        "machines from others");
     if (!facts.token_rights.cluster_approves)
         return tell(
             ConditionStatus::Unknown, reasons::kNotReconciled,

@@ -24,6 +24,8 @@ struct ControlPlaneFacts {
     const NodeSmithPool* joins_by_token = nullptr;
     // The first of its pools that leaves the approval to the cluster; null: none.
     const NodeSmithPool* left_to_cluster = nullptr;
+    // Its format's servers take each token for any Node.
+    const NodeSmithPool* trusts_tokens = nullptr;
 };
 
 // Whether each listed pool exists and has a provider that works: the first problem, in the order listed.

@@ -78,6 +78,10 @@ bool is_set_by_kubelet(std::string_view key) {
     return std::ranges::find(kKubeletLabels, key) != kKubeletLabels.end();
 }
 
+bool is_place_of_operator(std::string_view key) {
+    return key == api::labels::kControlPlaneRole || key == api::labels::kOperatorPlace;
+}
+
 LabelProblem label_problem(const NodeSmithPool& pool) {
     const auto& key = pool.spec.poolLabelKey;
     if (is_reserved_pool_label(key))
@@ -93,6 +97,11 @@ LabelProblem label_problem(const NodeSmithPool& pool) {
                     field + ("\"" + label + "\"") +
                         " is no label key, so no Node can have it: a key is such as "
                         "example.org/rack, its name at most 63 characters"};
+        if (is_place_of_operator(label))
+            return {
+                std::string(reasons::kLabelInvalid),
+                field + label +
+                    " says where the operator itself may run, so no machine of a pool has it: leave it out"};
         if (!is_label_value(value))
             return {std::string(reasons::kLabelInvalid),
                     field + label + " has the value \"" + value +

@@ -27,6 +27,10 @@ bool is_reserved_pool_label(std::string_view key);
 // Reports whether the kubelet says by itself what the label of this key holds.
 bool is_set_by_kubelet(std::string_view key);
 
+// Reports whether the label of this key says that the operator's pod may run on the Node. No machine that the
+// operator makes gets it: whoever is root there could read the operator's credentials.
+bool is_place_of_operator(std::string_view key);
+
 // The labels of the pool's template that something else sets, by key, each with who sets it and what to do.
 // A value with a placeholder is what the setter itself says, so it is not among them.
 std::map<std::string, std::string> labels_without_effect(const NodeSmithPool& pool,

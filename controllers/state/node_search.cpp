@@ -15,7 +15,7 @@ namespace labels = api::labels;
 
 namespace {
 
-constexpr std::string_view kControlPlaneRoles[] = {"node-role.kubernetes.io/control-plane",
+constexpr std::string_view kControlPlaneRoles[] = {api::labels::kControlPlaneRole,
                                                    "node-role.kubernetes.io/master"};
 
 const std::string& label_of(const api::Node& node, std::string_view key) {

@@ -1,5 +1,6 @@
 """What config/ and charts/ hold is complete, agrees with each other, and asks for no more than it needs."""
 
+import os
 import subprocess
 
 import yaml
@@ -44,7 +45,7 @@ POLICIES = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
 def test_chart_and_kustomize_have_the_same_admission_policies():
     policies = lambda documents: {key: d["spec"] for key, d in by_kind(documents, *POLICIES).items()}
     chart, config = policies(template()), policies(kustomize("config/default"))
-    assert chart == config and len(config) == 8
+    assert chart == config and len(config) == 10
     for kind, _, name in config:
         if kind == "ValidatingAdmissionPolicyBinding":
             assert config[(kind, None, name)] == {"policyName": name, "validationActions": ["Deny"]}
@@ -93,7 +94,12 @@ def aggregations(documents):
 def test_the_clusters_own_roles_take_in_those_for_people_only_if_asked():
     assert aggregations(template()) == aggregations(kustomize("config/default")) == {}
     wanted = {f"kubenodesmith-{role}": [f"rbac.authorization.k8s.io/aggregate-to-{into}"] for role, into in (("admin", "admin"), ("editor", "edit"), ("viewer", "view"))}
-    assert aggregations(template("--set", "rbac.aggregateUserRoles=true")) == aggregations(kustomize("config/aggregated-roles")) == wanted
+    assert aggregations(template("--set", "rbac.aggregateUserRoles=true")) == wanted
+    copies = kustomize("config/aggregated-roles")
+    assert aggregations(copies) == {f"{role}-aggregated": labels for role, labels in wanted.items()}
+    rules = lambda documents: {key[2]: role["rules"] for key, role in by_kind(documents, "ClusterRole").items()}
+    originals = rules(kustomize("config/default"))
+    assert all(rules(copies)[f"{role}-aggregated"] == originals[role] for role in wanted)
 
 
 def test_no_role_for_people_writes_what_is_the_operators():
@@ -194,7 +200,14 @@ def bootstrap_server(documents):
             [p for p in container["ports"] if p["name"] == "bootstrap"], [s["spec"]["ports"] for s in services])
 
 
-def test_machines_can_fetch_boot_data_if_the_administrator_says_where():
+def overlay_of(folder, resource, component):
+    """A kustomization as docs/operations.md has one."""
+    relative = lambda path: os.path.relpath(ROOT / path, folder)
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump({"resources": [relative(resource)], "components": [relative(component)]}))
+    return folder
+
+
+def test_machines_can_fetch_boot_data_if_the_administrator_says_where(tmp_path):
     assert bootstrap_server(template()) == ([], [], [])
     flags = ["--set", "bootstrapServer.enabled=true,networkPolicy.enabled=true"]
     refused = subprocess.run([tool("helm"), "template", "kubenodesmith", CHART, "--kube-version=v1.36.0", *flags], capture_output=True, text=True, check=False)
@@ -207,12 +220,53 @@ def test_machines_can_fetch_boot_data_if_the_administrator_says_where():
     assert services == [[{"name": "bootstrap", "port": 8082, "targetPort": "bootstrap", "nodePort": 30082}]]
     (policy,) = (d for d in chart if d["kind"] == "NetworkPolicy")
     assert {"port": "bootstrap"} in policy["spec"]["ingress"][0]["ports"]
-    assert bootstrap_server(kustomize("config/bootstrap-server")) == (args, ports, services)
+    overlay = overlay_of(tmp_path, "config/default", "config/bootstrap-server")
+    assert bootstrap_server(kustomize(overlay)) == (args, ports, services)
 
 
-def test_every_optional_folder_of_config_builds():
-    for folder in ("config/prometheus", "config/grafana", "config/network-policy"):
-        assert kustomize(folder)
+NOT_OPTIONAL = {"default", "manager", "rbac", "admission", "user-roles", "samples"}
+COMPONENTS = {"bootstrap-server"}
+
+
+def test_an_optional_folder_of_config_never_contains_the_rest():
+    """Whoever deletes what he added with one keeps the operator, the CRDs and the objects of users."""
+    names = lambda documents: {(d["kind"], d["metadata"].get("namespace"), d["metadata"]["name"]) for d in documents}
+    installation = names(kustomize("config/default"))
+    folders = {path.parent.name for path in ROOT.glob("config/*/kustomization.yaml")} - NOT_OPTIONAL
+    assert {"aggregated-roles", "cluster-approval", "prometheus"} <= folders and COMPONENTS <= folders
+    for folder in folders - COMPONENTS:
+        added = kustomize(f"config/{folder}")
+        assert added and not names(added) & installation, folder
+    for folder in COMPONENTS:
+        assert yaml.safe_load((ROOT / f"config/{folder}/kustomization.yaml").read_text())["kind"] == "Component"
+
+
+def places(documents):
+    (deployment,) = (d for d in documents if d["kind"] == "Deployment")
+    affinity = deployment["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    return affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+
+
+def test_the_operator_runs_only_where_a_label_that_no_kubelet_sets_lets_it():
+    protected = {"node-role.kubernetes.io/control-plane", "node-restriction.kubernetes.io/kubenodesmith-operator"}
+    everything = template("--set", "nodeSelector.disk=fast")
+    assert places(everything) == places(kustomize("config/default"))
+    for term in places(everything):
+        present = {each["key"] for each in term["matchExpressions"] if each["operator"] == "Exists"}
+        absent = {each["key"] for each in term["matchExpressions"] if each["operator"] == "DoesNotExist"}
+        assert len(present) == 1 and present <= protected
+        assert absent == {"topology.kubenodesmith.io/pool", "kubenodesmith.io/nodeclaim"}
+    assert len(places(everything)) == len(protected)
+
+
+def test_tokens_in_the_groups_of_the_cluster_are_a_right_of_their_own():
+    right = lambda documents: [rule for role in by_kind(documents, "ClusterRole").values() for rule in role.get("rules") or []
+                               if "leave-approval" in rule.get("verbs", [])]
+    assert not right(template()) and not right(kustomize("config/default"))
+    chart = template("--set", "rbac.clusterApproval=true")
+    assert right(chart) == right(kustomize("config/cluster-approval")) and len(right(chart)) == 1
+    binding = by_kind(chart, "ClusterRoleBinding")[("ClusterRoleBinding", None, "kubenodesmith-cluster-approval")]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "kubenodesmith", "namespace": NAMESPACE}]
 
 
 def test_the_chart_has_the_version_of_the_program():

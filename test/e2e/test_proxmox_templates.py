@@ -150,6 +150,13 @@ def test_machines_fetch_their_boot_data_and_join(clean, network):
     assert not any("iso" in volume for volume in proxmox_world.volumes(stack.proxmox))
 
 
+def join_script(command, labels=None):
+    """The Secret of pools with format Custom; the label says that machines may be given it."""
+    labels = {"kubenodesmith.io/boot-data": "true"} if labels is None else labels
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "join", "namespace": manifests.NAMESPACE, "labels": labels},
+            "stringData": {"command": command}}
+
+
 def somebody_elses_lease():
     name = "12c57729.kubenodesmith.parawell.cloud"
     return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name, "namespace": manifests.NAMESPACE},
@@ -159,8 +166,7 @@ def somebody_elses_lease():
 def test_boot_data_is_there_after_a_restart_and_at_a_replica_that_does_not_lead(clean):
     """As long as the machine has not joined, and no longer than its claim lives."""
     stack = clean
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "join", "namespace": manifests.NAMESPACE},
-              "stringData": {"command": "echo joins nothing with {{ .Token }}\n"}}
+    secret = join_script("echo joins nothing with {{ .Token }}\n")
     bootstrap = {**BY_HTTP, "format": "Custom", "commandSecretRef": {"name": "join", "key": "command"}}
     apply(stack, secret, provider(stack, cloudInit={"network": STATIC}), manifests.pool(limits={"minNodes": 1}, bootstrap=bootstrap))
     claim = launched(stack, 1)[0]
@@ -186,8 +192,7 @@ def test_boot_data_is_there_after_a_restart_and_at_a_replica_that_does_not_lead(
 def test_a_command_of_the_user_joins_by_either_way(clean):
     stack = clean
     command = "kubeadm join {{ .Endpoint }} --token {{ .Token }} --discovery-token-ca-cert-hash {{ .CACertHash }} --node-name {{ .NodeName }}\n"
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "join", "namespace": manifests.NAMESPACE},
-              "stringData": {"command": command}}
+    secret = join_script(command)
     custom = {"format": "Custom", "commandSecretRef": {"name": "join", "key": "command"}}
     apply(stack, secret, provider(stack),
           manifests.pool("by-agent", limits={"minNodes": 1}, bootstrap={"method": "GuestAgent", "readyCommand": ["true"], **custom}),
@@ -198,10 +203,23 @@ def test_a_command_of_the_user_joins_by_either_way(clean):
     assert names == {n["metadata"]["name"] for n in stack.nodes()}
 
 
+def test_a_pool_hands_out_no_secret_whose_owner_did_not_say_so(clean):
+    """Who may write pools, but not read Secrets, would otherwise read them in a machine."""
+    stack = clean
+    custom = {"method": "CloudInit", "format": "Custom", "commandSecretRef": {"name": "proxmox", "key": "PROXMOX_SECRET"}}
+    apply(stack, provider(stack), manifests.pool(limits={"minNodes": 1}, bootstrap=custom))
+    refused = lambda: [c for c in stack.claims() for condition in c.get("status", {}).get("conditions", [])
+                       if condition["reason"] == "BootDataMissing" and "kubenodesmith.io/boot-data=true" in condition["message"]]
+    wait_for("the claim to say why it waits", refused)
+    assert not stack.proxmox.machines()
+    custom["commandSecretRef"] = {"name": "join", "key": "command"}
+    apply(stack, join_script("echo\n"), manifests.pool(limits={"minNodes": 1}, bootstrap=custom))
+    launched(stack, 1)
+
+
 def test_a_join_that_fails_in_the_guest_is_told_with_its_output(clean):
     stack = clean
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "join", "namespace": manifests.NAMESPACE},
-              "stringData": {"command": "echo joins nothing with {{ .Token }}\n"}}
+    secret = join_script("echo joins nothing with {{ .Token }}\n")
     bootstrap = {"method": "GuestAgent", "readyCommand": [], "format": "Custom",
                  "commandSecretRef": {"name": "join", "key": "command"}}
     apply(stack, secret, provider(stack), manifests.pool(limits={"minNodes": 1}, bootstrap=bootstrap))

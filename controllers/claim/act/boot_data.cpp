@@ -52,9 +52,9 @@ std::string document_of(const Bootstrap& wanted, const bootstrap::GuestSettings&
 }
 
 std::string_view group_of(const Bootstrap& wanted) {
-    const bool ours = bootstrap::asks_for_certificate(wanted.format) &&
-                      wanted.approval == api::v1alpha1::BootstrapApproval::Operator;
-    if (ours) return bootstrap::kTokenGroup;
+    if (bootstrap::binds_tokens(wanted)) return bootstrap::kTokenGroup;
+    // Their servers take the group of all bootstrap tokens, which needs no name.
+    if (bootstrap::trusts_every_token(wanted.format)) return {};
     return wanted.format == BootstrapFormat::Talos ? bootstrap::kTalosGroup : bootstrap::kKubeadmGroup;
 }
 
@@ -75,6 +75,19 @@ asio::awaitable<bootstrap::ClusterInfo> cluster_of_root_ca(kube::Client& client,
     } catch (const std::invalid_argument& error) {
         throw BootDataError("ConfigMap " + key.str() + ": " + error.what());
     }
+}
+
+asio::awaitable<api::Secret> read_secret(kube::Client& client, kube::ObjectKey key) {
+    auto found = co_await client.get<api::Secret>(key);
+    if (!found) throw BootDataError("there is no Secret " + key.str());
+    co_return std::move(*found);
+}
+
+std::string text_of(const api::Secret& secret, const std::string& key) {
+    const auto entry = secret.data.find(key);
+    if (entry == secret.data.end())
+        throw BootDataError("Secret " + api::key_of(secret).str() + " has no key " + key);
+    return entry->second.value;
 }
 
 asio::awaitable<void> add_version(kube::Client& client, bootstrap::ClusterInfo& info) {
@@ -266,7 +279,7 @@ asio::awaitable<bootstrap::JoinRequest> BootData::join_request(Observation obser
     const bool is_talos = wanted.format == BootstrapFormat::Talos;
     if (const auto& given = is_talos ? wanted.machineConfigSecretRef : wanted.commandSecretRef) {
         const kube::ObjectKey key{claim.metadata.namespace_, given->name};
-        request.given = co_await secret_text(key, given->key);
+        request.given = co_await secret_text_for_machines(key, given->key);
     }
     co_return request;
 }
@@ -345,11 +358,22 @@ asio::awaitable<std::optional<bootstrap::Token>> BootData::valid_token(std::stri
 }
 
 asio::awaitable<std::string> BootData::secret_text(kube::ObjectKey secret, std::string key) {
-    const auto found = co_await client_.get<api::Secret>(secret);
-    if (!found) throw BootDataError("there is no Secret " + secret.str());
-    const auto entry = found->data.find(key);
-    if (entry == found->data.end()) throw BootDataError("Secret " + secret.str() + " has no key " + key);
-    co_return entry->second.value;
+    const auto found = co_await read_secret(client_, secret);
+    co_return text_of(found, key);
+}
+
+// Whoever may write pools names these, and need not be allowed to read Secrets: a machine of his would tell
+// him what is in them.
+asio::awaitable<std::string> BootData::secret_text_for_machines(kube::ObjectKey secret, std::string key) {
+    const auto found = co_await read_secret(client_, secret);
+    const std::string label(api::labels::kBootData);
+    const auto* value = api::find(found.metadata.labels, label);
+    if (!value || *value != "true")
+        throw BootDataError("Secret " + secret.str() + " has no label " + label +
+                            "=true, with which whoever may write Secrets lets pools hand it to machines: "
+                            "kubectl label secret " +
+                            secret.name + " -n " + secret.namespace_ + " " + label + "=true");
+    co_return text_of(found, key);
 }
 
 asio::awaitable<void> BootData::revoke(std::string token_id) {

@@ -84,6 +84,7 @@ private:
     asio::awaitable<bool> created(api::Secret secret);
     asio::awaitable<std::vector<std::string>> ssh_keys(Observation observation);
     asio::awaitable<std::string> secret_text(kube::ObjectKey secret, std::string key);
+    asio::awaitable<std::string> secret_text_for_machines(kube::ObjectKey secret, std::string key);
 
     const Informers& informers_;
     kube::Client& client_;

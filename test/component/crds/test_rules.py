@@ -25,6 +25,9 @@ def interface(**changes):
     return {"spec.proxmox.networkInterfaces": [{**INTERFACE, **changes}]}
 
 
+PLACES = ["node-role.kubernetes.io/control-plane", "node-restriction.kubernetes.io/kubenodesmith-operator"]
+
+
 PROVIDER = [
     ("an unknown type", {"spec.type": "vsphere"}, 'supported values: "proxmox", "redfish"'),
     ("no type", {"spec.type": ABSENT}, "spec.type: Required value"),
@@ -125,6 +128,10 @@ POOL = [
     ("a name that is too long for its nodes", {"metadata.name": "p" * 58}, "the name of a pool may have at most 57 characters"),
     ("a node name prefix in capitals", {f"{MACHINE}.kubeNodeNamePrefix": "Worker"}, "must consist of lower case letters, digits, - and ."),
     ("a label that the operator sets", {f"{MACHINE}.labels": {"kubenodesmith.io/nodeclaim": "x"}}, "kubenodesmith.io/nodeclaim and kubenodesmith.io/host are set by the operator"),
+    ("a label key that is none", {f"{MACHINE}.labels": {"my tier": "x"}}, "each key must be a label key such as example.org/rack"),
+    ("a label key with a name that is too long", {f"{MACHINE}.labels": {"example.org/" + "a" * 64: "x"}}, "each key must be a label key"),
+    ("a label key of two parts", {f"{MACHINE}.labels": {"a/b/c": "x"}}, "each key must be a label key"),
+    *((f"the label {label}", {f"{MACHINE}.labels": {label: ""}}, "say where the operator itself may run") for label in PLACES),
     ("sizes and flexible", {f"{MACHINE}.sizes": [{"name": "s", "cpuCores": 2, "memoryMiB": 2048}], f"{MACHINE}.flexible": {}}, "sizes and flexible exclude each other"),
     ("a size without memory", {f"{MACHINE}.sizes": [{"name": "s", "cpuCores": 2}]}, "memoryMiB: Required value"),
     ("a size twice", {f"{MACHINE}.sizes": [{"name": "s", "cpuCores": 2, "memoryMiB": 2048}] * 2}, "Duplicate value"),
@@ -177,6 +184,8 @@ CLAIM = [
     ("negative cores", {"spec.requirements": {"cpuCores": -1}}, "should be greater than or equal to 0"),
     ("an expiry in days", {"spec.expireAfter": "30d"}, "must be Never or a duration such as 720h"),
     ("a grace period in words", {"spec.terminationGracePeriod": "an hour"}, DURATION),
+    ("a label key that is none", {"spec.labels": {"my tier": "x"}}, "each key must be a label key such as example.org/rack"),
+    *((f"the label {label}", {"spec.labels": {label: ""}}, "say where the operator itself may run") for label in PLACES),
     ("a name that is too long for its node", {"metadata.name": "c" * 64}, "the name of a claim may have at most 63 characters"),
 ]
 CONTROL_PLANE = [

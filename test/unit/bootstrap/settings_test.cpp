@@ -36,6 +36,17 @@ TEST_CASE("Most ways to join contradict nothing") {
     CHECK(bootstrap::contradiction(by_itself).empty());
 }
 
+TEST_CASE("A token is good for one Node where the operator approves what is asked for with it") {
+    for (const auto format : {BootstrapFormat::Kubeadm, BootstrapFormat::Talos, BootstrapFormat::Custom}) {
+        auto settings = by_cloud_init(format);
+        CHECK(bootstrap::binds_tokens(settings));
+        settings.approval = BootstrapApproval::Cluster;
+        CHECK_FALSE(bootstrap::binds_tokens(settings));
+    }
+    for (const auto format : {BootstrapFormat::K3s, BootstrapFormat::RKE2, BootstrapFormat::K0s})
+        CHECK_FALSE(bootstrap::binds_tokens(by_cloud_init(format)));
+}
+
 TEST_CASE("Talos needs a machine configuration and boot data to carry it") {
     auto talos = by_cloud_init(BootstrapFormat::Talos);
     CHECK_THAT(bootstrap::contradiction(talos), Catch::Contains("machineConfigSecretRef"));

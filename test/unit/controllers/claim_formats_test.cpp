@@ -26,6 +26,7 @@ struct Formats : claims::World {
         api::Secret secret;
         secret.metadata.namespace_ = "default";
         secret.metadata.name = "talos";
+        secret.metadata.labels->emplace(api::labels::kBootData, "true");
         secret.data["worker.yaml"].value = "machine: {type: worker, token: abc.def}\n";
         server.put(secret);
         server.put(test::cluster_info(test::kCACertificate));
@@ -47,7 +48,8 @@ struct Formats : claims::World {
         const auto token =
             server.get<api::Secret>({"kube-system", "bootstrap-token-" + claim()->status.bootstrapTokenID});
         REQUIRE(token);
-        return token->data.at("auth-extra-groups").value;
+        const auto found = token->data.find("auth-extra-groups");
+        return found == token->data.end() ? "" : found->second.value;
     }
     bool is_launched() {
         const auto* launched = condition(conditions::kLaunched);
@@ -71,7 +73,8 @@ TEST_CASE("a token is in the group of whoever approves the certificate that is a
     CHECK(group_of(BootstrapFormat::Talos, Operator) == "system:bootstrappers:kubenodesmith");
     CHECK(group_of(BootstrapFormat::Talos, Cluster) == "system:bootstrappers:nodes");
     CHECK(group_of(BootstrapFormat::Kubeadm, Cluster) == "system:bootstrappers:kubeadm:default-node-token");
-    CHECK(group_of(BootstrapFormat::K3s, Operator) == "system:bootstrappers:kubeadm:default-node-token");
+    CHECK(group_of(BootstrapFormat::K3s, Operator).empty());
+    CHECK(group_of(BootstrapFormat::K3s, Cluster).empty());
 }
 
 TEST_CASE("a machine that Ignition configures gets JSON for user-data") {
@@ -111,6 +114,7 @@ TEST_CASE("a machine's providerID is known before it is made") {
     api::Secret secret;
     secret.metadata.namespace_ = "default";
     secret.metadata.name = "join";
+    secret.metadata.labels->emplace(api::labels::kBootData, "true");
     secret.data["command"].value = "join --id {{ .ProviderID }} --pool {{ .Pool }}\n";
     world.server.put(secret);
     claims::Process process(world);
@@ -119,4 +123,32 @@ TEST_CASE("a machine's providerID is known before it is made") {
     const auto id = world.claim()->status.providerID;
     REQUIRE_FALSE(id.empty());
     CHECK_THAT(world.cloud.machines.begin()->second.boot_image, Contains("join --id " + id + " --pool p"));
+}
+
+TEST_CASE("a Secret is handed to machines only if whoever may write it has said so") {
+    Formats world(BootstrapFormat::Custom);
+    world.change([](Bootstrap& bootstrap) { bootstrap.commandSecretRef = {"proxmox", "PROXMOX_SECRET"}; });
+    api::Secret secret;
+    secret.metadata.namespace_ = "default";
+    secret.metadata.name = "proxmox";
+    secret.data["PROXMOX_SECRET"].value = "of-the-hypervisor";
+    SECTION("no label") {}
+    SECTION("another value") {
+        secret.metadata.labels->emplace(api::labels::kBootData, "false");
+    }
+    world.server.put(secret);
+    claims::Process process(world);
+    world.launch();
+    world.run(1min);
+    const auto* launched = world.condition(conditions::kLaunched);
+    REQUIRE(launched);
+    CHECK(launched->reason == "BootDataMissing");
+    CHECK_THAT(launched->message,
+               Contains("kubectl label secret proxmox -n default kubenodesmith.io/boot-data=true") &&
+                   !Contains("of-the-hypervisor"));
+    CHECK(world.cloud.machines.empty());
+    world.server.edit<api::Secret>({"default", "proxmox"}, [](api::Secret& labelled) {
+        labelled.metadata.labels = api::StringMap{{std::string(api::labels::kBootData), "true"}};
+    });
+    CHECK(world.run_until([&] { return world.is_launched(); }));
 }

@@ -134,6 +134,19 @@ TEST_CASE("a control plane names the pool whose machines' certificates the clust
     CHECK(world.reason("TokensBoundToNodes") == "ApprovalLeftToCluster");
 }
 
+TEST_CASE("a control plane names the pool whose format takes a token for any Node") {
+    using api::v1alpha1::BootstrapFormat;
+    for (const auto format : {BootstrapFormat::K3s, BootstrapFormat::RKE2, BootstrapFormat::K0s}) {
+        World world;
+        world.server.edit<objects::NodeSmithPool>({"default", "small"}, [format](auto& pool) {
+            pool.spec.bootstrap.emplace().method = api::v1alpha1::BootstrapMethod::CloudInit;
+            pool.spec.bootstrap->format = format;
+        });
+        world.run_for(2s);
+        CHECK(world.reason("TokensBoundToNodes") == "FormatTrustsTokens");
+    }
+}
+
 TEST_CASE("a control plane says once that its machines' tokens may not join, and soon that they may") {
     World world;
     const auto bootstrap = [&world](api::v1alpha1::BootstrapMethod method,

@@ -223,6 +223,19 @@ TEST_CASE("a pool whose label key is reserved says so, and no label of that key 
     CHECK(scene.decide().step == Step::nothing);
 }
 
+TEST_CASE("no machine gets a label with which the operator's own pod could run on it") {
+    for (const std::string key :
+         {"node-role.kubernetes.io/control-plane", "node-restriction.kubernetes.io/kubenodesmith-operator"}) {
+        Scene scene;
+        scene.in_service();
+        scene.pool.spec.machineTemplate.labels = {{key, ""}};
+        scene.claim.spec.labels = {{key, ""}};
+        CHECK(label_problem(scene.pool).reason == "LabelInvalid");
+        CHECK_THAT(label_problem(scene.pool).message, Catch::Contains(key));
+        CHECK_FALSE(node_labels(scene.origin()).contains(key));
+    }
+}
+
 TEST_CASE("labels that no Node can have are named before any machine is made") {
     struct Row {
         const char *key, *value;

@@ -114,6 +114,7 @@ TEST_CASE("a Talos machine is given the pool's machine configuration with what m
     api::Secret secret;
     secret.metadata.namespace_ = "default";
     secret.metadata.name = "talos";
+    secret.metadata.labels->emplace(api::labels::kBootData, "true");
     secret.data["worker.yaml"].value = "machine: {type: worker, token: abc.def}\n";
     serving.world.server.put(secret);
     serving.world.run(1s);

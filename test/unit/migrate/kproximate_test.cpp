@@ -103,6 +103,9 @@ TEST_CASE("secrets are written only when asked for, and are never in the report"
         CHECK_THAT(migrate::text_of(without.report), !Catch::Contains(secret));
     }
     CHECK_THAT(migrate::text_of(without.report), Catch::Contains("create secret generic kproximate-join"));
+    CHECK_THAT(migrate::text_of(without.report),
+               Catch::Contains("label secret kproximate-join kubenodesmith.io/boot-data=true") &&
+                   !Catch::Contains("label secret proxmox"));
 
     const auto with = migrated(kValues, true);
     const auto* credentials = with.document("Secret", "proxmox");
@@ -113,6 +116,7 @@ TEST_CASE("secrets are written only when asked for, and are never in the report"
     const auto* join = with.document("Secret", "kproximate-join");
     REQUIRE(join);
     CHECK(join->at("stringData").at("command").as_string() == "join --token very-secret\n");
+    CHECK(join->at("metadata").at("labels").at("kubenodesmith.io/boot-data").as_string() == "true");
     CHECK_THAT(migrate::text_of(with.report), !Catch::Contains("very-secret"));
 }
 

@@ -1,0 +1,182 @@
+"""What the installation's own manifests keep from the operator's account, from machines, and from people with a role of ours."""
+
+import datetime
+import json
+
+import pytest
+import yaml
+
+import manifests
+from cluster import fixtures
+from stack import ROOT, SYSTEM, Stack, wait_for, wait_until
+
+NAMESPACE = manifests.NAMESPACE
+OURS = "system:bootstrappers:kubenodesmith"
+UID = "0f0e0d0c-0b0a-4908-8706-050403020100"
+PLACES = ("node-role.kubernetes.io/control-plane", "node-restriction.kubernetes.io/kubenodesmith-operator")
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    with Stack(tmp_path_factory.mktemp("stack")) as running:
+        kubectl = running.cluster.kubectl
+        running.run_as_its_account()
+        kubectl("apply", "-k", ROOT / "config/admission")
+        running.people = {}
+        for role in ("editor", "admin"):
+            kubectl("create", "rolebinding", role, "-n", NAMESPACE, f"--clusterrole=kubenodesmith-{role}", f"--user={role}")
+            running.people[role] = running.cluster.user_kubeconfig(running.folder / f"{role}.kubeconfig", role)
+        yield running
+
+
+def create(stack, thing, kubeconfig, dry_run=True):
+    flags = ["--dry-run=server"] if dry_run else []
+    return stack.cluster.kubectl("create", "-f", "-", *flags, stdin=json.dumps(thing), kubeconfig=kubeconfig, check=False)
+
+
+def token(hours=1.0, group=OURS, uid=UID):
+    expiration = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=hours)
+    data = {"token-id": "abcdef", "token-secret": "0123456789abcdef", "usage-bootstrap-authentication": "true",
+            "expiration": expiration.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    if group:
+        data["auth-extra-groups"] = group
+    return {"apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token", "stringData": data,
+            "metadata": {"name": "bootstrap-token-abcdef", "namespace": "kube-system", "labels": {"kubenodesmith.io/claim-uid": uid}}}
+
+
+def without_expiration():
+    secret = token()
+    del secret["stringData"]["expiration"]
+    return secret
+
+
+def test_the_operators_account_makes_only_short_tokens_for_one_node(stack):
+    made = lambda secret: create(stack, secret, stack.operator.kubeconfig)
+    wait_until("the policies to hold", lambda: made(token(hours=999)), lambda done: done.returncode != 0 and "within 24 hours" in done.stderr)
+    for fine in (token(), token(hours=24), token(group="")):
+        done = made(fine)
+        assert done.returncode == 0, done.stderr
+    refused = {"within 24 hours": [token(hours=48), without_expiration()],
+               "config/cluster-approval": [token(group=fixtures.BOOTSTRAPPERS), token(group="system:bootstrappers:nodes"),
+                                           token(group=f"{OURS},{fixtures.BOOTSTRAPPERS}")],
+               "bootstrap tokens of its claims": [token(uid="x"), token(uid="")]}
+    for message, secrets in refused.items():
+        for secret in secrets:
+            done = made(secret)
+            assert done.returncode != 0 and message in done.stderr, (message, secret, done.stderr)
+    # What an administrator gives for pools with bootstrap.approval Cluster.
+    stack.cluster.kubectl("apply", "-k", ROOT / "config/cluster-approval")
+    wait_until("the right", lambda: made(token(group=fixtures.BOOTSTRAPPERS)), lambda done: done.returncode == 0)
+    stack.cluster.kubectl("delete", "-k", ROOT / "config/cluster-approval")
+
+
+def pool(bootstrap, name="workers"):
+    return manifests.pool(name, bootstrap={"method": "CloudInit", "apiServerEndpoint": "10.0.0.1:6443", **bootstrap})
+
+
+def control_plane(bootstrap):
+    plane = manifests.control_plane()
+    plane["spec"]["bootstrap"] = {"method": "CloudInit", "apiServerEndpoint": "10.0.0.1:6443", **bootstrap}
+    return plane
+
+
+FOR_ANY_NODE = [{"format": "K3s"}, {"format": "RKE2"}, {"format": "K0s"}, {"approval": "Cluster"}]
+
+
+def test_only_who_may_write_providers_asks_for_tokens_that_are_good_for_any_node(stack):
+    editor, admin = stack.people["editor"], stack.people["admin"]
+    wait_until("the policies to hold", lambda: create(stack, pool({"format": "K3s"}), editor),
+               lambda done: done.returncode != 0 and "good for any Node" in done.stderr)
+    for bootstrap in FOR_ANY_NODE:
+        for thing in (pool(bootstrap), control_plane(bootstrap)):
+            refused = create(stack, thing, editor)
+            assert refused.returncode != 0 and "good for any Node" in refused.stderr, (thing, refused.stderr)
+            allowed = create(stack, thing, admin)
+            assert allowed.returncode == 0, allowed.stderr
+    for thing in (pool({}), control_plane({})):
+        allowed = create(stack, thing, editor)
+        assert allowed.returncode == 0, allowed.stderr
+
+
+def test_who_may_write_pools_changes_all_else_of_such_a_pool(stack):
+    editor = stack.people["editor"]
+    patch = lambda name, spec: stack.cluster.kubectl("patch", "nodesmithpool", name, "-n", NAMESPACE, "--type=merge", "-p",
+                                                     json.dumps({"spec": spec}), kubeconfig=editor, check=False)
+    for thing in (pool({"format": "K3s"}, "of-k3s"), pool({}, "of-kubeadm")):
+        made = create(stack, thing, stack.people["admin"], dry_run=False)
+        assert made.returncode == 0, made.stderr
+    done = patch("of-k3s", {"limits": {"maxNodes": 3}})
+    assert done.returncode == 0, done.stderr
+    for name, bootstrap in (("of-k3s", {"format": "K0s"}), ("of-kubeadm", {"approval": "Cluster"}), ("of-kubeadm", {"format": "RKE2"})):
+        done = patch(name, {"bootstrap": bootstrap})
+        assert done.returncode != 0 and "good for any Node" in done.stderr, (name, bootstrap, done.stderr)
+    stack.cluster.kubectl("delete", "nodesmithpools", "--all", "-n", NAMESPACE)
+
+
+def test_the_operators_account_gives_no_pod_another_owner(stack):
+    stack.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": "default"},
+                 "spec": {"schedulerName": "nobody", "containers": [{"name": "app", "image": "registry.example/app:1"}]}})
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "gone", "uid": UID}
+
+    # kubectl itself reads what it patches, which the operator may not.
+    stack.cluster.kubectl("create", "clusterrole", "reads-pods", "--verb=get", "--resource=pods,pods/status")
+    stack.cluster.kubectl("create", "clusterrolebinding", "reads-pods", "--clusterrole=reads-pods", f"--serviceaccount={SYSTEM}:kubenodesmith")
+
+    def patch(change):
+        return stack.cluster.kubectl("patch", "pod", "alone", "--subresource=status", "--type=merge", "-p", json.dumps(change),
+                                     kubeconfig=stack.operator.kubeconfig, check=False)
+
+    wait_until("the right to read pods", lambda: patch({}), lambda done: done.returncode == 0)
+
+    # An API server leaves the owners of a pod alone in its status; the policy would refuse what it did not.
+    patch({"metadata": {"ownerReferences": [owner]}})
+    assert "ownerReferences" not in stack.cluster.api("GET", "/api/v1/namespaces/default/pods/alone")["metadata"]
+    done = patch({"metadata": {"labels": {"app": "shop"}}})
+    assert done.returncode != 0 and "only nominatedNodeName" in done.stderr, done.stderr
+    done = patch({"status": {"nominatedNodeName": "somewhere"}})
+    assert done.returncode == 0, done.stderr
+    stack.cluster.kubectl("delete", "pod", "alone", "--wait=false")
+
+
+def machine(name, labels=()):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **dict(labels)}},
+            "status": {"conditions": [{"type": "Ready", "status": "True"}], "capacity": {"cpu": "8", "memory": "16Gi", "pods": "110"},
+                       "allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110"}}}
+
+
+def test_the_operators_pod_runs_on_no_node_whose_kubelet_would_like_to_have_it(stack):
+    """Whoever is root there would have the operator's rights. The kubelet may take our labels off its Node, and set no protected one."""
+    kubectl = stack.cluster.kubectl
+    for name in ("taken-over", "of-the-control-plane", "labelled"):
+        stack.cluster.api("POST", "/api/v1/nodes", machine(name))
+    kubelet = stack.cluster.user_kubeconfig(stack.folder / "kubelet.kubeconfig", "system:node:taken-over", groups=("system:nodes",))
+    for label in PLACES:
+        done = kubectl("label", "node", "taken-over", f"{label}=", kubeconfig=kubelet, check=False)
+        assert done.returncode != 0 and label in done.stderr, done.stderr
+    deployment = next(document for document in kustomized(stack, "config/manager") if document["kind"] == "Deployment")
+    deployment["spec"]["template"]["spec"].pop("priorityClassName")
+    stack.apply(deployment)
+    pods = lambda: stack.pods(SYSTEM)
+    condition = lambda pod: next((c for c in pod.get("status", {}).get("conditions", []) if c["type"] == "PodScheduled"), {})
+    wait_for("the scheduler to find no place", lambda: pods() and all(condition(pod).get("reason") == "Unschedulable" for pod in pods()))
+    for name, label in zip(("of-the-control-plane", "labelled"), PLACES):
+        kubectl("label", "node", name, f"{label}=")
+    wait_for("places", lambda: all(pod["spec"].get("nodeName") for pod in pods()))
+    assert {pod["spec"]["nodeName"] for pod in pods()} <= {"of-the-control-plane", "labelled"}
+    kubectl("delete", "deployment", "kubenodesmith", "-n", SYSTEM)
+    kubectl("delete", "nodes", "--all")
+
+
+def kustomized(stack, folder):
+    return list(yaml.safe_load_all(stack.cluster.kubectl("kustomize", ROOT / folder)))
+
+
+def test_an_optional_part_that_is_deleted_takes_nothing_else_along(stack):
+    kubectl = stack.cluster.kubectl
+    everything = lambda: kubectl("get", "crds,clusterroles,clusterrolebindings,validatingadmissionpolicies,namespaces", "-o", "name").split()
+    before = everything()
+    for folder in ("config/aggregated-roles", "config/cluster-approval"):
+        kubectl("apply", "-k", ROOT / folder)
+        assert set(everything()) > set(before)
+        kubectl("delete", "-k", ROOT / folder)
+        assert everything() == before, folder
