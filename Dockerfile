@@ -1,5 +1,5 @@
 # Build with Debian 12's packages, ship only the binary and the shared libraries that it links.
-FROM debian:12 AS build
+FROM debian:12@sha256:2c037a04925515fdd6ea85ea14a682d0e79931f5e9f5d07b6dbfc6ba12f9e858 AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
     clang-19 lld-19 cmake ninja-build libboost1.81-dev libboost-container1.81-dev libboost-json1.81-dev libboost-url1.81-dev \
     libssl-dev libyaml-cpp-dev libspdlog-dev catch2 libarchive-dev zlib1g-dev libcli11-dev binutils ca-certificates openssl

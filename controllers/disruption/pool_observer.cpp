@@ -38,11 +38,6 @@ bool takes_pods(const Member& member) {
            member.facts.evictable_pods > 0;
 }
 
-bool was_given_up(const api::Condition& disrupted) {
-    return disrupted.status == ConditionStatus::False &&
-           (disrupted.reason == reasons::kDrainTimeout || disrupted.reason == kReplacementTimeout);
-}
-
 // Why nodes on the claim's host shall leave; empty: they need not.
 std::string evacuated(const Informers& informers, const NodeSmithClaim& claim, const NodeSmithPool& pool) {
     const auto& host = claim.status.host;
@@ -116,7 +111,8 @@ void PoolObserver::count(PoolView& view, const NodeSmithClaim& claim) const {
     if (serves(claim)) ++facts.staying;
     if (is_coming(claim)) view.is_growing = true;
     const auto* disrupted = api::find_condition(claim.status.conditions, conditions::kDisrupted);
-    if (disrupted && was_given_up(*disrupted))
+    // A drain that failed holds its own node only: whose pods hold it says nothing about other nodes.
+    if (disrupted && disrupted->status == ConditionStatus::False && disrupted->reason == kReplacementTimeout)
         facts.last_failure = std::max(facts.last_failure, disrupted->lastTransitionTime);
     if (!api::is_true(claim.status.conditions, conditions::kInitialized)) return;
     ++facts.in_service;

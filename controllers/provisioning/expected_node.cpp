@@ -52,6 +52,20 @@ api::Node expected_node(const NodeSmithClaim& claim, const NodeSmithPool* pool,
     return result;
 }
 
+NodePointer within_its_machine(NodePointer node, const NodeSmithClaim& claim, const NodeSmithPool* pool) {
+    const auto size = limits::size_of(claim.spec, pool);
+    const std::pair<const char*, api::Quantity> most[] = {
+        {"cpu", api::Quantity::of(size.cpuCores)}, {"memory", api::Quantity::of_mebibytes(size.memoryMiB)}};
+    std::shared_ptr<api::Node> corrected;
+    for (const auto& [name, amount] : most) {
+        const auto said = node->status.allocatable.find(name);
+        if (amount.is_zero() || said == node->status.allocatable.end() || said->second <= amount) continue;
+        if (!corrected) corrected = std::make_shared<api::Node>(*node);
+        corrected->status.allocatable[name] = amount;
+    }
+    return corrected ? corrected : std::move(node);
+}
+
 bool is_held_up(const NodeSmithClaim& claim) {
     return claim::waits_for(claim, reasons::kLimitExceeded) || removal_hangs(claim) || lacks_room(claim);
 }

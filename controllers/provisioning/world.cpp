@@ -322,7 +322,9 @@ private:
             const auto* known = picture == pictures_.end() ? pool.get() : picture->second.get();
             auto expected = expected_node(claim, known, provider, node.get(), host ? &host->spec : nullptr);
             add_labels_of_only_place(expected, claim, provider);
-            add_node(std::make_shared<const api::Node>(std::move(expected)), Availability::coming, &claim);
+            auto coming = std::make_shared<const api::Node>(std::move(expected));
+            add_node(host ? std::move(coming) : within_its_machine(std::move(coming), claim, pool.get()),
+                     Availability::coming, &claim);
             world_.snapshot.nodes.back().bought_for = bought_for(claim);
             world_.snapshot.nodes.back().is_unplaced = !node && claim.status.host.empty();
             auto& startup = world_.snapshot.nodes.back().startup_taints;
@@ -334,7 +336,8 @@ private:
 
     void add_in_service(const NodeSmithClaim& claim, NodePointer node, const NodeSmithPool* pool) {
         const auto host = informers_.hosts.store().get({claim.metadata.namespace_, claim.status.host});
-        add_node(node, Availability::ready, &claim);
+        // Bare metal is as large as it is, whatever its claim asked for.
+        add_node(host ? node : within_its_machine(node, claim, pool), Availability::ready, &claim);
         look_past({claim, *node, pool, host ? &host->spec : nullptr});
         auto& added = world_.snapshot.nodes.back();
         added.is_settling = settles_until(claim) > now_;

@@ -49,6 +49,10 @@ struct World {
 World build_world(const Informers& informers, claim::TemplateHashes& template_hashes,
                   std::vector<PoolSupply> supplies, PodPointers pods, api::Time now);
 
+// The Node without what it offers beyond its machine, which is its kubelet's word only: other nodes would be
+// emptied for it. `pool` may be null.
+NodePointer within_its_machine(NodePointer node, const NodeSmithClaim& claim, const NodeSmithPool* pool);
+
 // The Node that the claim will become: as it is, if it is there already, with what it will still get.
 // `pool`, `provider` and `host` (of bare metal) may be null. Its name is the claim's, unless it has another
 // one already.

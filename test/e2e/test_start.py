@@ -1,12 +1,20 @@
 """The operator's start when the cluster is not ready for it."""
 
+from pathlib import Path
+
 import manifests
 from stack import Operator, Stack, running_pods, wait_for
+
+
+def core_limit(pid):
+    limits = Path(f"/proc/{pid}/limits").read_text().splitlines()
+    return next(line for line in limits if line.startswith("Max core file size")).split()[5]
 
 
 def test_without_crds_the_operator_waits_and_says_what_to_install(tmp_path):
     with Stack(tmp_path) as stack:
         stack.operator.start()
+        wait_for("the end of core dumps, which would hold credentials", lambda: core_limit(stack.operator.process.pid) == "0")
         wait_for("a log line about the CRDs", lambda: "make install" in stack.operator.log_text())
         assert not stack.operator.ready()
         stack.install_crds()

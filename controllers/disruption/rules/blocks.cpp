@@ -64,6 +64,20 @@ MaybeBlocker too_early(const NodeFacts& facts, Kind kind, Time now) {
     return std::nullopt;
 }
 
+// Another drain would evict pods in vain once more.
+MaybeBlocker after_a_failed_drain(const NodeFacts& facts, Time now) {
+    const auto* disrupted = api::find_condition(facts.claim.status.conditions, api::conditions::kDisrupted);
+    if (!disrupted || disrupted->status != api::ConditionStatus::False ||
+        disrupted->reason != reasons::kDrainTimeout)
+        return std::nullopt;
+    const auto& delay = facts.pool.spec.scaleDown.delayAfterFailure;
+    const auto end = end_of(disrupted->lastTransitionTime, delay, now);
+    if (!end) return std::nullopt;
+    return blocker("DelayAfterFailure",
+                   "its drain was given up less than " + delay.str() + " ago (scaleDown.delayAfterFailure)",
+                   end);
+}
+
 // A pool that launched again what it had just removed has a workload that comes and goes: it keeps its nodes
 // for some more windows.
 std::optional<Time> end_of_flapping(const NodeSmithPool& pool, Time now) {
@@ -82,8 +96,8 @@ MaybeBlocker within_a_delay(const PoolFacts& facts, Kind kind, Time now) {
     if (kind == Kind::Unhealthy) return std::nullopt;
     if (const auto end = end_of(facts.last_failure, scale_down.delayAfterFailure, now))
         return blocker("DelayAfterFailure",
-                       "a removal in the pool failed less than " + scale_down.delayAfterFailure.str() +
-                           " ago (scaleDown.delayAfterFailure)",
+                       "no replacement came for a node of the pool less than " +
+                           scale_down.delayAfterFailure.str() + " ago (scaleDown.delayAfterFailure)",
                        end);
     if (!is_scale_down(kind)) return std::nullopt;
     if (const auto end = end_of(status.lastScaleUpTime, scale_down.stabilizationWindow, now))
@@ -204,6 +218,7 @@ MaybeBlocker node_blocker(const PoolFacts& pool, const NodeFacts& facts, Kind ki
         return blocker("AppliedByUser", "a user applied its claim");
     if (auto annotated = do_not_disrupt(facts.node, now)) return annotated;
     if (auto early = too_early(facts, kind, now)) return early;
+    if (auto failed = after_a_failed_drain(facts, now)) return failed;
     // Its machine would run on, and the Node take pods beside the one that replaces it.
     if (facts.claim.spec.deletionPolicy == api::v1alpha1::DeletionPolicy::Retain)
         return blocker(reasons::kRetained,

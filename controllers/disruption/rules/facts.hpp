@@ -35,15 +35,16 @@ struct PoolFacts {
     const NodeSmithPool& pool;
     const NodeSmithControlPlane* manager = nullptr;  // null: not managed
     PoolCounts manager_counts;                       // of all pools of the manager
-    std::int64_t in_service = 0;            // nodes of the pool that were in service, leaving ones included
-    std::int64_t staying = 0;               // of these, Ready and not leaving
-    std::int64_t leaving = 0;               // being removed, for whatever reason
-    std::int64_t stuck = 0;                 // of these, those whose removal cannot go on
-    std::int64_t repairs = 0;               // of those that leave, those that were broken
-    std::int64_t kept = 0;                  // drained and kept, for the volumes on their disks
-    std::int64_t not_ready = 0;             // of the nodes that stay
-    std::int64_t removals_last_hour = 0;    // of the manager, with those that are under way
-    std::optional<api::Time> last_failure;  // when a removal in this pool was last given up for failure
+    std::int64_t in_service = 0;          // nodes of the pool that were in service, leaving ones included
+    std::int64_t staying = 0;             // of these, Ready and not leaving
+    std::int64_t leaving = 0;             // being removed, for whatever reason
+    std::int64_t stuck = 0;               // of these, those whose removal cannot go on
+    std::int64_t repairs = 0;             // of those that leave, those that were broken
+    std::int64_t kept = 0;                // drained and kept, for the volumes on their disks
+    std::int64_t not_ready = 0;           // of the nodes that stay
+    std::int64_t removals_last_hour = 0;  // of the manager, with those that are under way
+    // When a removal in this pool was last given up because no replacement came.
+    std::optional<api::Time> last_failure;
     const NodeSmithProvider* provider = nullptr;  // null: there is none
     std::string stale_kinds;                      // see Informers::stale_kinds()
 };

@@ -74,6 +74,26 @@ TEST_CASE("an empty node stays for the grace period and until it is old enough")
     CHECK_FALSE(world.blocker(600s));
 }
 
+TEST_CASE("a drain that was given up holds its own node for a while, and no other") {
+    NodeWorld world;
+    const auto give_up = [](objects::NodeSmithClaim& claim, std::string_view reason) {
+        api::Condition disrupted;
+        disrupted.type = api::conditions::kDisrupted;
+        disrupted.status = api::ConditionStatus::False;
+        disrupted.reason = reason;
+        disrupted.lastTransitionTime = objects::at(1h);
+        claim.status.conditions.push_back(disrupted);
+    };
+    give_up(world.claim, "DrainTimeout");
+    CHECK(reason(world.blocker(1h + 599s, Kind::Drifted)) == "DelayAfterFailure");
+    CHECK_FALSE(world.blocker(1h + 600s, Kind::Drifted));
+    CHECK_FALSE(world.blocker(1h + 599s, Kind::Unhealthy));
+    CHECK_FALSE(NodeWorld{}.blocker(1h + 599s, Kind::Drifted));
+    NodeWorld needed;
+    give_up(needed.claim, "Needed");
+    CHECK_FALSE(needed.blocker(1h + 599s, Kind::Drifted));
+}
+
 TEST_CASE("what keeps a node that is empty") {
     NodeWorld world;
     SECTION("not being Ready: its pods may still run") {

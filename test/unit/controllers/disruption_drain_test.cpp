@@ -38,6 +38,10 @@ struct Stuck : World {
 
 TEST_CASE("a drain that ends too late is aborted and the node back in service") {
     Stuck world;
+    // It would leave in the meantime.
+    world.server.edit<api::Node>({"", "b"}, [](api::Node& node) {
+        node.metadata.annotations = api::StringMap{{std::string(api::annotations::kDoNotDisrupt), "true"}};
+    });
     world.live(90s);
     REQUIRE(world.disrupted("a") == "True Underutilized");
     CHECK(world.condition("a", "Drained") == "False BlockedByBudget");

@@ -235,3 +235,20 @@ TEST_CASE("a machine that the provider has not counted yet takes room from other
     tell(4 * 1024, {"100"});
     CHECK(world.claims().size() == 2);
 }
+
+TEST_CASE("what a node claims to have beyond its machine is no room for pods") {
+    World world(test::ProvisioningWorld::fixed_size_pool());
+    world.put_pending_pod("small", "600m");
+    world.run_for(2s);
+    REQUIRE(world.claims().size() == 1);
+    world.join(world.claims()[0]);
+    world.server.edit<api::Node>({"", world.claims()[0].metadata.name}, [](api::Node& node) {
+        node.status.allocatable["cpu"] = api::Quantity::of(64);
+        node.status.allocatable["memory"] = api::Quantity::of_mebibytes(1024 * 1024);
+    });
+    world.bind("small", world.claims()[0].metadata.name);
+    world.run_for(10min);
+    world.put_pending_pod("large", "1500m");
+    world.run_for(2s);
+    CHECK(world.claims().size() == 2);
+}
