@@ -193,7 +193,7 @@ Explanation explain(const Snapshot& snapshot, PodPlacer& placer, PodClasses& cla
     const auto overhead = new_machines.overhead(index, places);
     auto total = overhead;
     total += wanted;
-    const auto size = new_machines.smallest(index, places, total);
+    const auto size = new_machines.smallest(index, places, wanted);
     if (!size) {
         const auto largest = new_machines.largest(index, places);
         const bool hosts_decide = machines.smallest(total).has_value();

@@ -55,7 +55,7 @@ double Fullness::used_share(std::size_t index, const Room& room) const {
     const auto& new_machines = placer_.new_machines();
     const auto& new_machine = new_machines.at(index);
     if (room == Room{}) return 1;  // as many pods as a machine may have
-    auto used = new_machines.overhead(new_machine.pool, new_machine.allowed);
+    auto used = new_machines.overhead(new_machine.pool, new_machine.allowed, new_machine.size.shape);
     used += new_machine.used;
     const auto& largest = new_machines.machines(new_machine.pool).largest();
     auto most = std::max(share_of(used.base[kCpu], used.base[kCpu] + room.cpu),

@@ -63,7 +63,7 @@ bool MachinePlanner::has_place(std::size_t pool, const MachineSize& size) const 
 MachineOption MachinePlanner::option_of(std::size_t pool, const Size& size) const {
     const auto& machines = placer_.new_machines();
     MachineOption option{machines.machines(pool).allocatable(size), price_of(pool, size)};
-    option.room -= machines.overhead(pool, BitSet::all(snapshot_.pools[pool].places.size()));
+    option.room -= machines.overhead(pool, BitSet::all(snapshot_.pools[pool].places.size()), size.shape);
     return option;
 }
 

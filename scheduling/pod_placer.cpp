@@ -40,7 +40,12 @@ PodPlacer::PodPlacer(const Snapshot& snapshot, PodClasses& classes, Rows& rows, 
       ports_(rows, daemons),
       volume_use_(rows, plans_.volumes()),
       free_(daemons.free_on_nodes(rows)),
-      new_machines_(snapshot, daemons.overheads(snapshot, rows), classes.resource_names()),
+      new_machines_(
+          snapshot,
+          [&](std::size_t pool, std::size_t place, const Amounts& offered) {
+              return daemons.taken_of_machine(rows.templates_of(pool) + place, offered);
+          },
+          classes.resource_names()),
       pool_order_(pools_in_order(snapshot)) {
     for (const auto& free : free_) room_.append(room_of(free));
     for (ClassId id = 0; id < classes.size(); ++id) topology_.read(id);

@@ -47,6 +47,10 @@ Result Solve::run() {
     for (auto& cut : spare.cuts) cuts_.emplace(cut.budget, std::move(cut.message));
     for (auto& [budget, message] : cuts_) result_.cuts.push_back({budget, std::move(message)});
     result_.demand_unmet = spare.unmet;
+    for (const auto& daemon : daemons_.all())
+        if (!daemon.oversized_for.empty())
+            result_.oversized_daemons.push_back(
+                {daemon.pod.metadata.namespace_, daemon.pod.metadata.name, daemon.oversized_for});
     return std::move(result_);
 }
 

@@ -56,6 +56,14 @@ struct Price {
     bool operator==(const Price&) const = default;
 };
 
+// A DaemonSet whose pod no machine of some pools can hold although it would be to run there. It is not
+// counted.
+struct OversizedDaemon {
+    std::string namespace_;
+    std::string name;
+    std::vector<std::size_t> pools;  // indices into Snapshot::pools
+};
+
 struct Result {
     std::vector<Placement> placements;  // in the order in which they were made, each valid after those before
     std::size_t placed_now = 0;         // the first so many need no machine that is coming or launched
@@ -64,6 +72,7 @@ struct Result {
     std::vector<Cut> cuts;           // in the order of Snapshot::budgets
     std::size_t demand_unmet = 0;  // minimal nodes and spare room that could not be launched: machines short
     Price price;                   // of the claims
+    std::vector<OversizedDaemon> oversized_daemons;
 };
 
 // Whether nodes can go.

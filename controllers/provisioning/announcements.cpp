@@ -40,6 +40,18 @@ void ProvisioningReconciler::say_what_is_missing(const Decision& decision) {
                                    launch.observed_by + " were Active");
             }
     }
+    for (const auto& daemon : decision.result.oversized_daemons) {
+        const auto daemon_set = informers_.daemon_sets.store().get({daemon.namespace_, daemon.name});
+        if (!daemon_set) continue;
+        talked_of.insert(daemon_set->metadata.uid);
+        std::vector<std::string> pools;
+        for (const auto pool : daemon.pools) pools.push_back(decision.world.snapshot.pools[pool].name);
+        announcer_.say(kube::target_of(*daemon_set), kube::EventType::warning, "FitsNoMachine",
+                       "no machine of " + std::string(pools.size() == 1 ? "pool " : "pools ") +
+                           joined(pools) +
+                           " is large enough for its pod, so machines are made without room for it: request "
+                           "less, or select other nodes");
+    }
     for (const auto& supply : decision.world.pools) talked_of.insert(supply.pool->metadata.uid);
     for (const auto& [key, control_plane] : informers_.control_planes.store().all())
         talked_of.insert(control_plane->metadata.uid);

@@ -32,6 +32,10 @@ public:
     std::vector<Size> balanced(const Amounts& demand) const;
     // Then only one size fits best.
     bool is_flexible() const { return shapes_.empty(); }
+    // How many fixed ones there are; 1 if they are flexible.
+    std::size_t shapes() const { return shapes_.empty() ? 1 : shapes_.size(); }
+    // What a machine of that shape offers to pods; of flexible ones the largest.
+    const Amounts& offer(std::size_t shape) const { return shapes_.empty() ? largest_ : offers_[shape]; }
     // What a machine of this size offers to pods.
     Amounts allocatable(const Size& size) const;
     // No machine offers more of anything.

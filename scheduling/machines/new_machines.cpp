@@ -20,23 +20,51 @@ Take negated(const Take& take) {
 
 }  // namespace
 
-NewMachines::NewMachines(const Snapshot& snapshot, std::vector<std::vector<Amounts>> overheads,
-                         ResourceNames& names)
-    : snapshot_(snapshot), overheads_(std::move(overheads)), free_capacity_(snapshot) {
-    for (const auto& pool : snapshot.pools) machines_.emplace_back(pool, names);
-    for (const auto& of_pool : overheads_)
-        is_overhead_uniform_.push_back(
-            std::ranges::all_of(of_pool, [&](const Amounts& each) { return each == of_pool[0]; }));
+NewMachines::NewMachines(const Snapshot& snapshot, const TakenByDaemons& taken, ResourceNames& names)
+    : snapshot_(snapshot), free_capacity_(snapshot) {
+    for (std::size_t pool = 0; pool < snapshot.pools.size(); ++pool) {
+        const auto& machines = machines_.emplace_back(snapshot.pools[pool], names);
+        auto& of_pool = overheads_.emplace_back();
+        for (std::size_t shape = 0; shape < machines.shapes(); ++shape) {
+            auto& overhead = of_pool.emplace_back();
+            for (std::size_t place = 0; place < snapshot.pools[pool].places.size(); ++place)
+                overhead.at.push_back(taken(pool, place, machines.offer(shape)));
+            overhead.is_uniform =
+                std::ranges::all_of(overhead.at, [&](const Amounts& each) { return each == overhead.at[0]; });
+        }
+        const auto is_same = [&of_pool](const Overhead& each) { return each.at == of_pool[0].at; };
+        if (std::ranges::all_of(of_pool, is_same)) of_pool.resize(1);
+    }
+}
+
+Amounts NewMachines::overhead(std::size_t pool, const BitSet& allowed, std::size_t shape) const {
+    const auto& of_pool = overheads_[pool];
+    const auto& overhead = of_pool.size() == 1 ? of_pool[0] : of_pool[shape];
+    if (overhead.at.empty()) return {};
+    if (overhead.is_uniform) return overhead.at[0];
+    Amounts most;
+    for (auto place = allowed.next(0); place != kNone; place = allowed.next(place + 1))
+        most = at_least(most, overhead.at[place]);
+    return most;
 }
 
 Amounts NewMachines::overhead(std::size_t pool, const BitSet& allowed) const {
-    const auto& of_pool = overheads_[pool];
-    if (of_pool.empty()) return {};
-    if (is_overhead_uniform_[pool]) return of_pool[0];
-    Amounts most;
-    for (auto place = allowed.next(0); place != kNone; place = allowed.next(place + 1))
-        most = at_least(most, of_pool[place]);
-    return most;
+    return overhead(pool, allowed, overheads_[pool].size() - 1);
+}
+
+std::optional<Size> NewMachines::next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
+                                           std::size_t from) const {
+    const auto& machines = machines_[pool];
+    const auto beside = [&](std::size_t shape) {
+        auto total = overhead(pool, allowed, shape);
+        total += used;
+        return total;
+    };
+    if (overheads_[pool].size() == 1) return machines.smallest(beside(0), from);
+    for (auto shape = from; shape < machines.shapes(); ++shape)
+        if (const auto size = machines.smallest(beside(shape), shape); size && size->shape == shape)
+            return size;
+    return std::nullopt;
 }
 
 std::size_t NewMachines::place_for(std::size_t pool, const BitSet& allowed, const Size& size,
@@ -56,12 +84,12 @@ std::size_t NewMachines::place_for(std::size_t pool, const BitSet& allowed, cons
     return best;
 }
 
-std::optional<Fit> NewMachines::fit(std::size_t pool, const BitSet& allowed, const Amounts& total,
+std::optional<Fit> NewMachines::fit(std::size_t pool, const BitSet& allowed, const Amounts& used,
                                     const Current& current) const {
     const bool is_new = current.place == kNone;
     const auto& machines = machines_[pool];
-    for (auto size = machines.smallest(total, current.size.shape); size;
-         size = machines.smallest(total, size->shape + 1)) {
+    for (auto size = next_size(pool, allowed, used, current.size.shape); size;
+         size = next_size(pool, allowed, used, size->shape + 1)) {
         const auto take = is_new ? whole(*size) : difference(*size, current.size);
         const bool is_too_large = current.most && !size->is_within(*current.most);
         if (!is_too_large && free_capacity_.budget_in_the_way(snapshot_.pools[pool], take) == kNone) {
@@ -75,9 +103,7 @@ std::optional<Fit> NewMachines::fit(std::size_t pool, const BitSet& allowed, con
 
 std::optional<Fit> NewMachines::fit_new(std::size_t pool, const BitSet& allowed,
                                         const Amounts& wanted) const {
-    auto total = overhead(pool, allowed);
-    total += wanted;
-    return fit(pool, allowed, total, {});
+    return fit(pool, allowed, wanted, {});
 }
 
 std::size_t NewMachines::open(std::size_t pool, BitSet allowed, const Fit& fit, const Amounts& wanted) {
@@ -90,13 +116,14 @@ std::size_t NewMachines::open(std::size_t pool, BitSet allowed, const Fit& fit, 
 std::optional<Fit> NewMachines::fit_more(std::size_t index, const BitSet& allowed,
                                          const Amounts& wanted) const {
     const auto& new_machine = new_machines_[index];
-    auto total = overhead(new_machine.pool, allowed);
-    total += new_machine.used;
-    total += wanted;
+    auto used = new_machine.used;
+    used += wanted;
+    auto total = overhead(new_machine.pool, allowed, new_machine.size.shape);
+    total += used;
     if (allowed.contains(new_machine.place) &&
         fits(total, machines_[new_machine.pool].allocatable(new_machine.size)))
         return Fit{new_machine.size, new_machine.place};
-    return fit(new_machine.pool, allowed, total, {new_machine.place, new_machine.size, new_machine.most});
+    return fit(new_machine.pool, allowed, used, {new_machine.place, new_machine.size, new_machine.most});
 }
 
 void NewMachines::extend(std::size_t index, BitSet allowed, const Fit& fit, const Amounts& wanted) {
@@ -115,7 +142,7 @@ Amounts NewMachines::free(std::size_t index) const {
     const auto& new_machine = new_machines_[index];
     auto free = machines_[new_machine.pool].allocatable(new_machine.size);
     free -= new_machine.used;
-    free -= overhead(new_machine.pool, new_machine.allowed);
+    free -= overhead(new_machine.pool, new_machine.allowed, new_machine.size.shape);
     return free;
 }
 
@@ -131,10 +158,11 @@ Amounts NewMachines::largest(std::size_t pool, const BitSet& allowed) const {
 }
 
 std::optional<Size> NewMachines::smallest(std::size_t pool, const BitSet& allowed,
-                                          const Amounts& total) const {
+                                          const Amounts& wanted) const {
     const auto& places = snapshot_.pools[pool].places;
     const auto& machines = machines_[pool];
-    for (auto size = machines.smallest(total); size; size = machines.smallest(total, size->shape + 1)) {
+    for (auto size = next_size(pool, allowed, wanted, 0); size;
+         size = next_size(pool, allowed, wanted, size->shape + 1)) {
         for (auto i = allowed.next(0); i != kNone; i = allowed.next(i + 1)) {
             const auto& bound = free_capacity_.place(places[i].place).largest;
             if (!bound || size->is_within(*bound)) return size;
@@ -147,7 +175,9 @@ std::optional<Size> NewMachines::smallest(std::size_t pool, const BitSet& allowe
 Room NewMachines::room(std::size_t index) const {
     const auto& new_machine = new_machines_[index];
     const auto& pool = snapshot_.pools[new_machine.pool];
-    auto taken = overhead(new_machine.pool, new_machine.allowed);
+    // Where it depends on the shape, none at all: this is what it can take at most.
+    auto taken = overheads_[new_machine.pool].size() == 1 ? overhead(new_machine.pool, new_machine.allowed, 0)
+                                                          : Amounts();
     taken += new_machine.used;
     const auto& machines = machines_[new_machine.pool];
     const auto largest = new_machine.most ? machines.largest_within(*new_machine.most).value_or(Amounts())

@@ -3,6 +3,7 @@
 // ends in stays open as long as its pods leave several.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct Fit {
 
 class NewMachines {
 public:
-    // overheads: of DaemonSets, by pool and place of the pool.
-    NewMachines(const Snapshot& snapshot, std::vector<std::vector<Amounts>> overheads, ResourceNames& names);
+    // What DaemonSets take of a machine of the pool at one of its places that offers so much to pods.
+    using TakenByDaemons =
+        std::function<Amounts(std::size_t pool, std::size_t place, const Amounts& offered)>;
+    NewMachines(const Snapshot& snapshot, const TakenByDaemons& taken, ResourceNames& names);
 
     std::size_t size() const { return new_machines_.size(); }
     const NewMachine& at(std::size_t index) const { return new_machines_[index]; }
@@ -53,10 +56,13 @@ public:
     Amounts free(std::size_t index) const;
     // Of the machines of the pool that one of the places could ever take: no one offers more of anything.
     Amounts largest(std::size_t pool, const BitSet& allowed) const;
-    // The smallest of them that holds `total`, whatever is free now; nullopt: there is none.
-    std::optional<Size> smallest(std::size_t pool, const BitSet& allowed, const Amounts& total) const;
+    // The smallest of them that holds `wanted` beside its DaemonSets, whatever is free now; nullopt: there is
+    // none.
+    std::optional<Size> smallest(std::size_t pool, const BitSet& allowed, const Amounts& wanted) const;
 
-    // The most that DaemonSets take at any of the places.
+    // The most that DaemonSets take, at any of the places, of machines of that shape: see MachineSizes.
+    Amounts overhead(std::size_t pool, const BitSet& allowed, std::size_t shape) const;
+    // The same of the dearest shape.
     Amounts overhead(std::size_t pool, const BitSet& allowed) const;
 
 private:
@@ -65,15 +71,22 @@ private:
         Size size;
         std::optional<MachineSize> most = std::nullopt;
     };
-    std::optional<Fit> fit(std::size_t pool, const BitSet& allowed, const Amounts& total,
+    // DaemonSets' share of one shape, by place of the pool.
+    struct Overhead {
+        std::vector<Amounts> at;
+        bool is_uniform = true;
+    };
+    // At or behind shape `from`, beside its DaemonSets.
+    std::optional<Size> next_size(std::size_t pool, const BitSet& allowed, const Amounts& used,
+                                  std::size_t from) const;
+    std::optional<Fit> fit(std::size_t pool, const BitSet& allowed, const Amounts& used,
                            const Current& current) const;
     std::size_t place_for(std::size_t pool, const BitSet& allowed, const Size& size,
                           const Current& current) const;
 
     const Snapshot& snapshot_;
     std::vector<MachineSizes> machines_;
-    std::vector<std::vector<Amounts>> overheads_;
-    std::vector<bool> is_overhead_uniform_;
+    std::vector<std::vector<Overhead>> overheads_;  // by pool and shape; one where all shapes have the same
     FreeCapacity free_capacity_;
     std::vector<NewMachine> new_machines_;
 };

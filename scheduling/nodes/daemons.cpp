@@ -1,9 +1,11 @@
 #include "scheduling/nodes/daemons.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "api/names.hpp"
 #include "scheduling/input/limit_ranges.hpp"
+#include "scheduling/machines/machine_sizes.hpp"
 #include "scheduling/pods/pod_defaults.hpp"
 
 namespace scheduling {
@@ -44,7 +46,11 @@ api::Pod pod_of(const api::DaemonSet& daemon_set, const LimitRanges& limit_range
 
 Daemons::Daemons(const Snapshot& snapshot, Rows& rows, ResourceNames& names) {
     const LimitRanges limit_ranges(snapshot.limit_ranges);
-    for (const auto& daemon_set : snapshot.daemon_sets) {
+    auto by_age = snapshot.daemon_sets;
+    std::ranges::sort(by_age, {}, [](const auto& daemon_set) {
+        return std::tie(daemon_set->metadata.creationTimestamp, daemon_set->metadata.uid);
+    });
+    for (const auto& daemon_set : by_age) {
         if (daemon_set->metadata.deletionTimestamp) continue;
         Daemon daemon;
         daemon.uid = daemon_set->metadata.uid;
@@ -59,6 +65,35 @@ Daemons::Daemons(const Snapshot& snapshot, Rows& rows, ResourceNames& names) {
         filter.tolerations = &*daemon.pod.spec.tolerations;
         daemon.rows = rows.evaluator().rows(filter);
         daemons_.push_back(std::move(daemon));
+    }
+    leave_out_what_does_not_fit(snapshot, rows, names);
+}
+
+void Daemons::leave_out_what_does_not_fit(const Snapshot& snapshot, const Rows& rows, ResourceNames& names) {
+    for (std::size_t row = 0; row < rows.nodes(); ++row) {
+        auto free = rows.allocatable(row);
+        free -= rows.digest(row).used;
+        settle(row, std::move(free), std::nullopt, rows);
+    }
+    for (std::size_t pool = 0; pool < snapshot.pools.size(); ++pool) {
+        const auto largest = MachineSizes(snapshot.pools[pool], names).largest();
+        for (std::size_t place = 0; place < snapshot.pools[pool].places.size(); ++place)
+            settle(rows.templates_of(pool) + place, largest, pool, rows);
+    }
+}
+
+void Daemons::settle(std::size_t row, Amounts free, std::optional<std::size_t> pool, const Rows& rows) {
+    const auto whole = free;
+    for (auto& daemon : daemons_) {
+        const bool comes = pool ? daemon.rows.contains(row) : is_missing(daemon, rows, row);
+        if (!comes) continue;
+        if (fits(daemon.requests, free)) {
+            free -= daemon.requests;
+            continue;
+        }
+        daemon.rows.erase(row);
+        const bool is_new = daemon.oversized_for.empty() || daemon.oversized_for.back() != pool;
+        if (pool && is_new && !fits(daemon.requests, whole)) daemon.oversized_for.push_back(*pool);
     }
 }
 
@@ -81,15 +116,15 @@ std::vector<Amounts> Daemons::free_on_nodes(const Rows& rows) const {
     return all;
 }
 
-std::vector<std::vector<Amounts>> Daemons::overheads(const Snapshot& snapshot, const Rows& rows) const {
-    std::vector<std::vector<Amounts>> overheads;
-    for (std::size_t pool = 0; pool < snapshot.pools.size(); ++pool) {
-        auto& of_pool = overheads.emplace_back(snapshot.pools[pool].places.size());
-        for (std::size_t place = 0; place < of_pool.size(); ++place)
-            for (const auto& daemon : daemons_)
-                if (daemon.rows.contains(rows.templates_of(pool) + place)) of_pool[place] += daemon.requests;
+Amounts Daemons::taken_of_machine(std::size_t row, const Amounts& offered) const {
+    Amounts taken;
+    auto free = offered;
+    for (const auto& daemon : daemons_) {
+        if (!daemon.rows.contains(row) || !fits(daemon.requests, free)) continue;
+        free -= daemon.requests;
+        taken += daemon.requests;
     }
-    return overheads;
+    return taken;
 }
 
 }  // namespace scheduling

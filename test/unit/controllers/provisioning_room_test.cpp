@@ -252,3 +252,18 @@ TEST_CASE("what a node claims to have beyond its machine is no room for pods") {
     world.run_for(2s);
     CHECK(world.claims().size() == 2);
 }
+
+TEST_CASE("a DaemonSet of one tenant keeps nobody's pods from their machines, and is told why it has none") {
+    World world(test::ProvisioningWorld::fixed_size_pool());
+    api::DaemonSet set;
+    set.metadata.namespace_ = "tenant";
+    set.metadata.name = "huge";
+    set.spec.template_.spec = builders::PodBuilder("huge", "32").pod.spec;
+    world.server.put(set);
+    world.put_pending_pod("small", "600m");
+    world.run_for(2s);
+    CHECK(world.claims().size() == 1);
+    CHECK(world.events.count("DaemonSet huge FitsNoMachine: no machine of pool small is large enough "
+                             "for its pod, so machines are made without room for it: request less, or select "
+                             "other nodes") == 1);
+}

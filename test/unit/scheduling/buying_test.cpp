@@ -121,6 +121,54 @@ TEST_CASE("a DaemonSet takes room only where its pods run and are not there yet"
     CHECK(result.claims.empty());
 }
 
+// Whoever may create DaemonSets in one namespace would otherwise keep everybody's pods from their machines.
+TEST_CASE("a DaemonSet whose pod fits on no machine is not counted, and is told of") {
+    auto cluster = snapshot();
+    const auto& largest = cluster.pools[0].flexible;
+    const auto beyond = std::to_string(static_cast<std::int64_t>(largest.cpuCores.max) + 1);
+    cluster.daemon_sets = {daemon_set("beyond", beyond), daemon_set("agent", "200m")};
+    cluster.pods = {PodBuilder("a", "4", "4Gi")};
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].cpu_cores == 5);
+    REQUIRE(result.oversized_daemons.size() == 1);
+    CHECK(result.oversized_daemons[0].name == "beyond");
+    CHECK(result.oversized_daemons[0].pools == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("of DaemonSets that do not fit together the oldest takes its room") {
+    auto cluster = snapshot();
+    const auto most = static_cast<std::int64_t>(cluster.pools[0].flexible.cpuCores.max);
+    auto younger = std::make_shared<api::DaemonSet>(*daemon_set("a-younger", std::to_string(most)));
+    younger->metadata.creationTimestamp = api::Time::parse("2027-01-01T00:00:00Z");
+    cluster.daemon_sets = {younger, daemon_set("older", "1")};
+    cluster.pods = {PodBuilder("a", "2", "1Gi")};
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].cpu_cores == 3);
+}
+
+TEST_CASE("a DaemonSet takes nothing of a size that its pod does not fit on") {
+    auto cluster = snapshot();
+    cluster.pools[0].shapes = {{"small", 4, 8 * kGiB, 110}, {"large", 8, 8 * kGiB, 110}};
+    cluster.daemon_sets = {daemon_set("heavy", "6")};
+    cluster.pods = {PodBuilder("a", "3", "1Gi")};
+    const auto result = solve(cluster);
+    REQUIRE(result.claims.size() == 1);
+    CHECK(result.claims[0].cpu_cores == 4);
+    CHECK(result.oversized_daemons.empty());
+}
+
+TEST_CASE("a DaemonSet whose pod does not fit on a node takes nothing of it") {
+    auto cluster = snapshot();
+    cluster.daemon_sets = {daemon_set("beyond", "32")};
+    cluster.nodes = {node("a", "8")};
+    cluster.pods = {PodBuilder("first", "2")};
+    const auto result = solve(cluster);
+    CHECK(target_of(cluster, result, "first") == "a");
+    CHECK(result.claims.empty());
+}
+
 TEST_CASE("a DaemonSet that states only limits takes them, and one in the host's network its ports") {
     auto cluster = snapshot();
     auto set = std::make_shared<api::DaemonSet>(*daemon_set("exporter", "0"));

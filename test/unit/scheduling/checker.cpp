@@ -87,7 +87,12 @@ private:
             pod.spec = set->spec.template_.spec;
             CheckedNode bare{node.name, node.labels, node.taints, requests_of(pod), true, {}, nullptr};
             const CheckedCluster empty{snapshot_, {}, {}};
-            if (refusal(empty, bare, pod).empty())
+            // A pod that does not fit stays without a node, and takes nothing.
+            const bool fits = std::ranges::all_of(bare.free, [&node](const auto& wanted) {
+                const auto free = node.free.find(wanted.first);
+                return wanted.second <= (free == node.free.end() ? 0 : free->second);
+            });
+            if (fits && refusal(empty, bare, pod).empty())
                 take(node, cluster_.made_pods.emplace_back(std::move(pod)));
         }
     }
