@@ -1,5 +1,7 @@
 #include "base/http_server.hpp"
 
+#include <netinet/tcp.h>
+
 #include <array>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -11,6 +13,7 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include "base/http_connections.hpp"
+#include "base/http_rates.hpp"
 #include "base/http_wire.hpp"
 #include "base/log.hpp"
 #include "base/net_stream.hpp"
@@ -23,6 +26,9 @@ namespace {
 using asio::ip::tcp;
 namespace http = boost::beast::http;
 using RequestParser = http::request_parser<http::string_body>;
+
+constexpr std::size_t kMostDiscarded = 64 * 1024;  // of a request that was refused, besides its body
+constexpr std::size_t kPieceBytes = 64 * 1024;     // of an answer, written at once
 
 // The answer to bytes that are not a valid HTTP request; nullopt: the peer is gone or silent.
 std::optional<HttpResponse> refusal(const boost::system::error_code& error) {
@@ -59,7 +65,9 @@ public:
           options_(std::move(options)),
           handler_(std::move(handler)),
           acceptor_(executor),
-          connections_(options_.max_connections),
+          connections_(clock, {options_.max_connections, options_.max_connections_of_client,
+                               options_.max_unread_bytes}),
+          rates_(options_.max_requests_per_minute),
           sessions_(executor),
           session_ended_(executor) {
         if (options_.key_pair) {
@@ -105,6 +113,15 @@ private:
         }
         if (!acceptor_.is_open()) acceptor_.open(endpoint.protocol());
         acceptor_.set_option(tcp::acceptor::reuse_address(true));
+        if (options_.socket_buffer_bytes > 0) {  // each connection has them from here
+            const auto bytes = static_cast<int>(options_.socket_buffer_bytes);
+            acceptor_.set_option(asio::socket_base::send_buffer_size(bytes));
+            acceptor_.set_option(asio::socket_base::receive_buffer_size(bytes));
+        }
+        if (options_.defers_accept) {  // where the system cannot, it accepts at once
+            const int seconds = 5;
+            ::setsockopt(acceptor_.native_handle(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
+        }
         acceptor_.bind(endpoint);
         acceptor_.listen();
     }
@@ -114,7 +131,7 @@ private:
             boost::system::error_code error;
             auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
             if (!error) {
-                if (connections_.make_room()) sessions_.spawn(session(std::move(socket)));
+                sessions_.spawn(session(connections_.add(std::move(socket), options_.max_header_bytes)));
                 continue;
             }
             co_await rethrow_cancellation();
@@ -137,8 +154,7 @@ private:
         co_await sessions_.join();
     }
 
-    asio::awaitable<void> session(tcp::socket socket) {
-        const auto connection = connections_.add(std::move(socket));
+    asio::awaitable<void> session(HttpConnections::Position connection) {
         struct Remove {
             Server& server;
             HttpConnections::Position connection;
@@ -149,7 +165,7 @@ private:
         } remove{*this, connection};
         boost::system::error_code ignored;
         connection->stream.socket().set_option(tcp::no_delay(true), ignored);
-        bool open = co_await start_tls(*connection);
+        bool open = co_await start_tls(connection);
         while (open && !closing_) open = co_await serve_one(connection);
         co_await end_tls(*connection);
     }
@@ -171,8 +187,12 @@ private:
         }
     }
 
-    asio::awaitable<bool> start_tls(HttpConnection& connection) {
+    asio::awaitable<bool> start_tls(HttpConnections::Position position) {
         if (!tls_) co_return true;
+        auto& connection = *position;
+        const bool says_something = co_await has_input(connection);
+        if (!says_something) co_return false;
+        connections_.begin_request(position);
         renew_certificate();
         connection.tls = tls_;
         Deadline limit(clock_, clock_.now() + options_.request_timeout, connection.stream);
@@ -180,6 +200,14 @@ private:
         boost::system::error_code error;
         co_await tls.async_handshake(asio::ssl::stream_base::server,
                                      asio::redirect_error(asio::use_awaitable, error));
+        co_return !error;
+    }
+
+    asio::awaitable<bool> has_input(HttpConnection& connection) {
+        boost::system::error_code error;
+        Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
+        co_await connection.stream.socket().async_wait(tcp::socket::wait_read,
+                                                       asio::redirect_error(asio::use_awaitable, error));
         co_return !error;
     }
 
@@ -199,38 +227,63 @@ private:
         parser.header_limit(static_cast<std::uint32_t>(options_.max_header_bytes));
         parser.body_limit(options_.max_body_bytes);
         std::optional<HttpResponse> refused;
-        const auto error = co_await read_request(connection, parser, refused);
+        const auto error = co_await read_request(position, parser, refused);
         if (error) refused = refusal(error);
         if (refused) {
-            co_await respond(connection, std::move(*refused), "", false);
+            co_await respond(position, std::move(*refused), "", false);
             co_await discard_input(connection);
         }
         if (error || refused) co_return false;
-        connections_.begin_answer(position);
         auto request = head_of(parser);
         request.body = std::move(parser.get().body());
         auto method = request.method;
-        auto response = co_await answer_to(std::move(request));
+        connections_.begin_work(position);
+        auto response = co_await answer_to(connection, std::move(request));
         if (!response) co_return false;
-        auto asked_to_close = response->headers.find("Connection") == "close";
-        bool keep = parser.keep_alive() && !asked_to_close && !closing_;
-        bool written = co_await respond(connection, std::move(*response), std::move(method), keep);
-        connections_.end_answer(position);
+        ++connection.requests;
+        const bool keep = parser.keep_alive() && response->headers.find("Connection") != "close" &&
+                          !closing_ && may_ask_again(connection);
+        const bool written = co_await respond(position, std::move(*response), std::move(method), keep);
+        connections_.begin_idling(position);
         co_return keep&& written;
     }
 
+    bool may_ask_again(const HttpConnection& connection) const {
+        const bool one_more = options_.max_requests == 0 || connection.requests < options_.max_requests;
+        return one_more && clock_.now() < connection.accepted + options_.max_age;
+    }
+
+    // A response refuses the request without its body.
+    std::optional<HttpResponse> judge_head(HttpConnection& connection, const RequestParser& parser) {
+        // Of a body with that framing the end is not known, and pieces of it are no body.
+        if (options_.max_body_bytes == 0 && parser.get().count(http::field::transfer_encoding) > 0)
+            return refusal(http::error::body_limit);
+        const auto head = head_of(parser);
+        connection.comes_first = options_.comes_first && options_.comes_first(head);
+        if (!rates_.admit(connection.client, clock_.now()) && !connection.comes_first) {
+            HttpResponse response;
+            response.status = 429;
+            response.headers.set("Retry-After", "60");
+            return response;
+        }
+        return options_.refuse ? options_.refuse(head) : std::nullopt;
+    }
+
     // Stops early when the head alone is refused.
-    asio::awaitable<boost::system::error_code> read_request(HttpConnection& connection, RequestParser& parser,
+    asio::awaitable<boost::system::error_code> read_request(HttpConnections::Position position,
+                                                            RequestParser& parser,
                                                             std::optional<HttpResponse>& refused) {
+        auto& connection = *position;
         auto error = co_await first_bytes(connection);
-        bool continue_sent = false, judged = !options_.refuse;
+        if (!error) connections_.begin_request(position);
+        bool continue_sent = false, judged = false;
         Deadline limit(clock_, clock_.now() + options_.request_timeout, connection.stream);
         while (!error && !parser.is_done() && !refused) {
             co_await http::async_read_some(connection.stream, connection.buffer, parser,
                                            asio::redirect_error(asio::use_awaitable, error));
             if (!judged && parser.is_header_done()) {
                 judged = true;
-                refused = options_.refuse(head_of(parser));
+                refused = judge_head(connection, parser);
                 if (refused) error = {};
             }
             const bool waits = parser.is_header_done() && !parser.is_done() && !continue_sent &&
@@ -246,7 +299,9 @@ private:
     asio::awaitable<boost::system::error_code> first_bytes(HttpConnection& connection) {
         boost::system::error_code error;
         if (connection.buffer.size() > 0) co_return error;
-        Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
+        const auto until =
+            std::min(clock_.now() + options_.idle_timeout, connection.accepted + options_.max_age);
+        Deadline limit(clock_, until, connection.stream);
         const auto size =
             co_await connection.stream.async_read_some(connection.buffer.prepare(options_.max_header_bytes),
                                                        asio::redirect_error(asio::use_awaitable, error));
@@ -254,42 +309,64 @@ private:
         co_return error;
     }
 
-    // Closing with unread input makes TCP reset the connection, and the peer may lose the response.
+    // Closing with unread input makes TCP reset the connection, and the peer may lose the response. Who sends
+    // more than could have been allowed loses it.
     asio::awaitable<void> discard_input(HttpConnection& connection) {
         Deadline limit(clock_, clock_.now() + std::chrono::seconds(2), connection.stream);
-        std::array<char, 16384> buffer;
+        auto most = options_.max_body_bytes + kMostDiscarded;
+        std::array<char, 4096> buffer;
         boost::system::error_code error;
-        while (!error) {
-            co_await connection.stream.async_read_some(asio::buffer(buffer),
-                                                       asio::redirect_error(asio::use_awaitable, error));
+        while (!error && most > 0) {
+            const auto piece = asio::buffer(buffer, most);
+            most -= co_await connection.stream.async_read_some(
+                piece, asio::redirect_error(asio::use_awaitable, error));
         }
     }
 
     // nullopt: hang up.
-    asio::awaitable<std::optional<HttpResponse>> answer_to(HttpRequest request) {
+    asio::awaitable<std::optional<HttpResponse>> answer_to(HttpConnection& connection, HttpRequest request) {
+        std::optional<HttpResponse> response;
+        TaskGroup group(co_await asio::this_coro::executor);
+        struct Handling {
+            Handling(HttpConnection& to, TaskGroup& by) : connection(to) { connection.handler = &by; }
+            ~Handling() { connection.handler = nullptr; }
+            HttpConnection& connection;
+        } handling(connection, group);
+        group.spawn(handle(std::move(request), response));
+        co_await group.join();
+        co_return response;
+    }
+
+    asio::awaitable<void> handle(HttpRequest request, std::optional<HttpResponse>& response) {
         const auto subject = request.method + ' ' + request.target.substr(0, request.target.find('?'));
         std::string failure;
         try {
-            co_return co_await handler_(std::move(request));
+            response = co_await handler_(std::move(request));
+            co_return;
         } catch (const TransportError&) {
-            co_return std::nullopt;
+            co_return;
         } catch (const std::exception& error) {
             failure = error.what();
         }
         co_await rethrow_cancellation();
         log::error("Failed to answer an HTTP request", {{"request", subject}, {"error", failure}});
-        HttpResponse response;
-        response.status = 500;
-        co_return response;
+        response.emplace().status = 500;
     }
 
-    asio::awaitable<bool> respond(HttpConnection& connection, HttpResponse response, std::string method,
-                                  bool keep) {
-        auto text = response_head(response, keep);
-        if (method != "HEAD") text += response.body;
-        Deadline limit(clock_, clock_.now() + options_.idle_timeout, connection.stream);
+    asio::awaitable<bool> respond(HttpConnections::Position position, HttpResponse response,
+                                  std::string method, bool keep) {
+        auto& connection = *position;
+        const auto head = response_head(response, keep);
+        if (method == "HEAD") response.body.clear();
+        connections_.begin_answer(position, head.size() + response.body.size());
+        Deadline limit(clock_, clock_.now() + options_.answer_timeout, connection.stream);
+        const auto note_taken = [&connection](const boost::system::error_code& error, std::size_t taken) {
+            connection.taken_bytes = taken;
+            return error ? 0 : kPieceBytes;
+        };
+        const std::array<asio::const_buffer, 2> parts{asio::buffer(head), asio::buffer(response.body)};
         boost::system::error_code error;
-        co_await asio::async_write(connection.stream, asio::buffer(text),
+        co_await asio::async_write(connection.stream, parts, note_taken,
                                    asio::redirect_error(asio::use_awaitable, error));
         co_return !error;
     }
@@ -303,6 +380,7 @@ private:
     std::uint16_t port_ = 0;
     bool closing_ = false;
     HttpConnections connections_;
+    HttpRates rates_;
     TaskGroup sessions_;
     Event session_ended_;
 };
