@@ -80,6 +80,13 @@ base::HttpResponse answer(int status, std::string body, std::string_view type = 
     return response;
 }
 
+// Whoever guesses has to connect for each guess.
+base::HttpResponse not_found() {
+    auto response = answer(kNotFound, "not found\n");
+    response.headers.set("Connection", "close");
+    return response;
+}
+
 // If-Range asks for a part of one certain version; there are no versions here, so it gets the whole.
 // Ranges are for GET alone.
 std::string_view range_of(const base::HttpRequest& request) {
@@ -92,7 +99,7 @@ asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpReques
         co_return answer(kMethodNotAllowed, "only GET and HEAD\n");
     const auto address = address_of(request.target);
     const auto* file = find_file(address.file);
-    if (!file || token_id_of_key(address.key).empty()) co_return answer(kNotFound, "not found\n");
+    if (!file || token_id_of_key(address.key).empty()) co_return not_found();
     std::optional<Seed> seed;
     std::string failure;
     try {
@@ -108,7 +115,7 @@ asio::awaitable<base::HttpResponse> respond(SeedSource& source, base::HttpReques
         base::log::warning("Could not make boot data that a machine asked for", {{"error", failure}});
         co_return answer(kUnavailable, "not available now\n");
     }
-    if (!seed) co_return answer(kNotFound, "not found\n");
+    if (!seed) co_return not_found();
     co_return part_of(answer(kOk, file->content(*seed), file->type), range_of(request));
 }
 
@@ -140,6 +147,12 @@ bool is_seed_key_of(std::string_view key, const Token& token) {
 
 base::HttpHandler make_seed_handler(SeedSource& source) {
     return [&source](base::HttpRequest request) { return respond(source, std::move(request)); };
+}
+
+std::function<bool(const base::HttpRequest&)> make_seed_precedence(const SeedSource& source) {
+    return [&source](const base::HttpRequest& request) {
+        return source.may_be_right(address_of(request.target).key);
+    };
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ public:
     // nullopt: there is no such key, or none any more. An exception is answered with status 503, so that the
     // machine asks again.
     virtual boost::asio::awaitable<std::optional<Seed>> seed(std::string key) = 0;
+    // Reports, without asking anybody, whether the key is right or cannot be judged yet.
+    virtual bool may_be_right(std::string_view key) const = 0;
 };
 
 // The files in one image, which a BMC can insert as virtual media.
@@ -35,8 +38,10 @@ inline constexpr std::string_view kSeedImage = "seed.iso";
 
 // Answers GET and HEAD of <anything>/<key>/<file> with the files of NoCloud: user-data, meta-data,
 // vendor-data and network-config, and with the image of them. GET may ask for a range. Never tells or logs a
-// key. `source` must outlive the handler.
+// key. A wrong key ends the connection. `source` must outlive the handler.
 base::HttpHandler make_seed_handler(SeedSource& source);
+// Reports whether a request has a key that may be right. `source` must outlive the function.
+std::function<bool(const base::HttpRequest&)> make_seed_precedence(const SeedSource& source);
 
 // BMCs read virtual media block by block: https://www.rfc-editor.org/rfc/rfc9110#section-14
 // The complete answer 200, or the part of it that the header Range asks for: 206, or 416 if the content ends

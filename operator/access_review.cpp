@@ -88,6 +88,11 @@ public:
         co_return co_await inner_(std::move(request));
     }
 
+    bool was_allowed(const base::HttpRequest& request) const {
+        const auto wish = wish_of(request);
+        return verdicts_.was_allowed(Verdicts::key_of(bearer_token(request), wish.verb, wish.path));
+    }
+
 private:
     asio::awaitable<AccessVerdict> verdict_on(std::string token, const Wish& wish) {
         const auto key = Verdicts::key_of(token, wish.verb, wish.path);
@@ -129,10 +134,11 @@ private:
 
 }  // namespace
 
-base::HttpHandler guarded(base::HttpHandler inner, kube::Client& client, asio::any_io_executor executor,
-                          base::Clock& clock) {
+GuardedPage guarded(base::HttpHandler inner, kube::Client& client, asio::any_io_executor executor,
+                    base::Clock& clock) {
     auto guard = std::make_shared<Guard>(std::move(inner), client, std::move(executor), clock);
-    return [guard](base::HttpRequest request) { return guard->answer(std::move(request)); };
+    return {[guard](base::HttpRequest request) { return guard->answer(std::move(request)); },
+            [guard](const base::HttpRequest& request) { return guard->was_allowed(request); }};
 }
 
 Verdicts::Key Verdicts::key_of(std::string_view token, std::string_view verb, std::string_view path) {

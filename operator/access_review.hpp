@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <map>
 #include <optional>
@@ -16,11 +17,16 @@
 
 namespace kubenodesmith {
 
-// Answers 401 without a valid token, 403 without the right; passes on the rest. Who was never allowed
-// anything waits in a queue apart from those who were. A failure to ask the API server is thrown. `client`
-// and `clock` must outlive it.
-base::HttpHandler guarded(base::HttpHandler inner, kube::Client& client, base::asio::any_io_executor executor,
-                          base::Clock& clock);
+struct GuardedPage {
+    // Answers 401 without a valid token, 403 without the right; passes on the rest. Who was never allowed
+    // anything waits in a queue apart from those who were. A failure to ask the API server is thrown.
+    base::HttpHandler handler;
+    // Reports whether the request's token was allowed that page before.
+    std::function<bool(const base::HttpRequest&)> was_allowed;
+};
+// `client` and `clock` must outlive it.
+GuardedPage guarded(base::HttpHandler inner, kube::Client& client, base::asio::any_io_executor executor,
+                    base::Clock& clock);
 
 // What the API server said of who may read what, remembered for a while: a scrape costs no review, and who
 // tries wrong tokens cannot push out what is known of good ones. Tokens are held as digests only.

@@ -179,6 +179,10 @@ base::HttpHandler Operator::boot_data_handler() {
     return bootstrap::make_seed_handler(parts_->wiring.seeds);
 }
 
+std::function<bool(const base::HttpRequest&)> Operator::boot_data_precedence() const {
+    return bootstrap::make_seed_precedence(parts_->wiring.seeds);
+}
+
 kube::Client& Operator::client() {
     return parts_->wiring.client;
 }

@@ -61,6 +61,8 @@ public:
 
     // Answers machines that fetch their boot data; whether this process leads makes no difference.
     base::HttpHandler boot_data_handler();
+    // Reports whether a request for boot data has a key that may be right.
+    std::function<bool(const base::HttpRequest&)> boot_data_precedence() const;
     kube::Client& client();
     Readiness readiness() const;
     const base::MetricsRegistry& metrics() const;

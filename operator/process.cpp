@@ -19,6 +19,7 @@
 #include "base/task_group.hpp"
 #include "operator/access_review.hpp"
 #include "operator/operator.hpp"
+#include "operator/ports.hpp"
 #include "operator/process_metrics.hpp"
 
 namespace kubenodesmith {
@@ -29,11 +30,6 @@ constexpr int kFailed = 1;
 constexpr int kWrongConfiguration = 2;
 // Longer than any process of the operator runs; nobody verifies that certificate.
 constexpr base::Duration kSelfSignedValidity = std::chrono::years{10};
-// Together they leave more than half of 1,024 file descriptors to the API server and hypervisors. Boot data
-// is fetched by as many machines as start at a time.
-constexpr std::size_t kMostProbes = 64;
-constexpr std::size_t kMostReaders = 64;
-constexpr std::size_t kMostMachines = 256;
 
 // A dump would hold the credentials of hypervisors and of the cluster. Where dumps go to a program (a
 // kernel's core_pattern with a pipe) the limit alone has no effect.
@@ -71,15 +67,6 @@ OperatorSettings settings_of(const Options& options, const kube::ClusterConfig& 
     return settings;
 }
 
-// For what is asked and answered at once, by whoever reaches the port.
-base::HttpServerOptions open_to_all(std::size_t connections) {
-    base::HttpServerOptions options;
-    options.max_body_bytes = 0;
-    options.max_connections = connections;
-    options.request_timeout = std::chrono::seconds{10};
-    return options;
-}
-
 // The servers, the signals and the operator, on one loop.
 class Process {
 public:
@@ -90,10 +77,9 @@ public:
           signals_(loop_, SIGTERM, SIGINT),
           operator_(environment(config), settings_of(options, config, *random_)) {
         serve("--health-probe-bind-address", options.health_address,
-              make_probe_handler([this] { return operator_.readiness(); }), open_to_all(kMostProbes));
+              make_probe_handler([this] { return operator_.readiness(); }), probe_port());
         serve_metrics(options);
-        serve("--bootstrap-bind-address", options.bootstrap_address, operator_.boot_data_handler(),
-              open_to_all(kMostMachines));
+        serve_boot_data(options);
     }
 
     int run() {
@@ -126,12 +112,21 @@ private:
     void serve_metrics(const Options& options) {
         if (options.metrics_address == "0") return;
         auto handler = make_metrics_handler(pages(options));
-        auto server = open_to_all(kMostReaders);
+        auto server = metrics_port();
         if (options.metrics_secure) {
-            handler = guarded(std::move(handler), operator_.client(), loop_.get_executor(), *clock_);
+            auto guard = guarded(std::move(handler), operator_.client(), loop_.get_executor(), *clock_);
+            handler = std::move(guard.handler);
+            server.comes_first = std::move(guard.was_allowed);
             server.key_pair = key_pair_source(options);
         }
         serve("--metrics-bind-address", options.metrics_address, std::move(handler), std::move(server));
+    }
+
+    void serve_boot_data(const Options& options) {
+        auto server = boot_data_port();
+        server.comes_first = operator_.boot_data_precedence();
+        serve("--bootstrap-bind-address", options.bootstrap_address, operator_.boot_data_handler(),
+              std::move(server));
     }
 
     std::function<base::KeyPair()> key_pair_source(const Options& options) {

@@ -57,7 +57,7 @@ Wiring::Wiring(OperatorEnvironment given, const OperatorSettings& settings)
       reservations(informers, client, clock()),
       drainer(informers, client, clock()),
       boot_data(informers, client, clock(), random(), settings.boot_data_url),
-      seeds(informers, boot_data, clock()),
+      seeds(informers, boot_data, clock(), executor()),
       control_planes(context, reservations),
       providers(context, instances),
       pools(context, reservations),

@@ -105,6 +105,7 @@ public:
             machines_, [&](const Machine& machine) { return bootstrap::is_seed_key_of(key, machine.token); });
         co_return found == machines_.end() ? std::nullopt : std::optional(found->seed);
     }
+    bool may_be_right(std::string_view) const override { return true; }
 
     void write_to(const fs::path& folder, std::uint16_t port) const {
         for (const auto& [name, token, seed] : machines_) {

@@ -158,6 +158,7 @@ public:
         if (!bootstrap::is_seed_key_of(key, token_)) co_return std::nullopt;
         co_return content;
     }
+    bool may_be_right(std::string_view) const override { return true; }
 
     const bootstrap::Seed content{"#cloud-config\n{}\n", "instance-id: a\n", ""};
     std::vector<base::HttpRequest> requests;

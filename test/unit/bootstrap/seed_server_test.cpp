@@ -21,6 +21,7 @@ public:
         if (!is_seed_key_of(key, kToken)) co_return std::nullopt;
         co_return content;
     }
+    bool may_be_right(std::string_view key) const override { return is_seed_key_of(key, kToken); }
     Seed content{"#cloud-config\n{}\n", "instance-id: a\n", ""};
     bool fails = false;
 };
@@ -68,6 +69,22 @@ TEST_CASE("Whoever does not have the address gets nothing") {
         CHECK(get(source, target).status == 404);
     }
     CHECK(get(source, "/" + seed_key(kToken) + "/user-data", "POST").status == 405);
+}
+
+TEST_CASE("Who guesses has to connect for each guess, and who has a key comes first") {
+    Source source;
+    const auto right = "/" + seed_key(kToken) + "/user-data";
+    const auto wrong = "/" + seed_key(Token{"abc123", "fedcba9876543210"}) + "/user-data";
+    CHECK(get(source, wrong).headers.find("Connection") == "close");
+    CHECK_FALSE(get(source, right).headers.find("Connection"));
+    const auto comes_first = make_seed_precedence(source);
+    base::HttpRequest request;
+    request.target = right;
+    CHECK(comes_first(request));
+    for (const auto& target : {wrong, std::string("/"), std::string("x"), std::string()}) {
+        request.target = target;
+        CHECK_FALSE(comes_first(request));
+    }
 }
 
 TEST_CASE("The address does not tell the token's secret") {

@@ -17,7 +17,9 @@ using namespace std::chrono_literals;
 class CountSecrets final : public fake::Interference {
 public:
     std::optional<base::HttpResponse> before(const base::HttpRequest& request) override {
-        read += request.target.find("/secrets/") != std::string::npos;
+        const bool is_secret = request.target.find("/secrets/") != std::string::npos;
+        read += is_secret;
+        if (is_secret && fails) throw base::TransportError("the API server does not answer", false);
         if (request.target != "/version" || version.empty()) return std::nullopt;
         base::HttpResponse answer;
         answer.status = 200;
@@ -26,6 +28,7 @@ public:
     }
     void after(const base::HttpRequest&, base::HttpResponse&) override {}
     int read = 0;
+    bool fails = false;
     std::string version;  // what the API server says of itself
 };
 
@@ -38,7 +41,7 @@ struct Serving {
     kube::Client client{world.server.connect(&secrets), world.clock, metrics};
     controllers::Informers informers{client, world.clock, *random, world.context.get_executor()};
     controllers::claim::BootData boot_data{informers, client, world.clock, *random, "http://10.0.0.9:8082"};
-    controllers::claim::SeedAnswers answers{informers, boot_data, world.clock};
+    controllers::claim::SeedAnswers answers{informers, boot_data, world.clock, world.context.get_executor()};
     base::TaskGroup tasks{world.context.get_executor()};
     std::string key;
 
@@ -166,4 +169,57 @@ TEST_CASE("a guess does not make the API server be asked") {
     CHECK_FALSE(serving.ask("zzzzzz-" + std::string(32, '0')));
     CHECK_FALSE(serving.ask(""));
     CHECK(serving.secrets.read == 0);
+}
+
+TEST_CASE("wrong keys for a machine that joins cost one request, and the right one is still answered") {
+    Serving serving;
+    const auto id = bootstrap::token_id_of_key(serving.key);
+    const auto guess = [&](int number) {
+        auto digits = std::to_string(number);
+        return id + "-" + std::string(32 - digits.size(), '0') + digits;
+    };
+    CHECK(serving.answers.may_be_right(guess(0)));
+    for (int i = 0; i < 50; ++i) CHECK_FALSE(serving.ask(guess(i)));
+    CHECK(serving.secrets.read == 1);
+    CHECK_FALSE(serving.answers.may_be_right(guess(0)));
+    CHECK(serving.answers.may_be_right(serving.key));
+    CHECK(serving.ask(serving.key));
+}
+
+TEST_CASE("wrong keys that come together cost one request") {
+    Serving serving;
+    const auto guess = bootstrap::token_id_of_key(serving.key) + "-" + std::string(32, '0');
+    int refused = 0;
+    for (int i = 0; i < 20; ++i) {
+        base::asio::co_spawn(
+            serving.world.context, serving.answers.seed(guess),
+            [&](const std::exception_ptr& failure, const std::optional<bootstrap::Seed>& seed) {
+                refused += !failure && !seed;
+            });
+    }
+    serving.world.run(1s);
+    CHECK(refused == 20);
+    CHECK(serving.secrets.read == 1);
+}
+
+TEST_CASE("a token that could not be read is not asked for again with each key") {
+    Serving serving;
+    serving.secrets.fails = true;
+    CHECK_THROWS(serving.ask(serving.key));
+    const auto read = serving.secrets.read;
+    for (int i = 0; i < 3; ++i) CHECK_THROWS(serving.ask(serving.key));
+    CHECK(serving.secrets.read == read);
+    serving.secrets.fails = false;
+    serving.world.run(5s);
+    CHECK(serving.ask(serving.key));
+}
+
+TEST_CASE("the key of a token that another replica made anew is known after a minute") {
+    Serving serving;
+    REQUIRE(serving.ask(serving.key));
+    const auto renewed = bootstrap::make_token(serving.world.claim()->metadata.uid, 1, *serving.random);
+    serving.put(renewed);
+    CHECK_FALSE(serving.ask(bootstrap::seed_key(renewed)));
+    serving.world.run(1min);
+    CHECK(serving.ask(bootstrap::seed_key(renewed)));
 }

@@ -50,13 +50,14 @@ struct World {
     base::MetricsRegistry metrics;
     Reviews reviews;
     kube::Client client{server.connect(&reviews), clock, metrics};
-    base::HttpHandler handler = kubenodesmith::guarded(
+    kubenodesmith::GuardedPage page = kubenodesmith::guarded(
         [](base::HttpRequest) -> asio::awaitable<base::HttpResponse> {
             base::HttpResponse response;
             response.status = 200;
             co_return response;
         },
         client, context.get_executor(), clock);
+    base::HttpHandler handler = page.handler;
 
     static base::HttpRequest request(const std::string& token) {
         base::HttpRequest request;
